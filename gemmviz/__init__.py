@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """The library is loaded when it is first asked for: the program starts without it."""
+    """An attribute of the library, which is loaded on first use, so that the program starts without it."""
     if name in __all__:
         from gemmviz import api
 

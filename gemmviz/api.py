@@ -24,7 +24,7 @@ from typing import Any, SupportsIndex
 
 from gemmviz.export.prepare import ExportOptions, prepare, run_reel
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
-from gemmviz.files.kinds import KINDS, kind_of
+from gemmviz.files.kinds import FILE_KINDS, kind_of
 from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.files.whole import write_text
@@ -193,7 +193,7 @@ def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements, path: str 
         save_reel(_reel(what), target)
         return
     for kind, own in ((Kernel, "kernel"), (Run, "trace"), (Shot, "view"), (Lesson, "view"), (Measurements, "benchmark")):
-        suffix = next(each.suffix for each in KINDS if each.name == own)
+        suffix = next(each.suffix for each in FILE_KINDS if each.name == own)
         if isinstance(what, kind) and target.suffix.lower() != suffix:
             raise UsageError(f"this is saved as {suffix}, not as {target.suffix or 'a file without suffix'}")
     match what:

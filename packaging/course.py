@@ -21,7 +21,7 @@ from typing import Any
 
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.files.codec import to_plain
-from gemmviz.files.schedule_file import RecordedLaunch, Schedules, read_schedules, write_schedules
+from gemmviz.files.schedule_file import RecordedLaunch, RecordedSchedules, read_schedules, write_schedules
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.host_run import HostCall, HostRun, HostRuns
@@ -123,7 +123,9 @@ def record_schedules(remote: RemoteGpu, path: Path) -> None:
             schedule = remote.schedule(setup)
             parameters = dict(setup.parameters)
             row = RecordedLaunch(setup.kernel.name, setup.kernel.text_hash, setup.problem, schedule.tick_ns, parameters)
-            schedules = Schedules(schedules.gpu, schedules.date, (*schedules.launches, row), (*schedules.schedules, schedule))
+            schedules = RecordedSchedules(
+                schedules.gpu, schedules.date, (*schedules.launches, row), (*schedules.schedules, schedule)
+            )
             write_schedules(schedules, path)
             print(f"{name}/{stop.id}: {schedule.blocks} blocks", flush=True)
 

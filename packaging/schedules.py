@@ -5,7 +5,7 @@ from contextlib import closing
 from datetime import date
 from pathlib import Path
 
-from gemmviz.files.schedule_file import RecordedLaunch, Schedules, write_schedules
+from gemmviz.files.schedule_file import RecordedLaunch, RecordedSchedules, write_schedules
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for, legal_choices, setup_for
 from gemmviz.model.errors import GemmvizError
@@ -50,7 +50,7 @@ def main() -> None:
             print(
                 f"{kernel.name} {setup.problem} {dict(setup.parameters)}: {schedule.blocks} blocks, {schedule.duration_ns} ns"
             )
-            recorded = Schedules(about, str(date.today()), tuple(r for r, _ in rows), tuple(s for _, s in rows))
+            recorded = RecordedSchedules(about, str(date.today()), tuple(r for r, _ in rows), tuple(s for _, s in rows))
             write_schedules(recorded, FOLDER / f"schedules-{name}.npz")
 
 

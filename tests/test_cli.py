@@ -126,7 +126,7 @@ def test_instrument_prints_the_twin(capsys: pytest.CaptureFixture[str]) -> None:
         (["export", "04_tiled", "--step", "999", "-o", "x.svg"], 2, "has 29 steps"),
         (["export", "04_tiled", "--phase", "3", "-o", "x.svg"], 2, "2 phases"),
         (["export", "04_tiled", "-o", "x.doc"], 2, "use .png, .svg, .pdf"),
-        (["trace", "04_tiled", "--blocks", "0:9,0:1", "-o", "x.gvt"], 2, "not in the grid"),
+        (["trace", "04_tiled", "--blocks", "0:9,0:1", "-o", "x.gvt"], 2, "outside the grid"),
         (["trace", "04_tiled", "--blocks", "all", "-o", "/nowhere/x.gvt"], 1, "can't be written"),
     ],
 )
@@ -195,10 +195,10 @@ def test_the_record_may_take_half_of_the_free_memory(
         monkeypatch.setattr("psutil.virtual_memory", lambda available=available: SimpleNamespace(available=available))
         assert main([*command, "-o", str(tmp_path / "t.gvt")]) == code
     error = capsys.readouterr().err
-    assert "at most 63 of them fit" in error
+    assert "hold at most 63" in error
     assert "--blocks 0:2,0:2" in error
     setup = setup_for(load_kernel("02_naive"), Problem(64, 64, 64), {"BLOCK": 8})
-    with pytest.raises(GemmvizError, match="129 steps of 4,096 threads take 2 MiB; a trace may take 1 MiB here"):
+    with pytest.raises(GemmvizError, match="129 steps of 4,096 threads take 2 MiB; the limit of a trace is 1 MiB here"):
         trace_kernel(setup, None, Recording(limit_bytes=1 << 20))
 
 

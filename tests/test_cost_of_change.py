@@ -305,8 +305,8 @@ def test_an_element_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
 def test_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One row of the table of kinds: counted, drawn, saved, searched for hazards; its words in a second file."""
-    monkeypatch.setitem(sites.KINDS, "prefetch", Kind(frozenset({"read"})))  # type: ignore[arg-type]
-    monkeypatch.setitem(sites.KINDS, "flush", Kind())  # type: ignore[arg-type]
+    monkeypatch.setitem(sites.SITE_KINDS, "prefetch", Kind(frozenset({"read"})))  # type: ignore[arg-type]
+    monkeypatch.setitem(sites.SITE_KINDS, "flush", Kind())  # type: ignore[arg-type]
     monkeypatch.setitem(sentence._SYNCHRONISES, "flush", ("flush", "the caches"))
     run = HandMade("float32")
     run.step("prefetch", (Operand(0, "read", vector(2)), 2 * LANES))  # type: ignore[arg-type]
@@ -363,7 +363,7 @@ def test_nothing_tells_kinds_by_the_number_of_operands() -> None:
         "gemmviz/files/trace_checks.py: and len(site.operands) <= BOUNDS.operands",
         "gemmviz/model/sites.py: return self.operands[place] if place < len(self.operands) else None",
     ]
-    assert get_args(sites.SiteKind) == tuple(sites.KINDS)
+    assert get_args(sites.SiteKind) == tuple(sites.SITE_KINDS)
 
 
 BROKEN = {
@@ -390,7 +390,7 @@ def test_a_broken_file_is_named_and_left_out(
     assert "04_tiled" in out
     assert err.startswith("gemmviz: ")
     assert err.count("\n") == 1
-    assert f"broken_view.py{place}broken_view.py is left out: " in err
+    assert f"broken_view.py{place}broken_view.py is ignored: " in err
     assert reason in err
 
 
@@ -433,7 +433,7 @@ def test_a_broken_panel_is_named_in_the_window(
     window = MainWindow()
     qtbot.addWidget(window)
     window.show()
-    assert [notice for notice in window.banner.texts if "is left out" in notice]
+    assert [notice for notice in window.banner.texts if "is ignored" in notice]
     assert "settings" in window.docks.all
     window.close()
 

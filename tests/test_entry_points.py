@@ -82,18 +82,18 @@ window.show()
 assert "notes of the lab" in [label.text() for label in window.findChildren(QLabel)]
 texts = [action.text for action in actions()]
 assert "Plain" in texts and any("Text" in text for text in texts)
-assert not [text for text in window.banner.texts if "left out" in text]
+assert not [text for text in window.banner.texts if "is ignored" in text]
 """
     done = python(tmp_path, "-c", code)
     assert done.returncode == 0, done.stderr
 
 
 BROKEN = {
-    "raising": ("1 / 0\n", "raising.py:1:1: bad of the package raising is left out: ZeroDivisionError"),
-    "torn": ("def (:\n", "torn.py:1:5: bad of the package torn is left out: SyntaxError"),
-    "empty": ("", "bad of the package empty is left out: AttributeError"),
-    "other": ("X = 3\n", "other.py: bad of the package other is left out: TypeError: it must define VIEW = View(...)"),
-    "leaving": ("raise SystemExit(3)\n", "bad of the package leaving is left out: SystemExit"),
+    "raising": ("1 / 0\n", "raising.py:1:1: bad of the package raising is ignored: ZeroDivisionError"),
+    "torn": ("def (:\n", "torn.py:1:5: bad of the package torn is ignored: SyntaxError"),
+    "empty": ("", "bad of the package empty is ignored: AttributeError"),
+    "other": ("X = 3\n", "other.py: bad of the package other is ignored: TypeError: it must define VIEW = View(...)"),
+    "leaving": ("raise SystemExit(3)\n", "bad of the package leaving is ignored: SystemExit"),
 }
 
 
@@ -109,7 +109,7 @@ def test_broken_ones_are_named_and_left_out(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == len(BROKEN) + 5
     for _, words in BROKEN.values():
         assert words in done.stderr
-    assert done.stderr.count("bad of the package missing is left out: ModuleNotFoundError") == 5
+    assert done.stderr.count("bad of the package missing is ignored: ModuleNotFoundError") == 5
 
 
 def test_a_name_that_is_taken_is_an_error_that_names_both(tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ def test_a_name_that_is_taken_is_an_error_that_names_both(tmp_path: Path) -> Non
     done = gemmviz(tmp_path, "export", "04_tiled", "--view", "mine", "-o", "m.svg", packages=(two, one))
     assert done.returncode == 0
     assert ">one<" in (tmp_path / "m.svg").read_text(encoding="utf-8")
-    assert "mine of the package two is left out: mine of the package one is named 'mine', too" in done.stderr
-    assert "stage of the package two is left out: stage_view.py is named 'stage', too" in done.stderr
+    assert "mine of the package two is ignored: mine of the package one has the same name, 'mine'" in done.stderr
+    assert "stage of the package two is ignored: stage_view.py has the same name, 'stage'" in done.stderr
     assert done.stderr.count("\n") == 2
 
 
@@ -137,8 +137,10 @@ def test_devices_of_one_name_are_an_error_that_names_both(tmp_path: Path) -> Non
     (own / "labgpu.toml").write_text(text, encoding="utf-8")
     done = gemmviz(tmp_path, "kernels")
     assert done.returncode == 0
-    assert f"{own / 'a100.toml'} is left out: a device of gemmviz is named 'a100', too" in done.stderr
-    assert f"labgpu.toml of the package gemmviz-lab is left out: {own / 'labgpu.toml'} is named 'labgpu', too" in done.stderr
+    assert f"{own / 'a100.toml'} is ignored: a device of gemmviz has the same name, 'a100'" in done.stderr
+    assert (
+        f"labgpu.toml of the package gemmviz-lab is ignored: {own / 'labgpu.toml'} has the same name, 'labgpu'" in done.stderr
+    )
 
 
 def test_without_such_packages_the_slow_library_is_not_imported(tmp_path: Path) -> None:

@@ -143,10 +143,10 @@ CASES = {
 
 TEMPLATE = BODY.replace('extern "C"', "namespace n { template <int T>").replace(" k(", " t(").rstrip() + " }\n"
 ENTRIES = {
-    "a::b<<": "is no kernel's name",
-    "k::": "is no kernel's name",
-    "n::t<1": "is no kernel's name",
-    "operator int": "is no kernel's name",
+    "a::b<<": "is not the name of a kernel",
+    "k::": "is not the name of a kernel",
+    "n::t<1": "is not the name of a kernel",
+    "operator int": "is not the name of a kernel",
     "S": "the file has no kernel S (kernels here: n::t, k)",
     "variable": "the file has no kernel variable",
     "W": "the file has no kernel W",

@@ -8,7 +8,21 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "gemmviz"
 MOST_FILE_LINES, MOST_FUNCTION_LINES, MOST_SHARED_NAMES = 400, 45, 10
 EXTENSION_POINTS = {"VIEW", "PANEL", "COMMAND", "FORMAT", "SUBJECT", "QUIZ_KIND", "VERSION"}
-FRAGMENTS = ("Likewise", "Those ", "That of", "Them", "As it", "By its", "And ", "Of ", "In words", "Also ")
+FRAGMENTS = (
+    "Likewise",
+    "Those ",
+    "That of",
+    "Them",
+    "As it",
+    "By its",
+    "And ",
+    "Of ",
+    "In words",
+    "Also ",
+    "Into ",
+    "So ",
+    "Once ",
+)
 
 
 def modules() -> Iterator[tuple[str, ast.Module, int]]:

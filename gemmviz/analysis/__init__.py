@@ -1,1 +1,1 @@
-"""What a trace means: pure NumPy from recorded accesses to the hardware's counts."""
+"""Analysis of traces with NumPy alone: memory costs as the hardware counts them, hazards, replay and models."""

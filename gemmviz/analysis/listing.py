@@ -1,4 +1,4 @@
-"""What two sources have in common, line by line."""
+"""Comparison of two sources, line by line."""
 
 import re
 from dataclasses import replace
@@ -16,7 +16,7 @@ def listing_of(kernel: KernelSpec) -> Listing:
 
 
 def compared(main: Listing, beside: Listing) -> CodeCase:
-    """What ``main`` has more or otherwise is lit, and likewise beside; lines that are the same are paired."""
+    """The comparison of two sources: lines that differ are highlighted on both sides, equal ones are paired."""
     left, right = ([_bare(line) for line in each.lines] for each in (beside, main))
     pairs, lit_left, lit_right = [], set(), set()
     for tag, i0, i1, j0, j1 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
@@ -30,5 +30,5 @@ def compared(main: Listing, beside: Listing) -> CodeCase:
 
 
 def _bare(line: str) -> str:
-    """A line without its comment and without spaces: what the compiler sees of it."""
+    """A line without its comment and without spaces, as far as the compiler is concerned."""
     return re.sub(r"\s+", "", line.partition("//")[0])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.entry_points import entry_points, folders_of, package_of
-from gemmviz.files.extensions import Extensions, duplicate, left_out
+from gemmviz.files.extensions import Extensions, duplicate, extension_error
 from gemmviz.files.resources import resource, resources, user_folder
 from gemmviz.model.device import DEFAULT_DEVICE, Device
 from gemmviz.model.errors import GemmvizError, InstallationError, UsageError
@@ -68,7 +68,7 @@ def _packaged_files(broken: list[GemmvizError]) -> Iterator[tuple[Path, str]]:
         try:
             paths = sorted(path for folder in folders_of(point) for path in folder.glob("*.toml"))
         except (Exception, SystemExit) as error:
-            broken.append(left_out(point.module, origin, error))
+            broken.append(extension_error(point.module, origin, error))
             continue
         for path in paths:
             yield path, f"{path.name} of the package {package_of(point)}"

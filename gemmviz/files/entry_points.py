@@ -1,7 +1,7 @@
-"""The entry points by which installed packages add to gemmviz: groups "gemmviz.views", "gemmviz.commands" and so on.
+"""Entry points through which installed packages extend gemmviz: groups "gemmviz.views", "gemmviz.commands" and so on.
 
-To import ``importlib.metadata`` takes 50 ms. It is imported only if some installed package has such a group, which 1 ms of
-looking into the folders of ``sys.path`` tells.
+Importing ``importlib.metadata`` takes 50 ms. It is imported only if some installed package has such a group, which a search of
+the folders of ``sys.path`` finds out in 1 ms.
 """
 
 import sys
@@ -34,7 +34,9 @@ def package_of(point: "EntryPoint") -> str:
 
 
 def folders_of(point: "EntryPoint") -> list[Path]:
-    """The folders of the package that an entry point names, without importing it. Raises ImportError if there is none."""
+    """The folders of the package that an entry point names, without importing it. Raises ImportError if there is no such
+    package.
+    """
     spec = find_spec(point.module)
     if spec is None or not spec.submodule_search_locations:
         raise ImportError(f"there is no package {point.module}")
@@ -47,7 +49,7 @@ def _are_there_any() -> bool:
 
 
 def _files() -> Iterator[Path]:
-    """The files that name entry points; an archive in ``sys.path`` is one that may hold some."""
+    """The files that list entry points; an archive in ``sys.path`` counts as one."""
     for folder in map(Path, dict.fromkeys(sys.path)):
         if folder.is_file():
             yield folder

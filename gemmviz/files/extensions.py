@@ -1,5 +1,5 @@
-"""Finds what extends the program: each module of a folder ends with one object, such as ``VIEW = View(...)``, and installed
-packages name more such objects in their entry points.
+"""Discovery of extensions: modules of a folder that define an object such as ``VIEW = View(...)``, and such objects in the
+entry points of installed packages.
 """
 
 import importlib
@@ -31,7 +31,7 @@ class Extensions(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where an extension is from: ``origin`` as errors name it, and the ``module`` that ``load`` gets its object of."""
+    """Source of an extension: ``origin`` for messages, and ``module``, from which ``load`` gets the object."""
 
     name: str
     origin: str
@@ -58,7 +58,7 @@ def extensions_in(folder: ModuleType, attribute: str, *kinds: type[T], suffix: s
             items[source.name] = _checked(source.load(), attribute, kinds)
             origins[source.name] = source.origin
         except (Exception, SystemExit) as error:
-            broken.append(left_out(source.module, source.origin, error))
+            broken.append(extension_error(source.module, source.origin, error))
     ordered = sorted(items.items(), key=lambda item: (item[1].order, item[0]))
     return Extensions(dict(ordered), tuple(broken))
 
@@ -80,7 +80,7 @@ def _entries(attribute: str) -> Iterator[_Source]:
 
 
 def _checked(item: Any, attribute: str, kinds: tuple[type[T], ...]) -> T:
-    """The object, if its texts and numbers are such. Raises TypeError."""
+    """The object, if its texts and numbers have the right types. Raises TypeError."""
     if not isinstance(item, kinds):
         raise TypeError(f"it must define {attribute} = {' or '.join(kind.__name__ for kind in kinds)}(...)")
     for each in fields(item) if is_dataclass(item) else ():
@@ -92,12 +92,12 @@ def _checked(item: Any, attribute: str, kinds: tuple[type[T], ...]) -> T:
 
 def duplicate(name: str, origin: str, first: str) -> GemmvizError:
     """The error for a second extension of the same name."""
-    what = f"{origin} is left out: {first} is named {name!r}, too"
+    what = f"{origin} is ignored: {first} has the same name, {name!r}"
     return GemmvizError(what, remedy="rename one of them, or uninstall its package")
 
 
-def left_out(module: str, origin: str, error: BaseException) -> GemmvizError:
-    """What is wrong with a module, with the line of it that the error comes from."""
+def extension_error(module: str, origin: str, error: BaseException) -> GemmvizError:
+    """The error for a module that can't be used, with the line of it that raised."""
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):  # its package can't be imported
@@ -112,5 +112,5 @@ def left_out(module: str, origin: str, error: BaseException) -> GemmvizError:
         )
     place = Place(line, column, line, column + 1) if line else None
     reason = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
-    what = f"{origin if file is None or ' ' in origin else Path(file).name} is left out: {type(error).__name__}: {reason}"
-    return GemmvizError(what, place, file=file, remedy="mend the file, or remove it")
+    what = f"{origin if file is None or ' ' in origin else Path(file).name} is ignored: {type(error).__name__}: {reason}"
+    return GemmvizError(what, place, file=file, remedy="fix the file, or remove it")

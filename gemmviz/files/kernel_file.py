@@ -1,4 +1,4 @@
-"""The kernel's file: plain CUDA C, with a TOML header in its first ``//`` lines that says how to launch it."""
+"""The kernel file: plain CUDA C, with a TOML header in its first ``//`` lines that describes the launch."""
 
 import re
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _REMEDIES: dict[FieldPath, str] = {(): _EXAMPLE, ("block",): _FORMULAS, ("grid",
 
 
 def read_kernel(path: Path, *, is_shipped: bool = False) -> KernelSpec:
-    """The kernel in a file; messages name no folder for one that ships with gemmviz. Raises UsageError or SourceError."""
+    """The kernel in a file. Messages name no folder for one that ships with gemmviz. Raises UsageError or SourceError."""
     try:
         text = kernel_text(path)
     except FormatError as error:
@@ -38,12 +38,12 @@ def read_kernel(path: Path, *, is_shipped: bool = False) -> KernelSpec:
 
 
 def kernel_text(path: Path) -> str:
-    """The text of a kernel file. Raises as ``read_text`` does, also for a file larger than a kernel may be."""
+    """The text of a kernel file. Raises the errors of ``read_text``, also for a file beyond the size limit of kernels."""
     return read_text(path, 4 * MOST_TEXT)
 
 
 def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpec:
-    """The spec of one kernel file. Raises SourceError, with the line, where the header is missing or wrong."""
+    """The spec of a kernel file. Raises SourceError, with the line, if the header is missing or wrong."""
     try:
         return _spec(text, file, is_shipped)
     except SourceError as error:
@@ -52,7 +52,7 @@ def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpe
 
 
 class _ProblemFields(Struct, forbid_unknown_fields=True):
-    """``problem = { M = 8, N = 8, K = 8 }``"""
+    """The table ``problem = { M = 8, N = 8, K = 8 }``."""
 
     M: _Size = 8
     N: _Size = 8
@@ -60,7 +60,7 @@ class _ProblemFields(Struct, forbid_unknown_fields=True):
 
 
 class _ParameterFields(Struct):
-    """``[parameters.NAME]``"""
+    """A table ``[parameters.NAME]``."""
 
     default: _Whole
     choices: Annotated[tuple[_Whole, ...], Meta(min_length=1)] | None = None
@@ -68,7 +68,7 @@ class _ParameterFields(Struct):
 
 
 class _RuleFields(Struct):
-    """``[[require]]``: a formula, and the sentence for a launch that breaks it."""
+    """A table ``[[require]]``: a formula, and the sentence for a launch that violates it."""
 
     that: _Formula
     otherwise: _Formula = field(name="else")
@@ -191,7 +191,7 @@ def _behind_slashes(place: Place | None) -> Place:
 def _parameter(header: _Header, name: str, plain: Any) -> Parameter:
     path = ("parameters", name)
     if name in _RESERVED or not name.isidentifier():
-        raise header.error(f"a parameter can't be called {name}", path)
+        raise header.error(f"a parameter can't be named {name}", path)
     fields = header.fields(plain, _ParameterFields, path)
     if fields.choices is not None and fields.default not in fields.choices:
         raise header.error(f"the default of {name}, {fields.default}, is not among its choices", (*path, "default"))
@@ -201,5 +201,5 @@ def _parameter(header: _Header, name: str, plain: Any) -> Parameter:
 def _entry(header: _Header, entry: str) -> str:
     """The kernel's name, with its template arguments. Raises SourceError for other text."""
     if not re.fullmatch(r"\s*(::)?\w+(::\w+)*\s*(<[^<>]*>\s*)?", entry):
-        raise header.error(f"the entry {entry!r} is no kernel's name", ("entry",), 'write "name" or "name<BM, 8>"')
+        raise header.error(f"the entry {entry!r} is not the name of a kernel", ("entry",), 'write "name" or "name<BM, 8>"')
     return entry.strip()

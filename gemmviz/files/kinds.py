@@ -18,7 +18,7 @@ class FileKind:
     title: str
 
 
-KINDS = (
+FILE_KINDS = (
     FileKind("kernel", ".cu", "Kernels"),
     FileKind("trace", ".gvt", "Traces"),
     FileKind("view", ".toml", "Saved views and lessons"),
@@ -28,18 +28,22 @@ KINDS = (
 
 def kind_of(path: Path) -> KindName:
     """The kind of a file by its suffix; "kernel" for any other suffix."""
-    return next((kind.name for kind in KINDS if path.suffix.lower() == kind.suffix), "kernel")
+    return next((kind.name for kind in FILE_KINDS if path.suffix.lower() == kind.suffix), "kernel")
 
 
 def is_known(path: Path) -> bool:
     """Whether a file's suffix is one of the table's."""
-    return any(path.suffix.lower() == kind.suffix for kind in KINDS)
+    return any(path.suffix.lower() == kind.suffix for kind in FILE_KINDS)
 
 
 def dialog_filters() -> list[str]:
     """Filters for a file dialog, such as "Kernels (*.cu)"; all kinds together first."""
-    patterns = " ".join(f"*{kind.suffix}" for kind in KINDS)
-    return [f"Files that gemmviz opens ({patterns})", *(f"{kind.title} (*{kind.suffix})" for kind in KINDS), "All files (*)"]
+    patterns = " ".join(f"*{kind.suffix}" for kind in FILE_KINDS)
+    return [
+        f"Files that gemmviz opens ({patterns})",
+        *(f"{kind.title} (*{kind.suffix})" for kind in FILE_KINDS),
+        "All files (*)",
+    ]
 
 
 def file_stem(name: str) -> str:

@@ -1,9 +1,9 @@
-"""Manifests of older trace files, as the present version would have written them.
+"""Upgrades of the manifests of older trace files to the present version.
 
-Version 1 knew random matrices only, version 2 all phases only. Up to version 3 a site touched one array, a number of neighbours
-at once; how the kernel is launched stood in its text alone; and the device and its rules were not kept. Up to version 4
-the number and the accesses of a site's operands said what kind it was, an operand had the same offsets for all lanes, and every
-step was complete at once.
+Version 1 had random matrices only, version 2 all phases only. Up to version 3 a site touched one array, a number of neighbours
+at once; the launch was described only in the kernel's text; and the device and its rules were not stored. Up to version 4 the
+kind of a site followed from the number and the accesses of its operands, an operand had the same offsets for all lanes, and
+every step was complete at once.
 """
 
 from typing import Any
@@ -12,13 +12,13 @@ from gemmviz.files.codec import to_plain
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.device import MemoryRules
 
-_SETUPS, _KINDS = 4, 5  # the first versions that hold whole setups, and the kinds of sites
+_SETUPS, _KINDS = 4, 5  # the first versions with whole setups, and with kinds of sites
 
 
 def upgraded(manifest: dict[str, Any]) -> dict[str, Any]:
-    """The manifest as the present version has it.
+    """The manifest in the present version.
 
-    Raises KeyError, TypeError, ValueError or a GemmvizError for one that is none.
+    Raises KeyError, TypeError, ValueError or a GemmvizError for an invalid one.
     """
     if manifest["version"] < _SETUPS:
         manifest = _with_setup(manifest)

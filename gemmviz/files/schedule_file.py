@@ -34,7 +34,7 @@ class RecordedLaunch:
 
 
 @dataclass(frozen=True)
-class Schedules:
+class RecordedSchedules:
     """Schedules recorded on one GPU on one day; ``schedules[i]`` belongs to ``launches[i]``."""
 
     gpu: Gpu
@@ -59,7 +59,7 @@ class _Index:
     launches: tuple[RecordedLaunch, ...]
 
 
-def write_schedules(recorded: Schedules, path: Path) -> None:
+def write_schedules(recorded: RecordedSchedules, path: Path) -> None:
     """Writes schedules with times of 32 bits, in ns, and SMs of 16 bits. Raises GemmvizError if the file can't be written."""
     arrays = {"index": np.frombuffer(to_json(_Index(recorded.gpu, recorded.date, recorded.launches)), np.uint8)}
     for number, schedule in enumerate(recorded.schedules):
@@ -70,7 +70,7 @@ def write_schedules(recorded: Schedules, path: Path) -> None:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
-def read_schedules(path: Path) -> Schedules:
+def read_schedules(path: Path) -> RecordedSchedules:
     """The schedules in a shipped file."""
     with np.load(path, allow_pickle=False) as arrays:
         index = from_json(arrays["index"].tobytes(), _Index)
@@ -79,10 +79,10 @@ def read_schedules(path: Path) -> Schedules:
             start = arrays[f"start_{number}"].astype(np.int64)
             stop = start + arrays[f"length_{number}"].astype(np.int64)
             schedules.append(Schedule(arrays[f"sm_{number}"].astype(np.int32), start, stop, launch.tick_ns))
-    return Schedules(index.gpu, index.date, index.launches, tuple(schedules))
+    return RecordedSchedules(index.gpu, index.date, index.launches, tuple(schedules))
 
 
 @cache
-def recorded_schedules() -> tuple[Schedules, ...]:
+def recorded_schedules() -> tuple[RecordedSchedules, ...]:
     """The shipped schedules, one record per GPU."""
     return tuple(read_schedules(path) for path in resources("assets/measurements", "schedules-*.npz"))

@@ -1,4 +1,4 @@
-"""Whether a trace read from a file is one that a kernel can have made: nothing out of bounds, nothing of the wrong kind."""
+"""Checks of a trace read from a file: every value is in bounds and of the right kind, as in a trace of a real run."""
 
 import math
 from typing import NoReturn
@@ -9,24 +9,24 @@ from gemmviz.files.devices import device_names
 from gemmviz.model.arrays import Ints
 from gemmviz.model.element_types import ELEMENT_TYPES
 from gemmviz.model.errors import Place, SettingError, TraceFileError
-from gemmviz.model.sites import KINDS, MemoryArray, Operand, Site
+from gemmviz.model.sites import SITE_KINDS, MemoryArray, Operand, Site
 from gemmviz.model.trace import CONSTANT, Touches, Trace
 from gemmviz.model.trace_bounds import BOUNDS
 
 
 def refuse(file: str, why: str) -> NoReturn:
-    """Raises the TraceFileError that names the file and the reason."""
-    raise TraceFileError(f"this is no trace that can be opened: {why}", file=file) from None
+    """Raises a TraceFileError with the file and the reason."""
+    raise TraceFileError(f"this trace can't be opened: {why}", file=file) from None
 
 
 def check_trace(trace: Trace, file: str) -> None:
-    """Raises TraceFileError for what no kernel can have done, or what is beyond the bounds; whoever writes checks the same."""
+    """Raises TraceFileError for contents that no run can produce, or beyond the bounds; the writer makes the same checks."""
     check_facts(trace, file)
     check_arrays(trace, file)
 
 
 def check_facts(trace: Trace, file: str) -> None:
-    """Every fact must be within its bounds before any memory is spent on it."""
+    """Checks every fact against its bounds before memory is allocated for it."""
     if trace.steps < 1:
         refuse(file, "it has no steps")
     if trace.setup.device not in device_names():
@@ -35,35 +35,35 @@ def check_facts(trace: Trace, file: str) -> None:
     for what, count in {"steps": trace.steps, **counts}.items():
         most: int = getattr(BOUNDS, what)
         if count > most:
-            refuse(file, f"it has {count:,} {what}, more than the {most:,} that can be looked at")
+            refuse(file, f"it has {count:,} {what}; the limit is {most:,}")
     texts = (trace.by, *trace.notes, *(array.name for array in trace.arrays), *(site.text for site in trace.sites))
     if max(map(len, texts)) > BOUNDS.text:
         refuse(file, f"a name or text in it has more than {BOUNDS.text:,} characters")
     for array in trace.arrays:
         _check_array(array, trace, file)
     if min(*trace.launch.grid, *trace.launch.block) < 1 or trace.launch.threads_per_block > BOUNDS.threads_per_block:
-        refuse(file, "its launch is none that a device can run")
+        refuse(file, "no device can run its launch")
     try:
         trace.blocks.checked(trace.launch)
     except SettingError:
         refuse(file, "its blocks are not in its grid")
     if trace.space.thread_count > BOUNDS.threads:
-        refuse(file, f"it has {trace.space.thread_count:,} threads, more than the {BOUNDS.threads:,} that can be looked at")
+        refuse(file, f"it has {trace.space.thread_count:,} threads; the limit is {BOUNDS.threads:,}")
     lines = trace.setup.kernel.text.count("\n") + 1
     for site in trace.sites:
         if not _is_sound(site, trace, lines):
-            refuse(file, "one of its sites is none that a kernel can have")
+            refuse(file, "one of its sites is invalid")
     if not all(-1 <= loop.outer < len(trace.loops) for loop in trace.loops):
-        refuse(file, "one of its loops is none that a kernel can have")
+        refuse(file, "one of its loops is invalid")
 
 
 def _check_array(array: MemoryArray, trace: Trace, file: str) -> None:
     if array.element_type not in ELEMENT_TYPES or not all(0 < extent <= BOUNDS.extent for extent in array.shape):
-        refuse(file, f"its array {array.name!r} is none that a kernel can have")
+        refuse(file, f"its array {array.name!r} is invalid")
     if array.space == "shared" and math.prod(array.shape) * array.itemsize > BOUNDS.shared_bytes:
         refuse(file, f"its array {array.name!r} is larger than shared memory")
     if array.space == "global" and trace.setup.problem.shapes.get(array.name) != array.shape:
-        refuse(file, "its matrices are not those of its problem")
+        refuse(file, "its matrices don't fit its problem")
 
 
 def _is_sound(site: Site, trace: Trace, lines: int) -> bool:
@@ -71,7 +71,7 @@ def _is_sound(site: Site, trace: Trace, lines: int) -> bool:
     return (
         all(_is_in_text(place, lines) for place in places)
         and len(site.operands) <= BOUNDS.operands
-        and KINDS[site.kind].allows(site.operands)
+        and SITE_KINDS[site.kind].allows(site.operands)
         and all(0 <= n < len(trace.loops) for n in site.loops)
         and all(_is_sound_operand(operand, trace) for operand in site.operands)
     )
@@ -94,10 +94,10 @@ def _is_in_text(place: Place, lines: int) -> bool:
 
 
 def check_arrays(trace: Trace, file: str) -> None:
-    """Numbers that would send a reader out of bounds, or a picture to the wrong source, are refused."""
+    """Rejects numbers that would index out of bounds or draw a wrong picture."""
     steps = len(trace.site)
     if steps and (trace.site.min() < 0 or trace.site.max() >= len(trace.sites)):
-        refuse(file, "it names sites that it doesn't have")
+        refuse(file, "it refers to sites that it doesn't have")
     rows = int(trace.row[-1])
     shapes_fit = (
         trace.epoch.shape == (steps,)
@@ -112,17 +112,17 @@ def check_arrays(trace: Trace, file: str) -> None:
     if not shapes_fit:
         refuse(file, "its arrays don't fit each other")
     if steps and (trace.visits.min(initial=0) < -1 or trace.visits.max(initial=0) > BOUNDS.trips):
-        refuse(file, "its loops make more trips than a kernel can")
+        refuse(file, "its loops make too many trips")
     for touches in trace.touches:
         elements = trace.element[touches.rows]
         last = trace.arrays[touches.operand.array].size - 1
         beyond = elements.size and elements.max() + touches.operand.layout.farthest > last
         if elements.size and (elements.min() < -1 or (beyond and _reaches_beyond(trace, touches, elements, last))):
-            refuse(file, "it names elements that its arrays don't have")
+            refuse(file, "it refers to elements that its arrays don't have")
     for number, site in enumerate(trace.sites):
         arrived = trace.element[trace.row[:-1][trace.site == number]]
         if site.operand(0) is None and arrived.size and (arrived.min() < -1 or arrived.max() > 0):
-            refuse(file, "it names elements that its arrays don't have")
+            refuse(file, "it refers to elements that its arrays don't have")
     _check_completion(trace, file)
     _check_origins(trace, file)
 
@@ -133,7 +133,7 @@ def _reaches_beyond(trace: Trace, touches: Touches, elements: Ints, last: int) -
 
 
 def _check_completion(trace: Trace, file: str) -> None:
-    """Asynchronous steps complete at a later wait or never, all others at once."""
+    """Checks that asynchronous steps complete at a later wait or never, all others at once."""
     is_async = np.array([site.is_async for site in trace.sites])[trace.site]
     steps, completes = np.arange(trace.steps), trace.completes
     if len(completes) == 0 and not is_async.any():
@@ -147,19 +147,19 @@ def _check_completion(trace: Trace, file: str) -> None:
 
 
 def _check_origins(trace: Trace, file: str) -> None:
-    """Origins belong to stores into shared memory and name elements that there are."""
+    """Checks that origins belong to stores into shared memory and refer to existing elements."""
     steps = trace.origin_step
     if len(steps) and (steps.min() < 0 or steps.max() >= trace.steps or (np.diff(steps) < 0).any()):
-        refuse(file, "it names steps that it doesn't have")
+        refuse(file, "it refers to steps that it doesn't have")
     for step in np.unique(steps).tolist():
         stores = [o for o in trace.site_of(step).accesses("write") if trace.arrays[o.array].space == "shared"]
         if not stores or (steps == step).sum() > stores[0].width:
-            refuse(file, "it tells the origin of what was not stored in a tile")
+            refuse(file, "it has an origin for a value that was not stored in a tile")
     matrices = [array.size for array in trace.arrays if array.space == "global"]
     if trace.origin.size:
         named = trace.origin_array >= 0
         if trace.origin_array.min() < CONSTANT or trace.origin_array.max() >= len(matrices):
-            refuse(file, "it names arrays that it doesn't have")
+            refuse(file, "it refers to arrays that it doesn't have")
         sizes = np.array(matrices)[np.where(named, trace.origin_array, 0)]
         if (named & ((trace.origin < 0) | (trace.origin >= sizes))).any():
-            refuse(file, "it names elements that its arrays don't have")
+            refuse(file, "it refers to elements that its arrays don't have")

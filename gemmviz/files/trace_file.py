@@ -25,7 +25,7 @@ from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
 from gemmviz.model.trace import CONSTANT, Trace
 
 FORMAT = "gemmviz trace"
-VERSION = 5  # see gemmviz.files.old_traces for what the older ones lack
+VERSION = 5  # see gemmviz.files.old_traces for older ones
 _MANIFEST = "manifest.json"
 _SMALL_BYTES = 1 << 20
 _ARRAYS = {
@@ -33,14 +33,14 @@ _ARRAYS = {
     "origin_array": "|i1", "origin": "<i4", "completes": "<i4",
 }  # fmt: skip
 _NEEDED = {"site", "visits", "epoch", "element"}
-_ALWAYS = {*_ARRAYS} - {"completes"}  # are stored even where they are empty
+_ALWAYS = {*_ARRAYS} - {"completes"}  # stored even if empty
 _DIMENSIONS = {"site": 1, "epoch": 1, "origin_step": 1, "completes": 1}
 _LARGEST_MANIFEST = 16 << 20
 _HARMLESS_FLAGS = 0x0808  # sizes after the data; names in UTF-8
 
 
 def _facts_type() -> type:
-    """A dataclass of everything in a trace file that is not an array; runs that were stopped are not saved."""
+    """A dataclass with every field of a trace that is not an array, without ``stop``: runs that were stopped are not saved."""
     hints = get_type_hints(Trace)
     chosen = [each for each in fields(Trace) if each.name not in (*_ARRAYS, "stop", "stored")]
     required = [each for each in chosen if each.default is MISSING and each.default_factory is MISSING]
@@ -57,7 +57,7 @@ _FACTS = _facts_type()
 
 @dataclass(frozen=True)
 class StoredArray:
-    """How the manifest describes a member of the zip."""
+    """Description in the manifest of one member of the zip."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -65,7 +65,9 @@ class StoredArray:
 
 @dataclass(frozen=True)
 class Manifest:
-    """``trace`` holds the facts of a Trace; ``source_sha256`` is that of the kernel's text."""
+    """The manifest. ``trace`` holds the fields of a Trace that are not arrays; ``source_sha256`` is the hash of the kernel's
+    text.
+    """
 
     format: str
     version: int
@@ -75,11 +77,11 @@ class Manifest:
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Writes the whole file or, on an error, leaves what was there. Raises TraceFileError, also for a run that was stopped and
-    for a trace that could not be read again.
+    """Writes a trace atomically: on an error, an existing file is unchanged. Raises TraceFileError, also for a run that was
+    stopped and for a trace that could not be read again.
     """
     if trace.stop is not None:
-        raise TraceFileError("this run ended before its time, so there is no whole trace to save", file=str(path))
+        raise TraceFileError("this run ended early, so there is no complete trace to save", file=str(path))
     check_trace(trace, str(path))
     arrays = _arrays_of(trace)
     try:
@@ -95,13 +97,13 @@ def write_trace(trace: Trace, path: Path) -> None:
 
 
 def _member(name: str) -> zipfile.ZipInfo:
-    """Of no time: the same trace gives the same bytes."""
+    """A member without a timestamp: the same trace gives the same bytes."""
     return zipfile.ZipInfo(name)
 
 
 def _arrays_of(trace: Trace) -> dict[str, npt.NDArray[Any]]:
-    found = {name: getattr(trace, name) for name in _ARRAYS}
-    return {name: each for name, each in found.items() if each is not None and (name in _ALWAYS or each.size)}
+    arrays = {name: getattr(trace, name) for name in _ARRAYS}
+    return {name: each for name, each in arrays.items() if each is not None and (name in _ALWAYS or each.size)}
 
 
 def _manifest_of(trace: Trace, arrays: dict[str, npt.NDArray[Any]]) -> Manifest:
@@ -111,7 +113,7 @@ def _manifest_of(trace: Trace, arrays: dict[str, npt.NDArray[Any]]) -> Manifest:
 
 
 def write_to_folder(trace: Trace, folder: Path) -> None:
-    """Puts a trace into a folder for ``read_from_folder``: quicker than a file, for another process of this program alone."""
+    """Writes a trace into a folder for ``read_from_folder`` in another process of this program, which is faster than a file."""
     arrays = _arrays_of(trace)
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", np.ascontiguousarray(array, _ARRAYS[name]), allow_pickle=False)
@@ -119,7 +121,7 @@ def write_to_folder(trace: Trace, folder: Path) -> None:
 
 
 def read_from_folder(folder: Path) -> Trace:
-    """What ``write_to_folder`` put there. Raises TraceFileError where it is not all there."""
+    """The trace written by ``write_to_folder``. Raises TraceFileError if it is incomplete."""
     try:
         manifest = from_json((folder / _MANIFEST).read_bytes(), Manifest)
         arrays = {name: _mapped(folder / f"{name}.npy") for name in manifest.arrays}
@@ -129,7 +131,7 @@ def read_from_folder(folder: Path) -> Trace:
 
 
 def _mapped(path: Path) -> npt.NDArray[Any]:
-    """An array, read-only. A large one stays where it is, where a file in use can be deleted."""
+    """An array, read-only. A large one is memory-mapped, on systems where a file in use can be deleted."""
     maps = os.name == "posix" and path.stat().st_size > _SMALL_BYTES
     array = np.asarray(np.load(path, mmap_mode="r" if maps else None, allow_pickle=False))
     array.flags.writeable = False
@@ -137,13 +139,13 @@ def _mapped(path: Path) -> npt.NDArray[Any]:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest alone, as the present version has it. Raises TraceFileError."""
+    """The manifest alone, upgraded to the present version. Raises TraceFileError."""
     with _opened(path) as archive:
         return _manifest(archive, str(path))[1]
 
 
 def read_trace(path: Path) -> Trace:
-    """The trace in a file. Raises TraceFileError for anything but a whole and sound trace of this version or older."""
+    """The trace in a file. Raises TraceFileError unless it is a complete, valid trace of this version or an older one."""
     with _opened(path) as archive:
         version, manifest = _manifest(archive, str(path))
         _check_members(archive, manifest, str(path))
@@ -154,13 +156,15 @@ def read_trace(path: Path) -> Trace:
     except FormatError as error:
         refuse(str(path), f"its manifest doesn't describe a trace: {error.message}")
     if hashlib.sha256(trace.setup.kernel.text.encode()).hexdigest() != manifest.source_sha256:
-        refuse(str(path), "its source text is not the one that was traced")
+        refuse(str(path), "its source text is not that of the traced kernel")
     check_trace(trace, str(path))
     return trace
 
 
 def _upgraded_arrays(version: int, arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """Up to version 3, what a tile's constants are was not kept: they become unknown, which NaN stands for."""
+    """Arrays upgraded to the present version. Up to version 3, the values of a tile's constants were not stored: they become
+    NaN, for unknown.
+    """
     array, origin = arrays.get("origin_array"), arrays.get("origin")
     if version >= 4 or array is None or origin is None or array.shape != origin.shape:
         return arrays
@@ -174,7 +178,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
     except FileNotFoundError:
         raise UsageError("there is no such file", file=str(path)) from None
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        refuse(str(path), "it is damaged, cut off or of another kind")
+        refuse(str(path), "it is damaged, truncated or of another kind")
     size = path.stat().st_size
     allowed = {_MANIFEST, *(f"{name}.npy" for name in _ARRAYS)}
     infos = archive.infolist()
@@ -185,21 +189,21 @@ def _opened(path: Path) -> zipfile.ZipFile:
     compressed = any(i.compress_type or i.file_size != i.compress_size or i.flag_bits & ~_HARMLESS_FLAGS for i in infos)
     if compressed or sum(info.file_size for info in infos) > size:
         archive.close()
-        refuse(str(path), "it claims more bytes than it has")
+        refuse(str(path), "its index lists more bytes than it has")
     return archive
 
 
 def _manifest(archive: zipfile.ZipFile, file: str) -> tuple[int, Manifest]:
-    """The version that the file has, and its manifest as the present version would have it."""
+    """The version of the file, and its manifest upgraded to the present version."""
     if _MANIFEST not in archive.namelist() or archive.getinfo(_MANIFEST).file_size > _LARGEST_MANIFEST:
         refuse(file, "it has no manifest")
     try:
-        found = json_to_plain(archive.read(_MANIFEST))
+        plain = json_to_plain(archive.read(_MANIFEST))
     except (zipfile.BadZipFile, ValueError, OSError, EOFError):
         refuse(file, "its manifest is damaged")
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
         refuse(file, "it is of another kind")
-    version = found.get("version")
+    version = plain.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         refuse(file, "its version can't be read")
     if version > VERSION:
@@ -208,7 +212,7 @@ def _manifest(archive: zipfile.ZipFile, file: str) -> tuple[int, Manifest]:
             remedy="update gemmviz",
         )  # fmt: skip
     try:
-        return version, from_plain(upgraded(found), Manifest)
+        return version, from_plain(upgraded(plain), Manifest)
     except (GemmvizError, KeyError, TypeError, ValueError, AttributeError, IndexError):
         refuse(file, "its manifest doesn't describe a trace")
 
@@ -221,7 +225,7 @@ def _check_members(archive: zipfile.ZipFile, manifest: Manifest, file: str) -> N
 
 
 def _array(archive: zipfile.ZipFile, name: str, declared: StoredArray, file: str) -> npt.NDArray[Any]:
-    """One member, after its own header, the manifest and its size in the archive agree."""
+    """One member, after a check that its own header, the manifest and its size in the archive agree."""
     info = archive.getinfo(f"{name}.npy")
     try:
         with archive.open(info) as member:
@@ -251,12 +255,12 @@ def _npy_header(member: IO[bytes]) -> tuple[Any, tuple[int, ...]]:
 
 def _trace(facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Trace:
     read: Any = from_plain(facts, _FACTS)
-    found: dict[str, Any] = {each.name: getattr(read, each.name) for each in fields(_FACTS)}
-    return Trace(**{**found, **arrays})
+    values: dict[str, Any] = {each.name: getattr(read, each.name) for each in fields(_FACTS)}
+    return Trace(**{**values, **arrays})
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """What a file holds, without its arrays and the kernel's text. Raises TraceFileError."""
+    """Contents of a file without its arrays and the kernel's text. Raises TraceFileError."""
     manifest = to_plain(read_manifest(path))
     setup = manifest["trace"].get("setup")
     kernel = setup.get("kernel") if isinstance(setup, dict) else None

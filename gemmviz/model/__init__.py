@@ -1,1 +1,1 @@
-"""The words that every layer speaks: frozen dataclasses, and errors that say what, where and what to do."""
+"""Data types shared by all layers: frozen dataclasses for kernels, setups, traces, devices and cases, and the errors."""

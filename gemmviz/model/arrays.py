@@ -1,4 +1,4 @@
-"""Names for the types of NumPy arrays that the whole package uses."""
+"""Type aliases for NumPy arrays."""
 
 import numpy as np
 import numpy.typing as npt

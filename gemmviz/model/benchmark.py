@@ -1,4 +1,4 @@
-"""Many multiplications timed in one run, with device, driver, compiler, host and date."""
+"""Benchmark results: timed multiplications with their device, driver, compiler, host and date."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ CUBLAS = "cuBLAS"
 
 @dataclass(frozen=True)
 class Benchmark:
-    """``recorded``: these are not of this machine. ``host`` is the CPU that ran the host's rows."""
+    """The rows of one benchmark run. ``recorded``: measured on another machine. ``host``: the CPU that ran the host's rows."""
 
     gpu: Gpu
     host: str
@@ -23,11 +23,11 @@ class Benchmark:
 
     @property
     def source(self) -> str:
-        """What every picture of it says."""
+        """Source of the figures, shown in every picture of them: "measured on GPU, driver, compiler, DATE"."""
         return f"{'recorded' if self.recorded else 'measured'} on {self.gpu.label}, {self.date}"
 
     def share_of_cublas(self, row: Measured) -> float | None:
-        """The rate of a row over that of cuBLAS for the same problem; None where either is missing."""
+        """Rate of a row relative to cuBLAS for the same problem; None if either is missing."""
         beside = self._cublas.get(row.problem)
         return None if not beside or row.gflops is None else row.gflops / beside
 
@@ -36,9 +36,9 @@ class Benchmark:
         return {row.problem: row.gflops for row in self.rows if row.kernel == CUBLAS}
 
     def find(self, source_hash: str, parameters: Mapping[str, int], problem: Problem) -> Measured | None:
-        """The row of exactly this kernel text, these parameters and this problem."""
-        wanted = (source_hash, dict(parameters), problem)
-        return next((row for row in self.rows if (row.source_hash, dict(row.parameters), row.problem) == wanted), None)
+        """The row with exactly this kernel text, these parameters and this problem; None if there is none."""
+        key = (source_hash, dict(parameters), problem)
+        return next((row for row in self.rows if (row.source_hash, dict(row.parameters), row.problem) == key), None)
 
     def with_row(self, row: Measured) -> "Benchmark":
         return replace(self, rows=(*self.rows, row))

@@ -1,4 +1,4 @@
-"""Work that somebody may call off: whoever does it looks now and then whether it is still wanted."""
+"""Cooperative cancelling: long work calls ``checkpoint()`` now and then, which raises Cancelled if the work was cancelled."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,27 +6,27 @@ from contextvars import ContextVar
 
 from gemmviz.model.errors import Cancelled
 
-_asked: ContextVar[Callable[[], bool] | None] = ContextVar("cancelled", default=None)
+_cancelled: ContextVar[Callable[[], bool] | None] = ContextVar("cancelled", default=None)
 
 
 @contextmanager
 def cancellable(cancelled: Callable[[], bool]) -> Iterator[None]:
-    """Whatever runs within ends with Cancelled at its next checkpoint once ``cancelled()`` is true."""
-    assert cancelled is not is_cancelled, "it would ask itself"
-    before = _asked.set(cancelled)
+    """A context in which checkpoints raise Cancelled once ``cancelled()`` is true."""
+    assert cancelled is not is_cancelled, "is_cancelled can't depend on itself"
+    before = _cancelled.set(cancelled)
     try:
         yield
     finally:
-        _asked.reset(before)
+        _cancelled.reset(before)
 
 
 def is_cancelled() -> bool:
-    """Whether nobody waits for this thread's work any more."""
-    asked = _asked.get()
-    return asked is not None and asked()
+    """Whether the work of this thread was cancelled."""
+    cancelled = _cancelled.get()
+    return cancelled is not None and cancelled()
 
 
 def checkpoint() -> None:
-    """Raises Cancelled where nobody waits for this thread's work any more."""
+    """Raises Cancelled if the work of this thread was cancelled."""
     if is_cancelled():
         raise Cancelled

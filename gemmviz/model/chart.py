@@ -1,4 +1,4 @@
-"""A chart as a value: what is plotted against what. The scene draws it, and so does the window where one points at it."""
+"""Charts as values: axes, curves, bars and marks. Scenes draw them; the window shows the values under the pointer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,8 +10,8 @@ Opens = tuple[str, int, tuple[tuple[str, int], ...]]  # a kernel's name, N, and 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """``ticks``: where they are and what they say; None where they follow from the range. ``unsigned``: what points down is
-    counted as what points up.
+    """An axis. ``ticks``: positions and labels; None if derived from the range. ``unsigned``: values below zero are labelled
+    without their sign.
     """
 
     label: str
@@ -22,9 +22,9 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points (x, y) with what each says. ``name`` is short, ``label`` tells it from all others; curves of a ``family`` share a
-    colour. ``main``: the curves that stand for the family; ``shown`` at first; ``dashed`` where it is the lesser of a pair.
-    ``opens``: the launch that each point is of, where it is one of a kernel.
+    """Points (x, y), each with a text. ``name`` is short, ``label`` is unique; curves of one ``family`` share a colour.
+    ``main``: the curve represents its family; ``shown``: visible at first; ``dashed``: the lesser of a pair. ``opens``: the
+    launch of each point, for a curve of a kernel.
     """
 
     label: str
@@ -40,7 +40,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Bars of one kind, as wide as ``width``: at each ``x`` from ``bottoms`` on, so high; below zero they point down."""
+    """Bars of one kind: at each ``x`` a bar of this ``width`` and height from ``bottoms`` on. A negative height points down."""
 
     role: Role
     x: tuple[float, ...]
@@ -51,7 +51,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line across the chart at an x, with what it says. ``is_here``: it is where one is, not a fact of the chart."""
+    """A vertical line at an x, with a text. ``is_here``: it marks the current setting, not a property of the chart."""
 
     x: float
     text: str = ""
@@ -60,8 +60,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """``families``: all whose colours are to be the same in every chart of the kind, in order; ``beside``: those of them that
-    the others are compared with. ``notes``: sentences below. ``hint``: what one can do where one points.
+    """A chart. ``families``: all families whose colours are the same in every chart of the kind, in order; ``beside``: the
+    families that others are compared with. ``notes``: sentences below the chart. ``hint``: what a click on a point does.
     """
 
     title: str
@@ -76,14 +76,14 @@ class Chart:
     hint: str = ""
 
     def showing(self, chosen: Mapping[str, bool]) -> "Chart":
-        """With those curves alone that are shown at first or were chosen, by label, and not put away."""
+        """A copy with the curves that are visible: those ``shown`` at first or chosen by label, without the hidden ones."""
         return replace(self, curves=tuple(curve for curve in self.curves if chosen.get(curve.label, curve.shown)))
 
     def evenly(self) -> "Chart":
-        """On axes that are divided evenly, and not by powers of ten."""
+        """A copy with linear instead of logarithmic axes."""
         return replace(self, x=replace(self.x, is_log=False), y=replace(self.y, is_log=False))
 
     @property
     def xs(self) -> list[float]:
-        """All x of the curves and bars, ascending."""
+        """All distinct x of the curves and bars, ascending."""
         return sorted({x for curve in self.curves for x, _ in curve.points} | {x for bars in self.bars for x in bars.x})

@@ -1,11 +1,11 @@
-"""The source of a kernel, alone or beside another's."""
+"""The source of a kernel, alone or compared with another."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """``lines`` without the header; ``lit`` are the places of those that matter, counted from 0."""
+    """The ``lines`` of a source without its header; ``lit``: indices of highlighted lines, from 0."""
 
     name: str
     title: str
@@ -15,9 +15,9 @@ class Listing:
 
 @dataclass(frozen=True)
 class CodeCase:
-    """``main``, and ``beside`` what it is held against. ``is_grown``: ``main`` has all that ``beside`` has, and more: what was
-    added is lit. ``pairs``: places of lines that stand for each other, those of ``beside`` first. ``facts``: what a launch of
-    ``main`` does, counted: names and numbers in words.
+    """``main`` and, in ``beside``, the source that it is compared with. ``is_grown``: ``main`` has every line of ``beside`` and
+    more; the added lines are highlighted. ``pairs``: indices of equal lines, those of ``beside`` first. ``facts``: names and
+    values of the counts of a launch of ``main``, as text.
     """
 
     main: Listing

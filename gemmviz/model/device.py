@@ -1,4 +1,4 @@
-"""A GPU as its figures: what a launch may ask for and what the chip has."""
+"""A GPU as figures: limits of a launch, resources of the chip, and the rules by which its memory serves warps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -24,7 +24,7 @@ _MOST_OF = {
 
 
 def _check_figures(figures: Any) -> None:
-    """Raises UsageError for a number that is not positive (or zero, where there may be none) or that no device has."""
+    """Raises UsageError for a number that isn't positive (or, where zero is allowed, is negative) or is beyond any device."""
     for each in fields(figures):
         value = getattr(figures, each.name)
         for number in value if isinstance(value, tuple) else (value,):
@@ -38,17 +38,17 @@ def _check_figures(figures: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
-    """How memory serves a warp. Sizes in bytes.
+    """Rules by which memory serves a warp. Sizes in bytes.
 
-    A request of ``request_lanes`` lanes (a warp's, or a part of them that is served by itself) to global memory moves sectors,
-    which lie in lines; one to shared memory takes a wavefront for each different word that it needs from one bank. The defaults
-    hold for NVIDIA GPUs from compute capability 5.0 on (CUDA C++ Programming Guide, Compute Capabilities 5.x), as measured on
-    an H200.
+    A request to global memory comes from ``request_lanes`` lanes (a warp, or a part of it that is served separately) and moves
+    sectors, which are parts of lines. A request to shared memory takes a wavefront for each distinct word that it needs from
+    one bank. The defaults hold for NVIDIA GPUs from compute capability 5.0 on (CUDA C++ Programming Guide, Compute Capabilities
+    5.x), as measured on an H200.
 
-    ``coalescing``: by "sectors", a request moves each that it touches once; by "segments", as compute capability 1.0 and 1.1
-    have it, the lanes of half a warp move one segment together where lane k asks for word k of it, and 32 bytes each otherwise.
-    ``broadcast``: a shared word may go to many lanes at once, "each word" or, there, "one word" of a pass (CUDA C Programming
-    Guide 4.2, Appendix F.3, Compute Capability 1.x).
+    ``coalescing``: with "sectors", a request moves each sector that it touches once; with "segments" (compute capability 1.0
+    and 1.1), the lanes of half a warp move one segment together if lane k requests word k of it, and 32 bytes each otherwise.
+    ``broadcast``: the words that a pass can deliver to several lanes, "each word" or (compute capability 1.x) "one word" (CUDA
+    C Programming Guide 4.2, Appendix F.3, Compute Capability 1.x).
     """
 
     warp_size: int = 32
@@ -76,8 +76,8 @@ class MemoryRules:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLevel:
-    """One level of a device's memory. ``shared_by``: whether each SM has its own, or all share one; ``bandwidth_gb_s``: GB/s,
-    None where nobody has published it.
+    """One level of a device's memory. ``shared_by``: whether each SM has its own or all SMs share one; ``bandwidth_gb_s``:
+    GB/s, None if not published.
     """
 
     name: str
@@ -92,15 +92,14 @@ class MemoryLevel:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Memory in bytes, registers of 32 bits. ``sources`` says for each figure where it is published.
+    """A GPU. Memory in bytes, registers of 32 bits. ``sources`` names the publication of each figure.
 
-    Registers are given in units of ``register_unit`` to a warp or, ``registers_by_block``, to a block; warps in multiples of
-    ``warp_granularity``: the schedulers of an SM, each of which has its own part of the registers.
-    ``schedulers``: those of an SM, None for as many as ``warp_granularity`` says. ``memory``: by which rules its memory serves
-    a warp, None where nobody has written them down yet. ``caches``: levels of memory that lie between shared memory and the
-    last-level cache, the nearest to the threads first. ``own_words``: what its
-    maker calls things otherwise than CUDA does, by CUDA's word. ``is_toy``: nobody sells it; it is for pictures that can be
-    followed by eye.
+    Registers are allocated in units of ``register_unit`` to a warp or, with ``registers_by_block``, to a block; warps in
+    multiples of ``warp_granularity``, the number of schedulers of an SM, each with its own part of the registers.
+    ``schedulers``: schedulers of an SM, None if equal to ``warp_granularity``. ``memory``: rules by which its memory serves a
+    warp, None if unknown. ``caches``: levels between shared memory and the last-level cache, nearest to the threads first.
+    ``own_words``: the vendor's terms, by CUDA's. ``is_toy``: not a product, but a small model for pictures that can be followed
+    by eye.
     """
 
     name: str
@@ -138,18 +137,16 @@ class Device:
     is_toy: bool = False
 
     def __post_init__(self) -> None:
-        """Raises UsageError for figures that no device has, or with which it could run nothing."""
+        """Raises UsageError for figures that no device has, or with which it could run no kernel."""
         _check_figures(self)
         if self.warp_size > min(self.max_threads_per_block, self.max_threads_per_sm):
             raise UsageError(f"a warp of {self.warp_size} threads is larger than a block or an SM may be")
         if self.memory is not None and self.memory.warp_size != self.warp_size:
-            raise UsageError(
-                f"its memory serves warps of {self.memory.warp_size} threads, and it has warps of {self.warp_size}"
-            )
+            raise UsageError(f"its memory serves warps of {self.memory.warp_size} threads, but its warps have {self.warp_size}")
 
     @property
     def levels(self) -> tuple[MemoryLevel, ...]:
-        """All levels of memory outside of the registers, the nearest to the threads first: shared memory, caches, DRAM."""
+        """All levels of memory outside the registers, nearest to the threads first: shared memory, caches, DRAM."""
         shared = MemoryLevel(self.words["shared memory"], self.shared_per_sm, "SM")
         last = (MemoryLevel("last-level cache", self.last_level_cache),) if self.last_level_cache else ()
         memory = MemoryLevel("global memory", self.memory_bytes, bandwidth_gb_s=self.bandwidth_gb_s)
@@ -157,12 +154,12 @@ class Device:
 
     @property
     def words(self) -> dict[str, str]:
-        """What its maker calls an SM, a core, a warp, a block and shared memory."""
+        """The vendor's terms for an SM, a core, a warp, a block and shared memory, by CUDA's."""
         return {**CUDA_WORDS, **self.own_words}
 
     @property
     def limits(self) -> dict[str, int]:
-        """The names that a kernel header's rules may use."""
+        """Names and values that the rules of a kernel header may use."""
         return {
             "warp_size": self.warp_size,
             "max_threads_per_block": self.max_threads_per_block,
@@ -171,15 +168,15 @@ class Device:
 
     @property
     def rules(self) -> MemoryRules:
-        """How its memory serves a warp; those of recent NVIDIA GPUs where its file doesn't say (``memory`` is None)."""
+        """The memory rules of the device; those of recent NVIDIA GPUs if ``memory`` is None."""
         return self.memory or MemoryRules(warp_size=self.warp_size, request_lanes=self.warp_size)
 
     def roof(self, flops_per_byte: float) -> float:
-        """GFLOP/s that it can reach where DRAM has to bring a byte for so many of them."""
+        """GFLOP/s that DRAM bandwidth allows at this arithmetic intensity."""
         return min(self.peak_gflops, flops_per_byte * self.bandwidth_gb_s)
 
     def registers_of_block(self, threads: int, registers: int) -> int:
-        """What a block of so many threads, each with so many registers, takes of the file: whole units for whole warps.
+        """Registers that a block of ``threads`` threads takes, with ``registers`` for each: whole units for whole warps.
 
         Source: CUDA's cuda_occupancy.h, cudaOccMaxBlocksPerSMRegsLimit.
         """

@@ -1,6 +1,4 @@
-"""Types of the elements of arrays: one table of what each is called, how large it is, how NumPy holds it, how it is drawn and
-how exact a result in it must be.
-"""
+"""The table of element types: name, size, NumPy type, display and precision of each."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ def _from_bfloat16(stored: npt.NDArray[Any]) -> Floats:
 
 
 def _to_bfloat16(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Rounded to nearest, ties to even; NaN stays NaN."""
+    """Bits of the nearest bfloat16 values, ties to even; NaN stays NaN."""
     bits = np.asarray(values, np.float32).view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> _BFLOAT16_SHIFT) & 1)) >> _BFLOAT16_SHIFT
     return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
@@ -33,9 +31,9 @@ class ElementType:
 
     ``kind``: "f" floating point, "i" signed, "u" unsigned, "b" truth value. ``dtype``: the NumPy type that holds its bits.
     ``significant``: bits of the significand of a floating-point type, the hidden one included; 0 for exact types. ``digits``:
-    decimal digits that say something. ``spellings``: what CUDA C calls it, synonyms grouped, the name in messages first; none
-    for a type that the kernel reader has no arithmetic for. ``decode`` and ``encode``: from stored bits to numbers and back,
-    where NumPy has no such type.
+    significant decimal digits. ``spellings``: names in CUDA C, synonyms grouped, the name used in messages first; empty for a
+    type without arithmetic in the interpreter. ``decode`` and ``encode``: conversions from stored bits to numbers and back, for
+    types that NumPy lacks.
     """
 
     name: str
@@ -63,19 +61,19 @@ class ElementType:
 
     @property
     def roundoff(self) -> float:
-        """Unit roundoff: the largest relative error of one rounding; 0 for exact types. With it results are checked."""
+        """Unit roundoff: the largest relative error of one rounding; 0 for exact types. Results are checked with it."""
         return 2.0**-self.significant if self.significant else 0.0
 
     def numbers(self, stored: npt.NDArray[Any]) -> Floats:
-        """What stored elements mean: float64 of the same shape."""
+        """Values of stored elements: float64 of the same shape."""
         return np.asarray(stored, np.float64) if self.decode is None else self.decode(stored)
 
     def elements(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Numbers as they are stored: an array of ``stored``, of the same shape."""
+        """Numbers in their stored form: an array of ``stored``, of the same shape."""
         return numbers.astype(self.stored) if self.encode is None else self.encode(numbers)
 
     def text(self, value: float, digits: int) -> str:
-        """A value as it is drawn, with ``digits`` significant digits or fewer where the type has fewer; all of an integer."""
+        """A value as text, with at most ``digits`` significant digits; integers are never shortened."""
         if self.is_float or not np.isfinite(value):
             return f"{value:.{min(digits, self.digits)}g}"
         return str(int(value))
@@ -113,13 +111,13 @@ _SPELLED = {spelling: each for each in _TABLE for group in each.spellings for sp
 
 
 def element_type(name: str) -> ElementType:
-    """The row of the table of this name. Raises UsageError for a name that it doesn't have."""
-    found = ELEMENT_TYPES.get(name)
-    if found is None:
+    """The row with this name. Raises UsageError if the table has none."""
+    element = ELEMENT_TYPES.get(name)
+    if element is None:
         raise UsageError(f"there is no element type {name!r}", remedy=closest(name, ELEMENT_TYPES))
-    return found
+    return element
 
 
 def element_type_of_c(spelling: str) -> ElementType:
-    """The element type that CUDA C spells so. Raises KeyError for a spelling that the table doesn't have."""
+    """The element type with this spelling in CUDA C. Raises KeyError if the table has none."""
     return _SPELLED[spelling]

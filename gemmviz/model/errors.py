@@ -1,4 +1,4 @@
-"""Every error that a person may see: one sentence, the place it is about, and what to do about it."""
+"""Errors that are shown to users: a message, the file and place in it, and a remedy."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -43,7 +43,7 @@ class GemmvizError(Exception):
         remedy: str | None = None,
         id: ErrorId | None = None,
     ) -> None:
-        if len(message) > _LONGEST:  # files may put in names without end
+        if len(message) > _LONGEST:  # a file may contribute names of any length
             message = f"{message[: _LONGEST - 200]} … {message[-200:]}"
         super().__init__(message)
         self.message = message
@@ -53,7 +53,7 @@ class GemmvizError(Exception):
         self.id = id or type(self).id
 
     def in_file(self, file: str) -> "GemmvizError":
-        """This error, told which file it is about (unless it knew already)."""
+        """This error with the name of its file, if it had none."""
         self.file = self.file or file
         return self
 
@@ -64,19 +64,19 @@ class GemmvizError(Exception):
 
 
 class SourceError(GemmvizError, ValueError):
-    """The kernel file can't be read: a typo, an unsupported construct, or a header that says too little."""
+    """The kernel file can't be read: a syntax error, an unsupported construct, or an incomplete header."""
 
     id: ErrorId = "source"
 
 
 class UsageError(GemmvizError, ValueError):
-    """Something was asked for that does not exist: a kernel, a file, a step."""
+    """A request for something that does not exist: a kernel, a file, a step."""
 
     id: ErrorId = "usage"
 
 
 class SettingError(GemmvizError, ValueError):
-    """A setting that can't run. ``names``: the settings that it is about; ``nearest``: the nearest values that can, by name."""
+    """A setting that can't run. ``names``: the settings involved; ``nearest``: the nearest values that work, by name."""
 
     id: ErrorId = "setting"
 
@@ -97,9 +97,9 @@ class SettingError(GemmvizError, ValueError):
 
 
 class KernelFault(GemmvizError, RuntimeError):
-    """The kernel did what a memory checker would stop it for; says which block and thread did it first.
+    """An error of the kernel that a memory checker would report, with the block and thread that made it first.
 
-    Where it is about elements of an array, ``array`` is its number and ``elements`` are those, not all of them inside it.
+    ``array`` is the number of the array involved, and ``elements`` its elements, some perhaps out of range.
     """
 
     id: ErrorId = "fault"
@@ -121,11 +121,11 @@ class KernelFault(GemmvizError, RuntimeError):
         self.thread = thread
         self.array = -1
         self.elements: tuple[int, ...] = ()
-        self.unmade: tuple[object, object] | None = None  # offset and bad lanes of an access that was not made
+        self.unmade: tuple[object, object] | None = None  # offset and bad lanes of an access that was refused
 
 
 class DeviceError(GemmvizError, RuntimeError):
-    """The GPU, its driver or its worker can't do what was asked."""
+    """A request that the GPU, its driver or its worker process can't fulfil."""
 
     id: ErrorId = "device"
 
@@ -140,13 +140,13 @@ class InstallationError(GemmvizError, FileNotFoundError):
 
 
 class TraceFileError(GemmvizError, ValueError):
-    """A file that is no trace, or a damaged, newer or hostile one."""
+    """A file that isn't a trace, or a damaged, newer or hostile one."""
 
     id: ErrorId = "trace-file"
 
 
 class Cancelled(Exception):
-    """The work was called off: nobody waits for its result any more."""
+    """The work was cancelled; its result is no longer needed."""
 
 
 def _triple(xyz: tuple[int, int, int]) -> str:
@@ -154,6 +154,6 @@ def _triple(xyz: tuple[int, int, int]) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """A remedy that names the known name most like ``name``."""
-    found = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean {found[0]}?" if found else None
+    """A remedy with the known name most similar to ``name``; None if none is similar."""
+    matches = difflib.get_close_matches(name, list(known), 1)
+    return f"did you mean {matches[0]}?" if matches else None

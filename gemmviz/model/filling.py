@@ -1,4 +1,4 @@
-"""What the matrices hold before the kernel runs."""
+"""Initial contents of the matrices."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -15,7 +15,8 @@ _RANDOM = ("pattern", "random")
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """``random``: uniform in [-1, 1), the same for the same seed; ``index``: each element its own number; ``ones``: all 1.
+    """Contents of A and B. ``random``: uniform in [-1, 1), the same for the same seed; ``index``: each element its own number;
+    ``ones``: all 1.
 
     Raises SettingError for an unknown pattern, or a seed that is negative or beyond 31 bits.
     """

@@ -1,4 +1,4 @@
-"""The GPU of a machine, as its driver describes it: who measured, and with which driver and compiler."""
+"""The GPU of a machine, as its driver describes it, with the driver's and the compiler's version."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ INSTALL_CUPY = 'pip install "gemmviz[gpu13]" for drivers from 580 on, "gemmviz[g
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """Memory in bytes. ``driver`` and ``compiler`` are versions, as "580.159.04" and "NVRTC 13.0"."""
+    """A GPU. Memory in bytes. ``driver`` and ``compiler`` are versions, such as "580.159.04" and "NVRTC 13.0"."""
 
     name: str
     compute_capability: str
@@ -23,5 +23,5 @@ class Gpu:
 
     @property
     def architecture(self) -> str:
-        """What compilers call it: sm_90."""
+        """Name of the architecture for compilers, such as "sm_90"."""
         return "sm_" + self.compute_capability.replace(".", "")

@@ -1,4 +1,4 @@
-"""What a host does around a kernel: allocate, copy, launch, copy back, free; and how long each call takes."""
+"""The host's part of a multiplication: calls to allocate, copy, launch, copy back and free, and their times."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +10,7 @@ HostMemory = Literal["pageable", "pinned"]
 
 @dataclass(frozen=True, slots=True)
 class HostCall:
-    """One call: ``name`` as the runtime has it, ``what`` it is about, and its median time in microseconds."""
+    """One call: ``name`` in the runtime's API, ``what`` it applies to, and its median time in microseconds."""
 
     name: str
     what: str
@@ -19,20 +19,20 @@ class HostCall:
 
 @dataclass(frozen=True, slots=True)
 class HostRun:
-    """All calls of one multiplication of n x n matrices, in their order. ``memory``: what the host's matrices lie in."""
+    """All calls of one multiplication of n x n matrices, in order. ``memory``: the kind of memory of the host's matrices."""
 
     n: int
     memory: HostMemory
     calls: tuple[HostCall, ...]
 
     def total(self, *names: str) -> float:
-        """Microseconds of the calls with these names, of all where none is given."""
+        """Microseconds of the calls with these names; without names, of all calls."""
         return sum(call.us for call in self.calls if not names or call.name in names)
 
 
 @dataclass(frozen=True)
 class HostRuns:
-    """All of one GPU, on one day. ``kernel``: which one was launched; ``repeats``: of how many each time is the median."""
+    """All runs on one GPU on one day. ``kernel``: the kernel that was launched; ``repeats``: samples behind each median."""
 
     gpu: Gpu
     host: str
@@ -48,12 +48,12 @@ class HostRuns:
 
 @dataclass(frozen=True)
 class TransferCase:
-    """The calls at one size, from both kinds of the host's memory; ``prefix``: CUDA's or HIP's. ``copies_c``: whether C is
-    copied in, too.
+    """The calls at one size, for both kinds of host memory. ``requested``: the size of the setup, which may not be recorded;
+    ``prefix``: CUDA's or HIP's. ``copies_c``: C is copied in, too.
     """
 
     runs: tuple[HostRun, ...]
     source: str
-    wanted: int
+    requested: int
     prefix: str = "cuda"
     copies_c: bool = False

@@ -1,4 +1,4 @@
-"""A kernel as a person wrote it: its text, and how to launch it. It travels as data and is not read from the text again."""
+"""A kernel with its text and launch description. Other layers use this description and never parse the text again."""
 
 import hashlib
 import re
@@ -9,8 +9,8 @@ from functools import lru_cache
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.problem import Problem
 
-BLANK = re.compile(r"/\*\?\*/")  # where a student is to write something
-LARGEST_NUMBER = 2**31 - 1  # a parameter is an int of C
+BLANK = re.compile(r"/\*\?\*/")  # a place for a student to fill in
+LARGEST_NUMBER = 2**31 - 1  # a parameter is an int in C
 MOST_TEXT, _MOST_LINES, _LONGEST_LINE = 512 << 10, 20_000, 10_000
 _LONGEST_NAME, _LONGEST_SENTENCE, _LONGEST_DESCRIPTION, _LONGEST_FILE, _SHOWN = 255, 1000, 10_000, 4096, 60
 _MOST_ARGS, _MOST_PARAMETERS, _MOST_CHOICES, _MOST_RULES = 64, 64, 1000, 200
@@ -18,7 +18,7 @@ _MOST_ARGS, _MOST_PARAMETERS, _MOST_CHOICES, _MOST_RULES = 64, 64, 1000, 200
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A tile size or the like: a macro, or a template argument where the entry names it in <>."""
+    """A tile size or similar: a macro, or a template argument if the entry names it in <>."""
 
     name: str
     default: int
@@ -28,7 +28,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A rule that makes a setting legal, and the sentence for when it is broken."""
+    """A condition that a launch must fulfil, and the sentence shown if it doesn't."""
 
     that: str
     otherwise: str
@@ -38,9 +38,8 @@ class Requirement:
 class KernelSpec:
     """One kernel. Block, grid and shared bytes are formulas over M, N, K and the parameters.
 
-    ``file`` is where it stands, for messages; ``unfinished``: a part of one, that may leave C unwritten; ``is_shipped``: it
-    is one of those that come with gemmviz, known by its name. Raises SourceError where it holds more than anybody writes,
-    whatever file it comes from.
+    ``file`` is its path, for messages; ``unfinished``: an incomplete kernel, which may leave C unwritten; ``is_shipped``: the
+    kernel is part of gemmviz. Raises SourceError if any field is beyond the size limits.
     """
 
     name: str
@@ -73,16 +72,16 @@ class KernelSpec:
 
     @property
     def blanks(self) -> int:
-        """How many places are left for a student to fill in."""
+        """Number of blanks left for a student to fill in."""
         return len(BLANK.findall(self.text))
 
     @property
     def is_in_the_making(self) -> bool:
-        """Whether it comes along as a part of one, or with blanks: that it can't run is no news."""
+        """Whether the kernel is unfinished or has blanks, so that it isn't expected to run."""
         return self.is_shipped and (self.unfinished or self.blanks > 0)
 
     def filled(self, answers: Sequence[str]) -> "KernelSpec":
-        """With its first blanks filled in, one for each answer; itself where there is none."""
+        """A copy with its first blanks filled in, one for each answer; the kernel itself if it has none."""
         if not answers:
             return self
         left = iter(answers)
@@ -94,7 +93,7 @@ class KernelSpec:
 
     @property
     def template_arguments(self) -> tuple[str, ...]:
-        """What stands between < and > in the entry, in order."""
+        """Template arguments between < and > in the entry, in order."""
         if "<" not in self.entry:
             return ()
         inside = self.entry[self.entry.index("<") + 1 : self.entry.rindex(">")]
@@ -107,7 +106,7 @@ class KernelSpec:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What stands between <<< and >>>. Extents are (x, y, z)."""
+    """A launch configuration, as between <<< and >>>. Extents are (x, y, z)."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
@@ -123,12 +122,12 @@ class Launch:
 
 
 def text_hash(text: str) -> str:
-    """What measurements know a kernel's text by: SHA-256, in hexadecimal."""
+    """SHA-256 of a kernel's text, in hexadecimal, by which measurements identify it."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def place_in(text: str, key: str) -> Place:
-    """The first place of the text that holds ``key``; its beginning where none does."""
+    """The first place of the text that contains ``key``; the beginning if none does."""
     for number, line in enumerate(text.splitlines(), 1):
         if key in line:
             column = line.index(key) + 1
@@ -137,7 +136,7 @@ def place_in(text: str, key: str) -> Place:
 
 
 def check_text(text: str, file: str) -> None:
-    """Raises SourceError, with the place, for more text than is read."""
+    """Raises SourceError, with the place, for a text beyond the size limits."""
     place = _too_long(text)
     if place is not None:
         most = f"{MOST_TEXT:,} characters, {_MOST_LINES:,} lines and {_LONGEST_LINE:,} characters in a line"
@@ -150,7 +149,7 @@ def _short(file: str) -> str:
 
 @lru_cache(maxsize=16)
 def _too_long(text: str) -> Place | None:
-    """Where a text is beyond what is read, None where it isn't."""
+    """The place at which a text exceeds the limits, None if it doesn't."""
     lines = text.split("\n")
     number = next((n for n, line in enumerate(lines, 1) if len(line) > _LONGEST_LINE), 0)
     if number:
@@ -161,7 +160,7 @@ def _too_long(text: str) -> Place | None:
 
 
 def _sizes(kernel: KernelSpec) -> Iterator[tuple[str, Sized, int, str]]:
-    """What is limited besides the text: what it is, all of it, how much of it is read, and what stands there in the text."""
+    """Size limits besides those of the text: a description, the value, the largest size and a word to find it in the text."""
     parameters, rules = kernel.parameters, kernel.requirements
     yield "characters of the file's name", kernel.file, _LONGEST_FILE, "file"
     yield "the kernel's args", kernel.args, _MOST_ARGS, "args"

@@ -1,4 +1,4 @@
-"""How elements of matrices and threads are written: every course has a way of its own."""
+"""Notation for elements of matrices and for threads, which differs between courses."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
@@ -12,8 +12,8 @@ ThreadOrder = Literal["x, y", "y, x"]
 
 @dataclass(frozen=True, slots=True)
 class LabelStyle:
-    """``order``: which index of an element comes first; ``first``: the number of the first row and column, 0 or 1; ``thread``:
-    which index of a thread comes first. Raises UsageError for what nobody writes.
+    """A notation. ``order``: which index of an element comes first; ``first``: the number of the first row and column, 0 or 1;
+    ``thread``: which index of a thread comes first. Raises UsageError for other values.
     """
 
     order: Annotated[IndexOrder, Control("Elements", "Which index of an element is written first")] = "row, column"
@@ -28,27 +28,27 @@ class LabelStyle:
             )
 
     def element(self, name: str, row: int, column: int) -> str:
-        """As "A[3, 5]"."""
+        """An element, such as "A[3, 5]"."""
         first, second = (row, column) if self.order == "row, column" else (column, row)
         return f"{name}[{first + self.first}, {second + self.first}]"
 
     def pair(self, row: int, column: int) -> str:
-        """The indices alone, short: "3,5"."""
+        """The indices alone, such as "3,5"."""
         first, second = (row, column) if self.order == "row, column" else (column, row)
         return f"{first + self.first},{second + self.first}"
 
     def span(self, name: str, row: str, column: str) -> str:
-        """As ``element``, of indices that are words already: "A[0…3, k]"."""
+        """A range of elements, such as "A[0…3, k]", from indices that are text already."""
         first, second = (row, column) if self.order == "row, column" else (column, row)
         return f"{name}[{first}, {second}]"
 
     def thread_of(self, x: int, y: int) -> str:
-        """As "(1, 0)"."""
+        """A thread, such as "(1, 0)"."""
         return f"({x}, {y})" if self.thread == "x, y" else f"({y}, {x})"
 
     @property
     def sentence(self) -> str:
-        """What labels say."""
+        """The notation in words."""
         return f"elements [{self.order}] from {self.first}, threads ({self.thread})"
 
 

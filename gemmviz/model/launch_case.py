@@ -1,4 +1,4 @@
-"""A launch on a device, without a run of it."""
+"""A launch on a device, without a run."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from gemmviz.model.setup import Setup
 
 @dataclass(frozen=True)
 class LaunchCase:
-    """``what``: the launch in words. ``launch``: its grid and block, None where the device refuses it, and ``refusal`` says
-    why.
+    """A launch. ``what``: its name for titles. ``launch``: its grid and block, None if the device refuses it; ``refusal`` is
+    the reason.
     """
 
     setup: Setup

@@ -1,4 +1,4 @@
-"""What one access touches: which elements each thread of a warp takes, counted from the one in the record."""
+"""Layouts of an access: the elements that each thread of a warp touches, relative to the recorded one."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from gemmviz.model.arrays import Longs
 
 @dataclass(frozen=True)
 class Layout:
-    """(lane, element of the access) → offset, in elements of the array, from the element in the record.
+    """Offsets by lane and element of the access, in elements of the array, from the recorded element.
 
-    ``offsets`` holds those of lane 0, then those of lane 1, and so on, for ``lanes`` lanes; lane n of a warp takes those of
-    lane n % ``lanes``. With one lane, all threads take the same offsets: a scalar, a float4 or a box.
+    ``offsets`` lists the offsets of lane 0, then those of lane 1, and so on, for ``lanes`` lanes; lane n of a warp takes those
+    of lane n % ``lanes``. With one lane, all threads have the same offsets: a scalar, a float4 or a box.
     """
 
     offsets: tuple[int, ...] = (0,)
@@ -24,7 +24,7 @@ class Layout:
 
     @property
     def width(self) -> int:
-        """Elements that one thread touches."""
+        """Number of elements that one thread touches."""
         return len(self.offsets) // self.lanes
 
     @cached_property
@@ -34,26 +34,26 @@ class Layout:
 
     @cached_property
     def is_dense(self) -> bool:
-        """Whether every thread touches neighbours that begin at the element in the record."""
+        """Whether every thread touches consecutive elements from the recorded one on."""
         return self.lanes == 1 and self.offsets == tuple(range(len(self.offsets)))
 
     @cached_property
     def table(self) -> Longs:
-        """int64 (lanes, width): the offsets."""
-        found = np.array(self.offsets, np.int64).reshape(self.lanes, -1)
-        found.flags.writeable = False
-        return found
+        """The offsets, int64 (lanes, width)."""
+        table = np.array(self.offsets, np.int64).reshape(self.lanes, -1)
+        table.flags.writeable = False
+        return table
 
     @cached_property
-    def runs(self) -> "tuple[Run, ...]":
-        """The access in pieces in which every lane touches neighbours, in the order of its elements."""
+    def runs(self) -> "tuple[ElementRun, ...]":
+        """The access as runs of consecutive elements of each lane, in the order of its elements."""
         breaks = np.flatnonzero((np.diff(self.table, axis=1) != 1).any(axis=0)) + 1
         edges = [0, *breaks.tolist(), self.width]
-        return tuple(Run(self.table[:, start], stop - start) for start, stop in pairwise(edges))
+        return tuple(ElementRun(self.table[:, start], stop - start) for start, stop in pairwise(edges))
 
     def each(self, lanes: npt.NDArray[np.integer] | None) -> Iterator[int | Longs]:
-        """For each element of the access its offset: an int where it is the same for all lanes, else an array that fits
-        ``lanes``, the lanes of some threads. ``lanes`` may be None where ``lanes`` of the layout is 1.
+        """The offset of each element of the access: an int if all lanes have the same, else an array of the shape of ``lanes``,
+        the lanes of some threads. ``lanes`` may be None if the layout has one lane.
         """
         if self.lanes == 1:
             yield from self.offsets
@@ -64,11 +64,11 @@ class Layout:
             yield rows[..., place]
 
     def offset(self, place: int, lanes: npt.NDArray[np.integer]) -> int | Longs:
-        """The offset of one element of the access, as ``each`` gives it."""
+        """The offset of one element of the access, as from ``each``."""
         return self.offsets[place] if self.lanes == 1 else self.table[np.asarray(lanes) % self.lanes, place]
 
     def spread(self, first: npt.NDArray[np.integer], lanes: npt.NDArray[np.integer] | None) -> Longs:
-        """All elements that threads touch, int64 (threads, width): ``first`` (threads,) are those in the record."""
+        """All elements that threads touch, int64 (threads, width). ``first`` (threads,) are the recorded elements."""
         first = np.asarray(first, np.int64)
         if self.lanes == 1:
             return first[:, None] + self.table
@@ -77,8 +77,8 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """Neighbours of an access: ``first`` int64 (lanes of the layout,), the offset of the first, and how many there are."""
+class ElementRun:
+    """Consecutive elements of an access: ``first`` int64 (lanes of the layout,), the offset of the first, and their number."""
 
     first: Longs
     width: int
@@ -89,21 +89,21 @@ SCALAR = Layout()
 
 @lru_cache(maxsize=64)
 def vector(width: int) -> Layout:
-    """Neighbours that one thread touches at once, as a float4 does."""
+    """Consecutive elements that one thread touches at once, as in a float4."""
     return Layout(tuple(range(width)))
 
 
 def box(rows: int, columns: int, pitch: int) -> Layout:
-    """A rectangle that one thread copies, row by row; ``pitch``: elements from one row of the array to the next."""
+    """A rectangle that one thread copies, row by row. ``pitch``: elements from one row of the array to the next."""
     return Layout(tuple(row * pitch + column for row in range(rows) for column in range(columns)))
 
 
 def fragment(rows: int, columns: int, pitch: int, per_lane: int, matrices: tuple[int, ...] = (0,)) -> Layout:
-    """A matrix of ``rows`` x ``columns`` elements spread over the lanes of a warp, row by row, ``per_lane`` neighbours each: an
-    8 x 8 matrix of 16-bit elements, 2 a lane, is what ldmatrix gives each thread (PTX ISA, ldmatrix).
+    """A matrix of ``rows`` x ``columns`` elements spread over the lanes of a warp, row by row, with ``per_lane`` consecutive
+    elements each: ldmatrix gives each thread 2 elements of an 8 x 8 matrix of 16-bit elements (PTX ISA, ldmatrix).
 
-    ``pitch``: elements from one row of the array to the next; ``matrices``: where further matrices begin, counted from the
-    element in the record, which is the first of all for every lane.
+    ``pitch``: elements from one row of the array to the next; ``matrices``: offsets of further matrices from the recorded
+    element, which is the first of all for every lane.
     """
     lanes = rows * columns // per_lane
     places = (divmod(lane * per_lane, columns) for lane in range(lanes))

@@ -1,4 +1,4 @@
-"""What a block needs of an SM, and how many of them an SM holds at once."""
+"""Resources that a block needs of an SM, and the number of blocks that fit at once."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from gemmviz.model.device import Device
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Of one block: its threads, the registers of each (None where nobody knows them), and its shared memory in bytes."""
+    """Resources of one block: threads, registers per thread (None if unknown), and shared memory in bytes."""
 
     threads: int
     registers: int | None
@@ -16,8 +16,8 @@ class Needs:
 
 @dataclass(frozen=True)
 class OccupancyCase:
-    """A block on a device. ``what``: which launch it is of; ``registers_source``: who says how many there are; ``own``: what
-    the block needs where nothing is tried out.
+    """A block on a device. ``what``: its launch; ``registers_source``: the source of the register count; ``own``: the kernel's
+    own resources, if others are being tried.
     """
 
     device: Device
@@ -28,5 +28,5 @@ class OccupancyCase:
 
     @property
     def is_tried(self) -> bool:
-        """Whether it is something else than what the kernel needs."""
+        """Whether the resources differ from those of the kernel."""
         return self.needs != self.own

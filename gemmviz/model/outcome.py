@@ -1,4 +1,4 @@
-"""How a run ended: with a trace, with a fault and the trace up to there, or with neither."""
+"""Result of a run: a trace, a fault with the trace up to it, or a fault alone."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ from gemmviz.model.trace import Trace
 
 @dataclass(frozen=True)
 class Outcome:
-    """``trace``: what was recorded, None where the kernel was stopped before its first access. ``fault``: why it was stopped.
+    """``trace``: the record, None if the kernel stopped before its first access. ``fault``: why it stopped.
 
-    ``by``: who ran it, as the trace says. ``instead_of``: what kept the one who was asked first from running it.
+    ``by``: the engine that ran it, as in the trace. ``instead_of``: the error of the engine that was tried first.
     """
 
     trace: Trace | None
@@ -20,7 +20,7 @@ class Outcome:
 
     @property
     def whole(self) -> Trace:
-        """The trace of a run that came to its end. Raises the fault of one that didn't."""
+        """The trace of a complete run. Raises the fault of one that stopped early."""
         if self.fault is not None:
             raise self.fault
         assert self.trace is not None

@@ -1,4 +1,4 @@
-"""The multiplication at hand: C (M x N) = A (M x K) . B (K x N), in BLAS letters."""
+"""A matrix multiplication: C (M x N) = A (M x K) . B (K x N), named as in BLAS."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -33,7 +33,7 @@ class Problem:
 
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:
-        """Rows and columns of A, B and C."""
+        """Rows and columns of A, B and C, by name."""
         return {"A": (self.M, self.K), "B": (self.K, self.N), "C": (self.M, self.N)}
 
     @property

@@ -1,4 +1,4 @@
-"""A kernel run in an order that spoils its result."""
+"""A kernel executed in an order of warps that gives a wrong result."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,15 +12,15 @@ from gemmviz.model.setup import Setup
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One access or barrier: ``unit`` made it as its ``step``-th (from 0), on ``line`` of the source; ``does``: "read A[0, 0]",
-    "wait"; ``array``: what it touches, "" for a barrier; ``value``: what was read or written, of a warp the sum over its lanes;
-    ``expected``: what it reads in lockstep, where that is another value.
+    """One access or barrier: step number ``step`` (from 0) of ``unit``, on ``line`` of the source. ``action``: "read A[0, 0]",
+    "wait"; ``array``: the array touched, "" for a barrier; ``value``: the value read or written, summed over the lanes of a
+    warp; ``expected``: the value read in lockstep, if different.
     """
 
     unit: int
     step: int
     line: int
-    does: str
+    action: str
     array: str
     value: float | None = None
     expected: float | None = None
@@ -33,10 +33,10 @@ class Turn:
 
 @dataclass(frozen=True)
 class RaceCase:
-    """One block of a launch, once in lockstep and once with one unit ahead. ``units``: how many ``kind`` there are;
-    ``ahead``: the unit that ran first, and ``lead``, for how many of its steps: the fewest that spoil C; -1 and 0 where no such
-    order was found in the ``tried`` of all ``orders`` there are. ``turns``: that order, step by step. ``right`` and ``wrong``
-    are the block's part of C, which begins at ``corner``, NaN where it has none.
+    """One block of a launch, run in lockstep and with one unit ahead. ``units``: number of units of this ``kind``; ``ahead``:
+    the unit that ran first, and ``lead`` the number of its steps, the fewest that give a wrong C; -1 and 0 if none of the
+    ``tried`` orders, out of ``orders``, does. ``turns``: that order, step by step. ``right`` and ``wrong`` are the block's part
+    of C, which begins at ``corner``, NaN where it stores nothing.
     """
 
     setup: Setup

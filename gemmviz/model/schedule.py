@@ -1,4 +1,4 @@
-"""Where and when each block of a launch ran."""
+"""The SM and the time of each block of a launch."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,10 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Schedule:
-    """By block number (x fastest): its SM, int32 (blocks,), and nanoseconds since the first block began, int64 (blocks,).
+    """SM of each block, int32 (blocks,), and its start and stop in nanoseconds after the first start, int64 (blocks,). Blocks
+    are numbered with x fastest.
 
-    ``tick_ns`` is how finely the GPU's clock was seen to tell times apart.
+    ``tick_ns``: resolution of the GPU's clock, as observed.
     """
 
     sm: npt.NDArray[np.int32]
@@ -27,23 +28,23 @@ class Schedule:
         return int(self.stop_ns.max())
 
     def resident(self) -> npt.NDArray[np.int64]:
-        """The most blocks that each SM held at once, by SM number."""
+        """The largest number of blocks that each SM held at once, by SM number."""
         most = np.zeros(int(self.sm.max()) + 1, np.int64)
         for number in np.unique(self.sm):
             here = self.sm == number
             times = np.concatenate([self.start_ns[here], self.stop_ns[here]])
             change = np.repeat([1, -1], here.sum())
-            order = np.lexsort((change, times))  # who leaves at a tick makes room before the next one comes
+            order = np.lexsort((change, times))  # a block that stops at a tick makes room for one that starts at it
             most[number] = np.cumsum(change[order]).max()
         return most
 
 
 @dataclass(frozen=True, eq=False)
 class GridCase:
-    """A launch as blocks that wait, run and are done. ``schedule``: where and when; ``source``: whence that is known;
-    ``is_model``: nobody measured it, and its times are no nanoseconds. ``grid``: blocks along x, y and z; ``what``: which
-    launch; ``blocks_per_sm``: by occupancy, at most so many where it
-    is not ``is_certain``. ``beside``: the launch that this one is held against.
+    """A launch as blocks that wait, run and finish. ``schedule``: SMs and times; ``source``: origin of the schedule;
+    ``is_model``: the schedule is computed, not measured, and its times are not nanoseconds. ``grid``: blocks along x, y and z;
+    ``what``: name of the launch; ``blocks_per_sm``: by occupancy, an upper bound unless ``is_certain``. ``beside``: the launch
+    that this one is compared with.
     """
 
     what: str
@@ -59,5 +60,5 @@ class GridCase:
 
     @property
     def shares_time(self) -> bool:
-        """Whether the times of both launches are of one kind, nanoseconds or a model's, so that one instant is one in both."""
+        """Whether the times of both launches have the same unit, nanoseconds or that of a model, and can be compared."""
         return self.beside is not None and self.is_model == self.beside.is_model

@@ -1,6 +1,6 @@
-"""How a person sets one field of a dataclass: what a form, a flag, a menu and a message say of it.
+"""Descriptions of the fields of a dataclass that users can set: labels, help, flags, choices and bounds.
 
-Forms, command lines, files, menus and the names of undone changes all follow from the fields of a dataclass and their controls.
+Forms, command lines, files, menus and the names of undo steps are all derived from them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,16 +14,16 @@ _KINDS: dict[Any, FieldKind] = {bool: "switch", int: "number", float: "decimal",
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What ``Annotated[int, Control(...)]`` says of a field: ``label`` stands before it, ``help`` in its tooltip and in the
-    command line's help; ``flag`` is its option there, "" for none, and ``metavar`` its argument.
+    """Description of a field, as in ``Annotated[int, Control(...)]``. ``label`` is shown before it, ``help`` in its tooltip and
+    in the help of the command line; ``flag`` is its option there, "" for none, and ``metavar`` the option's argument.
 
-    ``choices``: what may be chosen, each with the words that it is shown by; None where that is open, or known elsewhere.
-    ``least`` and ``most`` bound a number, ``unit`` follows it; ``digits``: significant ones in a command line, 0 for all.
-    ``empty``: what an empty text means. ``needs``: the name and the value of another field without which this one means
-    nothing, and ``unless`` says so. ``of_record``: it says what of a run is recorded, and nothing of the run.
+    ``choices``: allowed values with their display names; None if any value is allowed, or if they are known elsewhere.
+    ``least`` and ``most`` bound a number, ``unit`` follows it; ``digits``: significant digits in a command line, 0 for all.
+    ``empty``: meaning of an empty text. ``needs``: name and value of another field without which this one has no effect;
+    ``unless`` is the message for that. ``of_record``: the field changes what is recorded of a run, but not the run.
 
-    ``undo`` names its change in the Edit menu, "{}" standing for the value: None for label and value, "" for a change that is
-    not undone by itself. ``menu``: its entry in the View menu, "" for none, and ``keys`` the shortcuts of that entry.
+    ``undo`` names a change in the Edit menu, with "{}" for the value: None for label and value, "" for a change that has no
+    undo step. ``menu``: its entry in the View menu, "" for none, and ``keys`` the shortcuts of that entry.
     """
 
     label: str
@@ -51,7 +51,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One field of a dataclass, or of a dataclass within it. ``path`` leads to it, ``type`` is its type."""
+    """One field of a dataclass, or of a dataclass in it. ``path`` leads to it, ``type`` is its type."""
 
     path: tuple[str, ...]
     type: Any
@@ -64,38 +64,38 @@ class Setting:
 
     @property
     def kind(self) -> FieldKind:
-        """What sort of control sets it; "other" for a dataclass."""
+        """The kind of control that sets it; "other" for a dataclass."""
         return "choice" if self.choices else _KINDS.get(self.type, "other")
 
     @property
     def choices(self) -> dict[str, str]:
-        """What may be chosen and the words that it is shown by; empty where that is open, or known elsewhere."""
+        """Allowed values with their display names; empty if any value is allowed, or if they are known elsewhere."""
         if self.control.choices is not None:
             return dict(self.control.choices)
         return {value: value for value in get_args(self.type)} if get_origin(self.type) is Literal else {}
 
     def of(self, value: Any) -> Any:
-        """What it is in a dataclass of that type."""
+        """Value of the field in a dataclass of that type."""
         for name in self.path:
             value = getattr(value, name)
         return value
 
     def put(self, value: Any, new: Any) -> Any:
-        """A copy of the dataclass with another value here. Raises GemmvizError where a dataclass around it refuses that."""
+        """A copy of the dataclass with another value of this field. Raises GemmvizError if a dataclass refuses it."""
         return _put(value, self.path, new)
 
     def within(self, name: str) -> "Setting":
-        """The same, seen from a dataclass that has the present one as its field ``name``."""
+        """The same field, seen from a dataclass with the present one as its field ``name``."""
         return replace(self, path=(name, *self.path))
 
     def shown(self, value: Any) -> str:
-        """A value as people read it."""
+        """A value as text for users."""
         if self.kind == "switch":
             return "on" if value else "off"
         return self.choices.get(value, str(value)) if isinstance(value, str) else str(value)
 
     def trouble(self, value: Any) -> tuple[str, str] | None:
-        """Why this can't be a value, and what can; None where it can."""
+        """Why this value isn't allowed, and a remedy; None if it is allowed."""
         control = self.control
         match self.kind:
             case "choice" if value not in self.choices:
@@ -107,7 +107,7 @@ class Setting:
 
 
 def settings_of(kind: Any) -> tuple[Setting, ...]:
-    """All fields of a dataclass that have a control, those of dataclasses within it among them, in order."""
+    """All fields of a dataclass that have a control, including those of nested dataclasses, in order."""
     return _cached_settings(kind)
 
 
@@ -130,7 +130,7 @@ def _settings(kind: Any) -> Iterator[Setting]:
 
 
 def first_trouble(value: Any) -> tuple[Setting, str, str] | None:
-    """The first field of a dataclass that has a value that it can't have, why, and what it can have."""
+    """The first field of a dataclass with a value that isn't allowed, the reason and a remedy; None if there is none."""
     for setting in settings_of(type(value)):
         if len(setting.path) == 1 and (trouble := setting.trouble(setting.of(value))) is not None:
             return setting, *trouble

@@ -1,7 +1,7 @@
-"""Everything that a person may set for a run, as one value; and for each setting what forms, flags and messages say about it.
+"""All settings of a run as one value, with the description of each setting for forms, flags and messages.
 
-A new setting is a field here, with its ``Control``, and the place that uses it: forms, command lines, files, the worker's
-messages and the names of undone changes all follow from the field.
+A new setting is a field here, with its ``Control``, and the code that uses it: forms, command lines, files, the worker's
+messages and the names of undo steps are derived from the field.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,10 +22,11 @@ _PHASES = "Which phases to trace: 2 or 2-3, counted from 1 as on the stage, with
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A kernel, what it multiplies, and what of its run is recorded. Parameters that aren't given are the kernel's own.
+    """A kernel, the matrices that it multiplies, and the part of its run that is recorded. Parameters that are left out have
+    the kernel's defaults.
 
-    ``blocks`` and ``phases`` are as people write them: "0:2,0:2", "all", or "" for as many blocks as are quick; "2-3", counted
-    from 1, or "" for all phases. Raises SettingError for parameters that the kernel hasn't, and for what nobody writes.
+    ``blocks`` and ``phases`` are text as users write it: "0:2,0:2", "all", or "" for as many blocks as are quick; "2-3",
+    counted from 1, or "" for all phases. Raises SettingError for unknown parameters and for values that are out of range.
     """
 
     kernel: KernelSpec
@@ -58,7 +59,7 @@ class Setup:
         return {**self.problem.sizes, **self.parameters}
 
     def changed(self, **numbers: int) -> "Setup":
-        """These sizes and parameters set anew. Raises SettingError for sizes that no matrix can have."""
+        """A copy with other sizes and parameters. Raises SettingError for sizes that no matrix can have."""
         sizes = {name: value for name, value in numbers.items() if name in self.problem.sizes}
         others = {name: value for name, value in numbers.items() if name not in sizes}
         problem = replace(self.problem, **sizes) if sizes else self.problem
@@ -66,13 +67,15 @@ class Setup:
 
 
 def changes(before: Setup, after: Setup, shown: Callable[[Setting, Any], str] = lambda setting, value: str(value)) -> list[str]:
-    """What differs between two setups, in words. ``shown`` tells a value as people read it."""
+    """Differences between two setups as text. ``shown`` converts a value to text for users."""
     if before.kernel.name != after.kernel.name:
         return [f"kernel {after.kernel.name}"]
-    found = [] if before.kernel.text == after.kernel.text else ["the kernel's text"]
-    found += [f"{n} = {v}" for n, v in after.parameters.items() if before.parameters.get(n) != v]
+    differences = [] if before.kernel.text == after.kernel.text else ["the kernel's text"]
+    differences += [f"{n} = {v}" for n, v in after.parameters.items() if before.parameters.get(n) != v]
     for each in settings_of(type(after)):
         if each.of(before) != each.of(after):
             label, value = each.control.label, shown(each, each.of(after))
-            found.append(f"{label} = {value}" if each.control.is_symbol else f"{label.lower()} {value or each.control.empty}")
-    return found
+            differences.append(
+                f"{label} = {value}" if each.control.is_symbol else f"{label.lower()} {value or each.control.empty}"
+            )
+    return differences

@@ -1,4 +1,4 @@
-"""Who takes the accesses of a run, and the sums over a launch, as they come."""
+"""Sinks: receivers of the accesses of a run, and of sums over a launch, as they are produced."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
@@ -11,54 +11,56 @@ SumKey = tuple[Site, int, int]  # a site, the place of one of its operands, a ph
 
 
 class AccessSink:
-    """Takes the accesses of a run as they happen. ``offset`` and ``mask`` broadcast over the thread space's axes.
+    """Receives the accesses of a run in program order. ``offset`` and ``mask`` broadcast over the axes of the thread
+    space.
 
-    A sink inherits from this and says only what it wants to know; the rest passes by. One that ``wants`` no more than sums, or
-    than what is stored into shared memory, is told where a part of the run begins and ends, and that a part which came before
-    comes again.
+    A sink overrides the methods for the events that it needs. A sink whose ``wants`` is limited to sums, or to the values
+    stored into shared memory, is also notified where a part of the run begins and ends, and where an earlier part is repeated.
     """
 
     wants: Literal["all", "origins", "sums"] = "all"
 
     def started(self, machine: Any) -> None:
-        """The run begins: ``machine.slots`` hold the kernel's variables, ``machine.exited`` who has returned (None: nobody)."""
+        """The run begins: ``machine.slots`` hold the kernel's variables, ``machine.exited`` the threads that have returned, or
+        None.
+        """
 
     def ended(self) -> None:
-        """The run is over, however it ended: the machine is to be let go."""
+        """The run has ended, for whatever reason; the sink must release the machine."""
 
     def site(self, site: Site) -> None:
-        """A site is met for the first time; its number is the count of those before."""
+        """A new site. Sites are numbered in the order of these calls, from 0."""
 
     def access(
         self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
     ) -> None:
-        """One operand of a step: ``place`` is its place among the site's, and 0 begins a new step. A site without operands is
-        announced once, with 0 for place and offset.
+        """One operand of a step: ``place`` is its index among the site's operands, and 0 begins a new step. A site without
+        operands is reported once, with 0 for place and offset.
 
-        ``offset`` is in elements of the operand's array; ``mask`` is None where all threads are active.
+        ``offset`` is in elements of the operand's array; ``mask`` is None if all threads are active.
         """
 
     def completed(self, steps: Sequence[int]) -> None:
-        """The wait that was just announced completes these asynchronous steps, numbered from 0 as they were announced."""
+        """The latest step is a wait that completes these asynchronous steps, numbered from 0 in the order of their calls."""
 
     def value(self, value: Any) -> None:
-        """What the operand just announced read or wrote (the first element of a wide one)."""
+        """The value that the latest operand read or wrote (the first element of a wide access)."""
 
     def origins(self, tags: list[Any]) -> None:
-        """What the store into shared memory just announced wrote, as tags, one for each element of its width."""
+        """The origins of what the latest store wrote to shared memory, as tags, one for each element of its width."""
 
     def begin(self) -> None:
-        """A part of the run begins, perhaps within another."""
+        """A part of the run begins, possibly within another."""
 
     def end(self) -> Any:
-        """It ends: what ``again`` will need, or None for a part that must run again."""
+        """A part of the run ends. Returns what ``again`` needs to repeat it, or None if it must be run again."""
 
     def again(self, part: Any, visits: tuple[int, ...]) -> None:
-        """All accesses of a part once more, in these trips of the loops around it."""
+        """Repeats all accesses of a part, in these trips of the loops around it."""
 
 
 class Tee(AccessSink):
-    """Passes every access on to several others."""
+    """A sink that passes every access on to several others."""
 
     def __init__(self, *sinks: AccessSink) -> None:
         self.sinks = sinks
@@ -108,16 +110,16 @@ class Tee(AccessSink):
 
 
 class LaunchSink(Protocol):
-    """Takes a whole launch: as accesses, through one sink for each group of blocks, or as sums that somebody else made."""
+    """Receives a whole launch: as accesses, through one sink for each group of blocks, or as finished sums."""
 
     def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
-        """The sink of one group of blocks. ``phase_loop``: the loop whose trips are the phases, -1 for none."""
+        """The sink for one group of blocks. ``phase_loop``: the loop whose trips are the phases, -1 for none."""
 
     def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
-        """Sums in the order of ``COST_COLUMNS``, by site, place of the operand and phase (-1 outside of phases)."""
+        """Adds sums, columns as in ``COST_COLUMNS``, by site, index of the operand and phase (-1 outside of phases)."""
 
 
-# What is counted of an access, summed over warps. See gemmviz.analysis.memory.counts for what each means.
+# Costs of accesses, summed over warps. See gemmviz.analysis.memory.counts for their definitions.
 COST_COLUMNS = (
     "requests", "lanes", "bytes_asked", "bytes_used", "sectors", "ideal_sectors", "lines", "wavefronts", "ideal_wavefronts",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a kernel touches, and where: arrays, the places of the source that touch them, and the loops around these."""
+"""Arrays, the sites in the source that access them, and the loops around the sites."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ SiteKind = Literal["load", "store", "copy", "atomic", "barrier", "warp barrier",
 
 @dataclass(frozen=True, slots=True)
 class MemoryArray:
-    """A matrix in global memory or an array in shared memory. ``shape`` is (rows, columns), or more dims if declared so.
+    """A matrix in global memory or an array in shared memory. ``shape`` is (rows, columns), or longer if declared so.
 
-    ``element_type`` is a name of the table of element types, ``itemsize`` its size in bytes. Global arrays start at a multiple
+    ``element_type`` is a name in the table of element types, ``itemsize`` its size in bytes. Global arrays start at a multiple
     of 256 bytes, as the driver allocates them.
     """
 
@@ -42,11 +42,11 @@ class MemoryArray:
 
     @property
     def element(self) -> ElementType:
-        """The type of its elements. Raises UsageError for one that the table doesn't have."""
+        """The type of its elements. Raises UsageError if the table has none of that name."""
         return element_type(self.element_type)
 
     def subscripted(self, element: int) -> str:
-        """An element as the source would write it: ``tile[2][3]`` of a shared array, ``A[19]`` of a matrix."""
+        """An element as written in the source: ``tile[2][3]`` of a shared array, ``A[19]`` of a matrix."""
         subscripts: list[int] = []
         for extent in reversed(self.shape[1:] if self.space == "shared" else ()):
             element, inner = divmod(element, extent)
@@ -54,7 +54,7 @@ class MemoryArray:
         return self.name + "".join(f"[{each}]" for each in (element, *subscripts))
 
     def row_column(self, element: npt.NDArray[np.generic]) -> tuple[Any, Any]:
-        """Row and column of each element, for arrays of one or two dims (leading dims are stacked as rows)."""
+        """Row and column of each element. The leading dimensions of a longer shape are stacked as rows."""
         if self.column_major:
             columns, rows = np.divmod(element, self.shape[0])
             return rows, columns
@@ -67,7 +67,7 @@ class MemoryArray:
 
 
 def shared_bytes(arrays: Iterable[MemoryArray]) -> int:
-    """What those in shared memory take of a block's."""
+    """Bytes of a block's shared memory that these arrays take."""
     return sum(array.size * array.itemsize for array in arrays if array.space == "shared")
 
 
@@ -75,8 +75,8 @@ def shared_bytes(arrays: Iterable[MemoryArray]) -> int:
 class Operand:
     """One array that a site reads or writes, by its number.
 
-    ``layout``: the elements that each thread touches, counted from the one in the record. ``element_type``: by name, where the
-    access takes the elements for another type than the array's; "" for the array's own. Offsets count elements of the array.
+    ``layout``: the elements that each thread touches, relative to the recorded one. ``element_type``: name of the type of the
+    accessed elements, if different from the array's, else "". Offsets count elements of the array.
     """
 
     array: int
@@ -86,14 +86,15 @@ class Operand:
 
     @property
     def width(self) -> int:
-        """Elements that one thread touches."""
+        """Number of elements that one thread touches."""
         return self.layout.width
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a kind of site does: the accesses that its operands have, all of them needed unless it ``may_lack`` some; whether
-    threads wait for each other at it (``is_barrier``), or threads that do it to one element need no order (``is_atomic``).
+    """Properties of a kind of site: the accesses of its operands, all of them required unless ``may_lack``; whether threads
+    wait for each other at it (``is_barrier``), and whether several threads may do it to one element in any order
+    (``is_atomic``).
     """
 
     accesses: frozenset[Access] = frozenset()
@@ -103,13 +104,13 @@ class Kind:
 
     def allows(self, operands: "tuple[Operand, ...]") -> bool:
         """Whether a site of this kind may have these operands."""
-        found = {operand.access for operand in operands}
-        return found <= self.accesses if self.may_lack else found == self.accesses
+        accesses = {operand.access for operand in operands}
+        return accesses <= self.accesses if self.may_lack else accesses == self.accesses
 
 
 _READS: frozenset[Access] = frozenset({"read"})
 _WRITES: frozenset[Access] = frozenset({"write"})
-KINDS: Mapping[str, Kind] = {
+SITE_KINDS: Mapping[str, Kind] = {
     "load": Kind(_READS),
     "store": Kind(_WRITES),
     "copy": Kind(_READS | _WRITES),
@@ -124,12 +125,13 @@ KINDS: Mapping[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One place of the source that touches memory or synchronises.
+    """One place in the source that accesses memory or synchronises.
 
-    ``loops`` are the numbers of the loops around it, outermost first; ``calls`` the calls it was inlined through. A "copy"
-    moves elements from one array to another without registers; an "atomic" reads and writes its operand at once; a "wait"
-    completes asynchronous steps. ``is_async``: it only begins what it does, and a wait completes it. ``visible_to``: of a wait,
-    which threads see what it completes: the one that waits (cp.async.wait_group), or all of the block that wait (an mbarrier).
+    ``loops`` are the numbers of the loops around it, outermost first; ``calls`` the calls through which it was inlined. A
+    "copy" moves elements from one array to another without registers; an "atomic" reads and writes its operand at once; a
+    "wait" completes asynchronous steps. ``is_async``: a later wait completes the access. ``visible_to``: for a wait, the
+    threads that see the completed elements: the waiting one (cp.async.wait_group), or all waiting threads of the block (an
+    mbarrier).
     """
 
     place: Place
@@ -144,34 +146,34 @@ class Site:
 
     @property
     def is_barrier(self) -> bool:
-        """Whether threads wait for each other here: those of the block, or of the warp."""
-        return KINDS[self.kind].is_barrier
+        """Whether threads of the block, or of a warp, wait for each other here."""
+        return SITE_KINDS[self.kind].is_barrier
 
     @property
     def is_atomic(self) -> bool:
-        """Whether threads may do it to one element in any order."""
-        return KINDS[self.kind].is_atomic
+        """Whether several threads may do it to one element in any order."""
+        return SITE_KINDS[self.kind].is_atomic
 
     @property
     def rows(self) -> int:
-        """Rows of the record that one step takes: one for each operand; one for who takes part where there are none."""
+        """Rows of the record that one step takes: one for each operand, or one for a site without operands."""
         return max(1, len(self.operands))
 
     def operand(self, place: int) -> Operand | None:
-        """The operand at a place, from 0; None where the site has none there."""
+        """The operand at an index, from 0; None if the site has none there."""
         return self.operands[place] if place < len(self.operands) else None
 
     def touches(self, array: int) -> bool:
         return any(operand.array == array for operand in self.operands)
 
     def accesses(self, access: Access) -> tuple[Operand, ...]:
-        """The operands that are read, or written."""
+        """The operands that are read, or those that are written."""
         return tuple(operand for operand in self.operands if operand.access == access)
 
 
 @dataclass(frozen=True, slots=True)
 class LoopInfo:
-    """A loop of the kernel: the number of the loop around it (or -1), and whether it holds a barrier."""
+    """A loop of the kernel: the number of the loop around it, or -1, and whether it contains a barrier."""
 
     outer: int
     place: Place

@@ -1,4 +1,4 @@
-"""What there is to say about why a kernel is as fast as it is."""
+"""Explanation of a kernel's speed: traffic, rate, limiting factor and suggestions."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from gemmviz.model.setup import Setup
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What passes one level of memory, in bytes; ``source`` says who counted it; ``is_dram``: the level is the last one."""
+    """Bytes moved at one level of memory. ``source``: origin of the figure; ``is_dram``: the level is the last one."""
 
     level: str
     size_bytes: int
@@ -19,7 +19,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A change that may help: in words, and the setup that has it."""
+    """A change that may improve the speed: a description and the changed setup."""
 
     text: str
     setup: Setup
@@ -27,8 +27,8 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What was told of a run: whether C was right, sectors and wavefronts of the whole launch, and its time in ms; None for
-    what nobody knows. ``time_source``: where the time is from.
+    """Results of a run before or after a suggestion: whether C was right, sectors and wavefronts of the whole launch, and its
+    time in ms; None if unknown. ``time_source``: origin of the time.
     """
 
     label: str
@@ -41,11 +41,10 @@ class Effect:
 
 @dataclass(frozen=True)
 class SpeedCase:
-    """``traffic``: by level, the nearest to the threads first, nothing as long as nobody has counted; ``rate``: GFLOP/s of the
-    real kernel, None where nobody knows, ``share_of_cublas`` likewise; ``rate_source``: who says so. ``reason`` and ``proof``:
-    what holds the kernel back, "" as long as that is not known. ``so_far``: flops and the bytes of each level that the watched
-    threads have done. ``effects``: before and after a suggestion that was applied; ``no_counts``: why nobody counts the
-    launch.
+    """Data for one explanation. ``traffic``: by level, nearest to the threads first, empty until counted; ``rate``: GFLOP/s of
+    the real kernel and ``share_of_cublas``, None if unknown; ``rate_source``: origin of the rate. ``reason`` and ``proof``: the
+    limiting factor and the evidence, "" until known. ``so_far``: flops and bytes of each level for the watched threads up to
+    now. ``effects``: results before and after a suggestion was applied; ``no_counts``: why the launch can't be counted.
     """
 
     what: str
@@ -64,5 +63,5 @@ class SpeedCase:
 
     @property
     def lacks_dram(self) -> bool:
-        """Whether what the last level of memory moved is not known."""
+        """Whether the traffic of the last level of memory is unknown."""
         return not any(each.is_dram for each in self.traffic)

@@ -1,8 +1,8 @@
-"""The traced threads: which blocks, how their threads are numbered, and along which axes values over them vary.
+"""The traced threads: their blocks, their numbering, and the axes along which values over them vary.
 
-A value that is the same for all threads along an axis has extent 1 there (NumPy broadcasting). So
-``blockIdx.y * 16 + threadIdx.y`` of a 64 x 64 grid of 16 x 16 blocks is an array of 64 x 1 x 16 x 1 numbers instead of a
-million, and whatever is computed from it is computed once for all threads that share it.
+A value that is the same for all threads along an axis has extent 1 there (NumPy broadcasting). So ``blockIdx.y * 16 +
+threadIdx.y`` of a 64 x 64 grid of 16 x 16 blocks is an array of 64 x 1 x 16 x 1 numbers instead of a million, and expressions
+of it are computed once for all threads that share it.
 """
 
 import re
@@ -46,11 +46,11 @@ class BlockRange:
         return prod(self.extents)
 
     def checked(self, launch: Launch) -> "BlockRange":
-        """These blocks. Raises SettingError when there are none or they reach beyond the grid."""
+        """These blocks. Raises SettingError if there are none or if they reach beyond the grid."""
         for axis, (start, stop), extent in zip("xyz", self.ranges, launch.grid, strict=True):
             if not 0 <= start < stop <= extent:
                 raise SettingError(
-                    f"blocks {start}:{stop} along {axis} are not in the grid, which has {extent} there",
+                    f"blocks {start}:{stop} along {axis} are outside the grid, whose extent there is {extent}",
                     remedy=f"choose within 0:{extent}",
                 )
         return self
@@ -61,34 +61,34 @@ class BlockRange:
 
 
 def parse_blocks(text: str) -> BlockRange:
-    """The blocks that ``X0:X1,Y0:Y1[,Z0:Z1]`` means. Raises UsageError for another text."""
+    """The blocks given as ``X0:X1,Y0:Y1[,Z0:Z1]``. Raises UsageError for other text."""
     ranges = [re.fullmatch(r"(\d+):(\d+)", part) for part in text.split(",")]
     if not 2 <= len(ranges) <= 3 or None in ranges:
-        raise UsageError(f"{text!r} are no blocks", remedy="write X0:X1,Y0:Y1, like 0:2,0:2")
-    return BlockRange(*((int(found[1]), int(found[2])) for found in ranges if found))
+        raise UsageError(f"{text!r} is not a range of blocks", remedy="write X0:X1,Y0:Y1, like 0:2,0:2")
+    return BlockRange(*((int(each[1]), int(each[2])) for each in ranges if each))
 
 
 def parse_phases(text: str) -> Range:
-    """The phases that ``P``, ``P-Q`` or ``P:Q`` means, as people count them: from 1, the last one included. Half-open and from
-    0, as traces have them. Raises UsageError for another text.
+    """The phases given as ``P``, ``P-Q`` or ``P:Q``, counted from 1 with the last one included, as a half-open range from 0.
+    Raises UsageError for other text.
     """
-    found = re.fullmatch(r"(\d+)(?:[-:](\d+))?", text)
-    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    match = re.fullmatch(r"(\d+)(?:[-:](\d+))?", text)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not 1 <= first <= last:
-        raise UsageError(f"{text!r} are no phases", remedy="write P or P-Q, like 2-3: they count from 1, as on the screen")
+        raise UsageError(f"{text!r} is not a range of phases", remedy="write P or P-Q, like 2-3: phases count from 1")
     return first - 1, last
 
 
 def phases_text(phases: Range) -> str:
-    """What ``parse_phases`` reads."""
+    """The text for which ``parse_phases`` returns these phases."""
     start, stop = phases
     return str(stop) if stop - start == 1 else f"{start + 1}-{stop}"
 
 
 @dataclass(frozen=True)
 class ThreadSpace:
-    """All traced threads: of ``blocks``, all threads of each. Axes, outermost first: block z, y, x, thread z, y, x; those of
-    extent 1 are left out.
+    """All threads of the traced ``blocks``. Axes, outermost first: block z, y, x, thread z, y, x; axes of extent 1 are left
+    out.
 
     Threads are numbered block by block (x fastest), then within a block (x + y*Dx + z*Dx*Dy), as the hardware does.
     """
@@ -115,16 +115,16 @@ class ThreadSpace:
 
     @property
     def thread_count(self) -> int:
-        """Threads of all these blocks."""
+        """Number of threads in all these blocks."""
         return self.blocks.count * self.threads_per_block
 
     @property
     def warps_per_block(self) -> int:
-        """The last one may be padded."""
+        """Warps of a block; the last one may be partly filled."""
         return -(-self.threads_per_block // self.warp_size)
 
     def index(self, of_block: bool, axis: int) -> npt.NDArray[np.uint32] | int:
-        """BlockIdx or threadIdx along x, y or z (0, 1, 2), shaped for broadcasting; a plain int where it doesn't vary."""
+        """BlockIdx or threadIdx along x, y or z (0, 1, 2), shaped for broadcasting; a plain int if it doesn't vary."""
         extents = self.blocks.extents if of_block else self.launch.block
         start = self.blocks.ranges[axis][0] if of_block else 0
         if extents[axis] == 1:
@@ -155,9 +155,9 @@ class ThreadSpace:
         return (bx + x, by + y, bz + z), (tx, ty, tz)
 
     def per_block(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Broadcast ``values`` over the threads, but over blocks only as far as they vary: ``(varied blocks, threads)``.
+        """``values`` broadcast over the threads, but over blocks only where they vary: ``(varied blocks, threads)``.
 
-        What is counted on the result stands for ``blocks.count / varied blocks`` times as many blocks.
+        A count of the result stands for ``blocks.count / varied blocks`` times as many blocks.
         """
         outer = values.shape[: len(self.block_shape)]
         return np.broadcast_to(values, outer + self.thread_shape).reshape(-1, self.threads_per_block)

@@ -1,4 +1,4 @@
-"""What was measured of one kernel on one GPU: times, resources, and how they were taken."""
+"""Measurements of one kernel on one GPU: times, resources, and the method."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from gemmviz.model.trace import Check
 class Timing:
     """Milliseconds of one launch: median and quartiles over ``repeats``, each the mean of ``launches`` back to back.
 
-    Quartiles are None where only the median was kept.
+    Quartiles are None if only the median was recorded.
     """
 
     median_ms: float
@@ -23,7 +23,7 @@ class Timing:
 
     @property
     def spread(self) -> float | None:
-        """Half of what lies between the quartiles, as a share of the median."""
+        """Half the distance between the quartiles, relative to the median; None without quartiles."""
         if self.low_ms is None or self.high_ms is None:
             return None
         return (self.high_ms - self.low_ms) / 2 / self.median_ms
@@ -31,7 +31,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Theoretical: blocks that an SM holds at once, warps of a block, and warps that an SM could hold."""
+    """Theoretical occupancy: blocks that an SM holds at once, warps of a block, and the largest number of warps of an SM."""
 
     blocks_per_sm: int
     warps_per_block: int
@@ -44,7 +44,7 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """Milliseconds of the copies around a multiplication: A and B to the GPU, C back."""
+    """Milliseconds of the copies around a multiplication: A and B to the GPU, and C back."""
 
     to_device_ms: float
     to_host_ms: float
@@ -56,7 +56,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class TraceCost:
-    """What a trace cost on the GPU, in milliseconds of its time: the twin's launches, and lining up their record."""
+    """GPU time of a trace in milliseconds: the launches of the twin, and the alignment of their records."""
 
     twin_ms: float
     align_ms: float
@@ -65,7 +65,9 @@ class TraceCost:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What the driver says of a compiled kernel: registers and spilled bytes of a thread, shared memory of a block in bytes."""
+    """The driver's figures for a compiled kernel: registers and spilled bytes of a thread, shared memory of a block in
+    bytes.
+    """
 
     registers: int
     shared_bytes: int
@@ -75,9 +77,10 @@ class Resources:
 
 @dataclass(frozen=True)
 class Measured:
-    """One multiplication, timed. ``kernel`` names a kernel, or a library; ``source_hash`` is that of the kernel's text.
+    """One timed multiplication. ``kernel`` names a kernel or a library; ``source_hash`` is the hash of the kernel's
+    text.
 
-    What is not known of it is None: a kernel that could not be run has no timing, and ``failure`` says why.
+    Unknown figures are None: a kernel that could not be run has no timing, and ``failure`` is the reason.
     """
 
     kernel: str
@@ -105,22 +108,22 @@ class Measured:
 
     @property
     def gflops_with_transfer(self) -> float | None:
-        """The same with the copies of A, B and C in the time."""
+        """The rate including the copies of A, B and C."""
         if self.timing is None or self.transfer is None:
             return None
         return self.problem.flops / (self.timing.median_ms + self.transfer.total_ms) / 1e6
 
     @property
     def label(self) -> str:
-        """The kernel with its parameters."""
+        """The kernel's name with its parameters."""
         values = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
         return f"{self.kernel} ({values})" if values else self.kernel
 
 
 @dataclass(frozen=True)
 class KernelSpeed:
-    """The real kernel of a setup, timed; its rate over that of cuBLAS, None where that is not known; and where that is from:
-    "measured here on …" or "recorded on …".
+    """The measurement of a setup's real kernel, its rate relative to cuBLAS (None if unknown), and their source: "measured here
+    on …" or "recorded on …".
     """
 
     measured: Measured
@@ -129,13 +132,13 @@ class KernelSpeed:
 
     @property
     def median_ms(self) -> float | None:
-        """Of one launch; None where the kernel could not be timed."""
+        """Median time of one launch; None if the kernel could not be timed."""
         return None if self.measured.timing is None else self.measured.timing.median_ms
 
 
 @dataclass(frozen=True)
 class Counters:
-    """What Nsight Compute counted in one launch of the real kernel, by the names that ``totals`` has, and its duration."""
+    """Nsight Compute's counters for one launch of the real kernel, named as in ``totals``, and its duration."""
 
     counters: Mapping[str, int]
     duration_ns: int

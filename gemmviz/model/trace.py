@@ -1,4 +1,4 @@
-"""The record of one run: which element every traced thread touched at every step, and what came out."""
+"""The record of one run: the element that every traced thread touched at every step, and the check of the result."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,11 +33,11 @@ class Touches:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """C against float64: how many elements were written and compared, the largest error (None where C is no number there) and
-    what was allowed there.
+    """C compared with float64: the numbers of elements written and compared, the largest error (None if C is NaN there) and the
+    error allowed there.
 
-    ``unwritten`` counts elements of C that no traced thread wrote although the whole launch was traced; ``wrong_elements``
-    are the first of the wrong ones.
+    ``unwritten`` counts elements of C that no traced thread wrote although the whole launch was traced; ``wrong_elements`` are
+    the first of the wrong ones.
     """
 
     compared: int
@@ -59,14 +59,14 @@ class Check:
             error = f"largest error {self.worst_error or 0.0:.2g} of {self.worst_allowed:.2g} allowed"
             return f"C is right: {self.compared} elements, {error}"
         row, column = self.worst_at
-        parts = [f"{self.wrong} of {self.compared} elements are wrong, most at C[{row}, {column}]"] if self.wrong else []
+        parts = [f"{self.wrong} of {self.compared} elements are wrong, most of all at C[{row}, {column}]"] if self.wrong else []
         parts += [f"{self.unwritten} elements are never written"] if self.unwritten else []
         return "C is wrong: " + "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
 class EarlyExit:
-    """Why a run ended early: a sentence, and the elements of an array (by its number, -1 for none) that it is about."""
+    """Why a run ended early: a sentence, and the elements involved of an array (by its number, -1 for none)."""
 
     sentence: str
     array: int = -1
@@ -75,22 +75,20 @@ class EarlyExit:
 
 @dataclass(frozen=True)
 class Trace:
-    """Dense record. A step takes one row for each operand of its site; a column is a thread (see ThreadSpace for their order).
-    Arrays are read-only.
+    """A dense record. A step takes one row for each operand of its site; a column is a thread (see ThreadSpace for their
+    order). Arrays are read-only.
 
-    ``element`` int32 (rows, threads): the element that a thread touched, -1 where it was inactive; of a site without operands 0
-    where it took part.
-    ``value`` float32 (rows, threads): what was read or written (the first of its layout), where requested.
-    ``site``, ``epoch`` int32 (steps,); ``visits`` int32 (steps, depth): trip numbers of the loops around the site, -1 padded.
+    ``element`` int32 (rows, threads): the element that a thread touched, -1 if inactive; at a site without operands, 0 if it
+    took part. ``value`` float32 (rows, threads): the value read or written (the first of a layout), if requested. ``site``,
+    ``epoch`` int32 (steps,); ``visits`` int32 (steps, depth): trip numbers of the loops around the site, padded with -1.
     ``origin_step`` int32 (n,): the steps that stored into shared memory, once for each element that a thread stores;
-    ``origin_array`` int8 and ``origin`` int32 (n, threads): the element of which array the stored value was, array COMPUTED or
-    CONSTANT where it was none.
-    ``completes`` int32 (steps,): the step at which each step completes, its own number but for an asynchronous one; the number
-    of steps where it never does. It is empty in a trace without asynchronous steps.
-    ``setup`` is what was requested; ``blocks`` are the blocks that were traced, ``phases`` the trips of the phase loop that
-    were recorded, half-open, None for all. ``rules``: by which memory is served. ``by``: who ran it.
-    ``stored`` float64 (threads,), by row: what stores to global memory wrote (the first of their layouts). Files don't hold it.
-    ``stop`` says why a run ended before its time; such a trace is looked at and never saved, and its C is not checked.
+    ``origin_array`` int8 and ``origin`` int32 (n, threads): array and element that the stored value is a copy of, with array
+    COMPUTED or CONSTANT if it is none. ``completes`` int32 (steps,): the step at which each step completes; a later one for
+    asynchronous steps, and the number of steps if it never completes. It is empty in a trace without asynchronous steps.
+    ``setup``: the requested run; ``blocks``: the traced blocks; ``phases``: the recorded trips of the phase loop, half-open,
+    None for all. ``rules``: the memory rules of the device. ``by``: the engine. ``stored`` float64 (threads,), by row: values
+    that stores to global memory wrote (the first of a layout); not saved in files. ``stop``: why a run ended early; such a
+    trace can't be saved, and its C is not checked.
     """
 
     setup: Setup
@@ -126,7 +124,7 @@ class Trace:
         return (np.arange(self.space.thread_count, dtype=np.int32) % self.space.threads_per_block) % self.rules.warp_size
 
     def offsets(self, operand: Operand, threads: "slice | Longs") -> Iterator[int | Longs]:
-        """For each element of an access its offset: an int, or one for each of ``threads`` where they differ by lane."""
+        """The offset of each element of an access: an int, or an array for ``threads`` if it differs between lanes."""
         return operand.layout.each(None if operand.layout.lanes == 1 else self.lane[threads])
 
     def spread(self, operand: Operand, touched: Ints, threads: slice) -> Longs:
@@ -144,7 +142,7 @@ class Trace:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all blocks and all phases are in it."""
+        """Whether it contains all blocks and all phases."""
         return self.blocks.count == self.launch.block_count and self.phases is None
 
     @cached_property
@@ -160,21 +158,21 @@ class Trace:
     @cached_property
     def touches(self) -> tuple[Touches, ...]:
         """All operands of all sites, with their steps."""
-        found = []
+        touches = []
         for number, site in enumerate(self.sites):
             steps = np.flatnonzero(self.site == number)
             for place, operand in enumerate(site.operands):
-                found.append(Touches(number, operand, steps, self.row[steps] + place))
-        return tuple(found)
+                touches.append(Touches(number, operand, steps, self.row[steps] + place))
+        return tuple(touches)
 
     def touches_of(self, array: int, access: Access | None = None) -> tuple[Touches, ...]:
-        """Those of one array (and of one kind of access)."""
+        """All operands in one array, with this kind of access if given."""
         return tuple(t for t in self.touches if t.operand.array == array and access in (None, t.operand.access))
 
     @cached_property
     def phase_loop(self) -> int:
-        """The loop whose trips are the phases: the outermost that holds a barrier, else the outermost around a
-        global load; -1 where there is none.
+        """The loop whose trips are the phases: the outermost that contains a barrier, else the outermost around a global load;
+        -1 if there is none.
         """
         reads = (t for t in self.touches if t.operand.access == "read" and self.arrays[t.operand.array].space == "global")
         return phase_loop([loop.holds_barrier for loop in self.loops], (self.sites[t.site].loops for t in reads))
@@ -189,7 +187,7 @@ class Trace:
         return phase
 
     def number_of(self, name: str) -> int | None:
-        """The number of an array; None in a trace without it."""
+        """The number of an array; None if the trace has no array of that name."""
         return next((number for number, array in enumerate(self.arrays) if array.name == name), None)
 
     def site_of(self, step: int) -> Site:
@@ -197,17 +195,17 @@ class Trace:
 
 
 def trips(loop: int, sites: Sequence[Site], site: Ints, visits: Ints) -> Ints:
-    """Int32 (steps,): the trip of a loop that each step belongs to, -1 outside. ``site`` and ``visits`` as in a Trace."""
+    """Trip of a loop at each step, int32 (steps,), -1 outside. ``site`` and ``visits`` as in a Trace."""
     depth = np.array([each.loops.index(loop) if loop in each.loops else -1 for each in sites], np.int64)[site]
-    found = np.full(len(site), -1, np.int32)
+    trips = np.full(len(site), -1, np.int32)
     inside = depth >= 0
-    found[inside] = visits[inside, depth[inside]]
-    return found
+    trips[inside] = visits[inside, depth[inside]]
+    return trips
 
 
 def phase_loop(holds_barrier: Sequence[bool], loops_of_loads: Iterable[tuple[int, ...]]) -> int:
-    """The number of the loop whose trips are the phases: the first that holds a barrier (loops are numbered outermost
-    first), else the outermost around a global load, else -1.
+    """Number of the loop whose trips are the phases: the first that contains a barrier (loops are numbered outermost first),
+    else the outermost around a global load, else -1.
     """
     if any(holds_barrier):
         return list(holds_barrier).index(True)

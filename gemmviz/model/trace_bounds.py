@@ -1,11 +1,11 @@
-"""How large a trace may be: one table for whoever records, writes and reads one."""
+"""Size limits of a trace, shared by the recorders, the writer and the reader."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class TraceBounds:
-    """The largest numbers of each thing. ``offsets``: of one layout, over all its lanes; ``offset``: in elements; ``text``:
+    """The largest number of each thing. ``offsets``: of one layout, over all its lanes; ``offset``: in elements; ``text``:
     characters of a name, a note or a site's text; ``trips``: of a loop; ``shared_bytes``: of one array in shared memory.
     """
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WidthCount:
-    """A launch with tiles of this width: elements that its threads read of A and B, and sectors that that moves."""
+    """A launch with tiles of this width: elements of A and B that its threads read, and sectors moved for them."""
 
     width: int
     elements: int
@@ -14,8 +14,8 @@ class WidthCount:
 
 @dataclass(frozen=True)
 class TrafficCase:
-    """``what``: the kernel and its sizes; ``parameter``: the one that is varied; ``rows``: by width, ascending; ``untiled``:
-    what the multiplication reads without any tiles, 2 M N K; ``here``: the width of the setup.
+    """Traffic by tile width. ``what``: the kernel and its sizes; ``parameter``: the parameter that is varied; ``rows``:
+    ascending by width; ``untiled``: reads of the multiplication without tiles, 2 M N K; ``here``: the width of the setup.
     """
 
     what: str

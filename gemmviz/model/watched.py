@@ -1,11 +1,11 @@
-"""What the variables of one thread hold at every step."""
+"""Values of one thread's variables at every step."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from gemmviz.model.sites import Site
 
-Value = float | int | bool | str | tuple[Any, ...] | None
+VariableValue = float | int | bool | str | tuple[Any, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +19,15 @@ class WatchedVariable:
 
 @dataclass(frozen=True)
 class Watched:
-    """``rows[step]`` holds the value of each of ``variables`` after that step: None before it has one, a tuple for an array or
-    a vector, "A + 12" for a pointer.
+    """``rows[step]`` holds the value of each of ``variables`` after that step: None before its first value, a tuple for an
+    array or a vector, "A + 12" for a pointer.
     """
 
     variables: tuple[WatchedVariable, ...]
-    rows: tuple[tuple[Value, ...], ...]
+    rows: tuple[tuple[VariableValue, ...], ...]
 
-    def at(self, step: int, site: Site) -> list[tuple[str, Value]]:
-        """Names and values of the variables that can be seen where ``site`` is, after ``step``."""
+    def at(self, step: int, site: Site) -> list[tuple[str, VariableValue]]:
+        """Names and values after ``step`` of the variables in scope at ``site``."""
         lines = [place.line for place in (site.place, *site.calls)]
         row = self.rows[step] if step < len(self.rows) else ()
         return [

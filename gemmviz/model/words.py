@@ -1,13 +1,13 @@
-"""Numbers as people write them."""
+"""Numbers and counts as text."""
 
 
 def number(value: float) -> str:
-    """Three digits, thin spaces between thousands."""
+    """A number with three digits, with thin spaces between thousands."""
     return f"{value:,.0f}".replace(",", "\u2009") if value >= 100 else f"{value:.3g}"
 
 
 def spaced(count: int) -> str:
-    """All digits, with narrow spaces between the thousands."""
+    """All digits of a count, with narrow spaces between the thousands."""
     return f"{count:,}".replace(",", "\u202f")
 
 
@@ -17,15 +17,15 @@ def many(count: int, noun: str) -> str:
 
 
 def capital(text: str) -> str:
-    """With its first letter large."""
+    """The text with an upper-case first letter."""
     return text[:1].upper() + text[1:]
 
 
 def letter(place: int) -> str:
-    """That of a choice, from 0: "A"."""
+    """The letter of a choice, "A" for 0."""
     return chr(ord("A") + place)
 
 
 def all_blocks(count: int) -> str:
-    """All of a launch's."""
+    """All blocks of a launch in words: "all 16 blocks"."""
     return f"all {count} blocks" if count > 1 else "its only block"

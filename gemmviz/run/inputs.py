@@ -71,9 +71,7 @@ def matrices(
 ) -> dict[str, Any]:
     """A and B, read-only, and C, all zero, by name: flat arrays in memory order, of ``rows * columns`` elements.
 
-    Integers take the values 0 to 7: at random, or their index modulo 8.
-
-    Integers are 0 to 7, random or the index modulo 8. Raises Cancelled.
+    Integers take the values 0 to 7: at random, or their index modulo 8. Raises Cancelled.
     """
     arrays: dict[str, Any] = {}
     for number, (name, element) in enumerate(sorted(types.items())):

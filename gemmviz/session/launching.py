@@ -7,7 +7,7 @@ from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.kernel import Launch
 from gemmviz.model.setup import Setup
-from gemmviz.run.cpu.executor import asked_blocks
+from gemmviz.run.cpu.executor import requested_blocks
 
 _SOON_S = 0.03
 
@@ -22,5 +22,5 @@ def launch_soon(setup: Setup) -> Launch:
             launch = launch_for(setup)
     except Cancelled:
         launch = launch_for(setup, with_nearest=False)
-    asked_blocks(setup, launch)
+    requested_blocks(setup, launch)
     return launch

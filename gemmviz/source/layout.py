@@ -21,7 +21,7 @@ class FunctionPlaces:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TwinLayout:
     """Positions of the twin's insertions, as character offsets in the expanded text.
 
     ``body_start`` is just inside the kernel's body; ``launchers`` are the half-open ranges of host functions that launch

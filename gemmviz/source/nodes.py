@@ -10,7 +10,7 @@ from typing import Literal
 from gemmviz.model.errors import Place
 from gemmviz.model.trace import phase_loop
 from gemmviz.source.expanded import ExpandedSource
-from gemmviz.source.layout import Layout
+from gemmviz.source.layout import TwinLayout
 from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, VectorType
 
 Number = int | float | bool
@@ -377,7 +377,7 @@ class Program:
     variables: tuple[NamedSlot, ...]
     notes: tuple[str, ...]
     held: int
-    layout: Layout
+    layout: TwinLayout
     source: ExpandedSource = field(repr=False)
 
     @property

@@ -14,7 +14,7 @@ from gemmviz.source.declarators import Declared, declarators, declared, has_word
 from gemmviz.source.expressions import EXPRESSIONS
 from gemmviz.source.headers import note_of, remedy_of
 from gemmviz.source.inlining import parameters_of, template_names
-from gemmviz.source.layout import Layout
+from gemmviz.source.layout import TwinLayout
 from gemmviz.source.literals import LITERALS
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.names import referred
@@ -187,7 +187,7 @@ def _lowered(low: Lowering, kernel: FunctionScope, arguments: list[Node]) -> Pro
         variables=tuple(low.variables),
         notes=(*map(note_of, low.tree.source.left_out), *low.notes),
         held=low.slots + low.local_elements,
-        layout=Layout(block.start_byte + 1, low.functions, tuple(_launchers(low))),
+        layout=TwinLayout(block.start_byte + 1, low.functions, tuple(_launchers(low))),
         source=low.tree.source,
     )
 

@@ -213,9 +213,11 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
 
 
 def _updated(plain: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a shot with kernels loaded by name and old view names replaced."""
-    if plain.get("view") in tuple(_RENAMED_VIEWS):  # the value may be unhashable
+    """The fields of a shot with kernels loaded by name, and with today's names of views and fields."""
+    if plain.get("view") in tuple(_RENAMED_VIEWS):  # it may be unhashable
         plain = {**plain, "view": _RENAMED_VIEWS[plain["view"]]}
+    if isinstance(at := plain.get("at"), dict) and "does" in at:  # before version 0.2
+        plain = {**plain, "at": {"action" if name == "does" else name: value for name, value in at.items()}}
     setup, against = plain.get("setup"), plain.get("against")
     if isinstance(against, dict):
         plain = {**plain, "against": _updated(against)}

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.analysis.replay.moment import Moment, Reader, Touched
+from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
 from gemmviz.analysis.replay.position import position_of
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.labels import PLAIN
@@ -62,7 +62,7 @@ class WarpRequest:
     step: int
     focus: Focus
     moment: Moment
-    main: Touched
+    main: TouchedOperand
 
     @property
     def who(self) -> str:

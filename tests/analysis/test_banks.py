@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.banks import bank_words, profiled_wavefronts, wavefronts, words_of
+from gemmviz.analysis.memory.banks import bank_words, lane_words, profiled_wavefronts, wavefronts
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.device import MemoryRules
 from tests.conftest import DATA, moment_of, trace_of
@@ -30,7 +30,7 @@ def test_every_measured_access() -> None:
 
 @pytest.mark.parametrize(("stride", "expected"), [(1, 1), (2, 2), (32, 32), (33, 1), (0, 1)])
 def test_strides_of_float32(stride: int, expected: int) -> None:
-    words, per_lane = words_of(np.arange(32)[None] * stride, 4, RULES)
+    words, per_lane = lane_words(np.arange(32)[None] * stride, 4, RULES)
     actual, ideal = wavefronts(words, per_lane, True, RULES)
     assert actual.tolist() == [expected]
     assert ideal.tolist() == [1]
@@ -58,5 +58,5 @@ def test_sixteen_banks_for_half_warps() -> None:
     """As compute capability 1.x has it: a stride of 2 costs two, of 16 sixteen passes for each half of a warp."""
     half = MemoryRules(request_lanes=16, banks=16)
     for stride, expected in ((1, 1), (2, 2), (16, 16), (17, 1)):
-        words, per_lane = words_of(np.arange(32).reshape(2, 16) * stride, 4, half)
+        words, per_lane = lane_words(np.arange(32).reshape(2, 16) * stride, 4, half)
         assert wavefronts(words, per_lane, True, half)[0].tolist() == [expected] * 2

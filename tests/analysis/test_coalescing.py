@@ -32,7 +32,7 @@ def test_sectors_of_a_request(elements: Any, width: int, sectors: int, lines: in
     assert found.sectors.tolist() == [sectors]
     assert found.lines.tolist() == [lines]
     assert found.ideal_sectors.tolist() == [ideal]
-    assert found.made.tolist() == [int((elements >= 0).any())]
+    assert found.requests.tolist() == [int((elements >= 0).any())]
 
 
 @given(st.lists(st.integers(-1, 500), min_size=32, max_size=32))

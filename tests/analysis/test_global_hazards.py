@@ -113,7 +113,7 @@ def test_values_that_nobody_knows_are_said(tmp_path: Path) -> None:
     trace = replace(traced("C[threadIdx.x] = blockIdx.x;"), stored={})
     result = global_hazards(trace)
     assert (result.hazards, result.undecided) == ((), 4)
-    assert "It was not checked whether the order matters of 4 elements" in ordering_of(trace).remarks[0]
+    assert "The order of writes could matter for 4 elements" in ordering_of(trace).remarks[0]
     values = np.zeros(trace.element.shape, np.float32)
     assert global_hazards(trace, values).hazards == ()
     values[:, 4:] = 1.0
@@ -153,9 +153,9 @@ def test_recording_few_values_costs_little() -> None:
 def test_threads_that_have_returned_before_a_barrier_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     body = "if (threadIdx.x > 1) return;\n__syncthreads();\nC[i] = 1.0f;"
     (sentence,) = ordering_of(traced(body)).remarks
-    assert sentence == "Up to 2 threads of a block have returned before the barrier in line 11: it waits for the others alone"
+    assert sentence == "Up to 2 threads of a block have returned before the barrier in line 11: it waits only for the others"
     (sentence,) = ordering_of(traced(body, device="8800gtx")).remarks
-    assert sentence.endswith("that is undefined on an NVIDIA GeForce 8800 GTX")
+    assert sentence.endswith("the behaviour is undefined on NVIDIA GeForce 8800 GTX")
     assert ordering_of(traced("__syncthreads(); C[i] = 1.0f;")).remarks == ()
     assert main(["trace", "early_return", "-m", "4", "-n", "4", "-k", "4", "-o", str(tmp_path / "t.gvt")]) == 0
 

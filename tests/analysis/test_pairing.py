@@ -68,8 +68,8 @@ def test_differences_are_those_of_whole_launches_the_greatest_first(naive: Reade
     so_far = by_name["load A: sectors"].so_far
     assert so_far is not None
     assert so_far[0] + sure(by_name["load B: sectors"].so_far)[0] == naive.at(10).so_far("global").sectors
-    assert by_name["values of shared memory a multiply-add"].in_all == (0, 2)
-    assert by_name["bytes asked for a multiply-add"].in_all == (8, 1)
+    assert by_name["shared-memory values per multiply-add"].in_all == (0, 2)
+    assert by_name["bytes requested per multiply-add"].in_all == (8, 1)
     assert found[0].name == "loads of A[3, 5]"
     assert found[0].so_far == (8, 1)  # once for each column of the block, or once for the tile
 

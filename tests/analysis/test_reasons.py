@@ -44,11 +44,11 @@ def reason(setup: Setup) -> Reason:
 @pytest.mark.parametrize(
     ("setup", "kind", "sentence"),
     [
-        (setup_of("02_naive", 1024, BLOCK=32), "coalescing", "Every request of A[row * K + k] moves 32 sectors where 4 would do"),
-        (setup_of("03_coalesced", 1024, BLOCK=32), "reuse", "Each multiply-add asks for 8 bytes of global memory"),
+        (setup_of("02_naive", 1024, BLOCK=32), "coalescing", "Every request of A[row * K + k] moves 32 sectors where 4 would suffice"),
+        (setup_of("03_coalesced", 1024, BLOCK=32), "reuse", "Each multiply-add requests 8 bytes from global memory"),
         (setup_of("04_tiled", 1024, TILE_WIDTH=32), "shared", "Each multiply-add reads 2 values from shared memory"),
         (setup_of("07_tiled_transposed", 1024, TILE_WIDTH=32, PAD=0), "banks",
-         "Every access to tileA[x][y] takes 32 wavefronts where 1 would do: bank conflicts"),
+         "Every access to tileA[x][y] takes 32 wavefronts where 1 would suffice: bank conflicts"),
         (setup_of("04_tiled", 64, TILE_WIDTH=32), "idle", "4 blocks leave 128 of 132 SMs without work"),
     ],
 )  # fmt: skip

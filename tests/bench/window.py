@@ -106,7 +106,7 @@ def ask(app: Any, shown: Any, size: int, **parameters: int) -> None:
 
 
 def steps_to_frames(app: Any, shown: Any, size: int, tile: int, zoom: float = 1.0) -> None:
-    """By warp, copies in mid-flight, registers, score, labels where they fit: everything that a frame can hold. Large sizes
+    """By warp, copies in mid-flight, registers, timeline, labels where they fit: everything that a frame can hold. Large sizes
     are seen through the lens.
     """
     session, stage = shown.session, shown.replay.stage

@@ -148,10 +148,10 @@ def test_recorder_writer_and_reader_have_the_same_bounds(trace: Trace, saved: Pa
         monkeypatch.setattr(module, "BOUNDS", few)
     with pytest.raises(GemmvizError, match="more than 3 steps"):
         trace_of("04_tiled", 7, 6, 5, TILE_WIDTH=2)
-    with pytest.raises(TraceFileError, match="more than the 3 that"):
+    with pytest.raises(TraceFileError, match="the limit is 3"):
         read_trace(saved)
     saved.unlink()
-    with pytest.raises(TraceFileError, match="more than the 3 that"):
+    with pytest.raises(TraceFileError, match="the limit is 3"):
         write_trace(trace, saved)
     assert not saved.exists()
 
@@ -229,7 +229,7 @@ def test_trips_of_loops_cost_nothing_where_no_step_is(trace: Trace, tmp_path: Pa
     assert 0 < len(Reader(replay).at(0).areas("A")) <= trace.steps
     visits[:] = (1 << 31) - 1
     write_unchecked(dataclasses.replace(trace, visits=visits), tmp_path / "odd.gvt")
-    with pytest.raises(TraceFileError, match="more trips than a kernel can"):
+    with pytest.raises(TraceFileError, match="too many trips"):
         read_trace(tmp_path / "odd.gvt")
 
 

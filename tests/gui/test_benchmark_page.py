@@ -254,7 +254,7 @@ def test_some_phases_only(window: MainWindow, qtbot: QtBot) -> None:
     line.setFocus()
     qtbot.keyClicks(line, "-1")
     qtbot.keyClick(line, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "are no phases" in str(session.error))
+    qtbot.waitUntil(lambda: "is not a range of phases" in str(session.error))
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="there is CuPy here")

@@ -23,7 +23,7 @@ def test_every_device_that_ships_is_sound() -> None:
         ("sms", 0, "sms of a device can't be 0"),
         ("sms", 1 << 40, "up to 16,384"),
         ("warp_size", 1 << 20, "up to 1,024"),
-        ("warp_size", 33, "warps of 33"),
+        ("warp_size", 33, "its warps have 33"),
         ("max_threads_per_block", 16, "larger than a block"),
         ("max_grid", (1, 0, 1), "max_grid of a device can't be 0"),
         ("bandwidth_gb_s", float("nan"), "can't be nan"),

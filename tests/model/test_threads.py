@@ -26,7 +26,7 @@ def test_a_window_must_lie_in_the_grid() -> None:
     launch = Launch((4, 4, 1), (8, 8, 1))
     assert BlockRange((0, 4), (3, 4)).checked(launch).count == 4
     for wrong in (BlockRange((0, 5), (0, 1)), BlockRange((2, 2), (0, 1)), BlockRange((0, 1), (0, 1), (1, 2))):
-        with pytest.raises(SettingError, match="not in the grid"):
+        with pytest.raises(SettingError, match="outside the grid"):
             wrong.checked(launch)
 
 

@@ -28,10 +28,10 @@ def test_without_the_first_barrier_a_cell_is_read_before_it_is_written() -> None
     found = race("no_first_barrier")
     assert (found.kind, found.units, found.ahead, found.lead) == ("threads", 4, 1, 5)
     spoilt = next(turn for turn in found.turns if turn.is_spoilt)
-    assert (spoilt.unit, spoilt.does, spoilt.value) == (1, "read sh_A[0][0]", 0.0)
+    assert (spoilt.unit, spoilt.action, spoilt.value) == (1, "read sh_A[0][0]", 0.0)
     place = found.turns.index(spoilt)
-    assert all(turn.does != "write sh_A[0][0]" for turn in found.turns[:place])
-    assert any(turn.does == "write sh_A[0][0]" and turn.unit == 0 for turn in found.turns[place:])
+    assert all(turn.action != "write sh_A[0][0]" for turn in found.turns[:place])
+    assert any(turn.action == "write sh_A[0][0]" and turn.unit == 0 for turn in found.turns[place:])
     assert found.spoilt.sum() == 1
 
 
@@ -39,8 +39,8 @@ def test_without_the_second_barrier_a_cell_is_overwritten_while_it_is_needed() -
     found = race("no_second_barrier")
     spoilt = next(turn for turn in found.turns if turn.is_spoilt)
     place = found.turns.index(spoilt)
-    cell = spoilt.does.removeprefix("read ")
-    writes = [turn for turn in found.turns[:place] if turn.does == f"write {cell}"]
+    cell = spoilt.action.removeprefix("read ")
+    writes = [turn for turn in found.turns[:place] if turn.action == f"write {cell}"]
     assert len(writes) == 2  # for its own phase, and for the next one already
     assert found.spoilt.sum() == 1
 
@@ -138,11 +138,11 @@ def test_what_a_thread_reads_is_what_was_stored_last(body: str) -> None:
     held: dict[str, float | None] = {}
     reads = 0
     for turn in found.turns:
-        does, _, cell = turn.does.partition(" ")
-        if does == "read" and turn.array == "s":
+        action, _, cell = turn.action.partition(" ")
+        if action == "read" and turn.array == "s":
             reads += 1
             assert turn.value == held.get(cell, 0.0)
-        elif does == "write":
+        elif action == "write":
             held[cell] = turn.value
     assert reads > 3
 

@@ -43,11 +43,11 @@ def reader_of(kernel: str) -> Reader:
 
 def steps_of(reader: Reader) -> dict[str, int]:
     """The first, a load in the middle, one that multiplies, and the last."""
-    voice = reader.replay.score.voice.tolist()
-    half = len(voice) // 2
-    load = next((step for step in range(half, len(voice)) if voice[step] == LOAD_A), 0)
-    compute = next((step for step in range(half, len(voice)) if voice[step] == COMPUTE), half)
-    return {"first": 0, "load": load, "compute": compute, "last": len(voice) - 1}
+    track = reader.replay.timeline.track.tolist()
+    half = len(track) // 2
+    load = next((step for step in range(half, len(track)) if track[step] == LOAD_A), 0)
+    compute = next((step for step in range(half, len(track)) if track[step] == COMPUTE), half)
+    return {"first": 0, "load": load, "compute": compute, "last": len(track) - 1}
 
 
 Text = tuple[str, str, float, float, float, float]

@@ -288,8 +288,8 @@ def test_a_refused_launch_has_the_id_of_its_limit(kernel: str, sizes: int, devic
         ("04_tiled", "element_offset(array=A, row=99, column=99)", "A has 8 × 8 elements"),
         ("04_tiled", "largest_size(name=WIDTH)", "04_tiled has no WIDTH"),
         ("08_register_tiled", "elements_per_phase", "not known to be alike"),
-        ("08_register_tiled", "product_of_thread(number=1, thread=0, phase=1)", "its threads multiply from registers"),
-        ("09_vectorised", "product_of_thread(number=1, thread=0, phase=1)", "its threads multiply from registers"),
+        ("08_register_tiled", "product_of_thread(number=1, thread=0, phase=1)", "its threads use each value"),
+        ("09_vectorised", "product_of_thread(number=1, thread=0, phase=1)", "its threads use each value"),
         ("no_else", "result", "is read before it is written"),
     ],
 )

@@ -1,1 +1,1 @@
-"""Races and missing barriers, in shared and in global memory."""
+"""Races and missing barriers in shared and in global memory."""

@@ -1,7 +1,8 @@
-"""A sink between a run and the search for hazards: accesses between two barriers that came before are counted once more.
+"""A sink that finds hazards epoch by epoch, where an epoch is the accesses between two barriers, and counts repeated epochs
+without searching them again.
 
-A barrier of the whole block orders everything before it and after it. So the hazards between two such barriers follow from the
-accesses between them alone, and a kernel that walks along K does the same between its barriers in every phase.
+A barrier of the whole block orders everything before it and after it, so the hazards of an epoch depend on its accesses alone,
+and a kernel that iterates along K has the same epochs in every phase.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ _MOST_OFFSETS, _MOST_EPOCHS = 1 << 20, 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
-    """An operand of a site that touches shared memory, as the run reported it."""
+    """One call of the sink: an operand of a site that touches shared memory."""
 
     site: int
     place: int
@@ -39,7 +40,7 @@ class _Call:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """The accesses of a loop that may run again."""
+    """Recorded accesses of a loop that may be repeated."""
 
     items: tuple["_Item", ...]
 
@@ -47,13 +48,13 @@ class _Part:
         return self is other or (isinstance(other, _Part) and _repeat(self.items, other.items))
 
 
-_Item = _Call | _Part | int  # int: so many steps that don't touch shared memory
+_Item = _Call | _Part | int  # int: a number of steps that don't touch shared memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Epoch:
-    """The accesses between two barriers, how many steps they take, and how many conflicts of each hazard there are among them
-    in ``blocks`` blocks.
+    """The accesses between two barriers, the number of their steps, and the number of conflicts of each hazard in ``blocks``
+    blocks.
     """
 
     items: tuple[_Item, ...]
@@ -63,8 +64,8 @@ class _Epoch:
 
 
 class EpochSink(AccessSink):
-    """Holds back the accesses since the last barrier until the next one. An epoch that repeats one of the latest is added to
-    the counts of ``sink``; any other is passed on to it.
+    """Buffers the accesses since the last barrier. At the next barrier, an epoch equal to a recent one is added to the counts
+    of ``sink``; any other is passed on to it.
     """
 
     wants = "sums"
@@ -72,11 +73,11 @@ class EpochSink(AccessSink):
     def __init__(self, sink: HazardSink) -> None:
         self.sink = sink
         self._items: list[_Item] = []
-        self._starts: list[int | None] = []  # of the parts that have begun, None for one that is too large to be kept
+        self._starts: list[int | None] = []  # of the parts that have begun, None for one that is too large to be buffered
         self._offsets = 0
         self._is_direct = False  # passes everything on at once
         self._has_async = False  # whether a site is asynchronous
-        self._is_clean = True  # at the last barrier nothing was left to collide with
+        self._is_clean = True  # no accesses before the last barrier can conflict with later ones
         self._epochs: list[_Epoch] = []
 
     def started(self, machine: Any) -> None:
@@ -91,7 +92,7 @@ class EpochSink(AccessSink):
             self._pass_on()
             self._is_clean = False
             self._epochs.clear()
-        if site.is_async:  # barriers don't order what it touches: from here on nothing is held back
+        if site.is_async:  # barriers don't order what it touches: from here on nothing is buffered
             self._pass_on()
             self._is_direct = self._has_async = True
         self.sink.site(site)
@@ -117,7 +118,7 @@ class EpochSink(AccessSink):
             self._is_clean = False
             self._send(call)
         elif place:
-            pass  # its step has been counted
+            pass  # its step is counted already
         elif self._items and isinstance(self._items[-1], int):
             self._items[-1] += 1
         else:
@@ -143,7 +144,7 @@ class EpochSink(AccessSink):
             self._items.append(part)
 
     def _count(self, offsets: int) -> None:
-        """Gives up holding back where that would take too much memory."""
+        """Stops buffering if the accesses take too much memory."""
         self._offsets += offsets
         if self._offsets > _MOST_OFFSETS:
             self._pass_on()
@@ -156,11 +157,11 @@ class EpochSink(AccessSink):
             self.sink.count_again(known.counts, known.steps + 1)
             self._forget()
             return
-        before, blocks, first = dict(finder.found), finder.blocks, self.sink.step
+        before, blocks, first = dict(finder.by_pair), finder.blocks, self.sink.step
         self._pass_on()
         steps = self.sink.step - first
         if self._is_clean and finder.blocks == blocks:
-            counts = {key: each.count - (before[key].count if key in before else 0) for key, each in finder.found.items()}
+            counts = {key: each.count - (before[key].count if key in before else 0) for key, each in finder.by_pair.items()}
             epoch = _Epoch(items, steps, blocks, {key: count for key, count in counts.items() if count})
             self._epochs = [epoch, *self._epochs][:_MOST_EPOCHS]
         self._send(call)
@@ -191,7 +192,7 @@ class EpochSink(AccessSink):
 
 
 def _repeat(some: tuple[_Item, ...], others: tuple[_Item, ...]) -> bool:
-    """Whether some accesses are others once more: the same sites touch the same elements in the same order."""
+    """Whether two lists of accesses are equal: the same sites touch the same elements in the same order."""
     return len(some) == len(others) and all(
         a == b if isinstance(a, int) else a.repeats(b) for a, b in zip(some, others, strict=True)
     )

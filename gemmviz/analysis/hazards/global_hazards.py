@@ -1,8 +1,9 @@
-"""Hazards in global memory: threads that touch the same element of a matrix in no order, at least one of them writing.
+"""Hazards in global memory: unordered accesses of several threads to the same element of a matrix, at least one of them a
+write.
 
 Blocks of a grid run in any order, also at the same time (CUDA C++ Programming Guide, Thread Hierarchy): nothing orders them.
 Threads of one block are ordered by its barriers, those of a warp by __syncwarp() too. Threads that write the same value into an
-element do no harm, whatever their order; and neither do atomics among themselves.
+element do no harm, whatever their order, and neither do several atomics.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,13 +21,15 @@ from gemmviz.model.trace import Touches, Trace
 
 Values = npt.NDArray[np.float64]
 _NOBODY, _ACCESSES_AT_ONCE, _MOST_INSIDE = np.iinfo(np.int64).max, 1 << 20, 1 << 14
-_ATOMIC = np.int64(0x7FF8_0000_0000_A70C)  # stands for what any atomic writes: the bits of a number that no kernel stores
+_ATOMIC = np.int64(
+    0x7FF8_0000_0000_A70C
+)  # stands for the value written by any atomic: the bits of a number that no kernel stores
 
 
 @dataclass(frozen=True)
 class GlobalHazards:
-    """``hazards``: one for each kind, array and scope (between blocks, or inside one). ``undecided``: elements that several
-    threads write in no order, with values that the trace doesn't hold.
+    """``hazards``: one for each kind, array and scope (between blocks, or inside one). ``undecided``: number of elements that
+    several threads write without order, with values that the trace doesn't contain.
     """
 
     hazards: tuple[Hazard, ...] = ()
@@ -36,16 +39,16 @@ class GlobalHazards:
 def global_hazards(
     trace: Trace, values: npt.NDArray[np.float32] | None = None, cancelled: Callable[[], bool] = is_cancelled
 ) -> GlobalHazards:
-    """The hazards of the traced blocks in global memory. ``values`` (rows, threads): what accesses read and wrote, where it is
-    known and the trace doesn't hold it. Raises Cancelled.
+    """The hazards of the traced blocks in global memory. ``values`` (rows, threads): values read and written, if they are known
+    and not in the trace. Raises Cancelled.
     """
-    found: list[Hazard] = []
+    hazards: list[Hazard] = []
     undecided = 0
     for number in sorted({touches.operand.array for touches in trace.touches if _writes_globally(trace, touches)}):
         users = _Users(trace, number, trace.value if values is None else values, cancelled)
-        found += users.hazards()
+        hazards += users.hazards()
         undecided += users.undecided
-    return GlobalHazards(tuple(sorted(found, key=lambda hazard: hazard.step)), undecided)
+    return GlobalHazards(tuple(sorted(hazards, key=lambda hazard: hazard.step)), undecided)
 
 
 def _writes_globally(trace: Trace, touches: Touches) -> bool:
@@ -53,7 +56,7 @@ def _writes_globally(trace: Trace, touches: Touches) -> bool:
 
 
 class _Accesses(NamedTuple):
-    """Accesses as columns. ``value``: the bits of what was written, 0 for a read or where it is not ``known``."""
+    """Accesses as columns. ``value``: the bits of the written value, 0 for a read or if not ``known``."""
 
     element: Longs
     thread: Longs
@@ -81,17 +84,17 @@ class _Range:
         return np.asarray(self.low > self.high)
 
     def joined(self, other: "_Range") -> "_Range":
-        found = _Range(0)
-        found.low, found.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return found
+        joined = _Range(0)
+        joined.low, joined.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return joined
 
     def is_split(self, unit: int = 1) -> Bools:
-        """Whether the numbers are in several units of so many."""
+        """Whether the numbers added for an element lie in several units of ``unit`` numbers."""
         return np.asarray(~self.is_empty & (self.low // unit != self.high // unit))
 
 
 class _Users:
-    """Who reads and writes those elements of an array that are written at all."""
+    """Readers and writers of those elements of an array that are written at all."""
 
     def __init__(
         self, trace: Trace, number: int, values: npt.NDArray[np.float32] | None, cancelled: Callable[[], bool]
@@ -116,7 +119,7 @@ class _Users:
         self.undecided = 0
 
     def _has_values(self, touches: Touches) -> bool:
-        """Whether it is known what these stores wrote into the first of their elements."""
+        """Whether the values are known that these stores wrote into the first of their elements."""
         return self.values is not None or all(row in self.trace.stored for row in touches.rows.tolist())
 
     def _accesses(self, touches: Touches, writes_only: bool = False) -> Iterator[_Accesses]:
@@ -142,13 +145,13 @@ class _Users:
                 yield _Accesses(first + offset, thread, steps[row].astype(np.int64), np.full(len(row), writes), bits, known)
 
     def _written(self, rows: Longs) -> Values:
-        """What the stores of some rows wrote: (rows, threads)."""
+        """Values that the stores of some rows wrote: (rows, threads)."""
         if self.values is not None:
             return self.values[rows].astype(np.float64)
         return np.stack([self.trace.stored[row].astype(np.float64) for row in rows.tolist()])
 
     def hazards(self) -> Iterator[Hazard]:
-        """Those between blocks, then those inside blocks."""
+        """The hazards between blocks, then the hazards inside blocks."""
         split = self.writers.is_split(self.unit)
         read_elsewhere = ~self.readers.is_empty & self.users.is_split(self.unit)
         yield from self._between_blocks(read_elsewhere, reads=True)
@@ -156,7 +159,7 @@ class _Users:
         yield from self._inside_blocks(self.users.is_split() & ~self.users.is_split(self.unit))
 
     def _harmful(self, several: Bools) -> Bools:
-        """Of elements that several threads write, those where known values differ."""
+        """Which of the elements that several threads write get different known values."""
         differ = several & self.bits.is_split()
         self.undecided += int((several & self.is_unknown & ~differ).sum())
         return differ
@@ -167,7 +170,9 @@ class _Users:
             yield self._hazard(chosen, int(which.sum()), self.unit, reads)
 
     def _inside_blocks(self, which: Bools) -> Iterator[Hazard]:
-        """Elements that several threads of one block use: some accesses may lie between the same two barriers."""
+        """Hazards of elements that several threads of one block use, where the accesses may lie between the same two
+        barriers.
+        """
         places = np.flatnonzero(which)[:_MOST_INSIDE]
         if not len(places):
             return
@@ -194,13 +199,15 @@ class _Users:
 
     def _detailed(self, places: Longs) -> _Accesses:
         """All accesses to some of the elements, in the order of the steps."""
-        wanted = self.elements[places]
-        parts = [some.chosen(np.isin(some.element, wanted)) for touches in self.touches for some in self._accesses(touches)]
+        elements = self.elements[places]
+        parts = [some.chosen(np.isin(some.element, elements)) for touches in self.touches for some in self._accesses(touches)]
         joined = _Accesses(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
         return joined.chosen(np.lexsort((joined.thread, joined.writes, joined.step)))
 
     def _epochs(self, some: _Accesses) -> Longs:
-        """How many barriers each access's block had passed; of an element that only one warp uses, those of the warp too."""
+        """Number of barriers that each access's block had passed before it; for an element used by only one warp, with the
+        barriers of that warp.
+        """
         trace, unit, width = self.trace, self.unit, self.trace.rules.warp_size
         steps: dict[str, list[int]] = {"barrier": [], "warp barrier": []}
         for step in range(trace.steps):
@@ -218,7 +225,7 @@ class _Users:
             epochs[mine] = np.searchsorted(np.array(reached, np.int64), some.step[mine])
             for number in np.unique(warp[mine & is_alone]).tolist() if steps["warp barrier"] else []:
                 lanes = active[:, number * width : (number + 1) * width]
-                # A thread that is never active again may be taken to have returned.
+                # A thread that is never active again is assumed to have returned.
                 last = len(lanes) - 1 - np.argmax(lanes[::-1], axis=0)
                 waits = [step for step in steps["warp barrier"] if (lanes[row := int(trace.row[step])] | (last < row)).all()]
                 chosen = mine & is_alone & (warp == number)
@@ -226,7 +233,7 @@ class _Users:
         return epochs
 
     def _hazard(self, some: _Accesses, count: int, unit: int, reads: bool) -> Hazard:
-        """The first two accesses to one element, in the order of the steps, that nothing orders."""
+        """The hazard of the first two unordered accesses to one element, in the order of the steps."""
         for later in range(1, len(some.step)):
             earlier = np.flatnonzero(
                 (some.thread[:later] // unit != some.thread[later] // unit)

@@ -1,4 +1,4 @@
-"""A hazard as a value, and the cells in which threads collide."""
+"""A hazard as a value, and the elements at which threads conflict."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,9 +16,9 @@ _MOST_CONFLICTS = 1 << 18
 
 @dataclass(frozen=True)
 class Hazard:
-    """All conflicts of one kind between two sites; element (and how the source would write it), block and threads (numbers
-    within the block) of the first. ``earlier_block``: of a conflict between two blocks the one that came first, and ``block``
-    the other. ``is_under_way``: the earlier one is asynchronous and no wait has completed it.
+    """All conflicts of one kind between two sites, with the element (also as written in the source), block and threads (numbers
+    within the block) of the first. ``earlier_block``: for a conflict between two blocks, the one that comes first; ``block`` is
+    the other. ``is_under_way``: the earlier access is asynchronous and no wait has completed it.
     """
 
     kind: HazardKind
@@ -38,7 +38,7 @@ class Hazard:
         """The hazard as an error at the later of the two accesses."""
         remedy = "is a __syncthreads() missing?"
         if self.earlier_block is not None:
-            remedy = "no barrier orders blocks: let one block do it all, or a second launch"
+            remedy = "no barrier orders blocks: do this work in one block, or in a second launch"
         if self.is_under_way:
             remedy = "wait for the copy first"
         error = KernelFault(f"{self.kind}: {self}", self.later.place, remedy=remedy, id="hazard")
@@ -66,23 +66,23 @@ class Hazard:
 
 
 class Conflicts:
-    """The cells in which threads collided: by step and array, the block's number in its window and the element."""
+    """Elements at which threads conflict: by step and array, the block's number in its window and the element."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[int, int], list[tuple[Any, Any]]] = {}
-        self._kept = 0
+        self._accesses: dict[tuple[int, int], list[tuple[Any, Any]]] = {}
+        self._size = 0
 
     def add(self, step: int, array: int, blocks: Any, elements: Any) -> None:
-        if self._kept < _MOST_CONFLICTS:
-            self._found.setdefault((step, array), []).append((blocks, elements))
-            self._kept += len(elements)
+        if self._size < _MOST_CONFLICTS:
+            self._accesses.setdefault((step, array), []).append((blocks, elements))
+            self._size += len(elements)
 
     def cells(self, step: int, array: int, block: int) -> Longs:
-        """The elements of a block's array that collide at a step, ascending."""
-        found = [elements[blocks == block] for blocks, elements in self._found.get((step, array), [])]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        """The elements of a block's array that conflict at a step, ascending."""
+        parts = [elements[blocks == block] for blocks, elements in self._accesses.get((step, array), [])]
+        return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
     @property
     def steps(self) -> list[int]:
-        """The steps at which any collide, ascending."""
-        return sorted({step for step, _ in self._found})
+        """The steps at which any conflict, ascending."""
+        return sorted({step for step, _ in self._accesses})

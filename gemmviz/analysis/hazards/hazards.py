@@ -1,7 +1,8 @@
-"""Shared-memory hazards: two threads of a block touch the same element, at least one writes, and no barrier lies between.
+"""Shared-memory hazards: two threads of a block touch the same element, at least one writes, and no barrier lies
+between.
 
-__syncthreads() orders all threads of a block, __syncwarp() those of a warp, where all of them arrive at it that have not
-returned. Works on accesses as they stream by.
+__syncthreads() orders all threads of a block, __syncwarp() those of a warp, if all threads arrive at it that have not returned.
+The search works on a stream of accesses.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,11 +22,11 @@ from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
 
-_Does = Literal["read", "write", "atomic"]
+_Action = Literal["read", "write", "atomic"]
 
 
-# By what an access does: what an earlier one must not have done where nothing orders the two, and what such a pair is called.
-_CONFLICTS: Mapping[_Does, tuple[tuple[_Does, HazardKind], ...]] = {
+# By action of an access: the earlier actions that conflict with it if nothing orders the two, and the kind of the hazard.
+_CONFLICTS: Mapping[_Action, tuple[tuple[_Action, HazardKind], ...]] = {
     "read": (("write", "read after write"), ("atomic", "read after write")),
     "write": (("write", "write after write"), ("read", "write after read"), ("atomic", "write after write")),
     "atomic": (("write", "write after write"), ("read", "write after read")),
@@ -33,28 +34,30 @@ _CONFLICTS: Mapping[_Does, tuple[tuple[_Does, HazardKind], ...]] = {
 
 
 class HazardFinder:
-    """Takes steps in program order. ``levels`` holds who touched what since the last barrier of any kind and, from the first
-    __syncwarp() on, since the last __syncthreads(): __syncwarp() orders the threads of a warp, not the warps. What an
-    asynchronous step touches is under way until a wait completes it, whatever barriers lie between.
+    """Finds hazards among steps in program order. ``levels`` records who touched what since the last barrier of any kind and,
+    from the first __syncwarp() on, since the last __syncthreads(), because __syncwarp() orders the threads of a warp but not
+    the warps. The accesses of an asynchronous step are under way until a wait completes them, whatever barriers lie between.
     """
 
     def __init__(self, arrays: tuple[MemoryArray, ...], blocks: int, warp_size: int) -> None:
         self.arrays = arrays
         self.blocks = blocks
         self.warp_size = warp_size
-        self.found: dict[HazardKey, Hazard] = {}
+        self.by_pair: dict[HazardKey, Hazard] = {}
         self.conflicts = Conflicts()
         self.site_at: dict[int, tuple[Site, Operand]] = {}
-        self.levels: list[dict[tuple[int, _Does], Touched]] = [{}]
-        self.flying: dict[tuple[int, _Does], UnderWay] = {}
+        self.levels: list[dict[tuple[int, _Action], Touched]] = [{}]
+        self.flying: dict[tuple[int, _Action], UnderWay] = {}
 
     @property
     def hazards(self) -> list[Hazard]:
-        """What was found, in the order of the first steps."""
-        return sorted(self.found.values(), key=lambda hazard: hazard.step)
+        """The hazards in the order of their first steps."""
+        return sorted(self.by_pair.values(), key=lambda hazard: hazard.step)
 
     def barrier(self, site: Site, arrived: Bools) -> None:
-        """``arrived``: which threads (blocks, threads) reached the barrier; at __syncwarp(), those that have returned too."""
+        """A barrier. ``arrived``: which threads (blocks, threads) reached it; at __syncwarp(), including those that have
+        returned.
+        """
         if site.kind == "barrier":
             for touched in self._all_touched(self.levels):
                 touched.clear(arrived.any(axis=1))
@@ -67,22 +70,22 @@ class HazardFinder:
             touched.forget(np.broadcast_to(whole[:, threads // self.warp_size], (self.blocks, len(threads))))
 
     def complete(self, steps: Iterable[int], visible_to: str) -> None:
-        """A wait completes asynchronous steps: what they touched is as if their threads touched it now or, ``visible_to`` the
-        block, as if before a barrier.
+        """A wait that completes asynchronous steps: their accesses count as made now by their threads or, if ``visible_to`` the
+        block, as made before a barrier.
         """
         chosen = np.array(list(steps), np.int64)
-        for (array, does), flying in self.flying.items():
+        for (array, action), flying in self.flying.items():
             at = np.nonzero(np.isin(flying.step, chosen))
             if visible_to == "thread" and len(at[0]):
                 who = flying.who[at]
                 for step in np.unique(flying.step[at]).tolist():
                     these = flying.step[at] == step
                     for memories in self.levels:
-                        self._touched(memories, array, does).add((at[0][these], at[1][these]), who[these], step)
+                        self._touched(memories, array, action).add((at[0][these], at[1][these]), who[these], step)
             flying.step[at] = -1
 
     def spread(self, blocks: int) -> None:
-        """What held for one block holds for so many."""
+        """Repeats the state of one block for ``blocks`` blocks."""
         self.blocks = blocks
         for touched in self._all_touched(self.levels):
             touched.spread(blocks)
@@ -90,45 +93,45 @@ class HazardFinder:
             flying.spread(blocks)
 
     @staticmethod
-    def _all_touched(levels: list[dict[tuple[int, _Does], Touched]]) -> Iterator[Touched]:
+    def _all_touched(levels: list[dict[tuple[int, _Action], Touched]]) -> Iterator[Touched]:
         return (touched for memories in levels for touched in memories.values())
 
     def access(self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], block_of: Any) -> None:
-        """``elements``: (blocks, threads), -1 inactive. ``block_of`` gives blockIdx for a row."""
+        """One operand of a step. ``elements``: (blocks, threads), -1 inactive. ``block_of`` gives blockIdx for a row."""
         self.site_at[step] = site, operand
         block, thread = np.nonzero(elements >= 0)
         first = elements[block, thread].astype(np.int64)
         who = thread.astype(np.int32)
-        does: _Does = "atomic" if site.is_atomic else operand.access
+        action: _Action = "atomic" if site.is_atomic else operand.access
         for offset in operand.layout.each(who % self.warp_size):
-            seen = _Seen(step, site, operand, does, (block, first + offset), who, block_of)
+            seen = _Seen(step, site, operand, action, (block, first + offset), who, block_of)
             self._compare(seen)
             if site.is_async:
                 self._fly(seen)
             else:
                 for memories in self.levels:
-                    self._touched(memories, operand.array, does).add(seen.at, who, step)
+                    self._touched(memories, operand.array, action).add(seen.at, who, step)
 
     def _fly(self, seen: "_Seen") -> None:
-        key = seen.operand.array, seen.does
+        key = seen.operand.array, seen.action
         if key not in self.flying:
             self.flying[key] = UnderWay(self.blocks, self.arrays[key[0]].size)
         self.flying[key].add(seen.at, seen.who, seen.step)
 
-    def _touched(self, memories: dict[tuple[int, _Does], Touched], array: int, does: _Does) -> Touched:
-        """Who read the elements of an array, wrote them, or did so atomically."""
-        if (array, does) not in memories:
-            memories[array, does] = Touched(self.blocks, self.arrays[array].size)
-        return memories[array, does]
+    def _touched(self, memories: dict[tuple[int, _Action], Touched], array: int, action: _Action) -> Touched:
+        """The threads that read the elements of an array, wrote them, or did so atomically."""
+        if (array, action) not in memories:
+            memories[array, action] = Touched(self.blocks, self.arrays[array].size)
+        return memories[array, action]
 
     def _compare(self, seen: "_Seen") -> None:
         array = seen.operand.array
-        for earlier, kind in _CONFLICTS[seen.does]:
+        for earlier, kind in _CONFLICTS[seen.action]:
             if (array, earlier) in self.levels[0]:
                 self._report(kind, seen, [memories[array, earlier] for memories in self.levels])
             if (array, earlier) in self.flying:
                 self._report_flying(kind, seen, self.flying[array, earlier])
-        if seen.does == "write":
+        if seen.action == "write":
             self._report_same_step(seen)
 
     def _report(self, kind: HazardKind, seen: "_Seen", levels: list[Touched]) -> None:
@@ -146,14 +149,14 @@ class HazardFinder:
         self._add_all(kind, seen, collide, before, other)
 
     def _report_flying(self, kind: HazardKind, seen: "_Seen", flying: UnderWay) -> None:
-        """Accesses to what an earlier asynchronous step touches that no wait has completed, by whichever thread."""
+        """Reports accesses by any thread to elements of an earlier asynchronous step that no wait has completed."""
         steps = flying.step[seen.at]
         collide = np.flatnonzero((steps >= 0) & (steps != seen.step))
         if len(collide):
             self._add_all(kind, seen, collide, steps[collide], flying.who[seen.at], is_under_way=True)
 
     def _report_same_step(self, seen: "_Seen") -> None:
-        """Two threads that write one element in one step."""
+        """Reports two threads that write one element in one step."""
         at, who = seen.at, seen.who
         key = at[0] * (self.arrays[seen.operand.array].size + 1) + at[1]
         order = np.argsort(key, kind="stable")
@@ -168,7 +171,9 @@ class HazardFinder:
     def _add_all(
         self, kind: HazardKind, seen: "_Seen", collide: Longs, before: Longs, other: Any, is_under_way: bool = False
     ) -> None:
-        """``collide``: which of the accesses; ``before``: the step that each of these collides with; ``other``: by thread."""
+        """Counts conflicts. ``collide``: which of the accesses conflict; ``before``: the step that each of these conflicts
+        with; ``other``: the thread in that step.
+        """
         self.conflicts.add(seen.step, seen.operand.array, seen.at[0][collide], seen.at[1][collide])
         for earlier in np.unique(before).tolist():
             of_it = collide[before == earlier]
@@ -180,28 +185,30 @@ class HazardFinder:
         is_under_way: bool = False,
     ) -> None:  # fmt: skip
         key, array, element = (kind, earlier, seen.site), self.arrays[seen.operand.array], int(seen.at[1][i])
-        example = self.found.get(key) or Hazard(
+        example = self.by_pair.get(key) or Hazard(
             kind, earlier, seen.site, array.name, element, array.subscripted(element), seen.block_of(int(seen.at[0][i])),
             threads, seen.step, 0, is_under_way=is_under_way,
         )  # fmt: skip
-        self.found[key] = replace(example, count=example.count + count)
+        self.by_pair[key] = replace(example, count=example.count + count)
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """One element of an access: what it does, (block, element) and the thread of each, and what gives blockIdx for a row."""
+    """One element of each access: its action, the (block, element) and thread of each, and a function that gives blockIdx for a
+    row.
+    """
 
     step: int
     site: Site
     operand: Operand
-    does: _Does
+    action: _Action
     at: tuple[Longs, Longs]
     who: npt.NDArray[np.int32]
     block_of: Any
 
 
 def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bool] = lambda: False) -> HazardFinder:
-    """A finder that has seen the whole trace, or the first ``blocks`` of it. Raises Cancelled."""
+    """A finder that has processed the whole trace, or its first ``blocks`` blocks. Raises Cancelled."""
     blocks = trace.blocks.count if blocks is None else blocks
     finder = HazardFinder(trace.arrays, blocks, trace.rules.warp_size)
     elements = trace.element.reshape(len(trace.element), -1, trace.space.threads_per_block)[:, :blocks]
@@ -228,7 +235,7 @@ def _block_of(space: ThreadSpace, row: int) -> tuple[int, int, int]:
 
 
 def _last_rows(elements: npt.NDArray[Any]) -> Longs:
-    """The last row in which each thread (blocks, threads) is active: who never is again may be taken to have returned."""
+    """The last row in which each thread (blocks, threads) is active; afterwards it is assumed to have returned."""
     last = np.full(elements.shape[1:], -1, np.int64)
     for row, element in enumerate(elements):
         last[element >= 0] = row
@@ -236,7 +243,7 @@ def _last_rows(elements: npt.NDArray[Any]) -> Longs:
 
 
 class HazardSink(AccessSink):
-    """Finds the hazards of a group of blocks while it runs. As long as all blocks do the same, one stands for all."""
+    """Finds the hazards of a group of blocks during the run. As long as all blocks do the same, one represents all."""
 
     def __init__(self, arrays: tuple[MemoryArray, ...], space: ThreadSpace) -> None:
         self.arrays = arrays
@@ -292,17 +299,17 @@ class HazardSink(AccessSink):
         return any(self.arrays[operand.array].space == "shared" for operand in site.operands)
 
     def count_again(self, counts: Mapping[HazardKey, int], steps: int) -> None:
-        """The hazards of so many steps that came before, once more."""
+        """Adds the hazards of earlier steps once more."""
         self.step += steps
         for key, count in counts.items():
-            self.finder.found[key] = replace(self.finder.found[key], count=self.finder.found[key].count + count)
+            self.finder.by_pair[key] = replace(self.finder.by_pair[key], count=self.finder.by_pair[key].count + count)
 
     def _tell_apart(self) -> None:
-        """From here on every block has a state of its own, a copy of the one that stood for all."""
-        self.finder.found = self.hazards_by_pair()
+        """Gives every block its own state from here on, a copy of the common one."""
+        self.finder.by_pair = self.hazards_by_pair()
         self.finder.spread(self.space.blocks.count)
 
     def hazards_by_pair(self) -> dict[HazardKey, Hazard]:
-        """What was found; while one block stands for all, counted for all of them."""
+        """The hazards by kind and sites, counted for all blocks."""
         times = self.space.blocks.count if self.finder.blocks == 1 else 1
-        return {key: replace(hazard, count=hazard.count * times) for key, hazard in self.finder.found.items()}
+        return {key: replace(hazard, count=hazard.count * times) for key, hazard in self.finder.by_pair.items()}

@@ -1,4 +1,4 @@
-"""Hazards of a whole launch, found while it runs."""
+"""Hazards of a whole launch, found during the run."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ from gemmviz.model.threads import ThreadSpace
 
 
 class LaunchHazards:
-    """Finds the hazards of a whole launch as its accesses stream by: a ``LaunchSink``. Sums alone have none to find."""
+    """A ``LaunchSink`` that finds the hazards of a whole launch from its stream of accesses. Sums alone contribute none."""
 
     def __init__(self) -> None:
         self._groups: list[HazardSink] = []
@@ -26,10 +26,10 @@ class LaunchHazards:
 
     @property
     def hazards(self) -> list[Hazard]:
-        """One of each kind between two sites, counted over all blocks."""
-        found: dict[HazardKey, Hazard] = {}
+        """One hazard of each kind between two sites, counted over all blocks."""
+        total: dict[HazardKey, Hazard] = {}
         for group in self._groups:
             for key, hazard in group.hazards_by_pair().items():
-                before = found[key].count if key in found else 0
-                found[key] = replace(found.get(key, hazard), count=before + hazard.count)
-        return list(found.values())
+                before = total[key].count if key in total else 0
+                total[key] = replace(total.get(key, hazard), count=before + hazard.count)
+        return list(total.values())

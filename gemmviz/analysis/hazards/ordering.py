@@ -1,4 +1,4 @@
-"""What an order of threads other than the traced one may change: hazards in shared and in global memory, and barriers that some
+"""Effects of an order of threads other than the traced one: hazards in shared and in global memory, and barriers that some
 threads don't reach.
 """
 
@@ -21,8 +21,8 @@ _INDEPENDENT = 7  # compute capability from which __syncthreads() waits thread b
 
 @dataclass(frozen=True)
 class Ordering:
-    """``hazards`` in the order of their first step; ``conflicts``: the cells where threads collide in shared memory;
-    ``remarks``: sentences about what is no hazard, or could not be decided.
+    """``hazards`` in the order of their first steps; ``conflicts``: elements at which threads conflict in shared memory;
+    ``remarks``: sentences about early returns and about anything that could not be decided.
     """
 
     hazards: tuple[Hazard, ...] = ()
@@ -36,27 +36,28 @@ def ordering_of(
     values: npt.NDArray[np.float32] | None = None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Ordering:
-    """What is known of a trace's order. ``blocks``: how many of the traced blocks are searched for hazards in shared memory;
-    ``values``: what accesses read and wrote, as for ``global_hazards``. Raises Cancelled.
+    """The hazards and remarks of a trace. ``blocks``: number of the traced blocks that are searched for hazards in shared
+    memory; ``values``: values read and written, as for ``global_hazards``. Raises Cancelled.
     """
     finder = examined(trace, blocks, cancelled)
-    found = global_hazards(trace, values, cancelled)
-    hazards = sorted([*finder.hazards, *found.hazards], key=lambda hazard: hazard.step)
+    in_global = global_hazards(trace, values, cancelled)
+    hazards = sorted([*finder.hazards, *in_global.hazards], key=lambda hazard: hazard.step)
     remarks = returned_early(trace)
     if blocks == 0:
-        remarks += ("Hazards in shared memory were not looked for: the trace is too large",)
-    if found.undecided:
-        stored = f"{many(found.undecided, 'element')} of a matrix, stored by several threads"
-        remarks += (f"It was not checked whether the order matters of {stored}: the values are not known",)
+        remarks += ("Shared memory was not searched for hazards: the trace is too large",)
+    if in_global.undecided:
+        stored = f"{many(in_global.undecided, 'element')} of a matrix, stored by several threads"
+        remarks += (f"The order of writes could matter for {stored}; this was not checked because the values are unknown",)
     return Ordering(tuple(hazards), finder.conflicts, remarks)
 
 
 def returned_early(trace: Trace) -> tuple[str, ...]:
     """A sentence for each barrier that some threads of a block don't reach because they have returned.
 
-    Source: CUDA C++ Programming Guide, Synchronization Functions and Compute Capability 7.x, Independent Thread Scheduling.
+    Source: CUDA C++ Programming Guide, Synchronization Functions and Compute Capability 7.x, Independent Thread
+    Scheduling.
     """
-    found = []
+    sentences = []
     for number, site in enumerate(trace.sites):
         if site.kind != "barrier":
             continue
@@ -64,13 +65,13 @@ def returned_early(trace: Trace) -> tuple[str, ...]:
         arrived = trace.element[rows].reshape(len(rows), -1, trace.space.threads_per_block) >= 0
         absent = (~arrived).sum(axis=2)[arrived.any(axis=2)]
         if absent.any():
-            found.append(_returned(trace, site.place.line, int(absent.max())))
-    return tuple(found)
+            sentences.append(_returned(trace, site.place.line, int(absent.max())))
+    return tuple(sentences)
 
 
 def _returned(trace: Trace, line: int, threads: int) -> str:
     device = load_device(trace.setup.device)
     capability = device.compute_capability.partition(".")[0]
     waits = not capability.isdecimal() or int(capability) >= _INDEPENDENT
-    outcome = "it waits for the others alone" if waits else f"that is undefined on an {device.name}"
+    outcome = "it waits only for the others" if waits else f"the behaviour is undefined on {device.name}"
     return f"Up to {many(threads, 'thread')} of a block have returned before the barrier in line {line}: {outcome}"

@@ -1,4 +1,6 @@
-"""Who has touched the elements of one array: since the last barrier, and by asynchronous steps that are under way."""
+"""The threads that have touched the elements of one array since the last barrier, and in asynchronous steps that are
+under way.
+"""
 
 from typing import Any
 
@@ -11,7 +13,7 @@ _NOBODY = np.iinfo(np.int32).max
 
 
 class Touched:
-    """Lowest and highest thread that touched each element since the last barrier, and the step of the latest touch."""
+    """Lowest and highest thread that touched each element since the last barrier, and the step of the latest access."""
 
     def __init__(self, blocks: int, size: int) -> None:
         self.low = np.full((blocks, size), _NOBODY, np.int32)
@@ -19,8 +21,8 @@ class Touched:
         self.step = np.full((blocks, size), -1, np.int64)
 
     def other(self, at: Any, who: npt.NDArray[np.int32], unit: int) -> npt.NDArray[np.int32]:
-        """For each access a thread of another unit (a thread, or a warp of ``unit`` threads) that touched the same element,
-        or -1. The lowest and the highest suffice: units are runs of threads.
+        """For each access a thread of another unit (a thread, or a warp of ``unit`` threads) that touched the same element, or
+        -1. The lowest and the highest suffice, because units are runs of threads.
         """
         low, high, own = self.low[at], self.high[at], who // unit
         others = np.where((high >= 0) & (high // unit != own), high, -1)
@@ -32,14 +34,14 @@ class Touched:
         self.step[at] = step
 
     def spread(self, blocks: int) -> None:
-        """What held for one block holds for all of them."""
+        """Repeats the state of one block for ``blocks`` blocks."""
         self.low = np.repeat(self.low, blocks, axis=0)
         self.high = np.repeat(self.high, blocks, axis=0)
         self.step = np.repeat(self.step, blocks, axis=0)
 
     def forget(self, which: Bools) -> None:
-        """As if some threads (blocks, threads) had touched nothing. What threads between the lowest and the highest did is
-        forgotten too where both of these are.
+        """Removes the accesses of some threads (blocks, threads). Accesses of threads between the lowest and the highest are
+        also lost if both of these are removed.
         """
         block = np.arange(len(self.low))[:, None]
         no_low = which[block, np.minimum(self.low, which.shape[1] - 1)] & (self.low != _NOBODY)
@@ -63,5 +65,5 @@ class UnderWay:
         self.step[at], self.who[at] = step, who
 
     def spread(self, blocks: int) -> None:
-        """What held for one block holds for all of them."""
+        """Repeats the state of one block for ``blocks`` blocks."""
         self.step, self.who = np.repeat(self.step, blocks, axis=0), np.repeat(self.who, blocks, axis=0)

@@ -1,1 +1,1 @@
-"""What memory requests cost: sectors, banks, merged counts."""
+"""Costs of memory requests: sectors, bank conflicts, and counts per launch."""

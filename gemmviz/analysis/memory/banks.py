@@ -1,13 +1,13 @@
-"""Shared memory: how many passes (wavefronts) one request takes over the banks.
+"""Shared memory: the number of passes (wavefronts) of one request over the banks.
 
 Rule: 32-bit accesses are served for all lanes at once, 64-bit ones in halves, 128-bit ones in quarters. A load merges its
 groups in pairs when every active lane i has an inactive or equal lane i^1, or every active lane i an inactive or equal lane
 i^2. A group costs the largest number of distinct words that it needs from one bank. Measured on an H200: exact on 995 single
 accesses (Nsight Compute, l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum).
 
-On compute capability 1.x half a warp is served at a time, and a pass serves all lanes of one word and, from every other
-bank, one lane. Which word that is NVIDIA leaves open; here it is the one that most lanes want. Wider words go as several
-requests of 4 bytes. Source: CUDA C Programming Guide 4.2, Appendix F.3.3, Shared Memory.
+On compute capability 1.x half a warp is served at a time, and a pass serves all lanes of one word and, from every other bank,
+one lane. NVIDIA doesn't specify the word; here it is the one that most lanes need. Wider words take several requests of 4
+bytes. Source: CUDA C Programming Guide 4.2, Appendix F.3.3, Shared Memory.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from gemmviz.model.device import MemoryRules
 _INACTIVE_WORD = -1
 
 
-def words_of(rows: Rows, itemsize: int, rules: MemoryRules, width: int = 1) -> tuple[Rows, int]:
+def lane_words(rows: Rows, itemsize: int, rules: MemoryRules, width: int = 1) -> tuple[Rows, int]:
     """First word of a bank for each lane (-1 inactive) and the words per lane, for ``width`` elements of ``itemsize`` bytes."""
     per_lane = max(1, itemsize * width // rules.bank_bytes)
     return np.where(rows >= 0, rows * itemsize // rules.bank_bytes, _INACTIVE_WORD), per_lane
@@ -31,19 +31,20 @@ def words_of(rows: Rows, itemsize: int, rules: MemoryRules, width: int = 1) -> t
 def wavefronts(words: Rows, words_per_lane: int, is_load: bool, rules: MemoryRules) -> tuple[PerRow, PerRow]:
     """Wavefronts of each request, and the fewest that could carry its words: int64 (rows,) each.
 
-    ``words``: first word of each lane (rows, lanes), -1 inactive. The ideal is the words asked for over the banks that fit
-    one wavefront, or what it took where broadcasts made it fewer.
+    ``words``: first word of each lane (rows, lanes), -1 inactive. The ideal is the number of requested words over the banks
+    that fit one wavefront, or the actual number if broadcasts make it smaller.
     """
     actual = _served(words, words_per_lane, is_load, rules)
     return actual, np.minimum(actual, _fewest(words, words_per_lane, rules))
 
 
 def profiled_wavefronts(words: Rows, words_per_lane: int, is_load: bool, rules: MemoryRules) -> tuple[PerRow, PerRow]:
-    """What Nsight Compute says instead: memory_l1_wavefronts_shared and its ideal, which are its own reckoning.
+    """Wavefronts as Nsight Compute reports them: memory_l1_wavefronts_shared and its ideal, which it computes by a rule of its
+    own.
 
-    It is that of the hardware, but for wide loads: two groups go together where that costs one wavefront, and either the rule
-    of pairs lets them or the last group asks for nothing; and so do all lanes that ask for the same. Measured as the hardware's
-    counter is: exact but for loads by lanes picked at random.
+    The rule is that of the hardware except for wide loads: two groups are merged if that costs one wavefront, and either the
+    pair rule allows it or the last group requests nothing; all lanes that request the same are merged as well. Measured like
+    the hardware's counter: exact except for loads by lanes chosen at random.
     """
     actual, fewest = _served(words, words_per_lane, is_load, rules), _fewest(words, words_per_lane, rules)
     groups, lanes = min(words_per_lane, 8), words.shape[1]
@@ -62,30 +63,30 @@ def profiled_wavefronts(words: Rows, words_per_lane: int, is_load: bool, rules: 
 
 
 def _fewest(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
-    """The words asked for over the banks."""
-    asked: PerRow = np.count_nonzero(words >= 0, axis=1) * words_per_lane
-    return -(-asked // rules.banks)
+    """Requested words over the number of banks, rounded up."""
+    requested: PerRow = np.count_nonzero(words >= 0, axis=1) * words_per_lane
+    return -(-requested // rules.banks)
 
 
 def passes_by_one_word(words: npt.NDArray[np.int64], rules: MemoryRules) -> list[dict[int, list[int]]]:
-    """Which lanes each pass serves, by bank, where a pass broadcasts one word. ``words`` (lanes,), -1 inactive."""
+    """Lanes that each pass serves, by bank, if a pass broadcasts one word. ``words`` (lanes,), -1 inactive."""
     left = {lane: int(word) for lane, word in enumerate(words.tolist()) if word >= 0}
-    found: list[dict[int, list[int]]] = []
+    passes: list[dict[int, list[int]]] = []
     while left:
-        wanted = Counter(left.values())
-        chosen = max(wanted, key=lambda word: wanted[word])
+        demand = Counter(left.values())
+        chosen = max(demand, key=lambda word: demand[word])
         served = {chosen % rules.banks: [lane for lane, word in left.items() if word == chosen]}
         for lane, word in left.items():
             served.setdefault(word % rules.banks, [lane])
         for lanes in served.values():
             for lane in lanes:
                 left.pop(lane, None)
-        found.append(served)
-    return found
+        passes.append(served)
+    return passes
 
 
 def _served_one_by_one(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
-    """Passes of each row; rows that differ by whole rounds of the banks alone are looked at once."""
+    """Passes of each row. Rows that differ only by whole rounds of the banks are computed once."""
     total = np.zeros(len(words), np.int64)
     for part in range(words_per_lane):
         some = np.where(words >= 0, words + part, _INACTIVE_WORD)
@@ -119,7 +120,7 @@ def served_groups(words: npt.NDArray[np.int64], words_per_lane: int, is_load: bo
 
 
 def _merges(words: Rows) -> npt.NDArray[np.bool_]:
-    """Whether each request's groups go in pairs."""
+    """Whether each request's groups are merged in pairs."""
     active = words >= 0
     lanes = np.arange(words.shape[1])
     paired = [

@@ -1,11 +1,11 @@
-"""Global memory: what one request moves, in sectors and lines.
+"""Global memory: sectors and lines that one request moves.
 
-Rule: a request's sectors are the distinct ``address // sector`` of its active lanes, its lines likewise.
-Measured on an H200: equal to l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum and l1tex__t_requests_... on 22 launches.
+Rule: a request's sectors are the distinct ``address // sector`` of its active lanes, its lines likewise. Measured on an H200:
+equal to l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum and l1tex__t_requests_... on 22 launches.
 
 On compute capability 1.0 and 1.1 the lanes of half a warp move one aligned segment of 64 bytes (words of 4 bytes) or 128 (8 and
-16 bytes, of which the latter take two) where lane k asks for word k of it, whoever else asks for nothing; otherwise each lane
-moves 32 bytes by itself. Source: CUDA C Programming Guide 4.2, Appendix F.3.2, Global Memory.
+16 bytes, of which the latter take two) if lane k requests word k of it or nothing; otherwise each lane moves 32 bytes by
+itself. Source: CUDA C Programming Guide 4.2, Appendix F.3.2, Global Memory.
 """
 
 from dataclasses import dataclass
@@ -22,11 +22,12 @@ _LARGEST_SEGMENT = 128  # bytes
 
 @dataclass(frozen=True)
 class Requests:
-    """Per request (rows,): whether it was made, its sectors and lines, bytes asked for (an element counts for each lane that
-    asks) and used (once), and the sectors that the bytes asked for would fill side by side (never more than it took).
+    """Figures of each request (rows,): whether any lane is active, its sectors and lines, bytes requested (an element counts
+    for each lane that requests it) and used (once), and the sectors that the requested bytes would fill side by side (never
+    more than ``sectors``).
     """
 
-    made: PerRow
+    requests: PerRow
     sectors: PerRow
     lines: PerRow
     bytes_asked: PerRow
@@ -35,30 +36,30 @@ class Requests:
 
 
 def requests(rows: Rows, itemsize: int, rules: MemoryRules, layout: Layout = SCALAR) -> Requests:
-    """What each request moves. ``rows``: elements (rows, lanes), -1 inactive; ``itemsize`` in bytes; ``layout``: the elements
-    that each lane touches, counted from its own.
+    """The figures of some requests. ``rows``: elements (rows, lanes), -1 inactive; ``itemsize`` in bytes; ``layout``: the
+    elements that each lane touches, relative to its own.
     """
     active = rows >= 0
     lanes = np.count_nonzero(active, axis=1)
-    asked = lanes * (itemsize * layout.width)
+    requested = lanes * (itemsize * layout.width)
     touched, all_active = _touched(rows, active, itemsize, rules, layout)
     sectors = distinct_per_row(touched // rules.sector_bytes, all_active)
     if rules.coalescing == "segments":
         sectors = _segments(rows, active, itemsize, rules, layout)
     return Requests(
-        made=(lanes > 0).astype(np.int64),
+        requests=(lanes > 0).astype(np.int64),
         sectors=sectors,
         lines=distinct_per_row(touched // rules.line_bytes, all_active),
-        bytes_asked=asked,
+        bytes_asked=requested,
         bytes_used=_used(rows, active, touched, all_active, itemsize, layout),
-        ideal_sectors=np.minimum(sectors, -(-asked // rules.sector_bytes)),
+        ideal_sectors=np.minimum(sectors, -(-requested // rules.sector_bytes)),
     )
 
 
 def _used(
     rows: Rows, active: npt.NDArray[np.bool_], touched: Rows, all_active: npt.NDArray[np.bool_], itemsize: int, layout: Layout
 ) -> PerRow:
-    """Bytes that each request asks for, each counted once."""
+    """Bytes that each request needs, each counted once."""
     if layout.is_dense:
         return distinct_per_row(rows, active) * (itemsize * layout.width)
     return distinct_per_row(touched, all_active) * itemsize
@@ -79,7 +80,7 @@ def _segments(rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: M
 def _touched(
     rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, layout: Layout
 ) -> tuple[Rows, npt.NDArray[np.bool_]]:
-    """Byte addresses, one a lane where its elements are aligned neighbours within a sector, else one an element."""
+    """Byte addresses: one per lane if its elements are aligned neighbours within a sector, else one per element."""
     width = layout.width
     neighbours = layout.is_dense and rules.sector_bytes % (itemsize * width) == 0
     if neighbours and (width == 1 or not (rows[active] % width).any()):

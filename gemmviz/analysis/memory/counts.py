@@ -1,4 +1,4 @@
-"""Totals: what a step, a site, a phase or a whole launch costs, in the words of Nsight Compute."""
+"""Totals of the costs of a step, a site, a phase or a whole launch, named as in Nsight Compute."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,22 +20,22 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
 
 _Key = tuple[Site, Operand, int]
-_Place = tuple[int, int, int]  # number of a site, place of an operand, phase
+_Place = tuple[int, int, int]  # number of a site, index of an operand, phase
 _in_order = attrgetter(*COST_COLUMNS)
 _MOST_PATTERNS = 1 << 14
 _LARGEST_KEPT = 1 << 20  # offsets
 _SWITCHED_OFF = np.iinfo(np.int64).min
 _LARGEST_PATTERN = 1 << 16  # elements
-_LARGEST_LINE = 128  # bytes, of all segments and lines that there are
+_LARGEST_LINE = 128  # bytes, of all distinct segments and lines
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Sums over requests: the executions by a warp of an access to global memory, or of one to shared memory. In the order of
-    COST_COLUMNS.
+    """Sums over requests, where a request is the execution by a warp of one access to global or shared memory. Fields in the
+    order of COST_COLUMNS.
 
-    Bytes asked for count an element once for each lane that asks, bytes used once for each request. Sectors, lines and bytes
-    used belong to global memory, wavefronts to shared memory.
+    Requested bytes count an element once for each lane that requests it, used bytes once for each request. Sectors, lines and
+    used bytes apply to global memory, wavefronts to shared memory.
     """
 
     requests: int = 0
@@ -55,7 +55,7 @@ class Counts:
         return Counts(*(count * factor for count in _in_order(self)))
 
     def bytes_moved(self, rules: MemoryRules) -> int:
-        """What global memory sends or takes: whole sectors."""
+        """Bytes that global memory reads or writes: whole sectors."""
         return self.sectors * rules.sector_bytes
 
     @property
@@ -74,7 +74,7 @@ def count_rows(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRu
 
 @dataclass
 class LaunchCounts:
-    """What a whole launch costs, per access (a site and one of its operands) and per phase (-1 outside of phases)."""
+    """Costs of a whole launch, per access (a site and one of its operands) and per phase (-1 outside of phases)."""
 
     rules: MemoryRules
     arrays: tuple[MemoryArray, ...] = ()
@@ -86,7 +86,7 @@ class LaunchCounts:
         self.phases[phase] = self.phases.get(phase, Counts()) + counts
 
     def total(self, space: str | None = None, *accesses: str, atomic: bool | None = None) -> Counts:
-        """The costs of one kind of memory (and some kinds of access); ``atomic``: of atomics alone, or of all others."""
+        """Costs of one kind of memory (and some kinds of access); ``atomic``: of atomics alone, or of all others."""
         chosen = (
             counts
             for (site, operand), counts in self.accesses.items()
@@ -97,7 +97,7 @@ class LaunchCounts:
         return sum(chosen, Counts())
 
     def elements(self, space: str, access: str, name: str = "") -> int:
-        """How many elements lanes ask for, each as often as it is asked for; ``name``: of this array alone."""
+        """Number of elements that lanes request, each as often as it is requested; ``name``: of this array alone."""
         return sum(
             counts.bytes_asked // self.arrays[operand.array].itemsize
             for (_, operand), counts in self.accesses.items()
@@ -107,7 +107,7 @@ class LaunchCounts:
 
 
 class LaunchCounter:
-    """Counts a launch as its accesses stream by, and holds none of them: a ``LaunchSink``."""
+    """A ``LaunchSink`` that counts a launch from its stream of accesses, without storing them."""
 
     def __init__(self, rules: MemoryRules, cancelled: Callable[[], bool] = lambda: False, passes: Passes = wavefronts) -> None:
         self.rules = rules
@@ -120,21 +120,21 @@ class LaunchCounter:
 
     @property
     def counts(self) -> LaunchCounts:
-        """What was counted by now."""
-        found = LaunchCounts(self.rules, self.arrays)
+        """The counts up to now."""
+        counts = LaunchCounts(self.rules, self.arrays)
         for (site, operand, phase), sums in self._all().items():
-            found.add(site, operand, phase, Counts(*sums.tolist()))
-        return found
+            counts.add(site, operand, phase, Counts(*sums.tolist()))
+        return counts
 
     def _all(self) -> "dict[_Key, CostSums]":
         """The sums of all groups, in the order in which accesses first came."""
-        found = dict(self._sums)
+        all_sums = dict(self._sums)
         for group in self._groups:
             for (number, place, phase), sums in group.sums.items():
                 site = group.sites[number]
                 key = site, site.operands[place], phase
-                found[key] = found[key] + sums if key in found else sums
-        return found
+                all_sums[key] = all_sums[key] + sums if key in all_sums else sums
+        return all_sums
 
     def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
         self.arrays = arrays
@@ -143,19 +143,19 @@ class LaunchCounter:
 
     def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
         self.arrays = arrays
-        for (site, place, phase), found in sums.items():
+        for (site, place, phase), added in sums.items():
             key = site, site.operands[place], phase
-            self._sums[key] = self._sums.get(key, 0) + np.array(found, np.int64)
+            self._sums[key] = self._sums.get(key, 0) + np.array(added, np.int64)
 
     def unit(self, array: MemoryArray) -> int:
-        """By how many elements a pattern may be shifted and cost the same: those of a line, or of a row of banks."""
+        """Elements by which a pattern may be shifted without changing its cost: those of a line, or of a row of banks."""
         rules = self.rules
         size = max(_LARGEST_LINE, rules.line_bytes) if array.space == "global" else rules.banks * rules.bank_bytes
         return max(1, size // array.itemsize)
 
     def cost(self, rows: Rows, operand: Operand) -> CostSums:
-        """The sums over some requests, in the order of COST_COLUMNS; a pattern that came before, if shifted by whole units, is
-        not counted again.
+        """Sums over some requests, in the order of COST_COLUMNS. A pattern that was counted before, possibly shifted by whole
+        units, is not counted again.
         """
         array = self.arrays[operand.array]
         if rows.size > _LARGEST_PATTERN:
@@ -164,23 +164,23 @@ class LaunchCounter:
         active = rows >= 0
         low = int(rows.min()) if active.all() else int(rows[active].min(initial=0))
         key = operand, rows.shape, np.where(active, rows - low // unit * unit, -1).tobytes()
-        found = self._patterns.get(key)
-        if found is None:
+        cost = self._patterns.get(key)
+        if cost is None:
             if len(self._patterns) >= _MOST_PATTERNS:
                 self._patterns.clear()
-            found = self._patterns[key] = cost_table(rows, operand, array, self.rules, self.passes).sum(axis=0)
-        return found
+            cost = self._patterns[key] = cost_table(rows, operand, array, self.rules, self.passes).sum(axis=0)
+        return cost
 
 
 class _Latest:
-    """The latest pattern of a site: its offsets and who is active, and what it costs at each shift within a unit."""
+    """The latest pattern of a site: its offsets and mask, and its cost at each shift within a unit."""
 
     def __init__(self, offset: Any, mask: Bools | None) -> None:
         self.offset, self.mask = offset, mask
         self.costs: dict[int, CostSums] = {}
 
     def shift(self, offset: Any, mask: Bools | None) -> int | None:
-        """By how much the same threads' offsets are shifted against these, None where they aren't all alike."""
+        """Shift of the same threads' offsets relative to these, None if it differs between threads."""
         if mask is not self.mask and (mask is None or self.mask is None or not np.array_equal(mask, self.mask)):
             return None
         if offset is self.offset:
@@ -200,9 +200,9 @@ class _Latest:
 
 
 class GroupCounter(AccessSink):
-    """The sink for one group of blocks. What doesn't vary along an axis of the grid is counted once and multiplied; what is the
-    same as the latest of its site but for a shift is counted once for each shift within a unit; and a part of the run that
-    comes again is added again. ``sums`` are by site, operand and phase.
+    """The sink for one group of blocks. Accesses that don't vary along an axis of the grid are counted once and multiplied; a
+    pattern equal to the latest of its site except for a shift is counted once for each shift within a unit; and the sums of a
+    repeated part of the run are added again. ``sums`` are by site, operand and phase.
     """
 
     wants = "sums"
@@ -242,7 +242,7 @@ class GroupCounter(AccessSink):
         self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
     ) -> None:
         if place >= len(self._operands[site]):
-            return  # it has none
+            return  # without a barrier
         operand, unit = self._operands[site][place]
         latest = self._latest.get((site, place))
         shift = None if latest is None else latest.shift(offset, mask)
@@ -250,13 +250,13 @@ class GroupCounter(AccessSink):
             latest, shift = _Latest(offset, mask), 0
             if np.size(offset) <= _LARGEST_KEPT:
                 self._latest[site, place] = latest
-        found = latest.costs.get(shift % unit)
-        if found is None:
-            found = latest.costs[shift % unit] = self._counted(operand, offset, mask)
-        self._add((site, place, self._phase(site, visits, -1)), found)
+        cost = latest.costs.get(shift % unit)
+        if cost is None:
+            cost = latest.costs[shift % unit] = self._counted(operand, offset, mask)
+        self._add((site, place, self._phase(site, visits, -1)), cost)
 
     def _counted(self, operand: Operand, offset: Any, mask: Bools | None) -> CostSums:
-        """The sums over all blocks: those that differ by a shift alone are counted together."""
+        """Sums over all blocks. Blocks whose offsets differ by a shift alone are counted together."""
         space, unit = self.space, self.counter.unit(self.counter.arrays[operand.array])
         values, blocks, times = np.asarray(offset), len(space.block_shape), space.blocks.count
         if mask is not None:
@@ -265,9 +265,9 @@ class GroupCounter(AccessSink):
         shifts = {0: 1}
         for axis in range(blocks):
             if values.shape[axis] > 1:
-                found = _shifts_along(values, axis, unit)
-                if found is not None:
-                    shifts = _added(shifts, found, unit)
+                slices = _shifts_along(values, axis, unit)
+                if slices is not None:
+                    shifts = _added(shifts, slices, unit)
                     values = values.take([0], axis)
         times //= sum(shifts.values()) * int(np.prod(values.shape[:blocks]))
         sums = np.zeros(len(COST_COLUMNS), np.int64)
@@ -280,7 +280,7 @@ class GroupCounter(AccessSink):
         return sums
 
     def _phase(self, site: int, visits: tuple[int, ...], otherwise: int) -> int:
-        """The trip of the phase loop that an access of a site is in, as far as ``visits`` say it."""
+        """Trip of the phase loop in which a site is accessed, if ``visits`` contains it, else ``otherwise``."""
         loops = self.sites[site].loops
         if self.phase_loop not in loops:
             return -1
@@ -293,7 +293,7 @@ class GroupCounter(AccessSink):
 
 
 def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
-    """The cost of some steps of a trace, over all traced blocks. Raises Cancelled."""
+    """Costs of some steps of a trace, over all traced blocks. Raises Cancelled."""
     counts = LaunchCounts(trace.rules, trace.arrays)
     for step in steps:
         checkpoint()
@@ -306,7 +306,7 @@ def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
 
 
 def totals(counts: LaunchCounts) -> dict[str, int]:
-    """Sums by kind of access, under the names that the hardware's counters go by."""
+    """Sums by kind of access, under the names of the hardware's counters."""
     loads, stores = counts.total("global", "read"), counts.total("global", "write", atomic=False)
     shared_loads, shared_stores = counts.total("shared", "read"), counts.total("shared", "write", atomic=False)
     shared = shared_loads + shared_stores
@@ -330,7 +330,7 @@ def totals(counts: LaunchCounts) -> dict[str, int]:
 
 
 def _atomics(counts: LaunchCounts) -> dict[str, int]:
-    """Sums of atomics, which the hardware counts by themselves; nothing in a launch without any."""
+    """Sums of atomics, which the hardware counts separately; empty for a launch without atomics."""
     if not any(site.is_atomic for site, _ in counts.accesses):
         return {}
     outer, shared = counts.total("global", atomic=True), counts.total("shared", atomic=True)
@@ -343,20 +343,20 @@ def _atomics(counts: LaunchCounts) -> dict[str, int]:
 
 
 def loads_per_element(counts: LaunchCounts) -> dict[str, float]:
-    """How often an element of each array is loaded, on average over the array (shared arrays: summed over blocks)."""
-    found: dict[str, float] = {}
+    """Average number of loads per element of each array (shared arrays: summed over blocks)."""
+    averages: dict[str, float] = {}
     for number, array in enumerate(counts.arrays):
         loads = sum(
             counted.lanes * operand.width
             for (_, operand), counted in counts.accesses.items()
             if operand.array == number and operand.access == "read"
         )
-        found[array.name] = loads / array.size
-    return found
+        averages[array.name] = loads / array.size
+    return averages
 
 
 def values_read(counts: LaunchCounts) -> int:
-    """Values that threads read from shared memory."""
+    """Number of values that threads read from shared memory."""
     return sum(
         each.lanes * operand.width
         for (_, operand), each in counts.accesses.items()
@@ -365,12 +365,14 @@ def values_read(counts: LaunchCounts) -> int:
 
 
 def intensity(flops: int, size_bytes: int) -> float:
-    """Arithmetic intensity in flop per byte; infinite where there are no bytes."""
+    """Arithmetic intensity in flop per byte; infinite for 0 bytes."""
     return flops / size_bytes if size_bytes else float("inf")
 
 
 def _shifts_along(values: Longs, axis: int, unit: int) -> dict[int, int] | None:
-    """Where all slices along an axis are the first one but for a shift: how many there are of each shift within a unit."""
+    """Number of slices along an axis with each shift within a unit, if all slices equal the first except for a shift; else
+    None.
+    """
     first = values.take([0], axis)
     active = first != _SWITCHED_OFF
     at = tuple(int(place) for place in np.unravel_index(int(np.argmax(active)), active.shape))
@@ -380,14 +382,14 @@ def _shifts_along(values: Longs, axis: int, unit: int) -> dict[int, int] | None:
     expected = np.where(active, first + line.reshape(shape), _SWITCHED_OFF) if not active.all() else first + line.reshape(shape)
     if not np.array_equal(values, expected):
         return None
-    found, counts = np.unique(line % unit, return_counts=True)
-    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+    distinct, counts = np.unique(line % unit, return_counts=True)
+    return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
 
 
 def _added(a: dict[int, int], b: dict[int, int], unit: int) -> dict[int, int]:
-    """How many there are of each sum of two shifts."""
-    found: dict[int, int] = {}
+    """Number of occurrences of each sum of two shifts."""
+    total: dict[int, int] = {}
     for x, many in a.items():
         for y, several in b.items():
-            found[(x + y) % unit] = found.get((x + y) % unit, 0) + many * several
-    return found
+            total[(x + y) % unit] = total.get((x + y) % unit, 0) + many * several
+    return total

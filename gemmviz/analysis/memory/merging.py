@@ -1,7 +1,8 @@
-"""What compilers make of neighbouring accesses: several in one. Counts of a launch with them merged, beside the counters.
+"""Counts of a launch with neighbouring accesses merged, as compilers merge them, for comparison with the hardware's
+counters.
 
-ptxas may load or store up to 16 neighbouring bytes of a thread at once where it knows that they are aligned, across trips of
-an unrolled loop too, as long as no barrier and no conflicting access lies between. Which arrays it does that for is its own
+ptxas may load or store up to 16 neighbouring bytes of a thread at once if it knows that they are aligned, across trips of an
+unrolled loop too, as long as no barrier and no conflicting access lies between. Which arrays are affected is the compiler's
 choice: measured on an H200, it is one choice for each array and kind of access (``explained`` finds it for every launch
 recorded there).
 """
@@ -32,8 +33,8 @@ AccessKey = tuple[int, Access]
 
 
 class MergingCounter:
-    """Counts a launch as it is written and, for each of WIDEST_BYTES, with all neighbours merged that could be: a
-    ``LaunchSink``. Wavefronts are those that Nsight Compute would reckon.
+    """A ``LaunchSink`` that counts a launch as written and, for each of WIDEST_BYTES, with all possible neighbours merged.
+    Wavefronts follow Nsight Compute's rule.
     """
 
     def __init__(self, rules: MemoryRules) -> None:
@@ -46,11 +47,11 @@ class MergingCounter:
         return Tee(written, *merged)
 
     def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
-        raise NotImplementedError("sums don't say what lies beside one another")
+        raise NotImplementedError("sums don't tell which accesses are neighbours")
 
 
 class _Merging(AccessSink):
-    """Holds accesses back until it is known what follows them, and passes on wide ones."""
+    """Delays accesses until the following ones are known, and passes on wide ones."""
 
     def __init__(self, sink: AccessSink, arrays: tuple[MemoryArray, ...], widest_bytes: int) -> None:
         self.sink, self.arrays, self.widest_bytes = sink, arrays, widest_bytes
@@ -95,7 +96,7 @@ class _Merging(AccessSink):
             self._pass_on(key, run)
 
     def _pass_on(self, key: AccessKey, run: "_Run") -> None:
-        """A run in pieces, each as wide as its alignment allows."""
+        """Passes on a run in pieces, each as wide as its alignment allows."""
         widest, at = max(1, self.widest_bytes // self.arrays[key[0]].itemsize), 0
         while at < run.length:
             width = next(width for width in (widest, widest // 2, 1) if width and run.has_piece(at, width))
@@ -103,7 +104,7 @@ class _Merging(AccessSink):
             at += width
 
     def _emit(self, operand: Operand, offset: Any, mask: Bools | None, is_atomic: bool = False) -> None:
-        """Each operand is passed on by itself, as a load, a store or an atomic."""
+        """Passes on an operand by itself, as a load, a store or an atomic."""
         kind: SiteKind = "atomic" if is_atomic else "load" if operand.access == "read" else "store"
         if (kind, operand) not in self._numbers:
             self._numbers[kind, operand] = len(self._numbers)
@@ -112,8 +113,8 @@ class _Merging(AccessSink):
 
 
 class _Run:
-    """Neighbours that the same threads touch one after the other: the first offsets, and how many. ``first``: the offset of the
-    first thread.
+    """Consecutive accesses of the same threads to neighbouring elements: the first offsets, and the number of elements.
+    ``first``: the offset of the first thread.
     """
 
     def __init__(self, offset: Any, mask: Bools | None, first: int) -> None:
@@ -130,7 +131,7 @@ class _Run:
         return bool(np.all(_active(offset - self.offset, mask, self.length) == self.length))
 
     def has_piece(self, at: int, width: int) -> bool:
-        """Whether ``width`` neighbours from the ``at``-th on are there and aligned."""
+        """Whether ``width`` neighbours from index ``at`` on exist and are aligned."""
         return at + width <= self.length and not np.any(_active((self.offset + at) % width, self.mask, 0))
 
 
@@ -152,7 +153,7 @@ def _active(values: Any, mask: Bools | None, otherwise: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """One choice of a compiler: accesses of an array that are merged into such of so many bytes."""
+    """One choice of a compiler: the accesses of an array that are merged, and their size in bytes."""
 
     array: str
     access: Access
@@ -164,7 +165,9 @@ class Merging:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """``idle_stores``: so many more shared stores were executed with all their threads switched off."""
+    """Choices that explain the counters. ``idle_stores``: number of further shared stores that were executed without active
+    threads.
+    """
 
     merged: tuple[Merging, ...]
     idle_stores: int
@@ -175,15 +178,16 @@ class Explanation:
 
 
 def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanation | None:
-    """The fewest choices with which the counts of a launch are those of the hardware's counters, by the names of ``totals``.
+    """The fewest choices for which the counts of a launch equal the hardware's counters, which are named as in
+    ``totals``.
 
-    Stores whose threads are all switched off are executed and take no wavefront: there may be more of them than are written.
-    None where no choice gives what was counted.
+    Stores without active threads are executed but take no wavefront, so there may be more of them than were counted. None if no
+    choice fits the counters.
     """
     written, merged_by_size = counter.written.counts, {size: each.counts for size, each in counter.merged.items()}
     for merged in _choices(written, merged_by_size):
-        found = totals(_chosen(written, merged_by_size, merged))
-        beyond = {name: value - found[name] for name, value in counters.items() if name in found and value != found[name]}
+        sums = totals(_chosen(written, merged_by_size, merged))
+        beyond = {name: value - sums[name] for name, value in counters.items() if name in sums and value != sums[name]}
         idle = beyond.pop(_STORES, 0)
         if not beyond and idle >= 0:
             arrays = counter.written.arrays
@@ -193,7 +197,7 @@ def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanati
 
 
 def _choices(counts: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts]) -> Iterator[dict[AccessKey, int]]:
-    """What may be merged and how, the fewest first."""
+    """The possible choices of merged accesses, fewest first."""
     written = _by_key(counts)
     ways: list[tuple[AccessKey, int]] = []
     for size, merged in merged_by_size.items():
@@ -207,19 +211,19 @@ def _choices(counts: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts]) -
 
 
 def _by_key(counts: LaunchCounts) -> dict[AccessKey, list[Any]]:
-    found: dict[AccessKey, list[Any]] = {}
+    by_key: dict[AccessKey, list[Any]] = {}
     for (_, operand), each in counts.accesses.items():
-        found.setdefault((operand.array, operand.access), []).append(each)
-    return {key: sum(several[1:], several[0]) for key, several in found.items()}
+        by_key.setdefault((operand.array, operand.access), []).append(each)
+    return {key: sum(several[1:], several[0]) for key, several in by_key.items()}
 
 
 def _chosen(written: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts], merged: Mapping[AccessKey, int]) -> LaunchCounts:
-    """The launch with some of its accesses merged."""
-    found = LaunchCounts(written.rules, written.arrays)
+    """Counts of the launch with some of its accesses merged."""
+    chosen = LaunchCounts(written.rules, written.arrays)
     sources = {key: merged_by_size[size] for key, size in merged.items()}
     for key, each in [(None, written), *sources.items()]:
         for (site, operand), counts in each.accesses.items():
             its = operand.array, operand.access
             if its == key or (key is None and its not in merged):
-                found.add(site, operand, -1, counts)
-    return found
+                chosen.add(site, operand, -1, counts)
+    return chosen

@@ -1,4 +1,4 @@
-"""Threads cut into warps, and warps into the lanes that one request serves.
+"""Threads split into warps, and warps into the lanes that one request serves.
 
 Threads of a block in the order x + y*Dx + z*Dx*Dy, 32 at a time, the last warp padded. Source: CUDA C++ Programming Guide, SIMT
 Architecture; confirmed by Nsight Compute's request counts.
@@ -32,13 +32,13 @@ def warp_rows(elements: npt.NDArray[Any], warp_size: int) -> Rows:
 
 
 def request_rows(elements: npt.NDArray[Any], rules: MemoryRules) -> Rows:
-    """As ``warp_rows``, one row for each request: int64 (requests, request_lanes)."""
+    """Elements (blocks, threads), -1 inactive, as one row per request: int64 (requests, request_lanes)."""
     return warp_rows(elements, rules.warp_size).reshape(-1, rules.request_lanes)
 
 
 def access_rows(space: ThreadSpace, rules: MemoryRules, elements: npt.NDArray[Any]) -> Iterator[Rows]:
-    """Elements over a thread space's axes, -1 inactive, as rows of requests, some blocks at a time: those of the blocks that
-    the array tells apart.
+    """Elements over a thread space's axes, -1 inactive, as rows of requests, some blocks at a time. Blocks along which the
+    array doesn't vary are represented by one.
     """
     outer = elements.shape[: len(space.block_shape)]
     varied = int(np.prod(outer, dtype=np.int64))
@@ -49,19 +49,19 @@ def access_rows(space: ThreadSpace, rules: MemoryRules, elements: npt.NDArray[An
 
 
 def lanes_of(rows: Rows, rules: MemoryRules) -> npt.NDArray[np.int64]:
-    """The place in its warp of each entry of some requests (rows, lanes), which begin with a warp's first."""
+    """The lane in its warp of each entry of some requests (rows, lanes), which begin with the first of a warp."""
     return np.arange(rows.size).reshape(rows.shape) % rules.warp_size
 
 
 def moved_by_lane(rows: Rows, offsets: Rows, rules: MemoryRules) -> Rows:
-    """Elements (rows, lanes), -1 inactive, moved by offsets: int64 (lanes after which they repeat,)."""
+    """Elements (rows, lanes), -1 inactive, plus the offsets of their lanes. ``offsets`` (n,) repeat every n lanes."""
     if not offsets.any():
         return rows
     return np.where(rows >= 0, rows + offsets[lanes_of(rows, rules) % len(offsets)], INACTIVE)
 
 
 def distinct_per_row(keys: Rows, active: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """How many different keys the active lanes of each row hold: int64 (rows,)."""
+    """Number of distinct keys of the active lanes of each row: int64 (rows,)."""
     if active.all():
         steps = np.diff(keys, axis=1)
         if (steps < 0).any():

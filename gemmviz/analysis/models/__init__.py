@@ -1,1 +1,1 @@
-"""Models of the hardware: occupancy, latency, schedules."""
+"""Models of the hardware: occupancy, latency hiding and schedules."""

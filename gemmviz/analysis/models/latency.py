@@ -1,8 +1,7 @@
-"""A model of latency hiding: warps of one scheduler that compute for a while and then wait for memory.
+"""A model of latency hiding: the warps of one scheduler alternate between computing and waiting for memory.
 
-Each warp issues BUSY cycles, then waits LATENCY for what it has asked for. A scheduler issues for one warp at a time, in turn
-among those that are ready; to change from one to the next costs nothing. It is a model: it takes the two numbers as given and
-says nothing of bandwidth.
+Each warp issues for BUSY cycles, then waits LATENCY cycles for its data. A scheduler issues for one ready warp at a time, in
+turn; changing warps costs nothing. The model takes both numbers as given and doesn't include bandwidth.
 """
 
 from dataclasses import dataclass
@@ -18,8 +17,8 @@ BUSY, LATENCY, CYCLES = 20, 400, 1600
 
 @dataclass(frozen=True)
 class Hiding:
-    """``busy`` (warps, n): when each warp begins to issue, in cycles, -1 padded; ``used``: the share of the cycles in which the
-    scheduler issues in the long run; ``warps``: those of one scheduler.
+    """``busy`` (warps, n): the cycles at which each warp begins to issue, padded with -1; ``used``: the share of cycles in
+    which the scheduler issues in the long run; ``warps``: the warps of one scheduler.
     """
 
     busy: npt.NDArray[np.int64]
@@ -28,12 +27,12 @@ class Hiding:
 
     @property
     def enough(self) -> int:
-        """So many warps hide all of the latency."""
+        """The number of warps that hide all of the latency."""
         return 1 + -(-LATENCY // BUSY)
 
 
 def hiding(warps: int) -> Hiding:
-    """Runs the model for so many warps of one scheduler."""
+    """Runs the model with this number of warps for one scheduler."""
     ready, starts = [0] * warps, [[] for _ in range(warps)]  # type: ignore[var-annotated]
     now = 0
     while now < CYCLES and warps:
@@ -51,7 +50,7 @@ def hiding(warps: int) -> Hiding:
 
 
 def hiding_of(case: OccupancyCase) -> Hiding:
-    """With the warps that occupancy lets one scheduler of an SM have."""
+    """Runs the model with the warps that occupancy allows for one scheduler of an SM."""
     limits = occupancy_limits(case.device, case.needs)
     schedulers = case.device.schedulers or case.device.warp_granularity
     return hiding(max(1, limits.warps // schedulers) if limits.warps else 0)

@@ -1,4 +1,4 @@
-"""How many blocks an SM holds at once, by each of its limits.
+"""Occupancy: the number of blocks that an SM holds at once, by each of its limits.
 
 Source: CUDA's cuda_occupancy.h (cudaOccMaxBlocksPerSMWarpsLimit, …RegsLimit, …SmemLimit) and, for compute capability 1.x,
 NVIDIA's CUDA Occupancy Calculator; the limits that Nsight Compute reports on an H200 are the same.
@@ -19,9 +19,9 @@ LIMITERS = (SLOTS, WARPS, REGISTERS, SHARED)
 
 @dataclass(frozen=True, slots=True)
 class OccupancyLimits:
-    """Blocks that an SM holds as far as each limit goes, by its name: None for registers where nobody knows them.
+    """Blocks that an SM holds according to each limit, by its name: None for registers if unknown.
 
-    ``warps_per_block``: its last warp may be half empty and counts as a whole one.
+    ``warps_per_block``: the last warp may be half empty and counts as a whole one.
     """
 
     limits: dict[str, int | None]
@@ -31,44 +31,44 @@ class OccupancyLimits:
 
     @property
     def blocks_per_sm(self) -> int:
-        """As far as is known: the smallest of the limits."""
+        """The smallest of the known limits."""
         return min(limit for limit in self.limits.values() if limit is not None)
 
     @property
     def is_certain(self) -> bool:
-        """Whether all limits are known, or a known one leaves no block at all."""
+        """Whether all limits are known, or a known one allows no block at all."""
         return None not in self.limits.values() or self.blocks_per_sm == 0
 
     @property
     def limiting(self) -> tuple[str, ...]:
-        """The names of those that hold occupancy."""
+        """The names of the smallest limits."""
         least = self.blocks_per_sm
         return tuple(name for name, limit in self.limits.items() if limit == least)
 
     @property
     def threads(self) -> int:
-        """Threads of an SM that are taken."""
+        """Threads resident on an SM."""
         return self.blocks_per_sm * self.needs.threads
 
     @property
     def warps(self) -> int:
-        """Warps of an SM that are taken."""
+        """Warps resident on an SM."""
         return self.blocks_per_sm * self.warps_per_block
 
     @property
     def threads_percent(self) -> float:
-        """Of the threads that an SM holds: what lectures count."""
+        """Resident threads in percent of an SM's maximum, as lectures define occupancy."""
         return 100.0 * self.threads / self.device.max_threads_per_sm
 
     @property
     def warps_percent(self) -> float:
-        """Of the warps that an SM holds: what the profiler counts."""
+        """Resident warps in percent of an SM's maximum, as the profiler defines occupancy."""
         return 100.0 * self.warps / self.device.max_warps_per_sm
 
 
 def occupancy_limits(device: Device, needs: Needs, shared_bytes: int | None = None) -> OccupancyLimits:
-    """By each limit. ``shared_bytes``: of an SM's shared memory what the driver gives to blocks, by default all there is. A
-    block that the device can't hold at all has a limit of 0.
+    """The limits of a block on a device. ``shared_bytes``: an SM's shared memory that the driver gives to blocks, by default
+    all of it. A block that the device can't hold at all has a limit of 0.
     """
     warps = -(-needs.threads // device.warp_size)
     fits = 1 <= needs.threads <= device.max_threads_per_block
@@ -86,8 +86,8 @@ def _warps(device: Device, warps: int) -> int:
 
 
 def _registers(device: Device, warps: int, registers: int) -> int:
-    """An SM's file lies in as many parts as it has schedulers, and a warp's registers in one of them; where a block may have
-    less than the whole file, that is filled in such portions.
+    """The limit by registers. An SM's register file has one part per scheduler, and a warp's registers lie in one of them; if a
+    block may have only part of the file, the file is filled in such portions.
     """
     if registers > device.max_registers_per_thread:
         return 0
@@ -104,7 +104,7 @@ def _registers(device: Device, warps: int, registers: int) -> int:
 
 
 def _shared(device: Device, needed: int, available: int) -> int:
-    """Each block takes its own in whole units, and what the driver keeps for itself."""
+    """The limit by shared memory: each block takes whole units, including the driver's reserve."""
     if needed > device.shared_per_sm - device.shared_reserved_per_block:
         return 0
     taken = _up(needed + device.shared_reserved_per_block, device.shared_unit)
@@ -117,14 +117,14 @@ def _up(number: int, unit: int) -> int:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """How occupancy would change with one of the needs: its name, its values (n,), and the warps that would be taken then."""
+    """Occupancy as a function of one resource: its name, its values (n,), and the resident warps for each."""
 
     name: str
     values: npt.NDArray[np.int64]
     warps: npt.NDArray[np.int64]
 
     def nearest(self, value: int) -> int:
-        """The place of the value that is nearest to one."""
+        """Index of the value that is nearest to the given one."""
         return int(np.abs(self.values - value).argmin())
 
 
@@ -133,7 +133,7 @@ _CURVES = ("threads", "registers", "shared")
 
 @lru_cache(maxsize=64)
 def what_ifs(device: Device, needs: Needs) -> tuple[WhatIf, ...]:
-    """Over the block's size, its registers and its shared memory, the other two as they are."""
+    """Occupancy over the block's size, its registers and its shared memory, each with the other two unchanged."""
     ranges = {
         "threads": np.arange(1, device.max_threads_per_block // device.warp_size + 1) * device.warp_size,
         "registers": np.arange(1, min(device.max_registers_per_thread, 255) + 1),
@@ -143,7 +143,7 @@ def what_ifs(device: Device, needs: Needs) -> tuple[WhatIf, ...]:
 
 
 def tried(needs: Needs, name: str, value: int) -> Needs:
-    """With one of the needs as a person wants it: ``name`` as in ``what_ifs``."""
+    """The resources with one of them changed by the user: ``name`` as in ``what_ifs``."""
     match name:
         case "threads":
             return Needs(value, needs.registers, needs.shared_bytes)

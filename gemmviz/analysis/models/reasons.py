@@ -1,8 +1,7 @@
-"""Why a kernel is as fast as it is: what it loses most, in a sentence, with the counts that prove it.
+"""The factor that limits a kernel's speed, as a sentence with the counts that support it.
 
-Every number is a count of the whole launch. What weighs most is what takes the most times more than it would have to: sectors,
-wavefronts, or SMs without work; where nothing of these is lost, what a multiply-add has to fetch, and how few warps are there
-to wait meanwhile.
+Every number is a count of the whole launch. The largest ratio of actual to needed cost wins: sectors, wavefronts, or SMs
+without work. If there is no such loss, the data needed per multiply-add and the number of resident warps decide.
 """
 
 from collections.abc import Callable
@@ -17,15 +16,15 @@ from gemmviz.model.sites import Space
 from gemmviz.model.words import many, spaced
 
 ReasonKind = Literal["coalescing", "banks", "idle", "reuse", "shared", "occupancy", "nothing"]
-_WORTH_A_WORD = 1.25  # times as much as needed
+_WORTH_A_WORD = 1.25  # ratio of actual to needed
 _LOW_OCCUPANCY = 50.0
 _MANY_READS = 0.75  # values of shared memory that a multiply-add reads
-_LITTLE_REUSE = 4.0  # bytes of global memory that a multiply-add asks for
+_LITTLE_REUSE = 4.0  # bytes of global memory that a multiply-add requests
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What holds a kernel back: which kind of thing, a sentence, and the counts behind it."""
+    """A limiting factor: its kind, a sentence, and the counts that support it."""
 
     kind: ReasonKind
     sentence: str
@@ -33,21 +32,21 @@ class Reason:
 
 
 def reason_of(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem, blocks: int) -> Reason:
-    """The one that weighs most. ``blocks``: of the launch."""
-    found = [_coalescing(counts), _banks(counts), _idle(limits, blocks)]
-    weight, reason = max(found, key=lambda each: each[0])
+    """The most important limiting factor. ``blocks``: of the launch."""
+    reasons = [_coalescing(counts), _banks(counts), _idle(limits, blocks)]
+    weight, reason = max(reasons, key=lambda each: each[0])
     return reason if weight >= _WORTH_A_WORD else _demand(counts, limits, problem)
 
 
 def _coalescing(counts: LaunchCounts) -> tuple[float, Reason]:
     weight, text, (moved, needed), proof = _lost(counts, "global", "sectors")
-    sentence = f"Every request of {text} moves {moved:.3g} sectors where {needed:.3g} would do"
+    sentence = f"Every request of {text} moves {moved:.3g} sectors where {needed:.3g} would suffice"
     return weight, Reason("coalescing", sentence, proof)
 
 
 def _banks(counts: LaunchCounts) -> tuple[float, Reason]:
     weight, text, (took, needed), proof = _lost(counts, "shared", "wavefronts")
-    sentence = f"Every access to {text} takes {took:.3g} wavefronts where {needed:.3g} would do: bank conflicts"
+    sentence = f"Every access to {text} takes {took:.3g} wavefronts where {needed:.3g} would suffice: bank conflicts"
     return weight, Reason("banks", sentence, proof)
 
 
@@ -61,8 +60,8 @@ def _idle(limits: OccupancyLimits, blocks: int) -> tuple[float, Reason]:
 
 
 def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[float, str, tuple[float, float], str]:
-    """How many times as much of a unit a kind of memory takes as it needs; the access that loses most, as the source writes it,
-    with what each of its requests takes and needs; and the proof.
+    """The ratio of actual to needed units of a kind of memory; the access that loses most, as in the source, with the units
+    that each of its requests takes and needs; and the proof.
     """
     spent: Callable[[Counts], tuple[int, int]] = attrgetter(unit, f"ideal_{unit}")
     took, needed = spent(counts.total(space))
@@ -77,13 +76,13 @@ def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[float, str, tu
 
 
 def _demand(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem) -> Reason:
-    """Where nothing is lost: what each multiply-add needs."""
+    """The limiting factor of a kernel without losses: the demand of each multiply-add."""
     multiplies = problem.flops / 2
-    asked = counts.total("global", "read").bytes_asked / multiplies
+    requested = counts.total("global", "read").bytes_asked / multiplies
     read = values_read(counts) / multiplies
-    if asked >= _LITTLE_REUSE:
+    if requested >= _LITTLE_REUSE:
         loads = loads_per_element(counts)
-        sentence = f"Each multiply-add asks for {asked:.3g} bytes of global memory"
+        sentence = f"Each multiply-add requests {requested:.3g} bytes from global memory"
         proof = f"an element of A is loaded {loads.get('A', 0):,.4g} times, one of B {loads.get('B', 0):,.4g} times"
         return Reason("reuse", sentence, proof)
     if read >= _MANY_READS:
@@ -91,8 +90,6 @@ def _demand(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem) -> 
         instructions = spaced(counts.total("shared", "read").requests)
         return Reason("shared", sentence, f"{instructions} instructions of warps for {spaced(int(multiplies))} multiply-adds")
     if limits.is_certain and limits.warps_percent < _LOW_OCCUPANCY:
-        sentence = f"An SM holds {limits.warps} of {limits.device.max_warps_per_sm} warps: few to work while others wait"
+        sentence = f"An SM holds {limits.warps} of {limits.device.max_warps_per_sm} warps: too few to hide latency"
         return Reason("occupancy", sentence, f"limited by {' and '.join(limits.limiting)}")
-    return Reason(
-        "nothing", "Nothing that is counted here stands out", f"{asked:.2g} bytes and {read:.2g} values a multiply-add"
-    )
+    return Reason("nothing", "No counted cost stands out", f"{requested:.2g} bytes and {read:.2g} values a multiply-add")

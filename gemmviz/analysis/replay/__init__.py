@@ -1,1 +1,1 @@
-"""A trace replayed step by step: what each moment holds."""
+"""Replay of a trace step by step: the state of matrices, tiles and sums at each moment."""

@@ -1,7 +1,7 @@
-"""What moves at a step: copies of elements that go from a matrix to a tile, or to the thread that asked for them.
+"""Movements of elements at a step: from a matrix to a tile, or to the thread that loads them.
 
-A copy that a thread will put into a shared tile covers the first half of its way when it is loaded and the second half when
-it is stored; between the two it is in a register.
+The path of a copy that a thread stores into a shared tile is covered half by the load and half by the store; in between, the
+copy is in a register.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,9 @@ _ROWS_AHEAD = 64
 
 @dataclass(frozen=True)
 class Flights:
-    """One entry a copy. ``source`` and ``target`` are array numbers, or THREADS; ``start`` and ``end`` the elements there, or
-    the thread's number in the block; ``thread`` who moves it. ``way`` is the part of the way that the step covers.
+    """Movements, one entry each. ``source`` and ``target`` are array numbers, or THREADS; ``start`` and ``end`` the elements
+    there, or the thread's number in the block; ``thread`` the thread that moves it. ``way`` is the part of the path that the
+    step covers.
     """
 
     source: int
@@ -36,33 +37,35 @@ class Flights:
 
 
 def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
-    """What the chosen threads of the block move at ``step``; nothing for a site without operands, and for a store into global
-    memory, where the element arrives in the cell that its thread stands on.
+    """Elements that the chosen threads of the block move at ``step``; empty for a site without operands, and for a store into
+    global memory, whose element appears in its cell at once.
     """
-    site, found = trace.site_of(step), []
+    site, moves = trace.site_of(step), []
     for place, operand in enumerate(site.operands):
         space = trace.arrays[operand.array].space
         threads, elements = _touches(trace, trace.element[int(trace.row[step]) + place, scope.in_block], operand, scope)
         threads += scope.first_thread
         if operand.access == "write" and space == "shared":
-            found += _into_tile(trace, step, operand, threads, elements, scope)
+            moves += _into_tile(trace, step, operand, threads, elements, scope)
         elif operand.access == "read" and space == "shared":
-            found.append(Flights(operand.array, THREADS, elements, threads, threads))
+            moves.append(Flights(operand.array, THREADS, elements, threads, threads))
         elif operand.access == "read" and site.kind != "copy":
-            found += _from_matrix(trace, step, operand, threads, elements, scope)
-    return found
+            moves += _from_matrix(trace, step, operand, threads, elements, scope)
+    return moves
 
 
 def _touches(trace: Trace, touched: Ints, operand: Operand, scope: Scope) -> tuple[Longs, Longs]:
-    """The active threads, counted from 0, and the elements that they touch: one element of a wide access after the other."""
+    """The active threads, counted from 0, and the elements that they touch, with the elements of a wide access one after the
+    other.
+    """
     active = np.flatnonzero(touched >= 0)
     elements = operand.layout.spread(touched[active], trace.lane[scope.in_block][active]).T.ravel()
     return np.tile(active, operand.width), elements
 
 
 def _into_tile(trace: Trace, step: int, operand: Operand, threads: Longs, cells: Longs, scope: Scope) -> list[Flights]:
-    """Copies of a matrix's elements come from there, what was computed comes from its thread. What an asynchronous copy moves
-    covers all of its way in this step.
+    """Movements into a tile: copies of matrix elements start at the matrix, computed values at their thread. An asynchronous
+    copy covers its whole path in this step.
     """
     first = int(np.searchsorted(trace.origin_step, step))
     if first == len(trace.origin_step) or trace.origin_step[first] != step:
@@ -71,18 +74,20 @@ def _into_tile(trace: Trace, step: int, operand: Operand, threads: Longs, cells:
     row = first + np.repeat(np.arange(operand.width), len(threads) // operand.width)
     matrix, element = trace.origin_array[row, columns], trace.origin[row, columns].astype(np.int64)
     way = (0.0, 1.0) if trace.site_of(step).kind == "copy" else (0.5, 1.0)
-    found = []
+    moves = []
     for number in np.unique(matrix).tolist():
         these = matrix == number
         if number >= 0:
-            found.append(Flights(number, operand.array, element[these], cells[these], threads[these], way))
+            moves.append(Flights(number, operand.array, element[these], cells[these], threads[these], way))
         else:
-            found.append(Flights(THREADS, operand.array, threads[these], cells[these], threads[these]))
-    return found
+            moves.append(Flights(THREADS, operand.array, threads[these], cells[these], threads[these]))
+    return moves
 
 
 def _from_matrix(trace: Trace, step: int, operand: Operand, threads: Longs, elements: Longs, scope: Scope) -> list[Flights]:
-    """What is stored into a tile next goes there, half of the way; the rest goes to its thread."""
+    """Movements from a matrix: elements that are stored into a tile next cover half of the path to it; others go to their
+    thread.
+    """
     columns = threads + scope.of_block.start
     tile, cell = np.full(len(threads), THREADS), np.zeros(len(threads), np.int64)
     first = int(np.searchsorted(trace.origin_step, step + 1))
@@ -96,9 +101,9 @@ def _from_matrix(trace: Trace, step: int, operand: Operand, threads: Longs, elem
         tile[same], cell[same] = stored.array, trace.element[record, columns][same] + offset[same]
         if (tile != THREADS).all():
             break
-    found = []
+    moves = []
     for number in np.unique(tile).tolist():
         these = tile == number
         ends, way = (threads, (0.0, 1.0)) if number == THREADS else (cell, (0.0, 0.5))
-        found.append(Flights(operand.array, number, elements[these], ends[these], threads[these], way))
-    return found
+        moves.append(Flights(operand.array, number, elements[these], ends[these], threads[these], way))
+    return moves

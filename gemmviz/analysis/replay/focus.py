@@ -1,4 +1,4 @@
-"""Whose accesses are looked at."""
+"""The focus: the block, warp or thread whose accesses are shown."""
 
 from dataclasses import dataclass, replace
 
@@ -10,9 +10,10 @@ from gemmviz.model.words import all_blocks
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """One block, one of its warps, one of its threads (numbered within the block) or, with ``everyone``, all traced blocks.
+    """One block, one of its warps, one of its threads (numbered within the block) or, with ``everyone``, all traced
+    blocks.
 
-    Shared tiles are those of ``block`` in any case.
+    Shared tiles are always those of ``block``.
     """
 
     block: Triple = (0, 0, 0)
@@ -21,14 +22,14 @@ class Focus:
     everyone: bool = False
 
     def within(self, trace: Trace) -> "Focus":
-        """The same as far as the trace holds it: a block that was not traced gives way to the first that was."""
+        """The nearest focus that the trace contains: a block that was not traced becomes the first traced one."""
         ranges = trace.blocks.ranges
         inside = all(start <= at < stop for at, (start, stop) in zip(self.block, ranges, strict=True))
-        found = self.within_launch(trace.launch, trace.rules.warp_size)
-        return found if inside else replace(found, block=(ranges[0][0], ranges[1][0], ranges[2][0]))
+        nearest = self.within_launch(trace.launch, trace.rules.warp_size)
+        return nearest if inside else replace(nearest, block=(ranges[0][0], ranges[1][0], ranges[2][0]))
 
     def within_launch(self, launch: Launch, warp_size: int) -> "Focus":
-        """The same as far as the launch has it: what is beyond its last block, warp or thread gives way."""
+        """The nearest focus that the launch contains: a block, warp or thread beyond the last one becomes the last one."""
         x, y, z = (max(0, min(at, extent - 1)) for at, extent in zip(self.block, launch.grid, strict=True))
         threads = launch.threads_per_block
         thread = self.thread if self.thread is not None and self.thread < threads else None
@@ -42,10 +43,10 @@ class Focus:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The threads that a focus chooses, as columns of a trace's record.
+    """The threads in a focus, as columns of a trace's record.
 
-    ``threads``: the chosen ones; ``of_warps``: those of the warps that pay for them; ``of_block``: those of the focus's block;
-    ``in_block``: the chosen ones of the block.
+    ``threads``: the chosen threads; ``of_warps``: all threads of their warps, which pay for their requests; ``of_block``: the
+    threads of the focus's block; ``in_block``: the chosen threads of that block.
     """
 
     focus: Focus
@@ -56,17 +57,17 @@ class Scope:
 
     @property
     def first_thread(self) -> int:
-        """The first chosen one, by its number in its block."""
+        """Number in its block of the first chosen thread."""
         return int(self.in_block.start - self.of_block.start)
 
     @property
     def block_number(self) -> int:
-        """Of the focus's block, among the traced ones."""
+        """Number of the focus's block among the traced ones."""
         return int(self.of_block.start // (self.of_block.stop - self.of_block.start))
 
 
 def scope_of(focus: Focus, trace: Trace) -> Scope:
-    """The columns of a focus, as far as the trace holds it."""
+    """The columns of a focus, limited to the traced threads."""
     focus, space = focus.within(trace), trace.space
     first, size = space.number(focus.block, (0, 0, 0)), space.warp_size
     of_block = slice(first, first + space.threads_per_block)
@@ -83,7 +84,7 @@ def scope_of(focus: Focus, trace: Trace) -> Scope:
 
 
 def focus_text(focus: Focus, trace: Trace) -> str:
-    """Who is looked at, in words: "block (1, 0), warp 2"."""
+    """The focus in words: "block (1, 0), warp 2"."""
     block = f"block ({focus.block[0]}, {focus.block[1]}" + (f", {focus.block[2]})" if trace.launch.grid[2] > 1 else ")")
     if focus.everyone:
         blocks = trace.launch.block_count
@@ -100,13 +101,13 @@ def thread_place(thread: int, launch: Launch) -> Triple:
 
 
 def thread_number(place: Triple, launch: Launch) -> int:
-    """The number in the block of a threadIdx: x counts fastest."""
+    """The number in the block of a threadIdx; x is fastest."""
     dx, dy, _ = launch.block
     return place[0] + place[1] * dx + place[2] * dx * dy
 
 
 def thread_text(thread: int, launch: Launch) -> str:
-    """The threadIdx in words: "(3, 1)"."""
+    """The threadIdx of a thread in words: "(3, 1)"."""
     _, dy, dz = launch.block
     x, y, z = thread_place(thread, launch)
     return f"({x}, {y}, {z})" if dz > 1 else f"({x}, {y})" if dy > 1 else f"({x})"

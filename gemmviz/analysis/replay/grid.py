@@ -1,4 +1,6 @@
-"""A matrix at a resolution: each cell of a grid stands for ``factor`` x ``factor`` elements, so that 8192 x 8192 stay quick."""
+"""A matrix at reduced resolution: each cell of a grid represents ``factor`` x ``factor`` elements, so that 8192 x 8192 stays
+fast.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +15,7 @@ Crop = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells over ``array``, or over the part of it that ``crop`` says: rows and columns of cells, half-open."""
+    """Cells over ``array``, or over its part ``crop``: rows and columns of cells, half-open."""
 
     array: MemoryArray
     factor: int = 1
@@ -21,7 +23,7 @@ class Grid:
 
     @property
     def whole(self) -> tuple[int, int]:
-        """Rows and columns of cells over all of the array."""
+        """Rows and columns of cells over the whole array."""
         rows, columns = rows_columns(self.array)
         return -(-rows // self.factor), -(-columns // self.factor)
 
@@ -39,12 +41,12 @@ class Grid:
 
     @property
     def part(self) -> tuple[slice, slice]:
-        """Where it is in a table over all of the array."""
+        """Its place in a table over the whole array."""
         (r0, c0), (rows, columns) = self.origin, self.shape
         return slice(r0, r0 + rows), slice(c0, c0 + columns)
 
     def cropped(self, crop: Crop) -> "Grid":
-        """The part of this grid that lies within ``crop``; at least one cell."""
+        """The part of this grid within ``crop``; at least one cell."""
         rows, columns = self.whole
         r0, c0 = max(0, min(crop[0], rows - 1)), max(0, min(crop[2], columns - 1))
         r1, c1 = max(r0 + 1, min(crop[1], rows)), max(c0 + 1, min(crop[3], columns))
@@ -73,7 +75,7 @@ class Grid:
         return columns * high + rows if self.array.column_major else rows * wide + columns
 
     def table(self) -> npt.NDArray[np.uint8]:
-        """A zero for every cell, flat, and one more that takes what is outside."""
+        """Zeros, flat: one for each cell, and one more for elements outside the crop."""
         return np.zeros(self.cell_count + 1, np.uint8)
 
     def shaped(self, table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -82,7 +84,7 @@ class Grid:
 
 
 def rows_columns(array: MemoryArray) -> tuple[int, int]:
-    """A matrix as it is; a shared array as declared, leading dims stacked as rows."""
+    """Rows and columns of an array; a shared array as declared, with leading dimensions stacked as rows."""
     if len(array.shape) > 1:
         return array.size // array.shape[-1], array.shape[-1]
     return 1, array.size

@@ -1,4 +1,4 @@
-"""One step of one replay seen through one focus, as a value; and the reader that goes from one step to the next."""
+"""One step of one replay seen through one focus, as a value; and the reader that moves from one step to the next."""
 
 import threading
 from collections.abc import Callable
@@ -22,14 +22,14 @@ from gemmviz.analysis.replay.tiles import TileContent, Tiles
 from gemmviz.model.arrays import Floats, Ints, Longs
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.trace import Trace
-from gemmviz.model.watched import Value, Watched
+from gemmviz.model.watched import VariableValue, Watched
 
-Cached = TypeVar("Cached")
+_Cached = TypeVar("_Cached")
 
 
 class Reader:
-    """Moments of a replay seen through a focus. Any number of threads may read from one reader; going from one step to the next
-    is fast, a jump may take longer.
+    """Moments of a replay seen through a focus. Any number of threads may read from one reader. The next step is computed
+    quickly, a distant one may take longer.
     """
 
     def __init__(self, replay: Replay, focus: Focus | None = None) -> None:
@@ -41,7 +41,7 @@ class Reader:
 
     @property
     def watched(self) -> Watched | None:
-        """Variables of the first of the watched threads, None as long as they are unknown."""
+        """Variables of the first chosen thread, None as long as they are unknown."""
         return self._watched
 
     @watched.setter
@@ -50,7 +50,7 @@ class Reader:
             self._watched, self._latest = watched, None
 
     def at(self, step: int) -> "Moment":
-        """The moment of a step; the same object when called again for the same step."""
+        """The moment of a step; the same object if called again for the same step."""
         latest = self._latest
         if latest is None or latest.step != step:
             latest = self._latest = Moment(self._cursors, step, self._watched)
@@ -60,7 +60,7 @@ class Reader:
 class Cursors:
     """Contents of tiles and numbers of loads after a step, computed from those after the step before.
 
-    Every array returned is a copy. A lock protects the cursors; one that is cancelled halfway is dropped.
+    Every array returned is a copy. A lock protects the cursors; a cursor whose computation is cancelled is dropped.
     """
 
     def __init__(self, replay: Replay, scope: Scope) -> None:
@@ -68,8 +68,8 @@ class Cursors:
         self._lock = threading.RLock()
         self._cursors: dict[Any, Any] = {}
 
-    def _after(self, key: Any, make: Callable[[], Any], step: int, copy: Callable[[Any], Cached]) -> Cached:
-        """A copy of what the cursor of this key holds after ``step``."""
+    def _after(self, key: Any, make: Callable[[], Any], step: int, copy: Callable[[Any], _Cached]) -> _Cached:
+        """A copy of the contents of the cursor ``key`` after ``step``."""
         with self._lock:
             cursor = self._cursors.get(key)
             if cursor is None:
@@ -81,11 +81,11 @@ class Cursors:
                 raise
 
     def tiles(self, step: int) -> dict[int, TileContent]:
-        """Contents of every shared array of the block after ``step``, by array number; empty where the trace doesn't say."""
+        """Contents of every shared array of the block after ``step``, by array number; empty if the trace has no origins."""
         return self._tiles("tiles", step, step)
 
     def tiles_before(self, step: int) -> dict[int, TileContent]:
-        """As ``tiles``, before ``step``."""
+        """Contents of every shared array of the block before ``step``, by array number."""
         return self._tiles("tiles before", step, step - 1)
 
     def _tiles(self, key: str, step: int, after: int) -> dict[int, TileContent]:
@@ -95,24 +95,26 @@ class Cursors:
         return self._after(key, lambda: Tiles(trace, block, self.replay.value), after, _copies)
 
     def loads(self, array: int, step: int, grid: Grid) -> Longs:
-        """How often the chosen threads (of a shared array: those of the block) have loaded each element by ``step``: (rows,
-        columns) of the grid.
+        """Loads of each element by the chosen threads (of a shared array: of the block) up to ``step``: (rows, columns) of the
+        grid.
         """
         trace = self.replay.trace
         threads = self.scope.in_block if trace.arrays[array].space == "shared" else self.scope.threads
         return self._after((array, grid.factor), lambda: LoadCounts(trace, array, grid, threads), step, np.ndarray.copy)
 
     def tile_loads(self, array: int, step: int) -> Longs:
-        """How often what each cell of a shared array holds after ``step`` has been loaded since it was stored, flat."""
+        """Loads of the present contents of each cell of a shared array after ``step``, flat."""
         return self._after(array, lambda: TileLoads(self.replay.trace, array, self.scope), step, np.ndarray.copy)
 
     @cached_property
     def homes(self) -> npt.NDArray[np.float64]:
-        """Where the block's threads compute: the middle (row, column) of each one's elements of C, NaN for none."""
+        """Where the block's threads compute: the mean (row, column) of each one's elements of C, NaN for a thread
+        without any.
+        """
         return self.replay.owners.homes(self.scope.of_block)
 
     def so_far(self, step: int, space: Space) -> Counts:
-        """What all steps up to and with ``step`` cost in one kind of memory."""
+        """Cost in one kind of memory of all steps up to and including ``step``."""
         return Counts(*self.replay.sums(self.scope)[space][step].tolist())
 
 
@@ -121,9 +123,9 @@ def _copies(contents: dict[int, TileContent]) -> dict[int, TileContent]:
 
 
 @dataclass(frozen=True)
-class Touched:
+class TouchedOperand:
     """One operand at a moment: its array, the elements that the chosen threads touch, -1 inactive, and their lanes.
-    ``in_block`` and ``block_lanes``: likewise of the chosen threads of the block.
+    ``in_block`` and ``block_lanes``: the same for the chosen threads of the block.
     """
 
     operand: Operand
@@ -136,12 +138,12 @@ class Touched:
 
     @property
     def cells(self) -> Longs:
-        """All elements that active threads touch, thread by thread."""
+        """All elements that active chosen threads touch, thread by thread."""
         return _spread(self.operand, self.elements, self.lanes)
 
     @property
     def block_cells(self) -> Longs:
-        """Likewise of the chosen threads of the block."""
+        """All elements that active chosen threads of the block touch, thread by thread."""
         return _spread(self.operand, self.in_block, self.block_lanes)
 
 
@@ -152,17 +154,17 @@ def _spread(operand: Operand, elements: Ints, lanes: Ints) -> Longs:
 
 @dataclass(frozen=True)
 class Request:
-    """One warp of the block at a moment: its number, and what its lanes touch (lanes,), -1 inactive."""
+    """One warp of the block at a moment: its number, and the elements that its lanes touch (lanes,), -1 inactive."""
 
     warp: int
     lanes: Longs
 
 
 class Moment:
-    """One step of a replay seen through a focus: a value, which gives the same answers whatever its reader does next.
+    """One step of a replay seen through a focus: an immutable value, independent of its reader's later moments.
 
-    ``main`` is what the step touches first: the array that is read where it copies. ``watched``: variables of the first of the
-    watched threads, None where they are unknown.
+    ``main``: the array of the step's first operand; for a copy, the array that is read. ``watched``: variables of the first
+    chosen thread, None if unknown.
     """
 
     def __init__(self, cursors: Cursors, step: int, watched: Watched | None = None) -> None:
@@ -173,52 +175,54 @@ class Moment:
         self.scope: Scope = cursors.scope
         self.focus: Focus = cursors.scope.focus
         self.step = step
-        self._kept: dict[Any, Any] = {}
+        self._cache: dict[Any, Any] = {}
         self.site: Site = self.trace.site_of(step)
         self.phase = int(self.trace.phase[step])
 
-    def kept(self, key: Any, make: Callable[[], Cached]) -> Cached:
-        """What a picture of this moment was made of before, else made now."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        found: Cached = self._kept[key]
+    def cached(self, key: Any, make: Callable[[], _Cached]) -> _Cached:
+        """The cached value for a key, computed by ``make`` if missing."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        found: _Cached = self._cache[key]
         return found
 
     @cached_property
-    def touched(self) -> tuple[Touched, ...]:
-        """What each operand touches; nothing where the site has none."""
-        trace, first, found = self.trace, int(self.trace.row[self.step]), []
+    def touched(self) -> tuple[TouchedOperand, ...]:
+        """The elements that each operand touches; empty if the site has no operands."""
+        trace, first, operands = self.trace, int(self.trace.row[self.step]), []
         for place, operand in enumerate(self.site.operands):
             row = trace.element[first + place]
             parts = (each[part] for each in (row, trace.lane) for part in (self.scope.threads, self.scope.in_block))
-            found.append(Touched(operand, trace.arrays[operand.array], first + place, *parts))
-        return tuple(found)
+            operands.append(TouchedOperand(operand, trace.arrays[operand.array], first + place, *parts))
+        return tuple(operands)
 
     @property
-    def main(self) -> Touched | None:
+    def main(self) -> TouchedOperand | None:
         return self.touched[0] if self.touched else None
 
-    def of_array(self, number: int) -> tuple[Touched, ...]:
+    def of_array(self, number: int) -> tuple[TouchedOperand, ...]:
         """The operands in one array."""
         return tuple(each for each in self.touched if each.operand.array == number)
 
     @cached_property
     def arrived(self) -> Ints:
-        """Who of the chosen threads takes part: its element, or 0 at a barrier; -1 for who doesn't."""
+        """The chosen threads that take part: the element of each, or 0 at a barrier; -1 for the others."""
         return self.trace.element[self.trace.row[self.step], self.scope.threads]
 
-    def touched_in(self, space: Space) -> Touched | None:
-        """The first operand in one kind of memory, None where there is none."""
+    def touched_in(self, space: Space) -> TouchedOperand | None:
+        """The first operand in one kind of memory, None if there is none."""
         return next((each for each in self.touched if each.array.space == space), None)
 
     @cached_property
     def request(self) -> Request | None:
-        """What a warp asks for with the first operand, as ``request_of`` says; where there is none, who of it takes part."""
+        """The request of a warp for the first operand, as ``request_of`` gives it; at a site without operands, the lanes that
+        take part.
+        """
         return self.request_of(int(self.trace.row[self.step]))
 
     def request_of(self, row: int) -> Request | None:
-        """One warp of the block and what its lanes touch in a row of the record: the chosen one, else the first with an active
-        lane; None where no lane is active.
+        """One warp of the block and the elements that its lanes touch in a row of the record: the chosen warp, else the first
+        with an active lane; None if no lane is active.
         """
         rows = warp_rows(self.trace.element[row : row + 1, self.scope.of_block], self.trace.rules.warp_size)
         active = np.flatnonzero((rows >= 0).any(axis=1))
@@ -228,14 +232,14 @@ class Moment:
 
     @cached_property
     def cost(self) -> Counts:
-        """What the step costs the chosen block or warps; for one thread, its warp."""
+        """Cost of the step for the chosen block or warps; for one thread, of its warp."""
         if self.replay.knows_costs(self.scope):
             return Counts(*self.replay.costs(self.scope)[self.step].tolist())
-        found = Counts()
+        total = Counts()
         for each in self.touched:
             rows = self.replay.rows_of_warps(self.trace.element[each.row : each.row + 1], self.scope)
-            found += count_rows(rows, each.operand, each.array, self.trace.rules)
-        return found
+            total += count_rows(rows, each.operand, each.array, self.trace.rules)
+        return total
 
     @cached_property
     def tiles(self) -> dict[int, TileContent]:
@@ -244,42 +248,44 @@ class Moment:
 
     @cached_property
     def tiles_before(self) -> dict[int, TileContent]:
-        """As ``tiles``, before the step."""
+        """Contents of every shared array of the block before the step, by array number."""
         return self._cursors.tiles_before(self.step)
 
     def loads(self, array: int, grid: Grid) -> Longs:
-        """How often the chosen threads have loaded each element by now: (rows, columns) of the grid."""
+        """Loads of each element by the chosen threads up to now: (rows, columns) of the grid."""
         return self._cursors.loads(array, self.step, grid)
 
     def tile_loads(self, array: int) -> Longs:
-        """How often what each cell of a shared array holds now has been loaded since it was stored there, flat."""
+        """Loads of the present contents of each cell of a shared array, flat."""
         return self._cursors.tile_loads(array, self.step)
 
     def area(self, array: int) -> Area | None:
         return self.replay.area(array, self.step, self.scope)
 
     def areas(self, name: str) -> dict[int, Area]:
-        """Rows and columns of a matrix that the watched block or warp touches, phase by phase; none where it is not there."""
+        """Rows and columns of a matrix that the chosen block or warp touches, by phase; empty if the trace has no such
+        matrix.
+        """
         number = self.trace.number_of(name)
         return {} if number is None else self.replay.areas(number, self.scope)
 
     @cached_property
     def terms(self) -> Terms | None:
-        """The sums of the block, term by term; None as long as that has not been worked out, and where it can't be."""
+        """The sums of the block, term by term; None until computed, and if they can't be."""
         return self.replay.terms(self.scope) if self.replay.knows_terms(self.scope) else None
 
     @cached_property
     def done(self) -> Longs:
-        """How many terms of each of the block's elements are there by now; none where ``terms`` are not known."""
+        """Number of finished terms of each of the block's elements; empty if ``terms`` are unknown."""
         return np.zeros(0, np.int64) if self.terms is None else self.terms.done(self.step)
 
     @cached_property
     def thread_terms(self) -> ThreadTerms | None:
-        """Those of the first of the watched threads."""
+        """The sums of the first chosen thread; None if unknown."""
         return of_thread(self.terms, self.replay.owners, self.scope.first_thread, self.step) if self.terms else None
 
     def factors(self, terms: ThreadTerms) -> tuple[Floats, Floats]:
-        """The values of a thread's factors of A (rows,) and of B (columns,), NaN where they are not known."""
+        """Values of a thread's factors of A (rows,) and of B (columns,), NaN if unknown."""
         a, b = (np.full(len(each), np.nan) for each in (terms.rows, terms.columns))
         for place, has, steps, values in ((0, terms.has_a, terms.steps_a, a), (1, terms.has_b, terms.steps_b, b)):
             for at in np.flatnonzero(has).tolist():
@@ -287,7 +293,7 @@ class Moment:
         return a, b
 
     def _value_read(self, step: int, matrix: str) -> float:
-        """What the first of the watched threads read at a step, from a matrix or a copy of it."""
+        """The value that the first chosen thread read at a step, from a matrix or a copy of it."""
         value, column = self.replay.value, self.scope.of_block.start + self.scope.first_thread
         for place, operand in enumerate(self.trace.site_of(step).operands):
             array = self.trace.arrays[operand.array]
@@ -296,12 +302,12 @@ class Moment:
         return float("nan")
 
     @property
-    def variables(self) -> list[tuple[str, Value]]:
-        """Names and values of the variables of the first of the watched threads, as far as they are known."""
+    def variables(self) -> list[tuple[str, VariableValue]]:
+        """Names and known values of the variables of the first chosen thread."""
         return self.variables_at(self.step)
 
-    def variables_at(self, step: int) -> list[tuple[str, Value]]:
-        """Likewise after another step."""
+    def variables_at(self, step: int) -> list[tuple[str, VariableValue]]:
+        """Names and known values of the variables of the first chosen thread after another step."""
         watched = self.watched
         return [] if watched is None else watched.at(step, self.trace.site_of(step))
 
@@ -313,18 +319,20 @@ class Moment:
 
     @property
     def homes(self) -> npt.NDArray[np.float64]:
-        """Where the block's threads compute: the middle (row, column) of each one's elements of C, NaN for none."""
+        """Where the block's threads compute: the mean (row, column) of each one's elements of C, NaN for a thread
+        without any.
+        """
         return self._cursors.homes
 
     def so_far(self, space: Space) -> Counts:
-        """What all steps up to and with this one cost in one kind of memory."""
+        """Cost in one kind of memory of all steps up to and including this one."""
         return self._cursors.so_far(self.step, space)
 
     def stored(self, grid: Grid) -> npt.NDArray[np.bool_]:
-        """Of which cells of C anything is stored by now: (rows, columns)."""
+        """Which cells of C have been stored at least in part: (rows, columns)."""
         return self.replay.first_stored(grid) <= self.step
 
     @cached_property
     def flights(self) -> list[Flights]:
-        """What the chosen threads of the block move."""
+        """Movements of elements by the chosen threads of the block."""
         return flights(self.trace, self.step, self.scope)

@@ -1,4 +1,4 @@
-"""Two replays side by side, locked to the same moment, and what differs between them."""
+"""Two replays side by side at corresponding steps, and the differences between them."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from gemmviz.analysis.memory.counts import LaunchCounts, values_read
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, VOICES, voice_of
+from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, TRACKS, track_of
 from gemmviz.model.arrays import Floats
 from gemmviz.model.sinks import COST_COLUMNS
 
@@ -20,11 +20,10 @@ _SECTORS, _WAVEFRONTS = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("wavef
 
 
 def clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
-    """What time it is after each step: (steps,), never going back; kept with the replay. ``phase``: phases passed, with the
-    share of the present one; ``k``: terms of the sums whose factors are read; ``step``: steps; ``bytes``: moved in sectors of
-    global memory.
+    """The time after each step: (steps,), ascending; cached with the replay. ``phase``: finished phases plus the share of the
+    present one; ``k``: terms of the sums whose factors are read; ``step``: steps; ``bytes``: moved in sectors of global memory.
     """
-    return replay.kept(("clock", scope.of_warps.start, scope.of_warps.stop, lock), lambda: _clock(replay, scope, lock))
+    return replay.cached(("clock", scope.of_warps.start, scope.of_warps.stop, lock), lambda: _clock(replay, scope, lock))
 
 
 def _clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
@@ -45,38 +44,38 @@ def _clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
 
 
 def shared_lock(left: tuple[Replay, Scope], right: tuple[Replay, Scope], lock: Lock) -> Lock:
-    """The lock, or that by phases where one side has no sums to tell k from."""
+    """The lock itself, or "phase" if it is "k" and one side has no sums."""
     if lock == "k" and any(replay.terms(scope) is None for replay, scope in (left, right)):
         return "phase"
     return lock
 
 
 def step_like(other: Floats, own: Floats, step: int) -> int:
-    """The last step of another replay at which it is no later there than after ``step`` here."""
+    """The last step of another replay whose time is no later than that after ``step`` here."""
     return max(0, min(len(other) - 1, int(np.searchsorted(other, own[step], side="right")) - 1))
 
 
 def moment_like(reader: Reader, now: Moment, lock: Lock) -> tuple[Moment, Lock]:
-    """Of another run, at the same time as this one is at, and the lock that both have."""
-    found = shared_lock((reader.replay, reader.scope), (now.replay, now.scope), lock)
-    clocks = clock(reader.replay, reader.scope, found), clock(now.replay, now.scope, found)
-    return reader.at(step_like(*clocks, now.step)), found
+    """The moment of another run at the time of this one, and the lock that both support."""
+    common = shared_lock((reader.replay, reader.scope), (now.replay, now.scope), lock)
+    clocks = clock(reader.replay, reader.scope, common), clock(now.replay, now.scope, common)
+    return reader.at(step_like(*clocks, now.step)), common
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One quantity on both sides: of the watched blocks so far, and of the whole launch (None where nobody has counted it).
-    ``voice``: the part of the score that it belongs to, None for all.
+    """One quantity on both sides: for the chosen blocks so far, and for the whole launch (None if not counted). ``track``: the
+    track of the timeline that it belongs to, None for all.
     """
 
     name: str
-    voice: int | None
+    track: int | None
     so_far: tuple[float, float] | None
     in_all: tuple[float | None, float | None]
 
     @property
     def ratio(self) -> float | None:
-        """How many times as much on the right, in the whole launch; None where that is not known."""
+        """The right side divided by the left, in the whole launch; None if unknown."""
         left, right = self.in_all
         if left is None or right is None:
             return None
@@ -84,7 +83,7 @@ class Difference:
 
     @property
     def weight(self) -> float:
-        """How different the sides are: the factor between them, whichever way it goes; something against nothing is most."""
+        """Weight for sorting: the factor between the sides in either direction, infinite if only one of them is 0."""
         ratio = self.ratio
         if ratio is None:
             return 1.0
@@ -93,8 +92,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two moments, locked by ``lock``. ``counts``: of the whole launches, ``times_ms``: of the real kernels, None where nobody
-    knows, ``time_sources``: who says so; ``marked``: a matrix, row and column that is followed in both.
+    """Two moments, locked by ``lock``. ``counts``: of the whole launches, ``times_ms``: of the real kernels, None if unknown;
+    ``time_sources``: origins of the times; ``marked``: a matrix, row and column that is followed in both.
     """
 
     left: Moment
@@ -107,55 +106,55 @@ class Pair:
 
     @property
     def is_same_problem(self) -> bool:
-        """Whether both multiply matrices of the same sizes: else nothing says which is better."""
+        """Whether both multiply matrices of the same sizes, without which their times can't be compared."""
         return bool(self.left.trace.setup.problem == self.right.trace.setup.problem)
 
 
 def differences(pair: Pair) -> list[Difference]:
-    """All that is counted on both sides, the most different first."""
-    sides, found = (pair.left, pair.right), []
-    for voice, column in _COUNTED:
-        left, right = (_of_voice(moment, voice, column) for moment in sides)
-        whole = tuple(None if each is None else _of_launch(each, voice, column) for each in pair.counts)
+    """All quantities that are counted on both sides, largest difference first."""
+    sides, quantities = (pair.left, pair.right), []
+    for track, column in _COUNTED:
+        left, right = (_of_track(moment, track, column) for moment in sides)
+        whole = tuple(None if each is None else _of_launch(each, track, column) for each in pair.counts)
         if left or right or any(whole):
-            name = f"{VOICES[voice]}: {COST_COLUMNS[column]}"
-            found.append(Difference(name, voice, (left, right), (whole[0], whole[1])))
-    for name, each in (("bytes asked for a multiply-add", _asked), ("values of shared memory a multiply-add", _read)):
+            name = f"{TRACKS[track]}: {COST_COLUMNS[column]}"
+            quantities.append(Difference(name, track, (left, right), (whole[0], whole[1])))
+    for name, each in (("bytes requested per multiply-add", _requested), ("shared-memory values per multiply-add", _read)):
         whole = tuple(
             None if counts is None else each(counts) / (moment.trace.setup.problem.flops / 2)
             for counts, moment in zip(pair.counts, sides, strict=True)
         )
         if any(whole):
-            found.append(Difference(name, None, None, (whole[0], whole[1])))
-    found.sort(key=lambda each: -each.weight)
+            quantities.append(Difference(name, None, None, (whole[0], whole[1])))
+    quantities.sort(key=lambda each: -each.weight)
     if pair.marked is not None:
         matrix, row, column = pair.marked
         so_far = (_loads_of(pair.left, pair.marked), _loads_of(pair.right, pair.marked))
-        found.insert(0, Difference(f"loads of {matrix}[{row}, {column}]", None, so_far, (None, None)))
-    return found
+        quantities.insert(0, Difference(f"loads of {matrix}[{row}, {column}]", None, so_far, (None, None)))
+    return quantities
 
 
-_COUNTED = tuple((voice, _WAVEFRONTS if voice in (STORE_TILE, COMPUTE) else _SECTORS) for voice in range(BARRIER))
+_COUNTED = tuple((track, _WAVEFRONTS if track in (STORE_TILE, COMPUTE) else _SECTORS) for track in range(BARRIER))
 
 
-def _of_voice(moment: Moment, voice: int, column: int) -> float:
-    """What the steps of a voice have cost the watched blocks so far."""
-    costs, score = moment.replay.costs(moment.scope)[: moment.step + 1, column], moment.replay.score
-    return float(costs[score.voice[: moment.step + 1] == voice].sum())
+def _of_track(moment: Moment, track: int, column: int) -> float:
+    """Cost of the steps of a track for the chosen blocks so far."""
+    costs, timeline = moment.replay.costs(moment.scope)[: moment.step + 1, column], moment.replay.timeline
+    return float(costs[timeline.track[: moment.step + 1] == track].sum())
 
 
-def _of_launch(counts: LaunchCounts, voice: int, column: int) -> float:
-    """What the accesses of a voice cost the whole launch."""
+def _of_launch(counts: LaunchCounts, track: int, column: int) -> float:
+    """Cost of the accesses of a track for the whole launch."""
     return float(
         sum(
             getattr(each, COST_COLUMNS[column])
             for (site, _), each in counts.accesses.items()
-            if voice_of(counts.arrays, site) == voice
+            if track_of(counts.arrays, site) == track
         )
     )
 
 
-def _asked(counts: LaunchCounts) -> float:
+def _requested(counts: LaunchCounts) -> float:
     return float(counts.total("global", "read").bytes_asked)
 
 
@@ -164,7 +163,7 @@ def _read(counts: LaunchCounts) -> float:
 
 
 def _loads_of(moment: Moment, marked: tuple[str, int, int]) -> float:
-    """How often the watched blocks have loaded an element so far; NaN where there is no such element."""
+    """Loads of an element by the chosen blocks so far; NaN if there is no such element."""
     trace, (matrix, row, column) = moment.trace, marked
     number = trace.number_of(matrix)
     if number is None:

@@ -1,4 +1,4 @@
-"""What single threads read from global memory, told by the k of the product that it is for; and what a phase is made of."""
+"""Reads from global memory of single threads, ordered by the k of their product; and the copies and products of a phase."""
 
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -29,13 +29,13 @@ class Reads:
 
     @cached_property
     def _ordered(self) -> tuple[Longs, Longs]:
-        """Which read is which, by thread, then k, then step; and a key of thread and k for each, ascending."""
+        """Indices of the reads sorted by thread, then k, then step; and a key of thread and k for each, ascending."""
         order = np.lexsort((self.step, self.k, self.thread))
         return order, self._key(self.thread[order], self.k[order])
 
     @cached_property
     def _end(self) -> int:
-        """A k beyond all that there are."""
+        """One more than the largest k."""
         return int(self.k.max(initial=0)) + 1
 
     def _key(self, thread: Any, k: Any) -> Any:
@@ -48,19 +48,19 @@ class Reads:
         return order[low:high]
 
     def of(self, thread: int, k: int, until: int) -> list[tuple[int, int]]:
-        """Array and element of what a thread reads for one k up to and with a step."""
-        found = self._between(thread, k, k + 1)
-        found = found[self.step[found] <= until]
-        return list(zip(self.number[found].tolist(), self.element[found].tolist(), strict=True))
+        """Array and element of each read of a thread for one k up to and including a step."""
+        reads = self._between(thread, k, k + 1)
+        reads = reads[self.step[reads] <= until]
+        return list(zip(self.number[reads].tolist(), self.element[reads].tolist(), strict=True))
 
     def latest(self, thread: int, until: int) -> int:
-        """The k that a thread read for last, up to and with a step; 0 before its first read."""
+        """The k of the latest read of a thread up to and including a step; 0 before its first read."""
         own = self._between(thread, 0, self._end)
         own = own[self.step[own] <= until]
         return int(self.k[own[np.argmax(self.step[own])]]) if len(own) else 0
 
     def count(self, thread: int, ks: int, until: int) -> int:
-        """How often a thread has read for products up to k = ``ks`` - 1."""
+        """Number of a thread's reads up to a step for products with k < ``ks``."""
         return int(np.count_nonzero(self.step[self._between(thread, 0, ks)] <= until))
 
     @cached_property
@@ -71,12 +71,12 @@ class Reads:
         return np.sort(self.step[first])
 
     def different(self, until: int) -> int:
-        """How many different elements are read up to and with a step."""
+        """Number of distinct elements read up to and including a step."""
         return int(np.searchsorted(self._first_steps, until, side="right"))
 
 
 def reads_of(trace: Trace, scope: Scope) -> Reads:
-    """Of the block of a scope."""
+    """The reads of the block of a scope."""
     parts: list[list[Ints]] = [[] for _ in fields(Reads)]
     for name in ("A", "B"):
         number = trace.number_of(name)
@@ -90,8 +90,8 @@ def reads_of(trace: Trace, scope: Scope) -> Reads:
                     element = touched[thread].astype(np.int64) + offset
                     r, c = trace.arrays[number].row_column(element)
                     k = np.asarray(c if name == "A" else r)
-                    found = np.full(len(thread), step), thread, np.full(len(thread), number), element, k
-                    for column, part in zip(parts, found, strict=True):
+                    entries = np.full(len(thread), step), thread, np.full(len(thread), number), element, k
+                    for column, part in zip(parts, entries, strict=True):
                         column.append(part.astype(np.int32))
     columns = [np.concatenate(parts.pop(0) or [np.zeros(0, np.int32)]) for _ in fields(Reads)]
     order = np.argsort(columns[0], kind="stable")
@@ -99,13 +99,13 @@ def reads_of(trace: Trace, scope: Scope) -> Reads:
 
 
 def reads_at(moment: Moment) -> Reads:
-    """Of the watched block; they are kept with the trace."""
-    return moment.replay.kept(("reads", moment.scope.of_block.start), lambda: reads_of(moment.trace, moment.scope))
+    """The reads of the focus's block, cached with the trace."""
+    return moment.replay.cached(("reads", moment.scope.of_block.start), lambda: reads_of(moment.trace, moment.scope))
 
 
 def walk_of(moment: Moment, name: str) -> tuple[Longs, Longs, Longs] | None:
-    """Steps, elements and byte addresses of a matrix that the first of the watched threads reads from global memory; None where
-    it reads none.
+    """Steps, elements and byte addresses of a matrix that the first chosen thread reads from global memory; None if it reads
+    none.
     """
     reads, number = reads_at(moment), moment.trace.number_of(name)
     own = (reads.thread == moment.scope.first_thread) & (reads.number == number)
@@ -115,14 +115,16 @@ def walk_of(moment: Moment, name: str) -> tuple[Longs, Longs, Longs] | None:
 
 
 def stride_of(addresses: Longs) -> int | None:
-    """Bytes from one to the next, where that is always the same."""
+    """Bytes between consecutive addresses if the distance is constant, else None."""
     steps = np.unique(np.diff(addresses))
     return int(steps[0]) if len(steps) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """An element of a matrix that a thread puts into shared memory at a step: where from, (row, column), and where to."""
+    """An element of a matrix that a thread copies into shared memory at a step: its source, (row, column), and its
+    destination.
+    """
 
     step: int
     matrix: str
@@ -133,7 +135,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """Two cells of shared memory that a thread reads one after the other to multiply them, when the second one is read."""
+    """Two cells of shared memory whose values a thread multiplies, with the step at which the second one is read."""
 
     step: int
     left: tuple[str, int, int]
@@ -141,8 +143,8 @@ class Product:
 
 
 def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]:
-    """What a thread of the block loads into shared memory in a phase, in the order of the run."""
-    column, found = _column(trace, scope, thread), []
+    """Copies of a thread of the block into shared memory in a phase, in the order of the run."""
+    column, copies = _column(trace, scope, thread), []
     for at, step in enumerate(trace.origin_step.tolist()):
         if step >= trace.steps:
             break  # the run ended before this store
@@ -156,21 +158,21 @@ def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]
         offset = operand.layout.offset(at - int(np.searchsorted(trace.origin_step, step)), trace.lane[column])
         matrix, tile = trace.arrays[number], trace.arrays[operand.array]
         source = matrix.place(int(trace.origin[at, column]))
-        found.append(Copy(step, matrix.name, source, tile.name, tile.place(cell + int(offset))))
-    return found
+        copies.append(Copy(step, matrix.name, source, tile.name, tile.place(cell + int(offset))))
+    return copies
 
 
 def products_of(replay: Replay, scope: Scope, thread: int, phase: int) -> list[Product]:
-    """What a thread of the block multiplies in a phase: of its reads of shared memory each two that follow each other and are
-    of different arrays. Raises UsageError where these are not its products: for a thread with several elements of C, which
-    keeps what it reads in registers, and for reads of several elements at once.
+    """Products of a thread of the block in a phase: pairs of consecutive reads of shared memory from different arrays. Raises
+    UsageError if these are not its products: for a thread with several elements of C, which keeps values in registers, and for
+    reads of several elements at once.
     """
     trace, column = replay.trace, _column(replay.trace, scope, thread)
     if not has_plain_products(replay, scope):
-        raise UsageError("its threads multiply from registers, where one read is for several products")
+        raise UsageError("its threads use each value that they read in several products")
     steps = np.flatnonzero(trace.phase == phase)
     waiting: tuple[str, int, int] | None = None
-    found = []
+    products = []
     for step in steps.tolist():
         for place, operand in enumerate(trace.site_of(step).operands):
             array = trace.arrays[operand.array]
@@ -179,15 +181,15 @@ def products_of(replay: Replay, scope: Scope, thread: int, phase: int) -> list[P
                 continue
             cell = (array.name, *array.place(element))
             if waiting is not None and waiting[0] != array.name:
-                found.append(Product(step, waiting, cell))
+                products.append(Product(step, waiting, cell))
                 waiting = None
             else:
                 waiting = cell
-    return found
+    return products
 
 
 def has_plain_products(replay: Replay, scope: Scope) -> bool:
-    """Whether each thread of the block has at most one element of C and reads one of a tile at a time."""
+    """Whether each thread of the block has at most one element of C and reads one element of a tile at a time."""
     trace = replay.trace
     shared = [number for number, array in enumerate(trace.arrays) if array.space == "shared"]
     wide = any(op.access == "read" and op.array in shared and op.width > 1 for site in trace.sites for op in site.operands)
@@ -195,7 +197,7 @@ def has_plain_products(replay: Replay, scope: Scope) -> bool:
 
 
 def _column(trace: Trace, scope: Scope, thread: int) -> int:
-    """Of a thread of the block in tables of the trace. Raises UsageError for one that the block has not."""
+    """Column of a thread of the block in the tables of the trace. Raises UsageError if the block has no such thread."""
     count = trace.space.threads_per_block
     if not 0 <= thread < count:
         raise UsageError(f"a block has no thread {thread}", remedy=f"choose 0 to {count - 1}")

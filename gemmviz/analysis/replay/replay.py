@@ -1,4 +1,4 @@
-"""A trace as something to play: what follows from it once and for all, for any number of readers at once."""
+"""A trace prepared for replay: quantities derived from it once, for any number of readers at once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.owners import NEVER, Owners
 from gemmviz.analysis.replay.terms import Terms, size_of, terms_of
-from gemmviz.analysis.replay.timeline import Score, score_of
+from gemmviz.analysis.replay.timeline import Timeline, timeline_of
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.sinks import COST_COLUMNS
@@ -25,13 +25,13 @@ from gemmviz.model.trace import Trace
 
 _ACCESSES_AT_ONCE, _MOST_KEPT, _MOST_THINGS = 1 << 20, 8, 32
 _UNKNOWN = object()
-_SOON = 60_000  # accesses that are looked through within a frame
-Cached = TypeVar("Cached")
+_SOON = 60_000  # accesses that are processed within a frame
+_Cached = TypeVar("_Cached")
 Area = tuple[int, int, int, int]
 
 
 class _Shared:
-    """What follows from a trace alone: worked out when it is first asked for, and shared by all replays of it."""
+    """Quantities that depend on a trace alone: computed on first use, and shared by all replays of it."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -39,7 +39,7 @@ class _Shared:
         self.costs: dict[Any, Longs] = {}
         self.sums: dict[Any, dict[Space, Longs]] = {}
         self.first_stored: dict[int, Longs] = {}
-        self.kept: dict[Any, Any] = {}
+        self.cache: dict[Any, Any] = {}
         self.terms: dict[int, Terms | None] = {}
         self.owner_threads: dict[Any, npt.NDArray[np.int32]] = {}
 
@@ -48,14 +48,14 @@ class _Shared:
         return Owners(self.trace)
 
     @cached_property
-    def score(self) -> Score:
-        return score_of(self.trace)
+    def timeline(self) -> Timeline:
+        return timeline_of(self.trace)
 
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """Immutable: threads may read one at the same time. ``value`` (what was read and written, (rows, threads)) and ``ordering``
-    may be found later than the trace: ``replace`` gives a replay that knows them.
+    """An immutable replay, which several threads may read at once. ``value`` (values read and written, (rows, threads)) and
+    ``ordering`` may become known later than the trace: ``replace`` gives a replay with them.
     """
 
     trace: Trace
@@ -89,9 +89,9 @@ class Replay:
         return self._facts.owners
 
     @property
-    def score(self) -> Score:
-        """What every step does."""
-        return self._facts.score
+    def timeline(self) -> Timeline:
+        """The track of every step."""
+        return self._facts.timeline
 
     @cached_property
     def phase_starts(self) -> Ints:
@@ -101,7 +101,7 @@ class Replay:
 
     @cached_property
     def phases(self) -> int:
-        """How many phases there are; of a trace of some phases, the number of its last one."""
+        """Number of phases; for a trace of some phases, the number of its last one."""
         in_loop = np.array([self.trace.phase_loop in site.loops for site in self.trace.sites])[self.trace.site]
         return int(self.trace.phase[in_loop].max()) + 1 if in_loop.any() else 0
 
@@ -110,14 +110,14 @@ class Replay:
         return self.trace.phases is not None and int(self.trace.phase[step]) >= self.phases
 
     def rows_of_warps(self, element: Ints, scope: Scope) -> Longs:
-        """Rows of the record (rows, threads of the trace) as requests of the warps that pay, row by row: (requests, lanes)."""
+        """Rows of the record (rows, threads of the trace) as requests of the chosen warps, row by row: (requests, lanes)."""
         chosen = element[:, scope.of_warps]
         if scope.focus.everyone:
             chosen = chosen.reshape(-1, self.trace.space.threads_per_block)
         return request_rows(chosen, self.trace.rules)
 
     def costs(self, scope: Scope) -> Longs:
-        """What every step costs the warps of a scope: int64 (steps, columns), columns as COST_COLUMNS names them."""
+        """Cost of every step for the warps of a scope: int64 (steps, columns), columns named by COST_COLUMNS."""
         key = _warps(scope)
         if key not in self._facts.costs:
             self._facts.costs[key] = sum((self._costs(scope, space) for space in SPACES), self._nothing)
@@ -130,34 +130,34 @@ class Replay:
             self._facts.sums[key] = {space: np.cumsum(self._costs(scope, space), axis=0) for space in SPACES}
         return self._facts.sums[key]
 
-    def kept(self, key: Any, make: Callable[[], Cached]) -> Cached:
-        """What was made of this trace under a key before, else made now: it lasts as long as the trace."""
-        known = self._facts.kept
-        found: Cached | None = known.get(key)
-        if found is None:
-            found = make()
+    def cached(self, key: Any, make: Callable[[], _Cached]) -> _Cached:
+        """The cached value for a key, computed by ``make`` if missing. It lasts as long as the trace."""
+        known = self._facts.cache
+        value: _Cached | None = known.get(key)
+        if value is None:
+            value = make()
             if len(known) >= _MOST_THINGS:
-                known.clear()  # another thread may have asked, too: nothing is read back from here
-            known[key] = found
-        return found
+                known.clear()  # another thread may compute it at the same time: nothing is read back from here
+            known[key] = value
+        return value
 
     def terms(self, scope: Scope) -> Terms | None:
         """The sums of a scope's block, term by term. Raises Cancelled."""
         known, key = self._facts.terms, scope.of_block.start
-        found = known.get(key, _UNKNOWN)
-        if found is _UNKNOWN:
-            found = terms_of(self.trace, self.owners, scope)
+        terms = known.get(key, _UNKNOWN)
+        if terms is _UNKNOWN:
+            terms = terms_of(self.trace, self.owners, scope)
             if len(known) >= _MOST_KEPT:
                 known.clear()
-            known[key] = found
-        return found  # type: ignore[return-value]
+            known[key] = terms
+        return terms  # type: ignore[return-value]
 
     def knows_terms(self, scope: Scope) -> bool:
-        """Whether they are worked out already, or are in no time."""
+        """Whether the terms are computed already or take very little time."""
         return scope.of_block.start in self._facts.terms or size_of(self.trace, scope) <= _SOON
 
     def knows_costs(self, scope: Scope) -> bool:
-        """Whether they and their sums are worked out already."""
+        """Whether the costs and their sums are computed already."""
         return _warps(scope) in self._facts.sums
 
     @property
@@ -165,7 +165,7 @@ class Replay:
         return np.zeros((self.trace.steps, len(COST_COLUMNS)), np.int64)
 
     def _costs(self, scope: Scope, space: Space) -> Longs:
-        """What every step costs in one kind of memory."""
+        """Cost of every step in one kind of memory."""
         trace, table = self.trace, self._nothing
         at_once = max(1, _ACCESSES_AT_ONCE // trace.space.thread_count)
         for touches in trace.touches:
@@ -186,10 +186,10 @@ class Replay:
         return self._area_of_phase(array, int(self.trace.phase[step]), scope)
 
     def areas(self, array: int, scope: Scope) -> dict[int, Area]:
-        """What ``area`` gives, by phase, of all phases that have steps and touch the matrix. Raises Cancelled."""
+        """The ``area`` of each phase that has steps and touches the matrix. Raises Cancelled."""
         phases = np.unique(self.trace.phase).tolist()
-        found = {phase: self._area_of_phase(array, phase, scope) for phase in phases if 0 <= phase < self.phases}
-        return {phase: area for phase, area in found.items() if area is not None}
+        areas = {phase: self._area_of_phase(array, phase, scope) for phase in phases if 0 <= phase < self.phases}
+        return {phase: area for phase, area in areas.items() if area is not None}
 
     def _area_of_phase(self, array: int, phase: int, scope: Scope) -> Area | None:
         key = array, phase, _warps(scope)
@@ -199,7 +199,9 @@ class Replay:
         return self._facts.areas[key]
 
     def _area(self, array: int, phase: int, scope: Scope) -> Area | None:
-        """Of an array that is stored into, but not in this phase, all of it that is ever touched."""
+        """The touched rows and columns of an array; for one that is stored into, but not in this phase, those of the
+        whole run.
+        """
         trace, touches = self.trace, self.trace.touches_of(array)
         inside = [each.rows[trace.phase[each.steps] == phase] for each in touches]
         if trace.touches_of(array, "write") and not any(map(len, inside)):
@@ -215,7 +217,9 @@ class Replay:
         return int(rows.min()), int(rows.max()) + 1, int(columns.min()), int(columns.max()) + 1
 
     def next_step(self, sites: list[int], after: int, scope: Scope) -> int | None:
-        """The next step of one of these sites in which a chosen thread is active, from the beginning again after the last."""
+        """The next step of one of these sites in which a chosen thread is active, starting over after the last step; None if
+        there is none.
+        """
         trace = self.trace
         steps = np.flatnonzero(np.isin(trace.site, sites))
         steps = np.concatenate([steps[steps > after], steps[steps <= after]])
@@ -231,27 +235,28 @@ class Replay:
         return known[grid.factor][grid.part]
 
     def owner_threads(self, scope: Scope, grid: Grid) -> npt.NDArray[np.int32]:
-        """The thread of the trace that stores each cell of C, of the warps of a scope: (rows, columns), -1 where none does."""
+        """The thread of the trace, within the warps of a scope, that stores each cell of C: (rows, columns), -1 for none."""
         key = _warps(scope), grid.factor, grid.crop
         known = self._facts.owner_threads
-        found = known.get(key)
-        if found is None:
+        table = known.get(key)
+        if table is None:
             elements, threads = self.owners.of(scope.of_warps)
-            table = np.full(grid.cell_count + 1, -1, np.int32)
-            table[grid.cells(elements)] = threads + scope.of_warps.start
-            found = table[: grid.cell_count].reshape(grid.shape)
+            cells = np.full(grid.cell_count + 1, -1, np.int32)
+            cells[grid.cells(elements)] = threads + scope.of_warps.start
+            table = cells[: grid.cell_count].reshape(grid.shape)
             if len(known) >= _MOST_KEPT:
                 known.clear()
-            known[key] = found
-        return found
+            known[key] = table
+        return table
 
     def _first_stored(self, grid: Grid) -> Longs:
         order = np.argsort(-self.owners.steps, kind="stable")
         table = np.full(grid.cell_count, NEVER)
-        table[grid.cells(self.owners.elements[order])] = self.owners.steps[order]  # where several meet, the last one stays
+        # the smallest step comes last and stays
+        table[grid.cells(self.owners.elements[order])] = self.owners.steps[order]
         return table.reshape(grid.shape)
 
 
 def _warps(scope: Scope) -> tuple[int, int]:
-    """What costs and owners of a scope depend on: which threads of the trace it is about."""
+    """The threads of the trace on which costs and owners of a scope depend."""
     return scope.of_warps.start, scope.of_warps.stop

@@ -1,4 +1,4 @@
-"""How often each element has been loaded by a step: the reuse map, kept up to date as steps go by."""
+"""The reuse map: loads of each element up to a step, updated from step to step."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _ACCESSES_AT_ONCE = 1 << 20
 
 
 class LoadCounts:
-    """Loads of one array's elements by some threads of a trace, summed over the cells of a grid: a cursor."""
+    """A cursor: loads of one array's elements by some threads of a trace, summed over the cells of a grid."""
 
     def __init__(self, trace: Trace, array: int, grid: Grid, threads: slice = slice(None)) -> None:
         self.trace = trace
@@ -23,7 +23,7 @@ class LoadCounts:
         self._at = -1
 
     def after(self, step: int) -> Longs:
-        """Loads up to and with ``step``: (rows, columns) of the grid. Valid until the next call."""
+        """Loads up to and including ``step``: (rows, columns) of the grid. Valid until the next call."""
         if step < self._at // 2:
             self._counts[:] = 0
             self._at = -1
@@ -43,7 +43,7 @@ class LoadCounts:
             self._count(self.trace.spread(operand, touched, self.threads), times)
 
     def _count(self, elements: Longs, times: int) -> None:
-        """Of many elements each is counted before the cells are looked up, which is most of the work."""
+        """Adds loads. Equal elements are counted before their cells are looked up, which is most of the work."""
         often: Longs | int = 1
         if len(elements) * 8 >= self.grid.array.size:
             counts = np.bincount(elements)

@@ -1,8 +1,8 @@
-"""When the factors of each product are read: the sums of C, term by term.
+"""The sums of C, term by term: the steps at which the factors of each product are read.
 
-C[i, j] is the sum of A[i, k] * B[k, j] over k. A product can be made once the thread that stores C[i, j] has read both of its
-factors into registers: from the matrix itself, or, where a kernel puts copies of the matrix into shared memory, from these.
-What a thread loads only to store it into a tile is no factor yet.
+C[i, j] is the sum of A[i, k] * B[k, j] over k. A product can be computed once the thread that stores C[i, j] has read both of
+its factors into registers: from the matrix itself or, if a kernel copies the matrix into shared memory, from the copies. A load
+whose value is only stored into a tile doesn't count as a factor.
 """
 
 from collections.abc import Iterator
@@ -28,9 +28,9 @@ _LATE = np.iinfo(np.int32).max
 
 @dataclass(frozen=True)
 class Terms:
-    """Of the elements of C that one block stores. ``elements`` (n,) ascending and ``threads`` (n,), who in the block stores
-    each; ``kind`` (n,) is the row of ``steps`` int32 (kinds, K), which says when both factors of each term are read, NEVER's
-    int32 where they never are. ``reads_a`` and ``reads_b`` likewise, of each factor alone.
+    """The elements of C that one block stores. ``elements`` (n,) ascending and ``threads`` (n,), the thread of the block that
+    stores each; ``kind`` (n,) is the row of ``steps`` int32 (kinds, K), the steps at which both factors of each term are read,
+    or the int32 of NEVER. ``reads_a`` and ``reads_b``: the same for each factor alone.
     """
 
     elements: Longs
@@ -41,22 +41,21 @@ class Terms:
     reads_b: npt.NDArray[np.int32]
 
     def done(self, step: int) -> Longs:
-        """How many terms of each element can be summed up after ``step``: (n,)."""
+        """Number of terms of each element whose factors are read up to ``step``: (n,)."""
         return np.count_nonzero(self.steps <= step, axis=1).astype(np.int64)[self.kind] if len(self.elements) else self.elements
 
     @cached_property
     def length(self) -> int:
-        """How many terms there are: K."""
+        """Number of terms of each sum: K."""
         return int(self.steps.shape[1])
 
 
 @dataclass(frozen=True)
 class ThreadTerms:
-    """What one thread has of its sums after a step. ``elements`` (n,): its elements of C; ``rows`` and ``columns``: those of C
-    that they lie in, ascending; ``k``: of the factors that it read last, -1 before any; ``has_a`` (rows,) and ``has_b``
-    (columns,): which factors with this k it has read, ``steps_a`` and ``steps_b``: when; ``owned`` (rows, columns): which
-    elements of that part of C are its own; ``done`` (n,): terms of each element whose factors are read; ``length``:
-    K.
+    """The sums of one thread after a step. ``elements`` (n,): its elements of C; ``rows`` and ``columns``: their rows and
+    columns of C, ascending; ``k``: of the latest factors read, -1 before any; ``has_a`` (rows,) and ``has_b`` (columns,): which
+    factors with this k are read, ``steps_a`` and ``steps_b``: at which steps; ``owned`` (rows, columns): which elements of that
+    part of C are its own; ``done`` (n,): number of terms of each element whose factors are read; ``length``: K.
     """
 
     elements: Longs
@@ -73,13 +72,15 @@ class ThreadTerms:
 
 
 def size_of(trace: Trace, scope: Scope) -> int:
-    """How much work ``terms_of`` is: entries of the record that it looks at, and stores, which it takes one by one."""
+    """Estimated work of ``terms_of``: entries of the record that it processes, with a surcharge for stores, which it processes
+    one by one.
+    """
     reads = sum(len(touches.rows) for touches in trace.touches if touches.operand.access == "read")
     return reads * int(scope.of_block.stop - scope.of_block.start) + len(trace.origin_step) * _PER_STORE
 
 
 def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
-    """Of the block of a scope; None where that is more than can be kept, or where A and B are not matrices of the trace.
+    """The sums of the block of a scope; None if they take too much memory, or if A and B are not matrices of the trace.
 
     Raises Cancelled.
     """
@@ -94,8 +95,8 @@ def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
         pairs, which = _pairs(np.asarray(threads, np.int64), own)
         if len(pairs) * depth > _MOST_CELLS:
             return None
-        found = _first_reads(trace, scope, names[name], pairs, depth, name == "A")
-        tables.append(_distinct(found, which))
+        steps = _first_reads(trace, scope, names[name], pairs, depth, name == "A")
+        tables.append(_distinct(steps, which))
     (reads_a, kind_a), (reads_b, kind_b) = tables
     pairs, kind = _pairs(kind_a, kind_b)
     a, b = reads_a[pairs[:, 0]], reads_b[pairs[:, 1]]
@@ -103,7 +104,7 @@ def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
 
 
 def of_thread(terms: Terms, owners: Owners, thread: int, step: int) -> ThreadTerms | None:
-    """The sums of one thread, by its number in the block; None for one that stores nothing of C."""
+    """The sums of one thread, by its number in the block; None if it stores nothing of C."""
     own = np.flatnonzero(terms.threads == thread)
     if not len(own) or owners.array is None:
         return None
@@ -127,14 +128,14 @@ def of_thread(terms: Terms, owners: Owners, thread: int, step: int) -> ThreadTer
 
 
 def _pairs(first: Longs, second: Longs) -> tuple[Longs, Longs]:
-    """The different pairs of two columns, ascending (pairs, 2), and which of them each row is."""
+    """The distinct pairs of two columns, ascending (pairs, 2), and the index of each row's pair."""
     extent = int(second.max()) + 1
-    found, which = np.unique(first * extent + second, return_inverse=True)
-    return np.stack(np.divmod(found, extent), axis=1), which.ravel().astype(np.int64)
+    distinct, which = np.unique(first * extent + second, return_inverse=True)
+    return np.stack(np.divmod(distinct, extent), axis=1), which.ravel().astype(np.int64)
 
 
 def _distinct(table: npt.NDArray[np.int32], which: Longs) -> tuple[npt.NDArray[np.int32], Longs]:
-    """The different rows of a table, and for each of ``which`` the one that is like that row."""
+    """The distinct rows of a table, and for each of ``which`` the index of its row among them."""
     known: dict[bytes, int] = {}
     number = np.array([known.setdefault(row.tobytes(), len(known)) for row in table], np.int64)
     _, first = np.unique(number, return_index=True)
@@ -142,14 +143,14 @@ def _distinct(table: npt.NDArray[np.int32], which: Longs) -> tuple[npt.NDArray[n
 
 
 def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: int, is_row: bool) -> npt.NDArray[np.int32]:
-    """For each (thread, row of A) or (thread, column of B) and each k the first step that reads the factor: (pairs, K)."""
+    """The first step that reads the factor, for each (thread, row of A) or (thread, column of B) and each k: (pairs, K)."""
     table = np.full((len(pairs), depth), _LATE, np.int32)
     extent = int(pairs[:, 1].max()) + 1
     keys = pairs[:, 0] * extent + pairs[:, 1]
     array = trace.arrays[matrix]
 
     def note(step: Longs, thread: Longs, element: Longs) -> None:
-        """Reads, the earliest first."""
+        """Adds reads, earliest first."""
         row, column = (np.asarray(each, np.int64) for each in array.row_column(element))
         own, k = (row, column) if is_row else (column, row)
         key = thread * extent + own
@@ -170,7 +171,7 @@ def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: i
 
 
 def _accesses(trace: Trace, scope: Scope, steps: Longs, rows: Longs) -> Iterator[tuple[Longs, Longs, Longs]]:
-    """Steps, threads of the block and elements of what active threads touch in some steps, the earliest first."""
+    """Steps, threads of the block and elements of all active threads in some steps, earliest first."""
     at_once = max(1, _ACCESSES_AT_ONCE // (scope.of_block.stop - scope.of_block.start))
     for start in range(0, len(steps), at_once):
         checkpoint()
@@ -180,7 +181,7 @@ def _accesses(trace: Trace, scope: Scope, steps: Longs, rows: Longs) -> Iterator
 
 
 def _through_tiles(trace: Trace, scope: Scope, matrix: int, note) -> None:  # type: ignore[no-untyped-def]
-    """Reads of copies of a matrix, from stores to the next stores."""
+    """Adds reads of copies of a matrix, between stores into the shared arrays."""
     for number, array in enumerate(trace.arrays):
         if array.space != "shared":
             continue
@@ -207,7 +208,7 @@ def _stores_into(trace: Trace, step: int, number: int) -> bool:
 
 
 def _store(trace: Trace, scope: Scope, at: int, held_array: npt.NDArray[np.int8], held: Longs) -> None:
-    """What a shared array holds after one more of the stores into it."""
+    """Updates the contents of a shared array after a store into it."""
     step = int(trace.origin_step[at])
     place, operand = stored_operand(trace, step)
     cells = trace.element[int(trace.row[step]) + place, scope.of_block]

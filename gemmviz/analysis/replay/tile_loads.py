@@ -1,4 +1,4 @@
-"""How often what a shared array holds now has been loaded from there: counted anew for each cell from when it was stored."""
+"""Loads of the present contents of a shared array: each cell is counted from its latest store."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ _ROWS_AT_ONCE = 256
 
 
 class TileLoads:
-    """Of one shared array of a scope's block, by its chosen threads: a cursor."""
+    """A cursor for one shared array of a scope's block, counting loads of the chosen threads."""
 
     def __init__(self, trace: Trace, number: int, scope: Scope) -> None:
         self.trace, self.scope = trace, scope
@@ -39,7 +39,7 @@ class TileLoads:
         return self._counts
 
     def _read(self, after: int, until: int) -> None:
-        """The loads of the steps after one, up to and with another."""
+        """Adds the loads of the steps from ``after`` + 1 to ``until``."""
         for touches in self._reads:
             first, last = np.searchsorted(touches.steps, [after, until], side="right")
             for start in range(int(first), int(last), _ROWS_AT_ONCE):

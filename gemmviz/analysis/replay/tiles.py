@@ -1,4 +1,4 @@
-"""What one block's shared arrays hold at a step, from the origins in the trace."""
+"""Contents of one block's shared arrays at a step, from the origins in the trace."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,14 @@ from gemmviz.model.sites import MemoryArray, Operand
 from gemmviz.model.trace import CONSTANT, Trace
 
 EMPTY = -3
-_ROWS_KEPT = 64
+_ROWS_SAVED = 64
 
 
 @dataclass(frozen=True)
 class TileContent:
-    """What the cells of one shared array hold, flat: ``array`` is the number of the matrix (COMPUTED or CONSTANT for no
-    element, EMPTY for never written), ``element`` the element there, ``phase`` the phase that stored it, ``value`` what was
-    stored, NaN where that is not known (of a constant it is).
+    """Contents of the cells of one shared array, flat: ``array`` is the number of the matrix (COMPUTED or CONSTANT if it is no
+    element, EMPTY if never written), ``element`` the element there, ``phase`` the phase that stored it, ``value`` the stored
+    value, NaN if unknown (a constant's is known).
     """
 
     array: npt.NDArray[np.int8]
@@ -36,44 +36,44 @@ class TileContent:
 
 
 class Tiles:
-    """Contents after a step, kept up to date as steps go by: a cursor. ``threads`` are those of the block; ``value`` what was
-    read and written, (rows, threads of the trace), where that is known.
+    """A cursor: contents after a step, updated from step to step. ``threads`` are those of the block; ``value`` the values read
+    and written, (rows, threads of the trace), if known.
     """
 
     def __init__(self, trace: Trace, threads: slice, value: npt.NDArray[np.float32] | None = None) -> None:
         self.trace = trace
         self.threads = threads
         self.value = value
-        self._kept: dict[int, tuple[int, dict[int, TileContent]]] = {}
+        self._saved: dict[int, tuple[int, dict[int, TileContent]]] = {}
         self._at = -1
         self._contents: dict[int, TileContent] = {}
 
     def after(self, step: int) -> dict[int, TileContent]:
-        """By array number; nothing where the trace has no origins. Valid until the next call."""
+        """Contents by array number; empty if the trace has no origins. Valid until the next call."""
         if not len(self.trace.origin_step):
             return {}
         if self._at > step or not self._contents:
             self._go_back(step)
         first, last = np.searchsorted(self.trace.origin_step, [self._at + 1, step + 1])
         for row in range(int(first), int(last)):
-            if row % _ROWS_KEPT == 0 and row not in self._kept:
-                self._kept[row] = int(self.trace.origin_step[row]), {n: each.copy() for n, each in self._contents.items()}
+            if row % _ROWS_SAVED == 0 and row not in self._saved:
+                self._saved[row] = int(self.trace.origin_step[row]), {n: each.copy() for n, each in self._contents.items()}
             self._apply(row)
         self._at = step
         return self._contents
 
     def _go_back(self, step: int) -> None:
-        """To the latest contents that were kept of a moment before ``step``, or to the beginning."""
-        before = [row for row, (at, _) in self._kept.items() if at <= step and not self._splits_a_step(row)]
+        """Restores the latest saved contents of a moment before ``step``, or the initial ones."""
+        before = [row for row, (at, _) in self._saved.items() if at <= step and not self._splits_a_step(row)]
         if before:
-            at, contents = self._kept[max(before)]
+            at, contents = self._saved[max(before)]
             self._at, self._contents = at - 1, {n: each.copy() for n, each in contents.items()}
         else:
             shared = ((n, info) for n, info in enumerate(self.trace.arrays) if info.space == "shared")
             self._at, self._contents = -1, {n: TileContent.empty(info) for n, info in shared}
 
     def _splits_a_step(self, row: int) -> bool:
-        """Whether what was kept before this row holds a part of its step already."""
+        """Whether the contents saved before this row include a part of its step already."""
         return row > 0 and bool(self.trace.origin_step[row - 1] == self.trace.origin_step[row])
 
     def _apply(self, row: int) -> None:
@@ -95,7 +95,7 @@ class Tiles:
 
 
 def stored_operand(trace: Trace, step: int) -> tuple[int, Operand]:
-    """Which operand of a step is stored into shared memory, and that operand."""
+    """The index of the operand of a step that is stored into shared memory, and the operand."""
     return next(
         (place, operand)
         for place, operand in enumerate(trace.site_of(step).operands)

@@ -1,4 +1,4 @@
-"""The run as a score: what every step does, in one of five voices, with barriers between."""
+"""The timeline of a run: the track of every step, one of five kinds of work, with barriers between."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,51 +9,51 @@ import numpy.typing as npt
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.trace import Trace
 
-VOICES = ("load A", "load B", "store into a tile", "compute", "load, store C")
-LOAD_A, LOAD_B, STORE_TILE, COMPUTE, STORE_C = range(len(VOICES))
-BARRIER = len(VOICES)
+TRACKS = ("load A", "load B", "store into a tile", "compute", "load, store C")
+LOAD_A, LOAD_B, STORE_TILE, COMPUTE, STORE_C = range(len(TRACKS))
+BARRIER = len(TRACKS)
 
 
 @dataclass(frozen=True)
-class Score:
-    """``voice`` int8 (steps,): which of VOICES each step is heard in, BARRIER for one that all wait at. ``starts`` (n,)
-    ascending: the first step of each segment, within which voice and phase stay the same.
+class Timeline:
+    """``track`` int8 (steps,): the index in TRACKS of each step, BARRIER for one at which threads wait. ``starts`` (n,)
+    ascending: the first step of each segment, within which track and phase are constant.
     """
 
-    voice: npt.NDArray[np.int8]
+    track: npt.NDArray[np.int8]
     starts: npt.NDArray[np.int64]
 
     def segment(self, step: int) -> tuple[int, int]:
         """The steps of the segment that a step belongs to, half-open."""
         at = int(np.searchsorted(self.starts, step, side="right")) - 1
-        stop = int(self.starts[at + 1]) if at + 1 < len(self.starts) else len(self.voice)
+        stop = int(self.starts[at + 1]) if at + 1 < len(self.starts) else len(self.track)
         return int(self.starts[at]), stop
 
-    def loudness(self, columns: int) -> npt.NDArray[np.float64]:
-        """With the run cut into so many stretches, each voice's share of the steps of each, then the barriers':
-        (voices + 1, columns). Every stretch has at least one step.
+    def shares_over(self, columns: int) -> npt.NDArray[np.float64]:
+        """Shares of the tracks: for each of ``columns`` intervals of the run, the share of its steps in each track, then of the
+        barriers: (tracks + 1, columns). Every interval has at least one step.
         """
-        steps = len(self.voice)
+        steps = len(self.track)
         edges = np.linspace(0, steps, columns + 1)
         first = np.minimum(edges[:-1].astype(np.int64), steps - 1)
         last = np.maximum(first + 1, np.minimum(np.ceil(edges[1:] - 1e-9).astype(np.int64), steps))
-        found = np.zeros((BARRIER + 1, columns))
-        for voice in range(BARRIER + 1):
-            heard = np.concatenate([[0], np.cumsum(self.voice == voice)])
-            found[voice] = (heard[last] - heard[first]) / (last - first)
-        return found
+        shares = np.zeros((BARRIER + 1, columns))
+        for track in range(BARRIER + 1):
+            counts = np.concatenate([[0], np.cumsum(self.track == track)])
+            shares[track] = (counts[last] - counts[first]) / (last - first)
+        return shares
 
 
-def score_of(trace: Trace) -> Score:
-    """The whole of a trace."""
-    voice = np.array([voice_of(trace.arrays, site) for site in trace.sites], np.int8)[trace.site]
-    changes = np.flatnonzero((np.diff(voice) != 0) | (np.diff(trace.phase) != 0)) + 1
-    return Score(voice, np.concatenate([[0], changes]).astype(np.int64))
+def timeline_of(trace: Trace) -> Timeline:
+    """The timeline of a trace."""
+    track = np.array([track_of(trace.arrays, site) for site in trace.sites], np.int8)[trace.site]
+    changes = np.flatnonzero((np.diff(track) != 0) | (np.diff(trace.phase) != 0)) + 1
+    return Timeline(track, np.concatenate([[0], changes]).astype(np.int64))
 
 
-def voice_of(arrays: Sequence[MemoryArray], site: Site) -> int:
-    """The voice of a site: of a copy, which is a load and a store, the store; a load from shared memory, or a matrix operation
-    in registers, is where products are made. What orders steps and touches nothing counts as a barrier.
+def track_of(arrays: Sequence[MemoryArray], site: Site) -> int:
+    """The track of a site: for a copy, which loads and stores, that of the store; "compute" for a load from shared memory or a
+    matrix operation in registers, and BARRIER for a site that only orders steps.
     """
     if site.is_barrier:
         return BARRIER

@@ -22,7 +22,7 @@ class Refresh(QObject):
         widget.installEventFilter(self)
 
     def watch(self, child: QWidget) -> None:
-        """Also treat a child that covers the widget as the widget."""
+        """Treat a child that covers the widget as the widget itself."""
         child.installEventFilter(self)
 
     def due(self, *_: object) -> None:

@@ -7,7 +7,7 @@ from gemmviz.gui.widgets.controls import line
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.tables import Table
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.watched import Value
+from gemmviz.model.watched import VariableValue
 
 _MOST_SHOWN, _MOST_IN_TIP = 6, 256
 
@@ -49,7 +49,7 @@ class Variables(QWidget):
             self.table.put(row, 1, value_text(value), tip=value_text(value, _MOST_IN_TIP))
 
 
-def value_text(value: Value, most: int = _MOST_SHOWN) -> str:
+def value_text(value: VariableValue, most: int = _MOST_SHOWN) -> str:
     """Format a value as a debugger does; arrays show their first ``most`` elements."""
     if value is None:
         return "not set yet"

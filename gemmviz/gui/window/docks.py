@@ -45,7 +45,7 @@ class Docks:
                 self.all[name] = self._dock(name, panel, model)
             except Exception as error:  # a faulty extension loses only its own panel
                 reason = f"{type(error).__name__}: {error}"
-                self.broken.append(GemmvizError(f"the panel {name!r} is left out: {reason}", remedy="correct its file"))
+                self.broken.append(GemmvizError(f"the panel {name!r} is ignored: {reason}", remedy="correct its file"))
         self.panels = {name: panel for name, panel in panels().items() if name in self.all}
         self._hidden: list[QDockWidget] | None = None
 

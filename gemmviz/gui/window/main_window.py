@@ -204,11 +204,11 @@ class MainWindow(QMainWindow):
         self._on_shot_changed()
 
     def _name_broken_extensions(self) -> None:
-        """Show a notice with the first extension that was left out, and the number of others."""
+        """Show a notice with the first ignored extension and the number of others."""
         kinds = view_extensions(), subject_extensions(), format_extensions(), device_extensions()
         broken = [*(error for extensions in kinds for error in extensions.broken), *self.docks.broken]
         if broken:
-            more = f"; {many(len(broken) - 1, 'other file')} left out as well" if len(broken) > 1 else ""
+            more = f"; {many(len(broken) - 1, 'other file')} ignored as well" if len(broken) > 1 else ""
             first = broken[0]
             self.session.notices.complain("extension", GemmvizError(first.message + more, file=first.file, remedy=first.remedy))
 

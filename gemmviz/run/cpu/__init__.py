@@ -1,1 +1,1 @@
-"""Execution on the CPU: executor, recorder and watches around the interpreter."""
+"""Execution on the CPU: the interpreter's executor, recorder, race search and variable watches."""

@@ -1,7 +1,7 @@
 """Checks C against float64: every written element must lie within the rounding that its element type allows."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,56 +24,60 @@ def check_result(
     whole_launch: bool,
     cancelled: Callable[[], bool],
 ) -> Check:
-    """``data`` are flat A, B and C, as stored; ``types`` their element types; ``written`` the distinct elements of C that were
-    stored.
+    """The comparison of C with float64. ``data`` are flat A, B and C, as stored; ``types`` their element types; ``written`` the
+    distinct elements of C that were stored.
 
     A sum of K products rounded at each step errs by at most (K + 1) u sum |a b|, u the unit roundoff (Higham, Accuracy and
     Stability of Numerical Algorithms, 3.1); integers must be exact. Raises Cancelled.
     """
-    shaped = {
-        name: _shaped(_numbers(flat, types[name]), problem.shapes[name], name in column_major) for name, flat in data.items()
-    }
-    a, b, c = shaped["A"], shaped["B"], shaped["C"]
+    a, b, c = (_shaped(_numbers(data[name], types[name]), problem.shapes[name], name in column_major) for name in "ABC")
     rows, columns = _places(written, problem, "C" in column_major)
     used_rows, used_columns = _used(rows, problem.M), _used(columns, problem.N)
-    eps = types["C"].roundoff
-    wrong_elements: list[int] = []
-    wrong, worst = 0, (-np.inf, 0.0, 0.0, (0, 0))
-    right = np.asarray(b[:, used_columns], np.float64)
+    wrong, wrong_elements, worst = 0, list[int](), _Error()
+    right, factor = np.asarray(b[:, used_columns], np.float64), (problem.K + 1) * types["C"].roundoff
     for some in _row_chunks(used_rows, len(used_columns) * problem.K):
         if cancelled():
             raise Cancelled
         left = np.asarray(a[some], np.float64)
-        exact, allowed = left @ right, (problem.K + 1) * eps * (np.abs(left) @ np.abs(right))
-        error = np.abs(exact - np.asarray(c[np.ix_(some, used_columns)], np.float64))
+        allowed = factor * (np.abs(left) @ np.abs(right))
+        error = np.abs(left @ right - np.asarray(c[np.ix_(some, used_columns)], np.float64))
         here = _membership(rows, columns, some, used_columns)
         excess = np.where(here, np.where(np.isnan(error), np.inf, error - allowed), -np.inf)
         wrong += int((excess > 0).sum())
         if wrong and len(wrong_elements) < _MOST_NAMED:
             wrong_elements += _elements(excess > 0, some, used_columns, problem, "C" in column_major)
-        at = np.unravel_index(int(np.argmax(np.where(here, np.nan_to_num(error, nan=np.inf), -1))), error.shape)
-        found = (
-            float(excess.max()),
-            float(np.nan_to_num(error[at], nan=np.inf)),
-            float(allowed[at]),
-            (int(some[at[0]]), int(used_columns[at[1]])),
-        )
-        if found[0] > worst[0]:
-            worst = found
+        largest = _largest(np.where(here, np.nan_to_num(error, nan=np.inf), -1), allowed, excess, some, used_columns)
+        worst = largest if largest.excess > worst.excess else worst
     unwritten = problem.M * problem.N - len(written) if whole_launch else 0
-    largest = worst[1] if np.isfinite(worst[1]) else None
-    return Check(len(written), wrong, unwritten, largest, worst[2], worst[3], tuple(wrong_elements[:_MOST_NAMED]))
+    largest_error = worst.error if np.isfinite(worst.error) else None
+    return Check(len(written), wrong, unwritten, largest_error, worst.allowed, worst.at, tuple(wrong_elements[:_MOST_NAMED]))
+
+
+class _Error(NamedTuple):
+    """The largest error among some elements of C: how far any error is beyond the allowed one, and its place in C."""
+
+    excess: float = -np.inf
+    error: float = 0.0
+    allowed: float = 0.0
+    at: tuple[int, int] = (0, 0)
+
+
+def _largest(error: Any, allowed: Any, excess: Any, rows: Any, columns: Any) -> _Error:
+    """The largest error in a table of some rows and columns of C."""
+    row, column = np.unravel_index(int(np.argmax(error)), error.shape)
+    at = int(rows[row]), int(columns[column])
+    return _Error(float(excess.max()), float(error[row, column]), float(allowed[row, column]), at)
 
 
 def _elements(bad: Any, rows: Any, columns: Any, problem: Problem, column_major: bool) -> list[int]:
-    """The elements of C at the true places of a table of some rows and columns."""
+    """Elements of C at the true places of a table of some rows and columns."""
     row, column = (each[at] for each, at in zip((rows, columns), np.nonzero(bad), strict=True))
-    found: list[int] = (column * problem.M + row if column_major else row * problem.N + column).tolist()
-    return found
+    elements: list[int] = (column * problem.M + row if column_major else row * problem.N + column).tolist()
+    return elements
 
 
 def _numbers(flat: npt.NDArray[Any], element: ElementType) -> npt.NDArray[Any]:
-    """Elements as numbers: as they are where NumPy knows their type."""
+    """Elements as numbers, unconverted if NumPy knows their type."""
     return flat if element.decode is None else element.numbers(flat)
 
 
@@ -101,7 +105,7 @@ def _row_chunks(rows: npt.NDArray[np.int64], work_per_row: int) -> list[npt.NDAr
 
 
 def _membership(rows: Any, columns: Any, some: Any, used_columns: Any) -> npt.NDArray[np.bool_]:
-    """Which of the (some rows) x (used columns) were written."""
+    """Which elements of the table (some rows) x (used columns) were written."""
     here = np.zeros((len(some), len(used_columns)), bool)
     chosen = (rows >= some[0]) & (rows <= some[-1])
     here[np.searchsorted(some, rows[chosen]), np.searchsorted(used_columns, columns[chosen])] = True

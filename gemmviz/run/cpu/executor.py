@@ -1,4 +1,4 @@
-"""From a setup to a checked trace, on the CPU."""
+"""The executor on the CPU: runs a setup in the interpreter and returns a checked trace."""
 
 import contextlib
 from collections.abc import Callable
@@ -41,14 +41,14 @@ def trace_kernel(
     budget: int | None = None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Outcome:
-    """Runs the kernel in lockstep over ``blocks`` (default: those of the setup; all where it leaves them open) and records
-    every access. A kernel that faults gives the trace up to there.
+    """Runs the kernel in lockstep over ``blocks`` (default: those of the setup, or all if it names none) and records every
+    access. A kernel that faults returns the trace up to the fault.
 
     Raises SourceError, SettingError or Cancelled.
     """
     recording = recording or Recording()
     binding = bound(setup)
-    phases = asked_phases(binding)
+    phases = requested_phases(binding)
     space = traced_space(binding, blocks)
     most = min(BOUNDS.threads, most_threads(binding), recording.limit_bytes // 4)
     if space.thread_count > most:
@@ -80,7 +80,7 @@ def trace_kernel(
 
 
 def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Callable[[], bool] = is_cancelled) -> Trace:
-    """The trace with what the flat matrices in ``data`` say about C. Raises KernelFault for a trace without any access."""
+    """The trace with the check of C in the flat matrices ``data``. Raises KernelFault for a trace without any access."""
     kernel = binding.setup.kernel
     if not trace.steps:
         raise KernelFault("the kernel reads and writes nothing", None, id="no-access").in_file(kernel.file)
@@ -94,8 +94,8 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
     return replace(trace, check=check)
 
 
-def asked_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
-    """The blocks that a setup names; None where it leaves them open. Raises SettingError for a text that names none."""
+def requested_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
+    """The blocks that a setup names; None if it names none. Raises SettingError for text that is not a range of blocks."""
     text = setup.blocks.replace(" ", "")
     if not text:
         return None
@@ -107,16 +107,16 @@ def asked_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
         raise SettingError(error.message, names=("blocks",), remedy=error.remedy) from None
 
 
-def asks_for_phases(setup: Setup) -> bool:
+def requests_phases(setup: Setup) -> bool:
     """Whether a setup names some phases."""
     return setup.phases.replace(" ", "") not in ("", "all")
 
 
-def asked_phases(binding: Binding) -> Phases:
-    """The phases that a setup names, half-open and from 0; None for all. Raises SettingError where they are none, or the kernel
-    has no phases to choose from.
+def requested_phases(binding: Binding) -> Phases:
+    """The phases that a setup names, half-open and from 0; None for all. Raises SettingError if they are invalid, or if the
+    kernel has no phases.
     """
-    if not asks_for_phases(binding.setup):
+    if not requests_phases(binding.setup):
         return None
     try:
         phases = parse_phases(binding.setup.phases.replace(" ", ""))
@@ -125,7 +125,7 @@ def asked_phases(binding: Binding) -> Phases:
     why = ""
     loops = binding.program.loops
     if binding.phase_loop < 0:
-        why = f"{binding.setup.kernel.name} has no phases to choose from"
+        why = f"{binding.setup.kernel.name} has no phases"
     elif sum(loop.start == loops[binding.phase_loop].start for loop in loops) > 1:
         why = "the phases' loop is in a function that is called several times"
     if why:
@@ -134,7 +134,7 @@ def asked_phases(binding: Binding) -> Phases:
 
 
 def within(sink: AccessSink, binding: Binding, phases: Phases) -> AccessSink:
-    """``sink``, or one that passes on to it what happens in these phases."""
+    """``sink``, or a sink that passes on to it only the accesses in these phases."""
     return sink if phases is None else PhaseFilter(sink, binding.phase_loop, phases)
 
 
@@ -154,9 +154,9 @@ def _trace(
 def stream_launch(
     setup: Setup, counter: LaunchSink, *, budget: int | None = None, cancelled: Callable[[], bool] = is_cancelled
 ) -> None:
-    """Streams the accesses of the whole launch through sinks, a group of blocks at a time, without keeping any.
+    """Streams the accesses of the whole launch through sinks, a group of blocks at a time, without storing any.
 
-    Raises as ``trace_kernel`` does, and KernelFault.
+    Raises the errors of ``trace_kernel``, and KernelFault.
     """
     binding, warp_size = bound(setup), device_for(setup).rules.warp_size
     data, edges_differ = None, False
@@ -173,30 +173,31 @@ def stream_launch(
 def blocks_to_trace(
     setup: Setup, around: Triple = (0, 0, 0), *, limit_bytes: int, most_bytes: int, cancelled: Callable[[], bool] = is_cancelled
 ) -> BlockRange:
-    """The blocks that a setup names, or as square a window around ``around`` as its trace fits ``limit_bytes``: all, if it can.
+    """The blocks that a setup names, or a square window around ``around`` as large as fits a trace of ``limit_bytes``: all
+    blocks, if possible.
 
-    One block is run without recording to learn how many steps there are. Raises SettingError for blocks whose trace would take
-    more than ``most_bytes``, or has more threads than can be looked at.
+    One block is run without recording to count the steps. Raises SettingError for blocks whose trace would take more than
+    ``most_bytes``, or has too many threads to be shown.
     """
     binding = bound(setup)
     launch = binding.launch
-    wanted = asked_blocks(setup, launch)
+    requested = requested_blocks(setup, launch)
     x, y, z = (min(at, extent - 1) for at, extent in zip(around, launch.grid, strict=True))
     one = BlockRange((x, x + 1), (y, y + 1), (z, z + 1))
     try:
         steps = _steps(binding, one, cancelled)
     except KernelFault:
-        return wanted or one  # it is found again, and shown, when this block is traced
+        return requested or one  # the trace of this block will show the fault
     bytes_per_block = 4 * launch.threads_per_block * max(1, steps)
-    if wanted is not None:
-        if wanted.count * bytes_per_block > most_bytes:
-            raise _too_many(wanted, bytes_per_block, most_bytes)
-        if wanted.count * launch.threads_per_block > BOUNDS.threads:
-            message = f"the {wanted.count:,} blocks have {wanted.count * launch.threads_per_block:,} threads"
+    if requested is not None:
+        if requested.count * bytes_per_block > most_bytes:
+            raise _too_many(requested, bytes_per_block, most_bytes)
+        if requested.count * launch.threads_per_block > BOUNDS.threads:
+            message = f"the {requested.count:,} blocks have {requested.count * launch.threads_per_block:,} threads"
             raise SettingError(
                 f"{message}; at most {BOUNDS.threads:,} are traced", names=("blocks",), remedy="name fewer blocks"
             )
-        return wanted
+        return requested
     blocks = min(limit_bytes // bytes_per_block, min(BOUNDS.threads, most_threads(binding)) // launch.threads_per_block)
     if blocks >= launch.block_count:
         return BlockRange.all(launch)
@@ -206,8 +207,8 @@ def blocks_to_trace(
 
 
 def _steps(binding: Binding, blocks: BlockRange, cancelled: Callable[[], bool]) -> int:
-    """How many steps some blocks take. Raises KernelFault."""
-    counter, phases = StepCounter(), asked_phases(binding)
+    """Number of steps of some blocks. Raises KernelFault."""
+    counter, phases = StepCounter(), requested_phases(binding)
     space = ThreadSpace(binding.launch, blocks, device_for(binding.setup).rules.warp_size)
     try:
         interpret(binding, space, within(counter, binding, phases), None, cancelled=cancelled)
@@ -217,11 +218,11 @@ def _steps(binding: Binding, blocks: BlockRange, cancelled: Callable[[], bool]) 
     return counter.steps
 
 
-def _too_many(wanted: BlockRange, bytes_per_block: int, most_bytes: int) -> SettingError:
-    needed, most = wanted.count * bytes_per_block >> 20, max(1, most_bytes // bytes_per_block)
+def _too_many(requested: BlockRange, bytes_per_block: int, most_bytes: int) -> SettingError:
+    needed, most = requested.count * bytes_per_block >> 20, max(1, most_bytes // bytes_per_block)
     return SettingError(
-        f"the trace of {wanted.count} blocks would take {needed:,} MiB; at most {most} of them fit {most_bytes >> 20:,} MiB",
-        names=("blocks",), remedy="name fewer (--blocks 0:2,0:2), choose some phases (--phases 1-2), or leave the blocks open",
+        f"the trace of {requested.count} blocks would take {needed:,} MiB; {most_bytes >> 20:,} MiB hold at most {most}",
+        names=("blocks",), remedy="name fewer (--blocks 0:2,0:2), choose some phases (--phases 1-2), or name no blocks",
     )  # fmt: skip
 
 
@@ -231,7 +232,7 @@ def _range_around(at: int, length: int, extent: int) -> tuple[int, int]:
 
 
 def bound(setup: Setup) -> Binding:
-    """The kernel read and matched with its arguments. Raises SourceError, or SettingError for what can't be launched."""
+    """The kernel, parsed and bound to its arguments. Raises SourceError, or SettingError for a launch that isn't possible."""
     kernel, launch, device = setup.kernel, launch_for(setup), device_for(setup)
     try:
         binding = bind(setup, launch, program_for(kernel, setup.parameters))
@@ -252,9 +253,9 @@ def bound(setup: Setup) -> Binding:
 
 
 def _nearest_that_fits(setup: Setup) -> dict[str, int]:
-    """The nearest other parameter whose shared arrays the device can hold, among the first few."""
+    """The nearest value of another parameter with which the shared arrays fit the device, among the first candidates."""
     for name, value, changed in islice(other_choices(setup), _MOST_TRIED):
-        with contextlib.suppress(GemmvizError):  # what is wrong with a candidate is nobody's business
+        with contextlib.suppress(GemmvizError):  # an error of a candidate is not the user's
             program = program_for(changed.kernel, changed.parameters)
             if shared_bytes(bind(changed, launch_for(changed), program).arrays) <= device_for(setup).shared_per_block:
                 return {name: value}
@@ -276,22 +277,22 @@ def _stored(trace: Trace, touches: Touches) -> Longs:
 
 
 def _distinct(elements: Ints | Longs) -> Longs:
-    """The distinct numbers, ascending, as np.unique gives them, which loads numpy.ma."""
+    """The distinct numbers, ascending, like np.unique, which would load numpy.ma."""
     ordered = np.sort(elements).astype(np.int64)
     return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
 def traced_space(binding: Binding, blocks: BlockRange | None) -> ThreadSpace:
-    """The threads of ``blocks``; by default of those that the setup names, or of all."""
+    """The threads of ``blocks``; by default of the blocks that the setup names, or of all."""
     setup, launch = binding.setup, binding.launch
-    blocks = (blocks or asked_blocks(setup, launch) or BlockRange.all(launch)).checked(launch)
+    blocks = (blocks or requested_blocks(setup, launch) or BlockRange.all(launch)).checked(launch)
     return ThreadSpace(launch, blocks, device_for(setup).rules.warp_size)
 
 
 def origins(setup: Setup, blocks: BlockRange | None, cancelled: Callable[[], bool] = is_cancelled) -> dict[str, Any]:
-    """What each store into shared memory writes, as the fields of a Trace: for a run that somebody else makes."""
+    """Origins of the values that stores write into shared memory, as the fields of a Trace, for a run on another engine."""
     binding = bound(setup)
-    return origins_of(binding, traced_space(binding, blocks), asked_phases(binding), record_limit(), cancelled=cancelled)[0]
+    return origins_of(binding, traced_space(binding, blocks), requested_phases(binding), record_limit(), cancelled=cancelled)[0]
 
 
 def origins_of(
@@ -302,8 +303,8 @@ def origins_of(
     budget: int | None = None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> tuple[dict[str, Any], int | None]:
-    """What each store into shared memory wrote, from a run by tags, and how many steps that took; nothing where tags don't
-    suffice.
+    """Origins of the values that stores write into shared memory, from a run on tags, and the number of steps that it reached;
+    empty if tags don't suffice.
     """
     recorder = OriginRecorder(space, limit_bytes)
     try:
@@ -311,7 +312,7 @@ def origins_of(
     except NeedsValues:
         return {}, None
     except KernelFault:
-        pass  # the run with values ends there too, and says why
+        pass  # the run on values ends at the same place and gives the reason
     origin = {
         "origin_step": _frozen(recorder.stores),
         "origin_array": recorder.arrays.finished(),
@@ -321,7 +322,9 @@ def origins_of(
 
 
 def _until(origin: dict[str, Any], steps: int) -> dict[str, Any]:
-    """What was stored in the first ``steps`` steps: the run by tags goes on where it takes values to find a fault."""
+    """Origins of the values stored in the first ``steps`` steps. A run on tags may go further than one on values, which finds
+    faults.
+    """
     stores = int(np.searchsorted(origin["origin_step"], steps)) if origin else 0
     return {name: rows[:stores] for name, rows in origin.items()}
 

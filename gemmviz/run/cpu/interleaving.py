@@ -1,10 +1,11 @@
-"""Runs the warps (or the threads) of one block so that their accesses happen in a chosen order, without threads of the system.
+"""Runs the warps (or the threads) of one block so that their accesses happen in a chosen order, without operating-system
+threads.
 
-Each unit is interpreted alone, from its first access to its last, and its log records what every access read and stored. An
-order is right when each read in the logs gives what memory holds at its turn. A unit that has read something else is
-interpreted again; before each of its accesses, the stores that the other logs have before that turn are put into memory. The
-turns before the first wrong read are final, so each repetition makes at least one more turn right, and the result depends on
-the order alone. An order in which no read changes needs no interpretation.
+Each unit is interpreted alone, from its first access to its last, and its log records the values that every access read and
+stored. An order is consistent when each read in the logs gives the contents of memory at its turn. A unit with an inconsistent
+read is interpreted again; before each of its accesses, the stores that the other logs have before that turn are put into
+memory. The turns before the first inconsistent read are final, so each repetition makes at least one more turn consistent, and
+the result depends on the order alone. An order in which no read changes needs no interpretation.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,9 +30,9 @@ Order = list[tuple[int, int]]  # unit and step of each turn
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One turn of a unit and what it did to memory. ``waits``: it is a barrier that holds this unit; ``array``: number of the
-    array, -1 for none; ``read``: bytes of the ``cells`` before it, None of a store; ``stored``: their values after it, None of
-    a load.
+    """One turn of a unit and its effect on memory. ``waits``: it is a barrier that holds this unit; ``array``: number of the
+    array, -1 for none; ``read``: bytes of the ``cells`` before it, None for a store; ``stored``: their values after it, None
+    for a load.
     """
 
     turn: Turn
@@ -87,17 +88,19 @@ def schedule(logs: list[Log], lead: int, ahead: int) -> Iterator[tuple[int, int]
 
 
 class Interleaving:
-    """One block whose units run in any order of turns. ``lanes``: the threads of each unit, over the thread space's axes."""
+    """One block whose units run in any order of turns. ``lanes``: the threads of each unit, over the axes of the thread
+    space.
+    """
 
     def __init__(self, binding: Binding, space: ThreadSpace, lanes: list[Bools], stopped: Cancel) -> None:
         self._binding, self._space, self._lanes, self._stopped = binding, space, lanes, stopped
         self._data = inputs(binding, stopped)
         self._logs: list[Log] = []
-        self._written: set[int] = set()  # numbers of the arrays that some unit has ever stored into
+        self._written: set[int] = set()  # numbers of the arrays that any unit has stored into
 
     def play(self, lead: int, ahead: int) -> tuple[Stored, list[Turn]]:
-        """What the block stores in C, and all turns in their order. Raises Cancelled once ``stopped`` is true, GemmvizError for
-        a kernel that fails in this order.
+        """Elements of C that the block stores, and all turns in their order. Raises Cancelled once ``stopped`` is true,
+        GemmvizError for a kernel that fails in this order.
         """
         if not self._logs:
             self._begin()
@@ -111,7 +114,7 @@ class Interleaving:
         return self._stored(memory), [self._logs[unit].events[step].turn for unit, step in order]
 
     def _begin(self) -> None:
-        """First logs: the turns of the first unit are a guess of when the others have theirs."""
+        """Creates the first logs; the turns of the first unit serve as a guess for those of the others."""
         first = self._run(0, [])
         guess = Log(tuple(replace(each, array=-1, read=None, stored=None) for each in first.events))
         self._logs = [first, *[guess] * (len(self._lanes) - 1)]
@@ -120,7 +123,7 @@ class Interleaving:
             self._logs[unit] = self._run(unit, order)
 
     def _run(self, unit: int, order: Order) -> Log:
-        """The log of a unit that is interpreted with the stores of the others, at the turns that they have in ``order``."""
+        """The log of a unit, interpreted with the stores of the others at their turns in ``order``."""
         sink = _Unit(unit, self._lanes[unit], self._binding, _stores(self._logs, order, unit))
         error = None
         try:
@@ -135,7 +138,7 @@ class Interleaving:
         return Log(tuple(sink.events), error)
 
     def _checked(self, lead: int, ahead: int) -> tuple[Order, list[int], dict[int, Any]]:
-        """The order that the logs give, the units whose log has a read that is wrong in it, and memory in the end."""
+        """The order that the logs give, the units with an inconsistent read in it, and the final memory."""
         order: Order = []
         stale: set[int] = set()
         memory = {number: self._initial(number) for number in self._written}
@@ -159,7 +162,7 @@ class Interleaving:
             yield turn
 
     def _initial(self, number: int) -> Any:
-        """A copy of an array as the kernel finds it, flat. Shared memory that nobody has stored into is zero."""
+        """A copy of the initial contents of an array, flat. Shared memory is initially zero."""
         array = self._binding.arrays[number]
         if array.space == "global":
             return np.array(self._data[array.name])
@@ -181,7 +184,7 @@ class Interleaving:
 
 
 def _stores(logs: list[Log], order: Order, reader: int) -> Iterator[list[Event]]:
-    """For each turn that ``order`` gives a unit: what the others have stored since its turn before."""
+    """For each turn that ``order`` gives a unit: the stores of the others since its turn before."""
     since: list[Event] = []
     for unit, step in order:
         if unit == reader:
@@ -195,16 +198,16 @@ def _stores(logs: list[Log], order: Order, reader: int) -> Iterator[list[Event]]
 
 
 class _Unit(AccessSink):
-    """Records one unit's run: its lanes alone are active. ``stores``: what to put into memory before each of its accesses."""
+    """Records the run of one unit: only its lanes are active. ``stores``: the stores to put into memory before each access."""
 
     def __init__(self, number: int, lanes: Bools, binding: Binding, stores: Iterable[list[Event]]) -> None:
         self.number, self.lanes, self.binding = number, lanes, binding
-        self.waits_for_warp = int(lanes.sum()) == 1  # a unit that is one thread waits at barriers of warps, too
+        self.waits_for_warp = int(lanes.sum()) == 1  # a unit that is a single thread waits at barriers of warps, too
         self.events: list[Event] = []
         self._sites: list[Site] = []
         self._stores = iter(stores)
         self._memories: dict[int, GlobalMemory | SharedMemory] = {}
-        self._before: list[tuple[int, Longs, Any]] = []  # what has been overwritten
+        self._before: list[tuple[int, Longs, Any]] = []  # the overwritten values
 
     def started(self, machine: Any) -> None:
         machine.mask, machine.exited = self.lanes, ~self.lanes
@@ -212,7 +215,7 @@ class _Unit(AccessSink):
             if isinstance(value, tuple) and value and isinstance(value[0], GlobalMemory | SharedMemory):
                 self._memories[value[0].number] = value[0]
                 if isinstance(value[0], SharedMemory):
-                    value[0].complete = True  # what nobody has written yet holds what was there before: zeros here
+                    value[0].complete = True  # unwritten elements have their initial contents, here zeros
 
     def site(self, site: Site) -> None:
         self._sites.append(site)
@@ -237,7 +240,7 @@ class _Unit(AccessSink):
             self.events.append(self._event(where, operand, elements, np.flatnonzero(lanes)))
 
     def _event(self, site: Site, operand: Operand, elements: Longs, threads: Longs) -> Event:
-        """The turn in which ``threads`` access ``elements``; stored values are known after it."""
+        """The turn in which ``threads`` access ``elements``; stored values are added after it."""
         array = self.binding.arrays[operand.array]
         cells = elements if operand.width == 1 else operand.layout.spread(elements, threads).ravel()
         cells = cells[(cells >= 0) & (cells < array.size)]
@@ -257,12 +260,12 @@ class _Unit(AccessSink):
         self._settle()
 
     def restore(self) -> None:
-        """Undoes all stores: the matrices are as the kernel finds them again."""
+        """Undoes all stores, so that the matrices have their initial contents again."""
         for array, cells, values in reversed(self._before):
             self._held(array)[cells] = values
 
     def _settle(self) -> None:
-        """Records what the last access has stored, now that it is made."""
+        """Records the values that the latest access stored."""
         if self.events and self.events[-1].stored is not None:
             last = self.events[-1]
             self.events[-1] = replace(last, stored=self._held(last.array)[last.cells])
@@ -271,7 +274,7 @@ class _Unit(AccessSink):
         self._before.append((array, cells, self._held(array)[cells]))
 
     def _held(self, array: int) -> Any:
-        """The elements of an array, flat, to be read and written."""
+        """The elements of an array, flat and writable."""
         memory = self._memories[array]
         if not memory.data.flags.writeable:
             memory.data = memory.data.copy()

@@ -1,4 +1,4 @@
-"""What has room in memory at once: reckoned before any of it is taken."""
+"""Memory budgets: the number of threads, blocks and matrices that fit into memory at once, estimated in advance."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -11,12 +11,12 @@ from gemmviz.run.cpu.simt.interpret import Binding
 from gemmviz.run.inputs import matrices
 
 _THREADS_AT_ONCE, _MOST_GROUPS = 1 << 23, 10_000
-_MOST_BYTES = 5 << 28  # of the matrices, and of what all threads hold at once
+_MOST_BYTES = 5 << 28  # of the matrices, and of the variables of all threads
 
 
 def groups(launch: Launch, edges_differ: bool, most_threads: int) -> Iterator[BlockRange]:
-    """Windows that cover the grid, none with too many threads. Where the last blocks along x and y are guarded, they go apart:
-    what all other blocks do then needs no mask, and is counted once for all of them. Raises SettingError for too many windows.
+    """Windows that cover the grid, none with too many threads. If the last blocks along x and y are guarded, they get windows
+    of their own: the others then need no mask, and are counted once for all. Raises SettingError for too many windows.
     """
     gx, gy, gz = launch.grid
     blocks = max(1, most_threads // launch.threads_per_block)
@@ -31,25 +31,25 @@ def groups(launch: Launch, edges_differ: bool, most_threads: int) -> Iterator[Bl
 
 
 def _cut(extent: int, length: int, last_apart: bool) -> list[tuple[int, int]]:
-    """Ranges of up to ``length``, the very last one apart where that is asked for."""
+    """Ranges of up to ``length``, with the last element in a range of its own if ``last_apart``."""
     parts = [(0, extent - 1), (extent - 1, extent)] if last_apart and extent > 1 else [(0, extent)]
     return [(start, min(stop, start + length)) for first, stop in parts for start in range(first, stop, length)]
 
 
 def most_threads(binding: Binding) -> int:
-    """How many threads have room at once: each may hold all its variables and arrays. Raises SettingError where there
-    is not even room for a block.
+    """Number of threads that fit at once, given the variables and arrays of each. Raises SettingError if not even one block
+    fits.
     """
     held, block = 8 * max(1, binding.program.held), binding.launch.threads_per_block
     if held * block > _MOST_BYTES:
         message = f"the {block} threads of a block would hold {held * block >> 20:,} MiB in variables and arrays of their own"
-        remedy = f"at most {_MOST_BYTES >> 20:,} MiB have room"
+        remedy = f"at most {_MOST_BYTES >> 20:,} MiB are available"
         raise SettingError(message, names=tuple(binding.setup.parameters), remedy=remedy)
     return min(_THREADS_AT_ONCE, _MOST_BYTES // held)
 
 
 def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    """The matrices as the kernel finds them. Raises SettingError where they are too large to be held."""
+    """The matrices with their initial contents. Raises SettingError if they are too large for memory."""
     problem, types = binding.setup.problem, binding.element_types
     size = sum(math.prod(problem.shapes[name]) * element.bytes for name, element in types.items())
     if size > _MOST_BYTES:

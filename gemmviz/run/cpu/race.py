@@ -1,5 +1,5 @@
-"""Runs the warps (or, of a block that is one warp, the threads) of a block one by one in an order that is chosen, and looks for
-the shortest order that spoils C.
+"""Runs the warps of a block (or the threads, if it is one warp) one by one in a chosen order, and searches for the shortest
+lead that gives a wrong C.
 
 Between two barriers CUDA promises no order of warps, and since compute capability 7.0 none of threads either (CUDA C++
 Programming Guide, Independent Thread Scheduling). The search is deterministic: orders are tried by lead, then by unit.
@@ -22,13 +22,13 @@ from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.interleaving import Interleaving, Stored
 from gemmviz.run.engine import Cancel
 
-MOST_TRIES, MOST_S = 400, 30.0  # where a search ends that has found nothing
+MOST_TRIES, MOST_S = 400, 30.0  # time limit of a search without a result
 
 
 def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: Cancel = is_cancelled) -> RaceCase:
-    """Looks for the order in which one unit runs ahead by the fewest steps and C is another than in lockstep.
+    """Searches for the order in which one unit runs ahead by the fewest steps and C differs from that in lockstep.
 
-    Raises GemmvizError for what can't be run, or not once within MOST_S; Cancelled.
+    Raises GemmvizError for a kernel that can't be run, or not once within MOST_S; Cancelled.
     """
     end = time.monotonic() + MOST_S
 
@@ -61,14 +61,14 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
             break
         tried += 1
         if not right.agrees_with(wrong):
-            found = _Found(ahead, lead, tried, len(orders), _spoilt(order, turns), right, wrong)
-            return _case(setup, what, by_warps, units, found)
-    return _case(setup, what, by_warps, units, _Found(-1, 0, tried, len(orders), tuple(order), right, right))
+            result = _Result(ahead, lead, tried, len(orders), _spoilt(order, turns), right, wrong)
+            return _case(setup, what, by_warps, units, result)
+    return _case(setup, what, by_warps, units, _Result(-1, 0, tried, len(orders), tuple(order), right, right))
 
 
 @dataclass(frozen=True)
-class _Found:
-    """Who went ahead by how much, in which of how many orders, and what came of it."""
+class _Result:
+    """Result of the search: the unit that ran ahead, its lead, the numbers of orders, the turns and both versions of C."""
 
     ahead: int
     lead: int
@@ -81,32 +81,32 @@ class _Found:
 
 def _lanes(space: ThreadSpace, unit: int, by_warps: bool) -> Bools:
     number = np.arange(space.threads_per_block).reshape(space.thread_shape or (1,))
-    found = number // space.warp_size == unit if by_warps else number == unit
-    return np.asarray(found.reshape(space.shape or ()), bool)
+    lanes = number // space.warp_size == unit if by_warps else number == unit
+    return np.asarray(lanes.reshape(space.shape or ()), bool)
 
 
 def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
-    """The turns, those that read another value than in lockstep marked."""
+    """The turns, with ``expected`` set for those that read another value than in lockstep."""
     known = {(turn.unit, turn.step): turn.value for turn in order}
 
     def expected(turn: Turn) -> float | None:
         before = known.get((turn.unit, turn.step))
-        if before is None or turn.value is None or not turn.does.startswith("read"):
+        if before is None or turn.value is None or not turn.action.startswith("read"):
             return None
         return None if np.isclose(before, turn.value, rtol=1e-6, atol=1e-9, equal_nan=True) else before
 
     return tuple(replace(turn, expected=expected(turn)) for turn in turns)
 
 
-def _case(setup: Setup, what: str, by_warps: bool, units: int, found: _Found) -> RaceCase:
-    elements = np.union1d(found.right.elements, found.wrong.elements)
+def _case(setup: Setup, what: str, by_warps: bool, units: int, result: _Result) -> RaceCase:
+    elements = np.union1d(result.right.elements, result.wrong.elements)
     row, column = _places(setup, elements)
     corner = (int(row.min()), int(column.min())) if len(elements) else (0, 0)
     shape = (int(row.max()) + 1 - corner[0], int(column.max()) + 1 - corner[1]) if len(elements) else (1, 1)
     kind: Literal["warps", "threads"] = "warps" if by_warps else "threads"
     return RaceCase(
-        setup, what, kind, units, found.ahead, found.lead, found.tried, found.orders, found.turns,
-        _table(setup, found.right, corner, shape), _table(setup, found.wrong, corner, shape), corner,
+        setup, what, kind, units, result.ahead, result.lead, result.tried, result.orders, result.turns,
+        _table(setup, result.right, corner, shape), _table(setup, result.wrong, corner, shape), corner,
     )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def _places(setup: Setup, elements: Longs) -> tuple[Longs, Longs]:
 
 
 def _table(setup: Setup, stored: Stored, corner: tuple[int, int], shape: tuple[int, int]) -> Any:
-    """The part of C of this ``shape`` that begins at ``corner``, float64, NaN where nothing was stored."""
+    """The part of C with this ``corner`` and ``shape``: float64, NaN where nothing was stored."""
     table = np.full(shape, np.nan)
     row, column = _places(setup, stored.elements)
     table[row - corner[0], column - corner[1]] = stored.values

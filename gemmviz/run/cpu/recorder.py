@@ -1,4 +1,4 @@
-"""The sink that keeps everything: turns accesses as they happen into the dense matrices of a trace."""
+"""The recording sink: builds the dense matrices of a trace from the accesses of a run."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -22,8 +22,8 @@ _SHORT_ROW = 8192  # threads
 
 
 class RowBuffer:
-    """A matrix that grows downwards. Memory that is reserved but not yet written costs nothing where the system commits it
-    on first use, so a generous reserve spares the copies of growing.
+    """A matrix that grows downwards. Reserved memory costs nothing until it is written, if the system commits it on first use,
+    so a generous reserve saves copies.
     """
 
     def __init__(self, columns: int, dtype: Any, rows: int | None = None) -> None:
@@ -33,7 +33,7 @@ class RowBuffer:
         self.used = 0
 
     def new(self) -> npt.NDArray[Any]:
-        """The next row, contents undefined."""
+        """The next row, uninitialised."""
         if self.used == len(self.data):
             self.data.resize((max(2, self.used * 3 // 2), self.data.shape[1]), refcheck=False)
         self.used += 1
@@ -41,7 +41,7 @@ class RowBuffer:
         return row
 
     def finished(self) -> npt.NDArray[Any]:
-        """All rows, read-only; the reserve is given back."""
+        """All rows, read-only; the reserve is released."""
         self.data.resize((self.used, self.data.shape[1]), refcheck=False)
         self.data.flags.writeable = False
         return self.data
@@ -58,8 +58,8 @@ def _reserved(rows: int, columns: int, dtype: Any) -> npt.NDArray[Any]:
 
 
 class Recorder(AccessSink):
-    """Records elements, and values where asked; ``stored``: what stores to global memory wrote, by row, while there are few.
-    Raises GemmvizError when the trace outgrows ``limit_bytes``.
+    """Records elements, and values if requested; ``stored``: values that stores to global memory wrote, by row, while there are
+    few. Raises GemmvizError when the trace outgrows ``limit_bytes``.
     """
 
     def __init__(
@@ -70,14 +70,16 @@ class Recorder(AccessSink):
         self._stores: list[tuple[bool, ...]] = []
         self._most_stored = _MOST_STORED_BYTES // (8 * max(1, space.thread_count))
         self._place = 0  # of the latest operand
-        self._waits: list[tuple[int, tuple[int, ...]]] = []  # the step of each, and which asynchronous steps it completes
+        self._waits: list[
+            tuple[int, tuple[int, ...]]
+        ] = []  # the step of each wait, and the asynchronous steps that it completes
         if steps is not None:
             steps = min(steps, limit_bytes // (4 * max(1, space.thread_count)))
         self.element = RowBuffer(space.thread_count, np.int32, steps)
         self.values = RowBuffer(space.thread_count, np.float32, steps) if values else None
         self.limit_bytes = limit_bytes
         self.most_rows = limit_bytes // (max(1, space.thread_count) * (8 if values else 4))
-        self._most_rows = min(self.most_rows, BOUNDS.steps)  # up to here nothing can be too large
+        self._most_rows = min(self.most_rows, BOUNDS.steps)  # up to this number of steps no limit can be exceeded
         self.sites: list[Site] = []
         self.step_site: list[int] = []
         self.visits: list[tuple[int, ...]] = []
@@ -108,7 +110,7 @@ class Recorder(AccessSink):
             self.values.new()[:] = 0
 
     def _check_size(self) -> None:
-        """Raises GemmvizError where one more row is too much."""
+        """Raises GemmvizError if one more row would exceed a limit."""
         if self.element.used >= self.most_rows:
             raise too_large(self.element.used + 1, self.space.thread_count, 8 if self.values else 4, self.limit_bytes)
         if len(self.step_site) > BOUNDS.steps:
@@ -119,17 +121,17 @@ class Recorder(AccessSink):
         self._waits.append((len(self.step_site) - 1, tuple(steps)))
 
     def completes(self) -> Ints:
-        """The step at which each step completes, as a Trace has it: int32 (steps,), or empty."""
+        """The step at which each step completes, as in a Trace: int32 (steps,), or empty."""
         is_async = np.array([site.is_async for site in self.sites], bool)
         if not is_async.any():
             return np.zeros(0, np.int32)
-        found = np.arange(len(self.step_site), dtype=np.int32)
+        completes = np.arange(len(self.step_site), dtype=np.int32)
         begun = np.flatnonzero(is_async[self.step_site])
-        found[begun] = len(found)
-        for step, numbers in reversed(self._waits):  # what several waits complete is complete at the first
-            found[begun[list(numbers)]] = step
-        found.flags.writeable = False
-        return found
+        completes[begun] = len(completes)
+        for step, numbers in reversed(self._waits):  # a step that several waits complete is complete at the first
+            completes[begun[list(numbers)]] = step
+        completes.flags.writeable = False
+        return completes
 
     def value(self, value: Any) -> None:
         if self.values is not None:
@@ -150,15 +152,15 @@ class Recorder(AccessSink):
 
 
 def too_large(steps: int, threads: int, access_bytes: int, limit_bytes: int) -> GemmvizError:
-    """What there is to say of a record that outgrows its limit. ``steps``: of those that are known."""
+    """The error for a record that outgrows its limit. ``steps``: number of the steps known so far."""
     size = f"{steps:,} steps of {threads:,} threads take {steps * threads * access_bytes / (1 << 20):,.0f} MiB"
     remedy = "choose some blocks (--blocks 0:2,0:2) or some phases (--phases 1-2)"
-    return GemmvizError(f"{size}; a trace may take {limit_bytes / (1 << 20):,.0f} MiB here", remedy=remedy)
+    return GemmvizError(f"{size}; the limit of a trace is {limit_bytes / (1 << 20):,.0f} MiB here", remedy=remedy)
 
 
 def fill(row: npt.NDArray[Any], space: ThreadSpace, value: Any) -> None:
-    """Writes ``value``, broadcast over the threads, into one row; into a long one first along the threads of a block, then over
-    blocks, which is quicker.
+    """Writes ``value``, broadcast over the threads, into one row; a long row first along the threads of a block, then over
+    blocks, which is faster.
     """
     if not isinstance(value, np.ndarray) or value.size == 1:
         row[:] = value if not isinstance(value, np.ndarray) else value.ravel()[0]
@@ -173,7 +175,9 @@ def fill(row: npt.NDArray[Any], space: ThreadSpace, value: Any) -> None:
 
 
 class PhaseFilter(AccessSink):
-    """Passes on what happens in some trips of the phase loop, or outside of it. Sites are numbered as they get through."""
+    """Passes on the accesses in some trips of the phase loop, or outside of it. Sites are numbered in the order in which they
+    pass.
+    """
 
     def __init__(self, sink: AccessSink, phase_loop: int, phases: tuple[int, int]) -> None:
         self.sink = sink
@@ -182,7 +186,7 @@ class PhaseFilter(AccessSink):
         self.sites: list[Site] = []
         self.numbers: dict[int, int] = {}
         self.on = True
-        self._begun: list[int | None] = []  # asynchronous steps: their number among those that got through, None for the others
+        self._begun: list[int | None] = []  # asynchronous steps: their number among those that passed, None for the others
         self._passed = 0
 
     def started(self, machine: Any) -> None:
@@ -225,7 +229,7 @@ class PhaseFilter(AccessSink):
 
 
 class StepCounter(AccessSink):
-    """A sink that counts steps, notes whether any ran under a mask, and keeps nothing."""
+    """A sink that counts steps, records whether any ran under a mask, and stores nothing else."""
 
     wants: Literal["all", "origins", "sums"] = "sums"
 
@@ -251,8 +255,8 @@ class StepCounter(AccessSink):
 
 
 class OriginRecorder(StepCounter):
-    """Records of a run by tags what the stores into shared memory wrote: a row for each element of a store's width. Raises
-    as ``Recorder`` does.
+    """Records the origins of stores into shared memory in a run on tags: a row for each element of a store's width. Raises the
+    errors of ``Recorder``.
     """
 
     wants = "origins"

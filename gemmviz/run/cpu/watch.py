@@ -1,4 +1,4 @@
-"""The variables of one thread, from a run of its block."""
+"""Values of the variables of one thread, from a run of its block."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +12,8 @@ from gemmviz.model.errors import SettingError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
-from gemmviz.model.watched import Value, Watched, WatchedVariable
-from gemmviz.run.cpu.executor import asked_phases, bound, within
+from gemmviz.model.watched import VariableValue, Watched, WatchedVariable
+from gemmviz.run.cpu.executor import bound, requested_phases, within
 from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.cpu.simt.memory import LocalMemory
@@ -22,9 +22,9 @@ from gemmviz.source.nodes import NamedSlot
 
 
 def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callable[[], bool] = is_cancelled) -> Watched:
-    """Runs one block and notes the variables of one of its threads, after each step of the setup's phases.
+    """Runs one block and records the variables of one of its threads after each step of the setup's phases.
 
-    Raises as ``trace_kernel`` does, and KernelFault.
+    Raises the errors of ``trace_kernel``, and KernelFault.
     """
     binding = bound(setup)
     blocks = BlockRange(*((at, at + 1) for at in block))
@@ -32,18 +32,18 @@ def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callabl
     data = inputs(binding, cancelled)
     sink = _Notes(space, binding.program.variables, thread)
     chosen = _Chosen(sink)
-    interpret(binding, space, Tee(sink, within(chosen, binding, asked_phases(binding))), data, cancelled=cancelled)
+    interpret(binding, space, Tee(sink, within(chosen, binding, requested_phases(binding))), data, cancelled=cancelled)
     rows = sink.finished()
     variables = tuple(WatchedVariable(each.name, each.first_line, each.last_line) for each in binding.program.variables)
     return Watched(variables, tuple(rows[step] for step in chosen.steps))
 
 
-_MOST_NOTED = 256  # elements of an array; one more says that there are more
+_MOST_NOTED = 256  # elements of an array; one more marks a longer array
 _MOST_VALUES = 40_000_000
 
 
 class _Chosen(AccessSink):
-    """Notes which of all steps get through to it."""
+    """Numbers the steps that pass a filter."""
 
     def __init__(self, all_steps: "_Notes") -> None:
         self.all_steps = all_steps
@@ -57,9 +57,10 @@ class _Chosen(AccessSink):
 
 
 class _Notes(AccessSink):
-    """Notes before each access what the variables hold: what they hold after the access before.
+    """Records, before each access, the values of the variables, which are those after the access before.
 
-    Where the thread took part in neither access, or has returned, others may have written to the slots: it holds what it held.
+    If the thread took part in neither access, or has returned, other threads may have written to the slots, and its previous
+    values are kept.
     """
 
     def __init__(self, space: ThreadSpace, variables: tuple[NamedSlot, ...], thread: Triple) -> None:
@@ -67,8 +68,8 @@ class _Notes(AccessSink):
         self.place = tuple(at for at, extent in extents if extent > 1)
         self.variables = variables
         self.machine: Any = None
-        self.rows: list[tuple[Value, ...]] = []
-        self.latest: tuple[Value, ...] = (None,) * len(variables)
+        self.rows: list[tuple[VariableValue, ...]] = []
+        self.latest: tuple[VariableValue, ...] = (None,) * len(variables)
         self.took_part = False
 
     def started(self, machine: Any) -> None:
@@ -87,7 +88,7 @@ class _Notes(AccessSink):
         self._note(self.took_part)
         self.machine = None
 
-    def finished(self) -> tuple[tuple[Value, ...], ...]:
+    def finished(self) -> tuple[tuple[VariableValue, ...], ...]:
         return tuple(self.rows[1:])
 
     def _note(self, is_its_own: bool) -> None:
@@ -99,26 +100,26 @@ class _Notes(AccessSink):
             message = f"{len(self.variables):,} variables over more than {len(self.rows):,} steps are too many to be followed"
             raise SettingError(message, names=("phases",), remedy="choose some phases")
 
-    def _value(self, value: Any) -> Value:
+    def _value(self, value: Any) -> VariableValue:
         match value:
             case None:
                 return None
-            case np.ndarray():  # first: to some versions of NumPy an array is a sequence, as a pair is
-                found: Value = self._at(value).item()
-                return found
+            case np.ndarray():  # first: some versions of NumPy would take an array for a sequence like a pair
+                number: VariableValue = self._at(value).item()
+                return number
             case Partial(value=inner, written=written):
                 return self._value(inner) if bool(self._at(written)) else None
-            case list():  # a vector; before the pairs, which two components would be taken for
+            case list():  # a vector; before the pairs, for which two components would be taken
                 return tuple(self._value(each) for each in value)
             case (LocalMemory(values=values), _):
                 return tuple(self._value(each) for each in values[: _MOST_NOTED + 1])
             case (memory, offset):
                 return f"{memory.name} + {int(self._at(np.asarray(offset)))}"
             case np.generic():
-                plain: Value = value.item()
+                plain: VariableValue = value.item()
                 return plain
         return value  # type: ignore[no-any-return]
 
     def _at(self, value: Any) -> Any:
-        """The thread's own of a value that may not vary along some axes."""
+        """This thread's element of a value that may be constant along some axes."""
         return value[tuple(min(at, extent - 1) for at, extent in zip(self.place, value.shape, strict=False))]

@@ -1,1 +1,1 @@
-"""Everything that talks to an NVIDIA GPU, and nothing else does: it runs in the worker's process alone."""
+"""Access to an NVIDIA GPU: compiling, tracing, counting and timing. Imported only in the worker's process."""

@@ -1,4 +1,4 @@
-"""CUDA C to functions on the GPU, with NVRTC; its complaints as errors with a place in the person's file."""
+"""Compilation of CUDA C with NVRTC, whose errors get a place in the user's file."""
 
 import re
 from collections import OrderedDict
@@ -14,8 +14,8 @@ from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.gpu import Gpu
 from gemmviz.source.headers import KNOWN, remedy_of, without_includes
 
-_MOST_KEPT = 64
-_COMPILERS, _MOST_AHEAD = 2, 32  # that work ahead, and how much of it is kept
+_MOST_CACHED = 64
+_COMPILERS, _MOST_AHEAD = 2, 32  # number of threads that compile ahead, and of functions in the cache
 _INTEGERS = "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n" + (
     "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;"
     " typedef unsigned long long uint64_t;\n"
@@ -35,7 +35,7 @@ _ERROR = re.compile(r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error(?
 
 @dataclass(frozen=True)
 class Unit:
-    """What NVRTC is given: a file's text, the function wanted of it (a name expression, as "sgemm<64>") and its options."""
+    """Input of NVRTC: a file's text, the name expression of a function in it, such as "sgemm<64>", and options."""
 
     text: str
     file: str
@@ -45,7 +45,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A function on the GPU. Bytes and registers are those of one thread, shared memory that of a block as it is declared."""
+    """A compiled function on the GPU. Bytes and registers are per thread, shared memory is what a block declares."""
 
     module: object
     handle: int
@@ -55,40 +55,40 @@ class Compiled:
     max_threads: int
 
     def address_of(self, variable: str) -> int:
-        """Where a variable of the module with C linkage lies on the GPU."""
+        """Address on the GPU of a variable of the module with C linkage."""
         return int(driver.moduleGetGlobal(self.module.ptr, variable))  # type: ignore[attr-defined]
 
 
 class Nvrtc:
-    """Compiles for one GPU and keeps what it compiled lately."""
+    """A compiler for one GPU with a cache of recent functions."""
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu = gpu
-        self._kept: OrderedDict[Unit, Compiled] = OrderedDict()
+        self._cache: OrderedDict[Unit, Compiled] = OrderedDict()
         self._ahead: dict[Unit, Future[tuple[bytes, Any]]] = {}
         self._compilers = ThreadPoolExecutor(_COMPILERS, thread_name_prefix="nvrtc")
 
     def __call__(self, unit: Unit) -> Compiled:
-        """The function of a unit, loaded. Raises SourceError with NVRTC's words."""
-        found = self._kept.pop(unit, None)
-        if found is None:
-            found = _loaded(*self._code(unit))
-        self._kept[unit] = found
-        if len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
-        return found
+        """The compiled function of a unit, loaded. Raises SourceError with NVRTC's message."""
+        compiled = self._cache.pop(unit, None)
+        if compiled is None:
+            compiled = _loaded(*self._code(unit))
+        self._cache[unit] = compiled
+        if len(self._cache) > _MOST_CACHED:
+            self._cache.popitem(last=False)
+        return compiled
 
     def compile_ahead(self, units: Iterable[Unit]) -> None:
-        """Compiles these beside what else is done, and no longer those of before that were not begun."""
+        """Compiles these units in the background, and drops earlier units that have not been begun."""
         for unit, code in list(self._ahead.items()):
             if code.cancel() or (code.done() and len(self._ahead) > _MOST_AHEAD):
                 del self._ahead[unit]
         for unit in units:
-            if unit not in self._kept and unit not in self._ahead:
+            if unit not in self._cache and unit not in self._ahead:
                 self._ahead[unit] = self._compilers.submit(self._compiled, unit)
 
     def close(self) -> None:
-        """Begins nothing more ahead."""
+        """Begins no further compilations ahead."""
         self._compilers.shutdown(wait=False, cancel_futures=True)
 
     def _code(self, unit: Unit) -> tuple[bytes, Any]:
@@ -96,8 +96,8 @@ class Nvrtc:
         return self._compiled(unit) if begun is None or begun.cancel() else begun.result()
 
     def _compiled(self, unit: Unit) -> tuple[bytes, Any]:
-        """The code, and the name of the function in it. Headers that only the file's project has are left out, as the
-        interpreter leaves them out.
+        """The code, and the name of the function in it. Headers that only the file's project has are left out, as in the
+        interpreter.
         """
         left_out: list[str] = []
         while True:
@@ -144,16 +144,16 @@ def _loaded(code: bytes, name: Any) -> Compiled:
 
 
 def compile_error(log: str, text: str, file: str) -> SourceError:
-    """The first complaint in a compiler's log, with the place that it is about."""
-    found = _ERROR.search(log)
-    if found is None:
-        return SourceError(f"the CUDA compiler refuses the kernel: {log.strip() or 'it does not say why'}", file=file)
-    line = int(found["line"])
-    return SourceError(f"the CUDA compiler says: {found['what'].strip()}", _place(log[found.end() :], text, line), file=file)
+    """The first error in a compiler's log, with its place."""
+    match = _ERROR.search(log)
+    if match is None:
+        return SourceError(f"the CUDA compiler rejects the kernel: {log.strip() or 'it gives no reason'}", file=file)
+    line = int(match["line"])
+    return SourceError(f"the CUDA compiler says: {match['what'].strip()}", _place(log[match.end() :], text, line), file=file)
 
 
 def _place(after: str, text: str, line: int) -> Place:
-    """Line and column: the compiler prints the line and a caret below it."""
+    """Line and column of an error; the compiler prints the line and a caret below it."""
     printed, caret = ([*after.splitlines(), "", "", ""])[1:3]
     lines = text.splitlines()
     column = 1
@@ -164,5 +164,5 @@ def _place(after: str, text: str, line: int) -> Place:
 
 
 def free_memory() -> int:
-    """Bytes that are free on the GPU, with what CuPy keeps for later."""
+    """Bytes that are free on the GPU, including those in CuPy's cache."""
     return int(cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes())

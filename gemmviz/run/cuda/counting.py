@@ -1,5 +1,5 @@
-"""Counts a whole launch of any size on the GPU: its record passes through one buffer there, some blocks at a time, and only the
-sums come back.
+"""Counts of a whole launch of any size on the GPU: its record passes through one buffer there, some blocks at a time, and only
+the sums are copied back.
 """
 
 from collections.abc import Callable
@@ -25,13 +25,13 @@ _TEXT = Path(__file__).with_name("counting.cu")
 _MOST_BYTES = 8 << 30
 _THREADS = 256
 _LEAST_CAPABILITY = 7.0  # __match_any_sync
-_COUNTED = (SCALAR, vector(2), vector(4))  # what counting.cu knows
+_COUNTED = (SCALAR, vector(2), vector(4))  # kinds of costs that counting.cu supports
 _STEP = np.dtype([("bucket", "i4"), ("itemsize", "i4"), ("width", "i4"), ("kind", "i4")])
 
 
 @dataclass(frozen=True)
 class DeviceCounts:
-    """For each site, place of its operand and phase (-1 outside of phases) the sums that COST_COLUMNS names."""
+    """The sums named by COST_COLUMNS, for each site, index of its operand and phase (-1 outside of phases)."""
 
     arrays: tuple[MemoryArray, ...]
     sums: dict[SumKey, tuple[int, ...]]
@@ -55,16 +55,16 @@ def count_on_device(
             raise Cancelled
         space = ThreadSpace(work.launch, window)
         record = runner.run(window, budget // (4 * space.thread_count))
-        for key, found in _counted(nvrtc, work, record, space, timeout_s).items():
-            sums[key] = sums.get(key, 0) + found
+        for key, counted in _counted(nvrtc, work, record, space, timeout_s).items():
+            sums[key] = sums.get(key, 0) + counted
         done += window.count
         progress(done, work.launch.block_count)
     cupy.get_default_memory_pool().free_all_blocks()
-    return DeviceCounts(work.binding.arrays, {key: tuple(int(each) for each in found) for key, found in sums.items()})
+    return DeviceCounts(work.binding.arrays, {key: tuple(int(each) for each in counted) for key, counted in sums.items()})
 
 
 def _corners(work: Workload) -> list[BlockRange]:
-    """The first and the last block: what the others do lies, for most kernels, between what these do."""
+    """The first and the last block. For most kernels, the accesses of the others lie between theirs."""
     ends = [tuple((at, at + 1) for at in corner) for corner in ((0, 0, 0), tuple(extent - 1 for extent in work.launch.grid))]
     return [BlockRange(*end) for end in ends]
 
@@ -93,9 +93,9 @@ def _counted(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, t
         numbers = [np.int32(each) for each in (space.thread_count, space.threads_per_block, space.warps_per_block)]
         launch(kernel, grid, [record.element[start:].data.ptr, some.data.ptr, sums.data.ptr, *numbers])
         wait(timeout_s, work.setup.kernel.file)
-    found = sums.get()
+    totals = sums.get()
     return {
-        (lined_up.sites[site], place, phase): found[row].astype(object)
+        (lined_up.sites[site], place, phase): totals[row].astype(object)
         for row, (site, phase) in enumerate(pairs.tolist())
         for place in range(len(lined_up.sites[site].operands))
     }

@@ -1,4 +1,4 @@
-"""The GPU, opened: or a sentence about what is missing."""
+"""Detection of the GPU, with an error that names what is missing."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ except ImportError as error:  # CuPy is an extra
 
 
 def open_gpu() -> Gpu:
-    """The first GPU of this machine, with a context on it. Raises DeviceError saying what is missing."""
+    """The first GPU of this machine, with a context. Raises DeviceError naming what is missing."""
     if cupy is None:
         missing = f"CuPy can't be loaded: {_MISSING}" if _MISSING else "CuPy is not installed"
         raise DeviceError(missing, remedy=INSTALL_CUPY)
@@ -30,7 +30,7 @@ def open_gpu() -> Gpu:
         raise DeviceError("this machine has no NVIDIA GPU")
     facts = runtime.getDeviceProperties(0)
     cupy.cuda.Device(0).use()
-    runtime.free(0)  # makes the context
+    runtime.free(0)  # creates the context
     return Gpu(
         name=facts["name"].decode(),
         compute_capability=f"{facts['major']}.{facts['minor']}",
@@ -43,7 +43,9 @@ def open_gpu() -> Gpu:
 
 
 def open_runner() -> "CudaRunner":
-    """The first GPU, ready to run kernels. Raises DeviceError as ``open_gpu`` does: only then can the rest be imported."""
+    """The first GPU, ready to run kernels. Raises the errors of ``open_gpu``, before other modules of this package are
+    imported.
+    """
     gpu = open_gpu()
     from gemmviz.run.cuda.runner import CudaRunner
 
@@ -63,13 +65,13 @@ def _no_driver(status: int) -> DeviceError:
 
 
 def _driver_version() -> str | None:
-    """The driver's own version, where Linux tells it."""
+    """Version of the driver on Linux, else None."""
     try:
         text = Path("/proc/driver/nvidia/version").read_text(encoding="utf-8")
     except OSError:
         return None
-    found = re.search(r"\b(\d{3}\.\d+(?:\.\d+)?)\b", text)
-    return found[1] if found else None
+    match = re.search(r"\b(\d{3}\.\d+(?:\.\d+)?)\b", text)
+    return match[1] if match else None
 
 
 def _dotted(version: int) -> str:

@@ -1,4 +1,4 @@
-"""Launches on the GPU: arguments packed as a kernel takes them, waiting with a limit, and the driver's errors as sentences."""
+"""Launches on the GPU: packing of arguments, waiting with a time limit, and messages for the driver's errors."""
 
 import ctypes
 import time
@@ -18,7 +18,7 @@ from gemmviz.run.cuda.compiling import Compiled
 _POLL_S = 0.0002
 _NOT_READY = 600
 _FATAL = {
-    700: "the kernel read or wrote an address that is not its own",
+    700: "the kernel read or wrote an address outside of its arrays",
     714: "the kernel ran over its stack",
     715: "the kernel executed an illegal instruction",
     716: "the kernel read or wrote several elements at once at an address that is not aligned to them",
@@ -30,22 +30,22 @@ _FATAL = {
 _LAUNCH = {
     1: "the GPU refuses this launch: its grid or block is too large",
     2: "the GPU has not enough memory",
-    701: "the launch asks for more registers or shared memory than the GPU gives a block",
+    701: "the launch needs more registers or shared memory than the GPU allows for a block",
 }
 _CONTEXT_LOST = "the GPU's context is lost; a new one is opened for the next run"
 
 
 class LostContext(DeviceError):
-    """The GPU's context can't be used any more: this process must end."""
+    """The GPU's context is lost: this process must end."""
 
 
 class EndlessKernel(LostContext):
-    """The kernel ran for longer than anyone waits."""
+    """The kernel exceeded its time limit."""
 
 
 @contextmanager
 def spoken_errors(file: str) -> Iterator[None]:
-    """Turns the driver's errors into sentences. Raises LostContext where this process can't go on, DeviceError or KernelFault
+    """Translates the driver's errors. Raises LostContext if this process can't continue, DeviceError or KernelFault
     otherwise.
     """
     try:
@@ -53,14 +53,14 @@ def spoken_errors(file: str) -> Iterator[None]:
     except cupy.cuda.memory.OutOfMemoryError as error:
         raise DeviceError(f"{_LAUNCH[2]}: {error}", file=file, remedy="choose smaller sizes or fewer blocks") from None
     except cublas.CUBLASError as error:
-        raise DeviceError(f"cuBLAS says: {error}", file=file, remedy="choose smaller sizes") from None
+        raise DeviceError(f"cuBLAS reports: {error}", file=file, remedy="choose smaller sizes") from None
     except (driver.CUDADriverError, runtime.CUDARuntimeError) as error:
         status = int(error.status)
         if status in _FATAL:
             raise LostContext(_FATAL[status], file=file, remedy=_CONTEXT_LOST) from None
         if status in _LAUNCH:
             raise DeviceError(_LAUNCH[status], file=file, remedy="choose smaller tiles, blocks or sizes") from None
-        raise DeviceError(f"CUDA says: {error}", file=file) from None
+        raise DeviceError(f"CUDA reports: {error}", file=file) from None
 
 
 def launch(compiled: Compiled, launch: Launch, arguments: Sequence[Any]) -> None:
@@ -69,7 +69,7 @@ def launch(compiled: Compiled, launch: Launch, arguments: Sequence[Any]) -> None
 
 
 def launcher(compiled: Compiled, launch: Launch, arguments: Sequence[Any]) -> Callable[[], None]:
-    """What starts a kernel on the current stream, its arguments packed once."""
+    """A function that starts a kernel on the current stream, with its arguments packed once."""
     boxes = [np.asarray(each if isinstance(each, np.generic) else np.uint64(each)) for each in arguments]
     pointers = (ctypes.c_void_p * max(1, len(boxes)))(*(box.ctypes.data for box in boxes))
 
@@ -78,13 +78,13 @@ def launcher(compiled: Compiled, launch: Launch, arguments: Sequence[Any]) -> Ca
         driver.launchKernel(
             compiled.handle, *launch.grid, *launch.block, launch.shared_bytes, stream, ctypes.addressof(pointers), 0
         )
-        assert boxes  # the pointers lead there
+        assert boxes  # the pointers refer to these
 
     return start
 
 
 def check_resources(compiled: Compiled, launch: Launch, file: str) -> None:
-    """Raises DeviceError, with the figures, where the compiled kernel can't be launched with so many threads."""
+    """Raises DeviceError, with the figures, if the compiled kernel can't be launched with this number of threads."""
     if launch.threads_per_block > compiled.max_threads:
         raise DeviceError(
             f"a thread takes {compiled.registers} registers, so a block can have at most {compiled.max_threads} threads; "
@@ -109,4 +109,4 @@ def wait(timeout_s: float, file: str) -> None:
                 f"the kernel did not end within {timeout_s:g} s", file=file,
                 remedy=f"does a loop never end? {_CONTEXT_LOST}",
             )  # fmt: skip
-    done.synchronize()  # tells of an error that the kernel made
+    done.synchronize()  # raises an error that the kernel caused

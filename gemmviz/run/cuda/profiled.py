@@ -1,4 +1,4 @@
-"""Launches kernels for a profiler to watch."""
+"""Launches kernels under a profiler."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from gemmviz.run.protocol import PROFILED_LAUNCHES
 
 
 def launch_all(listed: Path) -> int:
-    """Launches the kernels listed in a file, each as often as PROFILED_LAUNCHES says. The exit code."""
+    """Launches the kernels listed in a file, each PROFILED_LAUNCHES times. Returns the exit code."""
     runner = open_runner()
     for setup in read_json(listed, tuple[Setup, ...]):
         runner.use(setup, lambda work: runner.launch_real(work, PROFILED_LAUNCHES))

@@ -1,4 +1,4 @@
-"""The GPU as the worker uses it: opened once, what was compiled and uploaded lately kept, all that it can do in one place."""
+"""The worker's interface to the GPU, with caches of compiled functions and uploaded matrices."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.timing import Timing, TraceCost, Transfer
 from gemmviz.model.trace import Trace
-from gemmviz.run.cpu.executor import asks_for_phases
+from gemmviz.run.cpu.executor import requests_phases
 from gemmviz.run.cuda.compiling import Nvrtc
 from gemmviz.run.cuda.counting import DeviceCounts, count_on_device
 from gemmviz.run.cuda.launches import check_resources, launch, spoken_errors, wait
@@ -33,8 +33,8 @@ Result = TypeVar("Result")
 
 
 class CudaRunner:
-    """One GPU. ``use`` gives the workload of a setup to a task; the other methods are such tasks. ``timeout_s``: how long a
-    launch may take.
+    """One GPU. ``use`` passes the workload of a setup to a task; the other methods are such tasks. ``timeout_s``: time limit of
+    a launch.
     """
 
     def __init__(self, gpu: Gpu) -> None:
@@ -43,11 +43,11 @@ class CudaRunner:
         self._workloads: OrderedDict[bytes, Workload] = OrderedDict()
 
     def close(self) -> None:
-        """Begins nothing more."""
+        """Stops compiling ahead."""
         self.nvrtc.close()
 
     def use(self, setup: Setup, task: Callable[[Workload], Result]) -> Result:
-        """What ``task`` makes of the workload. Raises LostContext where the GPU can't be used any more by this process."""
+        """The result of ``task`` for the workload. Raises LostContext if this process can't use the GPU any more."""
         with spoken_errors(setup.kernel.file):
             return task(self._workload(setup))
 
@@ -57,9 +57,9 @@ class CudaRunner:
         return trace_on_device(self.nvrtc, work, blocks, recording, timeout_s)
 
     def compile_ahead(self, setup: Setup) -> None:
-        """Compiles, beside what else is done, what tracing the nearest other choices of the kernel's parameters will need."""
+        """Compiles, in the background, the code for tracing the nearest other choices of the kernel's parameters."""
         nearest = islice(other_choices(setup), _MOST_AHEAD)
-        self.nvrtc.compile_ahead(twin_unit(changed, False, asks_for_phases(setup)) for _, _, changed in nearest)
+        self.nvrtc.compile_ahead(twin_unit(changed, False, requests_phases(setup)) for _, _, changed in nearest)
 
     def time(self, work: Workload, timeout_s: float, cancelled: Cancel) -> TimedLaunch:
         return time_kernel(self.nvrtc, work, timeout_s, cancelled)
@@ -77,7 +77,7 @@ class CudaRunner:
         return schedule_on_device(self.nvrtc, work, timeout_s)
 
     def warm_up(self) -> None:
-        """Traces a little kernel, so that compilers and libraries are loaded before somebody waits."""
+        """Traces a small kernel, which loads compilers and libraries before the first request."""
 
         def once(work: Workload) -> None:
             self.trace(work, None, Recording(limit_bytes=_WARM_BYTES), TIMEOUT_S)
@@ -85,7 +85,7 @@ class CudaRunner:
         self.use(setup_for(load_kernel(DEFAULT_KERNEL)), once)
 
     def launch_real(self, work: Workload, times: int) -> None:
-        """Launches the real kernel so many times."""
+        """Launches the real kernel ``times`` times."""
         file = work.setup.kernel.file
         compiled = self.nvrtc(work.unit)
         check_resources(compiled, work.launch, file)
@@ -94,10 +94,10 @@ class CudaRunner:
         wait(TIMEOUT_S, file)
 
     def _workload(self, setup: Setup) -> Workload:
-        """The same for setups that differ in what of them is recorded alone."""
+        """The cached workload, which is the same for setups that differ only in what is recorded."""
         key = to_json([setup.kernel, setup.problem, dict(sorted(setup.parameters.items())), setup.filling, setup.device])
-        found = self._workloads.pop(key, None)
-        while found is None and len(self._workloads) >= _MOST_WORKLOADS:
+        cached = self._workloads.pop(key, None)
+        while cached is None and len(self._workloads) >= _MOST_WORKLOADS:
             self._workloads.popitem(last=False)
-        self._workloads[key] = found = found or workload(setup)
-        return found.of(setup)
+        self._workloads[key] = cached = cached or workload(setup)
+        return cached.of(setup)

@@ -1,4 +1,4 @@
-"""Runs a kernel with a probe at its beginning and end: where and when each block ran."""
+"""The schedule of a kernel, from a probe at its beginning and end: SM and time of each block."""
 
 import cupy
 import numpy as np
@@ -13,7 +13,7 @@ _BOOK = np.dtype([("start", "u8"), ("stop", "u8"), ("sm", "u8")])
 
 
 def schedule_on_device(nvrtc: Nvrtc, work: Workload, timeout_s: float) -> Schedule:
-    """The schedule of the second of two runs: the first one warms up."""
+    """The schedule of the second of two runs; the first one warms up."""
     compiled = nvrtc(Unit(probed(work.setup.kernel, work.setup.parameters), work.setup.kernel.file, entry_of(work.setup)))
     check_resources(compiled, work.launch, work.setup.kernel.file)
     blocks, runtime = work.launch.block_count, cupy.cuda.runtime

@@ -1,4 +1,4 @@
-"""Times the real kernel, and cuBLAS beside it: device events around enough launches that the host's part vanishes."""
+"""Timing of the real kernel and of cuBLAS: device events around so many launches that the host's share is negligible."""
 
 import time
 from collections.abc import Callable
@@ -30,7 +30,7 @@ _CHECKED_ROWS_FLOPS = 1 << 36
 
 
 class Stopwatch:
-    """Times what is launched, in milliseconds of the GPU: all of it is queued before the GPU starts on it. Raises Cancelled."""
+    """Times launches, in milliseconds of the GPU: all are queued before the GPU starts the first. Raises Cancelled."""
 
     def __init__(self, nvrtc: Nvrtc, timeout_s: float, file: str, cancelled: Callable[[], bool]) -> None:
         self._hold = nvrtc(Unit(_HOLD.read_text(encoding="utf-8"), _HOLD.name, "hold"))
@@ -55,20 +55,20 @@ class Stopwatch:
         return float(cupy.cuda.get_elapsed_time(begin, end))
 
     def time(self, start: Callable[[], None]) -> Timing:
-        """One launch: the median over repeats, each of many launches back to back, after a warm-up."""
+        """The time of one launch: the median over repeats, each of many launches back to back, after a warm-up."""
         once = self.ms(start, 1)
         once = self.ms(start, 1) if once < _LONG_MS else once
         launches = int(min(_MOST_LAUNCHES, max(1, _BATCH_MS / max(once, 1e-4))))
         repeats = _REPEATS if once * launches < _LONG_MS / 4 else 5 if once < _LONG_MS else 3
         self.ms(start, launches)
-        found = sorted(self.ms(start, launches) / launches for _ in range(repeats))
-        quarter = len(found) // 4
-        return Timing(median(found), found[quarter], found[-1 - quarter], repeats, launches)
+        times = sorted(self.ms(start, launches) / launches for _ in range(repeats))
+        quarter = len(times) // 4
+        return Timing(median(times), times[quarter], times[-1 - quarter], repeats, launches)
 
 
 @dataclass(frozen=True)
 class TimedLaunch:
-    """What is known of a real kernel after it ran on the GPU."""
+    """Results of a real kernel on the GPU: check, times and occupancy."""
 
     timing: Timing
     resources: Resources
@@ -77,7 +77,7 @@ class TimedLaunch:
 
 
 def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> TimedLaunch:
-    """The real kernel, as it stands in its file: checked first, then timed."""
+    """Checks and times the real kernel, as it stands in its file."""
     compiled = nvrtc(work.unit)
     check_resources(compiled, work.launch, work.setup.kernel.file)
     arguments = work.arguments
@@ -89,21 +89,23 @@ def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
 
 
 def _check(compiled: Compiled, work: Workload, arguments: list[Any], timeout_s: float) -> tuple[Check, bool]:
-    """C against float64, C poisoned before; a kernel that then fails is given zeros, and it is said that it reads C."""
-    found = []
+    """C compared with float64, with C poisoned by NaN before; if that fails, with zeros instead. The flag is true if the kernel
+    reads C.
+    """
+    checks = []
     for value in (np.nan, 0.0):
         work.clear_c(value)
         launch(compiled, work.launch, arguments)
         wait(timeout_s, work.setup.kernel.file)
-        found.append(check_on_device(work))
-        if found[-1].passed or work.matrix("C").dtype.kind != "f":
+        checks.append(check_on_device(work))
+        if checks[-1].passed or work.matrix("C").dtype.kind != "f":
             break
-    reads_c = len(found) > 1 and found[1].passed and found[0].unwritten == work.setup.problem.M * work.setup.problem.N
-    return found[reads_c], reads_c
+    reads_c = len(checks) > 1 and checks[1].passed and checks[0].unwritten == work.setup.problem.M * work.setup.problem.N
+    return checks[reads_c], reads_c
 
 
 def check_on_device(work: Workload) -> Check:
-    """As ``check_result``, for all of C, on the GPU: some rows at a time."""
+    """The comparison of all of C with float64 as in ``check_result``, on the GPU, some rows at a time."""
     problem = work.setup.problem
     a, b, c = (_shaped(work.matrix(name), problem.shapes[name], name in work.setup.kernel.column_major) for name in "ABC")
     unit = work.binding.element_types["C"].roundoff
@@ -119,8 +121,8 @@ def check_on_device(work: Workload) -> Check:
         excess = cupy.where(missing, -cupy.inf, error - allowed)
         wrong += int((excess > 0).sum())
         row, column = divmod(int(cupy.argmax(excess)), problem.N)
-        found = float(excess[row, column]), float(error[row, column]), float(allowed[row, column]), (start + row, column)
-        worst = max(worst, found)
+        here = float(excess[row, column]), float(error[row, column]), float(allowed[row, column]), (start + row, column)
+        worst = max(worst, here)
     _, error, bound, at = worst
     largest = error if np.isfinite(error) else None
     return Check(problem.M * problem.N - unwritten, wrong, unwritten, largest, bound, at)
@@ -131,7 +133,7 @@ def _shaped(flat: Any, shape: tuple[int, int], column_major: bool) -> Any:
 
 
 def occupancy(compiled: Compiled, work: Workload) -> Occupancy:
-    """Theoretical occupancy, as the driver works it out."""
+    """Theoretical occupancy, computed by the driver."""
     launched = work.launch
     blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
         compiled.handle, launched.threads_per_block, launched.shared_bytes
@@ -142,7 +144,7 @@ def occupancy(compiled: Compiled, work: Workload) -> Occupancy:
 
 
 def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Timing:
-    """SGEMM of cuBLAS on the same matrices, in full float32 (TF32 off). Raises DeviceError where they hold anything else."""
+    """Times SGEMM of cuBLAS on the same matrices, in full float32 (TF32 off). Raises DeviceError for other element types."""
     if any(each is not element_type_of_c("float") for each in work.binding.element_types.values()):
         raise DeviceError("cuBLAS SGEMM multiplies float32 matrices only", file=work.setup.kernel.file)
     problem, handle = work.setup.problem, cupy.cuda.device.get_cublas_handle()
@@ -161,14 +163,14 @@ def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
 
     try:
         work.clear_c(np.nan)
-        start()  # cuBLAS sets itself up
+        start()  # cuBLAS initialises itself
         return Stopwatch(nvrtc, timeout_s, "cuBLAS", cancelled).time(start)
     finally:
         cublas.setMathMode(handle, before)
 
 
 def time_transfer(work: Workload) -> Transfer:
-    """A and B to the GPU and C back, from and to memory that the system may page (as a plain cudaMemcpy finds it)."""
+    """Times the copies of A and B to the GPU and of C back, with pageable memory, as a plain cudaMemcpy uses it."""
     host = {name: np.array(array) for name, array in work.data.items()}
 
     def to_device() -> None:
@@ -182,11 +184,11 @@ def time_transfer(work: Workload) -> Transfer:
 
 
 def _wall(copy: Callable[[], None]) -> float:
-    found = []
+    times = []
     for _ in range(6):
         cupy.cuda.get_current_stream().synchronize()
         start = time.perf_counter()
         copy()
         cupy.cuda.get_current_stream().synchronize()
-        found.append((time.perf_counter() - start) * 1e3)
-    return median(found[1:])
+        times.append((time.perf_counter() - start) * 1e3)
+    return median(times[1:])

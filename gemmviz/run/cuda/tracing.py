@@ -1,4 +1,4 @@
-"""Runs the instrumented twin on the GPU and lines its record up there: the trace of the real device."""
+"""Traces from the GPU: runs the instrumented twin and aligns its record on the device."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.timing import TraceCost
 from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, check_hashes, outside
-from gemmviz.run.cpu.executor import UNCHECKED, Phases, asked_phases, checked, traced_space
+from gemmviz.run.cpu.executor import UNCHECKED, Phases, checked, requested_phases, traced_space
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
 from gemmviz.run.cuda.workload import Workload, entry_of
@@ -44,17 +44,17 @@ _BOOK = np.dtype(
 
 
 def twin_unit(setup: Setup, values: bool, some_phases: bool) -> Unit:
-    """What is compiled to record a setup, or only some of its phases."""
+    """The unit to compile for recording a setup, or only some of its phases."""
     threads = launch_for(setup).threads_per_block
     most = min(255, _REGISTER_FILE // (-(-threads // 32) * 32) // 8 * 8)
-    asked = {"-DGV_VALUES": values, "-DGV_PHASES": some_phases}
-    options = (f"--maxrregcount={most}", *(option for option, wanted in asked.items() if wanted))
+    flags = {"-DGV_VALUES": values, "-DGV_PHASES": some_phases}
+    options = (f"--maxrregcount={most}", *(flag for flag, is_set in flags.items() if is_set))
     return Unit(twin_for(setup.kernel, setup.parameters).text, setup.kernel.file, entry_of(setup), options)
 
 
 @dataclass(frozen=True)
 class Record:
-    """What the twin wrote about one window, lined up: ``element`` int32 and ``value`` float32 (steps, threads), on the GPU."""
+    """The aligned record of one window: ``element`` int32 and ``value`` float32 (steps, threads), on the GPU."""
 
     alignment: Alignment
     element: Any
@@ -62,7 +62,7 @@ class Record:
 
 
 class TwinRunner:
-    """The twin of one workload: compiled, run over windows of blocks, its paths learnt once."""
+    """The twin of one workload: compiled once, run over windows of blocks, with a book of its known paths."""
 
     def __init__(self, nvrtc: Nvrtc, work: Workload, phases: Phases, values: bool, timeout_s: float) -> None:
         self.work, self.phases, self.values, self.timeout_s = work, phases, values, timeout_s
@@ -75,7 +75,7 @@ class TwinRunner:
         self.runs = 0
 
     def run(self, window: BlockRange, most: int) -> Record:
-        """The record of a window. Raises DeviceError when a thread makes more than ``most`` accesses, KernelFault for an access
+        """The record of a window. Raises DeviceError if a thread makes more than ``most`` accesses, KernelFault for an access
         outside of its array.
         """
         space = ThreadSpace(self.work.launch, window)
@@ -108,7 +108,7 @@ class TwinRunner:
                 return self._aligned(lined_up, space, buffers)
             buffers.make_events(len(reporters), max(64, 4 * needed))
         raise DeviceError(
-            "the kernel takes other paths each time it runs", file=self.work.setup.kernel.file, remedy="is there a race?"
+            "the kernel takes different paths in each run", file=self.work.setup.kernel.file, remedy="is there a race?"
         )
 
     def _launch(self, space: ThreadSpace, buffers: "_Buffers", reporters: list[int]) -> None:
@@ -137,7 +137,7 @@ class TwinRunner:
         self.runs += 1
 
     def _learn(self, buffers: "_Buffers", reporters: list[int], path: npt.NDArray[np.uint64]) -> int:
-        """Reads what the reporters reported; how many events there were where they found no room, else 0."""
+        """Adds the paths that the reporters recorded. Returns the number of events if they exceeded the buffer, else 0."""
         if not reporters:
             return 0
         reported = buffers.reported.get()[reporters]
@@ -180,15 +180,15 @@ class TwinRunner:
 
     def _regions(self, buffers: "_Buffers") -> dict[int, Region]:
         binding, first = self.work.binding, len(self.work.binding.matrices)
-        found, starts = self.work.regions, buffers.shared_at.get()
+        regions, starts = self.work.regions, buffers.shared_at.get()
         for number, same in enumerate(shared_numbers(binding.program)):
             if starts[same]:
-                found[first + number] = Region(int(starts[same]), binding.arrays[first + number].itemsize)
-        return found
+                regions[first + number] = Region(int(starts[same]), binding.arrays[first + number].itemsize)
+        return regions
 
 
 class _Buffers:
-    """Where the twin writes: see gv_record_book."""
+    """Buffers for the twin's output: see gv_record_book."""
 
     def __init__(self, capacity: int, threads: int, values: bool, shared: int) -> None:
         self.threads, self.has_values = threads, values
@@ -213,7 +213,7 @@ def _table(slots: Slots) -> npt.NDArray[np.uint32]:
 
 
 def _groups(path: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """One thread of each path, and which path each thread took."""
+    """One thread of each path, and the path of each thread."""
     if (path == path[0]).all():
         return np.zeros(1, np.int64), np.zeros(len(path), np.int64)
     _, first, inverse = np.unique(path, return_index=True, return_inverse=True)
@@ -223,7 +223,7 @@ def _groups(path: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.ND
 def _too_small(accesses: int, space: ThreadSpace, values: bool, file: str) -> DeviceError:
     needed = accesses * space.thread_count * (8 if values else 4)
     return DeviceError(
-        f"{space.blocks} blocks make {accesses} accesses a thread: {-(-needed >> 20)} MiB", file=file,
+        f"{space.blocks} blocks make {accesses} accesses per thread: {-(-needed >> 20)} MiB", file=file,
         remedy="trace fewer blocks or phases",
     )  # fmt: skip
 
@@ -231,12 +231,12 @@ def _too_small(accesses: int, space: ThreadSpace, values: bool, file: str) -> De
 def trace_on_device(
     nvrtc: Nvrtc, work: Workload, blocks: BlockRange | None, recording: Recording, timeout_s: float
 ) -> tuple[Trace, TraceCost]:
-    """The trace of ``blocks`` (default: those of the setup), recorded by the GPU. It doesn't tell what tiles hold copies of.
+    """The trace of ``blocks`` (default: those of the setup), recorded by the GPU, without the origins of tiles.
 
-    Raises KernelFault for an access outside of its array, DeviceError where the record outgrows its limit.
+    Raises KernelFault for an access outside of its array, DeviceError if the record outgrows its limit.
     """
     setup, launched = work.setup, work.launch
-    phases = asked_phases(work.binding)
+    phases = requested_phases(work.binding)
     space = traced_space(work.binding, blocks)
     capacity = min(recording.limit_bytes // (space.thread_count * (8 if recording.values else 4)), 1 << 24)
     runner = TwinRunner(nvrtc, work, phases, recording.values, timeout_s)
@@ -253,7 +253,7 @@ def trace_on_device(
 
 
 def bands(launched: Launch, threads_at_once: int) -> Iterator[BlockRange]:
-    """Windows that cover the grid, each of whole rows of blocks or of a piece of one row."""
+    """Windows that cover the grid, each of whole rows of blocks or of a part of one row."""
     gx, gy, gz = launched.grid
     blocks = max(1, threads_at_once // launched.threads_per_block)
     wide, high = min(gx, blocks), max(1, blocks // gx)

@@ -1,4 +1,4 @@
-"""One multiplication on the GPU: its matrices in one piece of memory, and the arguments of its kernel."""
+"""One multiplication on the GPU: its matrices in one block of memory, and the arguments of its kernel."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,13 +19,15 @@ from gemmviz.run.inputs import matrices
 from gemmviz.source.instrument import without_launchers
 from gemmviz.source.types import PointerType, Scalar
 
-_GAP_BYTES = 1 << 16  # between matrices, so that what reaches beyond one doesn't land in the next
+_GAP_BYTES = 1 << 16  # between matrices, so that accesses beyond one don't reach the next
 _LARGEST_WORD = 0x7FFFFFFE
 
 
 @dataclass(frozen=True)
 class Workload:
-    """``arena`` holds A, B and C at ``offsets`` (bytes, multiples of 256); ``data`` is what the host has: flat A, B, zeros."""
+    """A multiplication on the GPU. ``arena`` holds A, B and C at ``offsets`` (bytes, multiples of 256); ``data`` is the host's
+    copy: flat A, B, zeros.
+    """
 
     setup: Setup
     binding: Binding
@@ -34,7 +36,7 @@ class Workload:
     offsets: dict[str, int]
 
     def of(self, setup: Setup) -> "Workload":
-        """The same multiplication, with another part of it to be recorded."""
+        """The same multiplication with another recorded part."""
         return replace(self, setup=setup, binding=replace(self.binding, setup=setup))
 
     @property
@@ -51,31 +53,31 @@ class Workload:
         return self.arena[start : start + self.data[name].nbytes].view(self.data[name].dtype)
 
     def clear_c(self, value: float = 0.0) -> None:
-        """Fills C; NaN poisons it where it holds floats."""
+        """Fills C; NaN poisons it if it holds floats."""
         c = self.matrix("C")
         c.fill(value if c.dtype.kind == "f" else 0)
 
     @property
     def arguments(self) -> list[Any]:
-        """What the kernel is launched with: addresses as ints, numbers as NumPy scalars."""
-        found: list[Any] = []
+        """Arguments of the kernel: addresses as ints, numbers as NumPy scalars."""
+        arguments: list[Any] = []
         for argument, parameter in zip(self.setup.kernel.args, self.binding.program.parameters, strict=True):
             if isinstance(parameter.type, PointerType):
-                found.append(self.base + self.offsets[argument])
+                arguments.append(self.base + self.offsets[argument])
             else:
                 assert isinstance(parameter.type, Scalar)
                 number = number_argument(self.setup, argument)
-                found.append(parameter.type.dtype.type(number if parameter.type.is_float else int(number)))
-        return found
+                arguments.append(parameter.type.dtype.type(number if parameter.type.is_float else int(number)))
+        return arguments
 
     @property
     def shift(self) -> int:
-        """Bits that an address loses in the record: all matrices are made of elements of at least so many bytes."""
+        """Number of low bits dropped from addresses in the record, since all elements are at least that large."""
         return int(np.log2(min(array.itemsize for array in self.data.values())))
 
     @property
     def regions(self) -> dict[int, Region]:
-        """Where the record finds each matrix. Raises DeviceError where its words are too short for them."""
+        """The location of each matrix in the record's words. Raises DeviceError if the words are too short."""
         if self.arena.nbytes >> self.shift > _LARGEST_WORD:
             raise DeviceError("the matrices are too large to be traced on the GPU", remedy="choose smaller sizes")
         return {
@@ -85,7 +87,7 @@ class Workload:
 
     @property
     def unit(self) -> Unit:
-        """The real kernel: the file as it stands; without its host functions where it has such that launch."""
+        """The unit of the real kernel: the file's text, without its host functions if any of them launches."""
         setup, program = self.setup, self.binding.program
         text = without_launchers(program) if program.layout.launchers else setup.kernel.text
         given = setup.kernel.template_arguments
@@ -94,14 +96,14 @@ class Workload:
 
 
 def entry_of(setup: Setup) -> str:
-    """The kernel's name expression: template arguments filled in."""
+    """The kernel's name expression, with template arguments filled in."""
     given = setup.kernel.template_arguments
     named = ", ".join(str(setup.parameters.get(each, each)) for each in given)
     return f"{setup.kernel.function}<{named}>" if given else setup.kernel.function
 
 
 def workload(setup: Setup) -> Workload:
-    """The matrices of a setup, on the GPU. Raises as ``bound`` does, and DeviceError where they don't fit."""
+    """The matrices of a setup, on the GPU. Raises the errors of ``bound``, and DeviceError if they don't fit."""
     binding = bound(setup)
     sizes = {name: setup.problem.shapes[name][0] * setup.problem.shapes[name][1] for name, _ in binding.matrices}
     needed = sum(sizes[name] * scalar.bytes for name, scalar in binding.matrices)
@@ -115,9 +117,9 @@ def workload(setup: Setup) -> Workload:
     for name, array in data.items():
         offsets[name] = end
         end += -(-array.nbytes // 256) * 256 + _GAP_BYTES
-    made = Workload(setup, binding, data, cupy.empty(end, cupy.uint8), offsets)
+    work = Workload(setup, binding, data, cupy.empty(end, cupy.uint8), offsets)
     for name, array in data.items():
         if name != "C":
-            made.matrix(name).set(array)
-    made.clear_c()
-    return made
+            work.matrix(name).set(array)
+    work.clear_c()
+    return work

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, VOICES
+from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, TRACKS
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.palette import Palette
@@ -23,7 +23,7 @@ def timeline_primitives(replay: Replay, room: Box, theme: Theme, key: str = "sco
     """Draw the timeline without the current position."""
     columns = min(replay.steps, _MOST_COLUMNS)
     fill = _fill(replay, columns)
-    rows = len(VOICES)
+    rows = len(TRACKS)
     step = room.width / columns
     cells = Cells(
         key, room.x, room.y, step, fill, timeline_palette(theme), timeline_palette(theme), height=room.height / rows,
@@ -43,11 +43,11 @@ def step_under(x: float, steps: int, room: Box) -> int:
 
 def segment_text(replay: Replay, step: int) -> str:
     """Describe the segment that contains a step: "steps 5 to 12, phase 1: compute"."""
-    timeline, trace = replay.score, replay.trace
+    timeline, trace = replay.timeline, replay.trace
     first, stop = timeline.segment(step)
-    track, phase = int(timeline.voice[step]), int(trace.phase[step])
+    track, phase = int(timeline.track[step]), int(trace.phase[step])
     site = trace.site_of(step)
-    what = VOICES[track] if track < STORE_C else site.kind
+    what = TRACKS[track] if track < STORE_C else site.kind
     if track == STORE_C:
         what = " ".join([what, *(trace.arrays[operand.array].name for operand in site.operands[:1])])
     where = f", phase {phase + 1}" if 0 <= phase < replay.phases else ""
@@ -69,11 +69,11 @@ def timeline_palette(theme: Theme) -> Palette:
 
 def _fill(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
     """Return the palette entry of each track in each column: (tracks, columns)."""
-    return replay.kept(("score", columns), lambda: _filled(replay, columns))
+    return replay.cached(("timeline", columns), lambda: _filled(replay, columns))
 
 
 def _filled(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
-    density = replay.score.loudness(columns)[:BARRIER]
+    density = replay.timeline.shares_over(columns)[:BARRIER]
     level = np.where(density >= _FULL_SHARE, _FULL, np.where(density > 0, _SOFT, _EMPTY))
     track = np.arange(BARRIER)[:, None]
     return np.where(level == _EMPTY, 0, 2 * track + level).astype(np.uint8)
@@ -84,7 +84,7 @@ def _barriers(replay: Replay, room: Box, theme: Theme, key: str) -> list[Primiti
     wide = room.width / max(1, replay.steps)
     if wide < _LEAST_BARRIER:
         return []
-    at = np.flatnonzero(replay.score.voice == BARRIER)
+    at = np.flatnonzero(replay.timeline.track == BARRIER)
     if not len(at):
         return []
     thick = min(3.0, wide)

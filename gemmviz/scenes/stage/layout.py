@@ -111,7 +111,7 @@ def plan_of(moment: Moment, options: ViewOptions) -> Plan:
     """Return the layout at a moment. The lens is used on request, or if little would be visible without it."""
     trace = moment.trace
     frame = _Frame(tile_shapes(trace), options.width, options.height, options.code, options.layer != "matrix", options.strip)
-    return moment.kept((frame, options.lens), lambda: _plan_of(moment, frame, options))
+    return moment.cached((frame, options.lens), lambda: _plan_of(moment, frame, options))
 
 
 def _plan_of(moment: Moment, frame: _Frame, options: ViewOptions) -> Plan:

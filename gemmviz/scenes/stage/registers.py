@@ -16,7 +16,7 @@ from gemmviz.analysis.replay.terms import ThreadTerms
 from gemmviz.model.arrays import Floats
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import Site
-from gemmviz.model.watched import Value
+from gemmviz.model.watched import VariableValue
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
@@ -165,7 +165,7 @@ def _sums(moment: Moment, terms: ThreadTerms) -> tuple[str, list[float | None]] 
     """Return the variable that holds the sums, and their values by the rows and columns of C; None if no variable is
     recognised.
     """
-    order = moment.replay.kept(
+    order = moment.replay.cached(
         ("sums", moment.scope.of_block.start, moment.scope.first_thread), lambda: _order_of(moment, terms)
     )
     if order is None:
@@ -217,7 +217,7 @@ def _held_when_stored(moment: Moment, name: str, stored: list[tuple[int, float |
     return list(_flat(value)) if value is not None else None
 
 
-def _flat(value: Value) -> Iterable[float | None]:
+def _flat(value: VariableValue) -> Iterable[float | None]:
     if isinstance(value, tuple):
         for each in value:
             yield from _flat(each)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.replay.moment import Moment, Touched
+from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.tiles import EMPTY, TileContent
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import MemoryArray
@@ -130,7 +130,7 @@ def _look(
     return fill
 
 
-def _group_entries(moment: Moment, touched: Touched, size: int, layer: Layer) -> npt.NDArray[Any]:
+def _group_entries(moment: Moment, touched: TouchedOperand, size: int, layer: Layer) -> npt.NDArray[Any]:
     """Return for each accessed cell 0 if several groups access it, else 1 + the group's colour."""
     threads = np.repeat(np.flatnonzero(touched.in_block >= 0) + moment.scope.in_block.start, touched.operand.width)
     several = shared_cells(touched.block_cells, group_numbers(moment.trace, threads, layer), size)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.memory.banks import passes_by_one_word, served_groups, words_of
+from gemmviz.analysis.memory.banks import lane_words, passes_by_one_word, served_groups
 from gemmviz.analysis.memory.warps import moved_by_lane
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
@@ -57,7 +57,7 @@ def access_card(lanes: Longs, operand: Operand, array: MemoryArray, rules: Memor
     cards = []
     for run in operand.layout.runs:
         moved = moved_by_lane(lanes.reshape(-1, rules.request_lanes), run.first, rules).reshape(1, -1)
-        words, per_lane = words_of(moved, array.itemsize, rules, run.width)
+        words, per_lane = lane_words(moved, array.itemsize, rules, run.width)
         cards.append(punchcard(words[0], per_lane, operand.access == "read", rules))
     begins = np.cumsum([0, *(len(card.first) for card in cards)]).tolist()
     starts = tuple(begin + start for begin, card in zip(begins[:-1], cards, strict=True) for start in card.starts)

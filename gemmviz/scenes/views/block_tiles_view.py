@@ -73,7 +73,7 @@ class _Blocks:
 
 def _blocks_of(moment: Moment) -> _Blocks:
     """Return the blocks of the trace, cached with it."""
-    return moment.replay.kept("block areas", lambda: _stored_areas(moment))
+    return moment.replay.cached("block areas", lambda: _stored_areas(moment))
 
 
 def _stored_areas(moment: Moment) -> _Blocks:
@@ -123,7 +123,7 @@ def _as_cells(moment: Moment, box: Box, options: ViewOptions) -> Primitive:
         fill[row * shape[0] // rows, column * shape[1] // columns] = group_colours(moment.trace, starts, "block") + 1
         return fill
 
-    fill, palette = replay.kept("block cells", made), (options.theme.panel, *options.theme.warps)
+    fill, palette = replay.cached("block cells", made), (options.theme.panel, *options.theme.warps)
     wide, high = box.width / shape[1], box.height / shape[0]
     return Cells("blocks", box.x, box.y, wide, fill, palette, palette, height=high)
 

@@ -37,7 +37,11 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
         primitives += _timeline(run, most, box, pitch, options)
     n = case.runs[0].n
     title = f"Host at N = {n}: {'three copies' if case.copies_c else 'two copies'} in, one out"
-    note = case.source if n == case.wanted else f"{case.source}. N = {case.wanted} was not recorded; this is the nearest size"
+    note = (
+        case.source
+        if n == case.requested
+        else f"{case.source}. N = {case.requested} was not recorded; this is the nearest size"
+    )
     return titled(primitives, title, note, options)
 
 

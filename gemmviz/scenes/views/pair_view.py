@@ -121,7 +121,7 @@ def _row(each: Difference, room: Box, y: float, theme: Theme) -> list[Primitive]
     size, ratio = theme.type.note, each.ratio
     same = ratio == 1.0
     ink = theme.faint if same else theme.text
-    colour = theme.line if each.voice is None else timeline_palette(theme)[2 + 2 * each.voice]
+    colour = theme.line if each.track is None else timeline_palette(theme)[2 + 2 * each.track]
     so_far = ("", "") if each.so_far is None else tuple("–" if value != value else number(value) for value in each.so_far)
     in_all = tuple("" if each.so_far is not None and value is None and ratio is None else _text(value) for value in each.in_all)
     last = "" if ratio is None else factor(ratio, "more", "fewer")

@@ -32,7 +32,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
         x, y, _ = thread_place(thread, trace.launch)
         row = [TableCell("T" + labels.thread_of(x, y), strong=True)]
         for phase in phases:
-            copies, products = moment.replay.kept(
+            copies, products = moment.replay.cached(
                 ("phase", scope.of_block.start, thread, phase),
                 lambda t=thread, p=phase: (  # type: ignore[misc]
                     copies_of(trace, scope, t, p),
@@ -54,7 +54,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
 def _copied(moment: Moment, copies: list[Copy], options: ViewOptions) -> list[TableCell]:
     """Return one cell for the first copy of each of two matrices."""
     labels, theme = options.labels, options.theme
-    copied = moment.replay.kept("copied", lambda: np.unique(moment.trace.origin_array[moment.trace.origin_array >= 0]))
+    copied = moment.replay.cached("copied", lambda: np.unique(moment.trace.origin_array[moment.trace.origin_array >= 0]))
     found = []
     for name in ("A", "B"):
         own = [each for each in copies if each.matrix == name]

@@ -56,11 +56,11 @@ def story(case: RaceCase) -> list[str]:
     if turn is None:
         return [f"all {many(case.tried, 'order')} that were run give the same C"]
     values = f"gives {_value(turn.value)}; in lockstep it gives {_value(turn.expected)}"
-    sentences = [f"{one} {turn.unit}, line {turn.line}: {turn.does} {values}"]
+    sentences = [f"{one} {turn.unit}, line {turn.line}: {turn.action} {values}"]
     place = case.turns.index(turn)
-    cell = turn.does.removeprefix("read ")
-    before = [t for t in case.turns[:place] if t.does == f"write {cell}" and t.unit != turn.unit]
-    after = [t for t in case.turns[place:] if t.does == f"write {cell}"]
+    cell = turn.action.removeprefix("read ")
+    before = [t for t in case.turns[:place] if t.action == f"write {cell}" and t.unit != turn.unit]
+    after = [t for t in case.turns[place:] if t.action == f"write {cell}"]
     if after and not before:
         sentences.append(f"{one} {after[0].unit} writes it {many(case.turns.index(after[0]) - place, 'turn')} too late")
     elif before:
@@ -77,7 +77,7 @@ def _kind(turn: Turn) -> int:
         return _DIFFERENT
     if not turn.array:
         return _BARRIER
-    if turn.does.startswith("write"):
+    if turn.action.startswith("write"):
         return _STORE if turn.array == "C" else _SHARED_WRITE
     return _GLOBAL_READ if turn.array in ("A", "B", "C") else _SHARED_READ
 
@@ -128,7 +128,7 @@ def _table(turns: Sequence[Turn], shown: int, one: str) -> tuple[np.ndarray, np.
         if turn.unit < shown:
             fill[turn.unit, place] = _kind(turn)
             value = "" if turn.value is None else f"\n{_value(turn.value)}"
-            tips[turn.unit, place] = f"{one} {turn.unit}, its step {turn.step + 1}\n{turn.does}, line {turn.line}{value}"
+            tips[turn.unit, place] = f"{one} {turn.unit}, its step {turn.step + 1}\n{turn.action}, line {turn.line}{value}"
     return fill, tips
 
 

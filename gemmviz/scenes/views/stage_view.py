@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.replay.grid import Grid
-from gemmviz.analysis.replay.moment import Moment, Touched
+from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.model.sites import MemoryArray
 from gemmviz.scenes.kit.frame import Layer, ViewOptions, time_strip, words_beside, words_between
 from gemmviz.scenes.kit.groups import GROUPED, group_accents, group_colours, group_numbers
@@ -123,7 +123,7 @@ def _fill_sums(moment: Moment, flat: npt.NDArray[np.uint8], grid: Grid) -> None:
 
 
 def lit_by_group(
-    moment: Moment, touched: Touched, cells: npt.NDArray[np.int64], size: int, layer: Layer
+    moment: Moment, touched: TouchedOperand, cells: npt.NDArray[np.int64], size: int, layer: Layer
 ) -> npt.NDArray[np.uint8]:
     """Return for each accessed cell (in the order of ``spread``) the state of the group that accesses it, or SEVERAL."""
     active = np.repeat(np.flatnonzero(touched.elements >= 0) + moment.scope.threads.start, touched.operand.width)

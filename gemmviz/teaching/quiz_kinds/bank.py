@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.analysis.memory.banks import words_of
+from gemmviz.analysis.memory.banks import lane_words
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
 
@@ -14,7 +14,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     main = access.main
     lane = source.random.choice(np.flatnonzero(request.lanes >= 0).tolist())
     element = int(request.lanes[lane])
-    word = int(words_of(np.array([[element]]), main.array.itemsize, rules)[0][0, 0])
+    word = int(lane_words(np.array([[element]]), main.array.itemsize, rules)[0][0, 0])
     bank = word % rules.banks
     row, column = main.array.place(element)
     rows = main.array.shape[0]

@@ -51,7 +51,7 @@ def _is_removable(source: QuizSource, places: tuple[Place, ...]) -> bool:
         outcome = run(other, (0, 0, 0), source.engine)
         return outcome.fault is None and outcome.trace is not None and not ordering_of(outcome.trace).hazards
 
-    return source.replay.kept(("removable", places), is_free_of_hazards)
+    return source.replay.cached(("removable", places), is_free_of_hazards)
 
 
 QUIZ_KIND = QuizKind("Removable barrier", _question, order=8)

@@ -1,4 +1,4 @@
-"""The score of a run: each step in its voice."""
+"""The timeline of a run: the track of each step."""
 
 import numpy as np
 import pytest
@@ -17,11 +17,11 @@ def replay() -> Replay:
     return Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
 
 
-def test_every_step_is_heard_in_its_voice(replay: Replay) -> None:
+def test_every_step_has_its_track(replay: Replay) -> None:
     phase = [LOAD_A, STORE_TILE, LOAD_B, STORE_TILE, BARRIER, *[COMPUTE] * 8, BARRIER]
-    assert replay.score.voice.tolist() == [*phase, *phase, STORE_C]
-    assert replay.score.segment(7) == (5, 13)
-    assert replay.score.segment(replay.steps - 1) == (28, 29)
+    assert replay.timeline.track.tolist() == [*phase, *phase, STORE_C]
+    assert replay.timeline.segment(7) == (5, 13)
+    assert replay.timeline.segment(replay.steps - 1) == (28, 29)
 
 
 def test_segments_say_what_they_are(replay: Replay) -> None:
@@ -32,18 +32,18 @@ def test_segments_say_what_they_are(replay: Replay) -> None:
 
 def test_stretches_hold_all_of_their_steps(replay: Replay) -> None:
     for columns in (1, 3, 7, 29):
-        loudness = replay.score.loudness(columns)
-        assert loudness.shape == (BARRIER + 1, columns)
-        assert loudness.sum(axis=0) == pytest.approx(np.ones(columns))
-    assert (replay.score.loudness(29).argmax(axis=0) == replay.score.voice).all()
+        shares = replay.timeline.shares_over(columns)
+        assert shares.shape == (BARRIER + 1, columns)
+        assert shares.sum(axis=0) == pytest.approx(np.ones(columns))
+    assert (replay.timeline.shares_over(29).argmax(axis=0) == replay.timeline.track).all()
 
 
-def test_the_picture_is_the_voices(replay: Replay) -> None:
+def test_the_picture_shows_the_tracks(replay: Replay) -> None:
     room = Box(10, 5, 290, 25)
     cells, barriers = timeline_primitives(replay, room, load_theme("dark"))
     assert isinstance(cells, Cells)
     assert isinstance(barriers, Rects)
-    assert ((cells.fill > 0).sum(axis=0) == (replay.score.voice != BARRIER)).all()
-    assert len(barriers.boxes) == (replay.score.voice == BARRIER).sum()
+    assert ((cells.fill > 0).sum(axis=0) == (replay.timeline.track != BARRIER)).all()
+    assert len(barriers.boxes) == (replay.timeline.track == BARRIER).sum()
     for step in range(replay.steps):
         assert step_under(x_of_step(step + 0.5, replay.steps, room), replay.steps, room) == step
