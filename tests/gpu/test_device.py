@@ -198,7 +198,7 @@ def test_occupancy_is_what_the_driver_says(gpu: RemoteGpu, name: str) -> None:
 ENDLESS = "while (A[0] < 5.0f) { C[0] += 0.0f; }"
 WRONG = {
     "compiler's complaint": ("#if __CUDA_ARCH__ >= 500 && defined(__CUDACC_RTC__)\n#error not here\n#endif\nC[0] = A[0] + B[0];", SourceError, "not here", False),
-    "illegal address": ("C[(long long)M << 36] = A[0] + B[0];", DeviceError, "not its own|wrong kind", True),
+    "illegal address": ("C[(long long)M << 36] = A[0] + B[0];", DeviceError, "outside of its arrays|wrong kind", True),
     "misaligned": ("float4 v = *(const float4*)(A + 1 + M - 8); C[threadIdx.x] = v.x + v.y + v.z + v.w;", DeviceError, "not aligned", True),
     "endless": (ENDLESS, DeviceError, "did not end within 3 s", True),
 }  # fmt: skip
