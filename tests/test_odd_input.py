@@ -44,7 +44,7 @@ CASES = {
     "a default of 2⁶³ − 1": (
         header(more=f"// [parameters.T]\n// default = {2**63 - 1}\n") + BODY,
         ":7:4: ",
-        "at most 2147483647",
+        "<= 2147483647",
     ),
     "pasting that doubles": (
         header()
@@ -208,8 +208,8 @@ def test_an_error_says_no_more_than_one_can_read() -> None:
 
 LAUNCHES = {
     "matrices of 16 GiB": (header(more="// problem = { M = 1, N = 1, K = 2147483647 }\n"), "A, B and C would take 16,383 MiB"),
-    "a grid of 2³¹ blocks": (header('["2147483647"]'), "or leave the blocks open"),
-    "a grid of 2⁶³ blocks": (header('["2147483647", "65535", "65535"]'), "or leave the blocks open"),
+    "a grid of 2³¹ blocks": (header('["2147483647"]'), "or name no blocks"),
+    "a grid of 2⁶³ blocks": (header('["2147483647", "65535", "65535"]'), "or name no blocks"),
     "large arrays of many threads": (header('["100000"]'), "fit at once (trace fewer blocks)"),
 }
 
