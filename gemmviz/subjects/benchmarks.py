@@ -1,10 +1,7 @@
 """Available benchmarks: shipped, opened from files, and measured here."""
 
-from collections.abc import Mapping
-
 from psygnal import Signal
 
-from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_lesson_benchmarks
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.launch.catalog import kernel_names, load_kernel
@@ -15,9 +12,9 @@ from gemmviz.model.words import capital
 from gemmviz.run.engine import Cancel
 from gemmviz.run.measure.benchmarking import cases_for, run_benchmark
 from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.subjects.recordings import named, recorded
 
 HERE = "measured here"
-_LESSONS = ", kernels of the lessons"
 
 
 class Benchmarks:
@@ -99,18 +96,3 @@ class Benchmarks:
     def _on_failed(self, error: GemmvizError) -> None:
         self.changed.emit()
         self.failed.emit(error)
-
-
-def recorded() -> dict[str, Benchmark]:
-    """Shipped benchmarks by name."""
-    shipped = {_name(each): each for each in recorded_benchmarks()}
-    return {**shipped, **{_name(each) + _LESSONS: each for each in recorded_lesson_benchmarks()}}
-
-
-def _name(benchmark: Benchmark) -> str:
-    return capital(benchmark.source.partition(",")[0])
-
-
-def named(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark | None:
-    """The benchmark of this name, otherwise the first; None if there are none."""
-    return benchmarks.get(name) or next(iter(benchmarks.values()), None)

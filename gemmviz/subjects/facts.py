@@ -23,9 +23,9 @@ from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot, Trial
-from gemmviz.subjects.benchmarks import named, recorded
 from gemmviz.subjects.catalog import subject_for
 from gemmviz.subjects.counting import launch_counts
+from gemmviz.subjects.recordings import named, recorded
 from gemmviz.subjects.runs import replay_of, run
 from gemmviz.subjects.subject import Context
 

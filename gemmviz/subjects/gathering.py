@@ -17,8 +17,8 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.benchmarks import recorded
 from gemmviz.subjects.counting import launch_facts
+from gemmviz.subjects.recordings import recorded
 from gemmviz.subjects.runs import replay_of, run, watched_in
 from gemmviz.subjects.subject import Compared, Context, EngineFor, Subject
 

@@ -29,7 +29,7 @@ def main() -> None:
     for size, tile in ((8, 4), (64, 16)):
         if size != 8:
             for name, value in (("M", size), ("N", size), ("K", size), ("TILE_WIDTH", tile)):
-                change(session, name, value)
+                change(window, name, value)
             wait(app, lambda: session.shown.trace.setup.problem.K == 64 and not session.is_working)
         window.docks.hide(True)
         frames = timed(window)
@@ -39,9 +39,9 @@ def main() -> None:
     print(json.dumps(figures))
 
 
-def change(session: Any, name: str, value: int) -> None:
+def change(window: Any, name: str, value: int) -> None:
     """Sets a size or a parameter."""
-    (session.change if hasattr(session, "change") else session.settings.change)(name, value)
+    (window.model.commands if hasattr(window, "model") else window.session).change(name, value)
 
 
 def timed(window: Any) -> list[float]:
