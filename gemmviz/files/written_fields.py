@@ -14,8 +14,8 @@ _T = TypeVar("_T")
 
 
 def read_fields(plain: Any, kind: type[_T], places: Callable[[], Mapping[FieldPath, Place]], path: FieldPath = ()) -> _T:
-    """As ``from_plain``, for the part at ``path`` of a document that a person writes: the message names the field, the nearest
-    known field and what is expected, and the error has its place. ``places``: computes the places of all fields.
+    """The value of the part at ``path`` of a handwritten document, converted like ``from_plain`` does. ``places`` computes the
+    places of all fields. Raises FormatError that names the field, its place, the expected value and the nearest known field.
     """
     try:
         return msgspec.convert(plain, kind)

@@ -13,7 +13,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.kit.theme import theme_names
-from gemmviz.state.flags import Flag, setup_flags, view_flags, whole_number
+from gemmviz.state.flags import Flag, integer_from, setup_flags, view_flags
 from gemmviz.state.shot import Against, Shot, Trial, read_view
 
 # Parsers
@@ -34,7 +34,7 @@ def add_view(parser: argparse.ArgumentParser) -> None:
         if flag.group and flag.group not in groups:
             groups[flag.group] = parser.add_mutually_exclusive_group()
         _add(groups.get(flag.group, parser), flag)
-    groups["time"].add_argument("--phase", type=whole_number(1), help="the first step of this phase, counted from 1")
+    groups["time"].add_argument("--phase", type=integer_from(1), help="the first step of this phase, counted from 1")
 
 
 def _add(parser: Any, flag: Flag) -> None:

@@ -119,7 +119,7 @@ def _options(setting: Setting, is_repeated: bool) -> dict[str, Any]:
 def _step_flag() -> Flag:
     return Flag(
         "--step", lambda shot, step: replace(shot, at=Position(step - 1)), lambda shot: str(shot.at.step + 1),
-        {"type": whole_number(1), "help": "the step to show, counted from 1"}, "time",
+        {"type": integer_from(1), "help": "the step to show, counted from 1"}, "time",
     )  # fmt: skip
 
 
@@ -132,12 +132,12 @@ def _focus_flags() -> Iterator[Flag]:
     yield Flag(
         "--warp", lambda shot, warp: replace(shot, focus=Focus(shot.focus.block, warp=warp)),
         lambda shot: None if shot.focus.warp is None or shot.focus.thread is not None else str(shot.focus.warp),
-        {"type": whole_number(0), "help": "the warp to watch (default: the whole block)"}, "whom",
+        {"type": integer_from(0), "help": "the warp to watch (default: the whole block)"}, "whom",
     )  # fmt: skip
     yield Flag(
         "--thread", lambda shot, thread: replace(shot, focus=Focus(shot.focus.block, thread=thread)),
         lambda shot: None if shot.focus.thread is None else str(shot.focus.thread),
-        {"type": whole_number(0), "help": "the thread to follow, by its index in the block"}, "whom",
+        {"type": integer_from(0), "help": "the thread to follow, by its index in the block"}, "whom",
     )  # fmt: skip
     yield Flag(
         "--all", lambda shot, on: replace(shot, focus=Focus(shot.focus.block, everyone=on)),
@@ -146,7 +146,7 @@ def _focus_flags() -> Iterator[Flag]:
     )  # fmt: skip
 
 
-def whole_number(least: int) -> Callable[[str], int]:
+def integer_from(least: int) -> Callable[[str], int]:
     """An argparse type: integers not less than ``least``."""
 
     def parse(text: str) -> int:

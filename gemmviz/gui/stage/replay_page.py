@@ -8,7 +8,7 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.gui.stage.stage_canvas import Stage
-from gemmviz.gui.stage.timeline import Timeline
+from gemmviz.gui.stage.timeline import TimelineBar
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.words import capital
@@ -37,7 +37,7 @@ class ReplayPage(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model, self.session = model, model.session
-        self.stage, self.timeline = Stage(), Timeline(model)
+        self.stage, self.timeline = Stage(), TimelineBar(model)
         self._drawn: tuple[object, ViewOptions] | None = None
         self._last: tuple[Shot, Any] | None = None
         column = QVBoxLayout(self)

@@ -119,7 +119,7 @@ class TimelineSlider(QSlider):
         super().resizeEvent(event)
 
 
-class Timeline(QWidget):
+class TimelineBar(QWidget):
     """The position of the session in its run, with the controls that move it."""
 
     def __init__(self, model: WindowModel) -> None:

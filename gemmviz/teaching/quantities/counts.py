@@ -41,7 +41,7 @@ def global_bytes(facts: ShotFacts, measure: Measure, access: Access | None = Non
 
 @quantity("GiB {measure} in global memory by {access}s")
 def global_gibibytes(facts: ShotFacts, measure: Measure, access: Access) -> float:
-    """As ``global_bytes``, in GiB."""
+    """Bytes of ``global_bytes`` in GiB."""
     return float(global_bytes.compute(facts, measure, access)) / 2**30
 
 

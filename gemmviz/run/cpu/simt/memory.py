@@ -56,7 +56,7 @@ class Memory:
     def unmade(
         self, machine: Machine, message: str, place: Place, offset: Any, bad: npt.NDArray[np.bool_], id: ErrorId
     ) -> KernelFault:
-        """As ``fault``, for an access that is not made."""
+        """The error for an access that is not executed; arguments as for ``fault``."""
         found = self.fault(machine, message, place, offset, bad, id=id)
         found.unmade = offset, bad
         return found
