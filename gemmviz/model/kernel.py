@@ -35,10 +35,20 @@ class Requirement:
 
 
 @dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """Another file of the kernel's project: its name below the project's folder, with forward slashes, and its text."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class KernelSpec:
     """One kernel. Block, grid and shared bytes are formulas over M, N, K and the parameters.
 
-    ``file`` is its path, for messages; ``unfinished``: an incomplete kernel, which may leave C unwritten; ``is_shipped``: the
+    ``file`` is its path, for messages; ``own_name`` its name below the project's folder, with forward slashes; ``project``: the
+    files that it includes, or that include it; ``compiled``: the name of the project file that is compiled if the kernel's own
+    file is a header; ``unfinished``: an incomplete kernel, which may leave C unwritten; ``is_shipped``: the
     kernel is part of gemmviz. Raises SourceError if any field is beyond the size limits.
     """
 
@@ -58,6 +68,9 @@ class KernelSpec:
     problem: Problem = field(default_factory=lambda: Problem(8, 8, 8))
     unfinished: bool = False
     is_shipped: bool = False
+    own_name: str = ""
+    project: tuple[ProjectFile, ...] = ()
+    compiled: str = ""
 
     def __post_init__(self) -> None:
         check_text(self.text, self.file)

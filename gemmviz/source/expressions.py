@@ -66,7 +66,7 @@ def identifier(low: Lowering, node: Node) -> Expr:
     match low.scope.find(name):
         case Variable(slot=slot, type=PointerType(to=to), is_reference=True) as variable:
             pointer = read_variable(slot, name, variable.type, False, low.tree.place(node))
-            return Deref(to, pointer, low.tree.place(node))
+            return Deref(to, pointer, low.tree.place(node))  # type: ignore[arg-type]
         case Variable(slot=slot, type=ctype, checked=checked):
             return read_variable(slot, name, ctype, checked, low.tree.place(node))
         case ArrayVariable(slot=slot, type=array):
@@ -246,7 +246,7 @@ def indexed(low: Lowering, argument: Expr, index: Expr, node: Node) -> Expr:
             return moved if dims[1:] else Deref(element, moved, place)
         case PointerType(to=to) as pointer:
             base = low.loaded(argument, node)
-            return Deref(to, Offset(pointer, base, index, 1), place)
+            return Deref(to, Offset(pointer, base, index, 1), place)  # type: ignore[arg-type]
     raise low.tree.error(f"a {argument.type} can't be indexed", node)
 
 
@@ -256,7 +256,7 @@ def pointer(low: Lowering, node: Node) -> Expr:
     value = low.value(child(node, "argument"))
     if not isinstance(value.type, PointerType):
         raise low.tree.error(f"a {value.type} is not a pointer", node)
-    return Deref(value.type.to, value, low.tree.place(node))
+    return Deref(value.type.to, value, low.tree.place(node))  # type: ignore[arg-type]
 
 
 def address_of(low: Lowering, expr: Expr, node: Node) -> Expr:

@@ -138,7 +138,7 @@ def _rows(low: Lowering, name: Declared, pointer: Expr, bindings: list[tuple[int
         raise low.tree.error("this pointer is used before it is assigned", name.node)
     slot = low.new_slot()
     bindings.append((slot, pointer))
-    return ArrayVariable(slot, ArrayType(pointer.type.to, (1, *extents(low, name.dims[1:], name.node)), pointer.type.space))
+    return ArrayVariable(slot, ArrayType(pointer.type.to, (1, *extents(low, name.dims[1:], name.node)), pointer.type.space))  # type: ignore[arg-type]
 
 
 def _array_alias(low: Lowering, value: Expr, bindings: list[tuple[int, Expr]]) -> Symbol:

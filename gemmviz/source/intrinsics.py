@@ -45,7 +45,7 @@ def intrinsic_named(low: Lowering, name: str, arguments: list[Node], node: Node)
         pointer = only(low, arguments, node)
         if not isinstance(pointer.type, PointerType):
             raise low.tree.error("__ldg takes a pointer", node)
-        return low.loaded(Deref(pointer.type.to, pointer, place), node)
+        return low.loaded(Deref(pointer.type.to, pointer, place), node)  # type: ignore[arg-type]
     values = [low.scalar(argument) for argument in arguments]
     return _shuffle(low, name, values, node) if name in _SHUFFLES else _computed(low, name, values, node)
 

@@ -56,12 +56,34 @@ class VectorType:
 
 
 @dataclass(frozen=True, slots=True)
+class Field:
+    """A member of a struct or union: its type, and the bytes before it."""
+
+    name: str
+    type: "CType"
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class StructType:
+    """A struct, class or union. ``bytes`` includes padding; members of a union overlap."""
+
+    name: str
+    fields: tuple[Field, ...]
+    bytes: int
+    alignment: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
 class PointerType:
     """A pointer type. ``space`` is the memory that it points into, None before its first assignment; ``is_const`` refers to the
     target.
     """
 
-    to: "Scalar | VectorType"
+    to: "CType"
     space: AddressSpace | None = None
     is_const: bool = field(default=False, compare=False)
 
@@ -97,12 +119,32 @@ class Void:
         return "void"
 
 
-def scalar_of(element: Scalar | VectorType) -> Scalar:
+def scalar_of(element: "CType") -> Scalar:
     """The scalar type itself, or that of a vector's components."""
-    return element.scalar if isinstance(element, VectorType) else element
+    if isinstance(element, VectorType):
+        return element.scalar
+    assert isinstance(element, Scalar)
+    return element
 
 
-CType = Scalar | VectorType | PointerType | ArrayType | Void
+CType = Scalar | VectorType | StructType | PointerType | ArrayType | Void
+
+
+def unit_bytes(ctype: CType) -> int:
+    """Bytes of the unit in which a pointer to this type counts: a scalar of it, the smallest one in a struct, 1 for void."""
+    match ctype:
+        case Scalar():
+            return ctype.bytes
+        case VectorType(scalar=scalar):
+            return scalar.bytes
+        case ArrayType(element=element):
+            return unit_bytes(element)
+        case StructType(fields=fields):
+            return min((unit_bytes(each.type) for each in fields), default=1)
+        case PointerType():
+            return 8
+        case Void():
+            return 1
 
 
 def _scalar(spelling: str) -> Scalar:

@@ -145,7 +145,7 @@ class Compiler:
                     return shifted_address(pointer, self.address(pointer), distance * scale * width)
                 return indexed_address(self.address(pointer), self.value(index), scale * width)
             case Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
-                return reinterpreted_address(self.address(pointer), to, place)
+                return reinterpreted_address(self.address(pointer), to, place)  # type: ignore[arg-type]
         return self.value(node)
 
     def _load(self, node: Deref) -> Closure:
