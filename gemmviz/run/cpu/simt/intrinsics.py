@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.run.cpu.simt.functions import code_for
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.values import Closure, constant
-from gemmviz.source.functions import function_for
+from gemmviz.source.functions import CLOCKS, function_for
 from gemmviz.source.nodes import Call
-from gemmviz.source.types import Scalar
+from gemmviz.source.types import Scalar, VectorType, scalar_of
 
 _WARP = 32
 _WIDTHS = (1, 2, 4, 8, 16, 32)
@@ -23,19 +24,23 @@ def intrinsic(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
         return _cleared(node, args)
     if node.name.startswith("__shfl"):
         return _shuffle(node, args, space)
+    if node.name in CLOCKS:
+        return lambda machine: machine.steps
     return _computed(node, args)
 
 
 def _computed(node: Call, args: list[Closure]) -> Closure:
-    assert isinstance(node.type, Scalar)
-    function, result = function_for(node.name, [arg.type for arg in node.args if isinstance(arg.type, Scalar)]), node.type
-    assert function is not None
+    signature = function_for(node.name, [arg.type for arg in node.args if isinstance(arg.type, Scalar | VectorType)])
+    assert signature is not None
+    function, result = code_for(node.name, signature), signature.result
+    scalar = scalar_of(result)
 
-    def run(machine: Machine) -> Any:
-        found = function(*[arg(machine) for arg in args])
-        return found if isinstance(found, np.ndarray) else constant(found, result)
+    def value(found: Any) -> Any:
+        return found if isinstance(found, np.ndarray) else constant(found, scalar)
 
-    return run
+    if isinstance(result, VectorType):
+        return lambda machine: [value(part) for part in function(*[arg(machine) for arg in args])]
+    return lambda machine: value(function(*[arg(machine) for arg in args]))
 
 
 def _assertion(node: Call, condition: Closure) -> Closure:
