@@ -104,8 +104,8 @@ HALF_FUNCTIONS = (
 HALF_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu")
 VIDEO_LANES = {"2": 2, "4": 4}  # SIMD within a word of 32 bits: the number of its parts
 VIDEO = {
-    "add": 2, "addss": 2, "addus": 2, "sub": 2, "subss": 2, "subus": 2, "neg": 1, "abs": 1, "abss": 1, "absdiffs": 2, "absdiffu": 2,
-    "avgs": 2, "avgu": 2, "haddu": 2, "maxs": 2, "maxu": 2, "mins": 2, "minu": 2,
+    "add": 2, "addss": 2, "addus": 2, "sub": 2, "subss": 2, "subus": 2, "neg": 1, "abs": 1, "abss": 1, "absdiffs": 2,
+    "absdiffu": 2, "avgs": 2, "avgu": 2, "haddu": 2, "maxs": 2, "maxu": 2, "mins": 2, "minu": 2,
     "sads": 2, "sadu": 2, "cmpeq": 2, "cmpne": 2, "cmpges": 2,
     "cmpgeu": 2, "cmpgts": 2, "cmpgtu": 2, "cmples": 2, "cmpleu": 2, "cmplts": 2, "cmpltu": 2, "seteq": 2, "setne": 2,
     "setges": 2, "setgeu": 2, "setgts": 2, "setgtu": 2, "setles": 2, "setleu": 2, "setlts": 2, "setltu": 2,

@@ -182,13 +182,13 @@ def _scalar(spelling: str) -> Scalar:
 
 
 _NAMED = {spelling: _scalar(spelling) for each in ELEMENT_TYPES.values() for group in each.spellings for spelling in group}
-BOOL, CHAR, SCHAR = _NAMED["bool"], _NAMED["char"], _NAMED["signed char"]
+BOOL, CHAR, SCHAR, UCHAR = _NAMED["bool"], _NAMED["char"], _NAMED["signed char"], _NAMED["unsigned char"]
 INT, UINT, LONG, ULONG = _NAMED["int"], _NAMED["unsigned int"], _NAMED["long"], _NAMED["unsigned long"]
 SHORT, USHORT = _NAMED["short"], _NAMED["unsigned short"]
 FLOAT, DOUBLE = _NAMED["float"], _NAMED["double"]
 HALF, BFLOAT16 = _NAMED["half"], _NAMED["__nv_bfloat16"]
 VOID = Void()
-_VECTORS = {"float", "double", "int", "uint", "char", "uchar", "short", "ushort"}
+_VECTORS = {"half", "float", "double", "int", "uint", "char", "uchar", "short", "ushort"}
 COMPONENTS = "xyzw"
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.run.cpu.simt.access_types import access_type
 from gemmviz.run.cpu.simt.functions import code_for
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.values import Closure, constant
@@ -58,11 +59,13 @@ def _assertion(node: Call, condition: Closure) -> Closure:
 def _cleared(node: Call, args: list[Closure]) -> Closure:
     pointer, count, zero = args
     place = node.place
+    kind = access_type(node.args[2].type)  # type: ignore[arg-type]
 
     def run(machine: Machine) -> None:
         memory, offset = pointer(machine)
         for index in range(count(machine)):
-            memory.store(machine, memory.checked(machine, offset + index, 1, place), zero(machine), place)
+            at = memory.checked(machine, offset + index, kind, place)
+            memory.store(machine, at, zero(machine), kind, place)
 
     return run
 

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.errors import KernelFault, Place
+from gemmviz.model.errors import Place
 from gemmviz.run.cpu.simt import rounding
 from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.pointers import joined
 from gemmviz.source import fold
+from gemmviz.source.rounding import rounded
 from gemmviz.source.types import Scalar
 
 Closure = Callable[[Machine], Any]
@@ -42,11 +44,7 @@ def merged(mask: Any, new: Any, old: Any, scalar: Scalar | None) -> Any:
     if isinstance(new, list):
         return [merged(mask, n, o, scalar) for n, o in zip(new, old, strict=True)]
     if isinstance(new, tuple):
-        if new[0] is not old[0]:
-            raise KernelFault(
-                "threads let one pointer point to different arrays here, which is not supported", None, id="unsupported"
-            )
-        return new[0], merged(mask, new[1], old[1], None)
+        return joined(mask, new, old)
     dtype = np.dtype(np.int64) if scalar is None else scalar.running
     return np.where(mask, _typed(new, dtype), _typed(old, dtype))
 
@@ -90,12 +88,7 @@ def constant(value: Any, scalar: Scalar) -> Any:
     """A folded number as a runtime value of its type."""
     if not scalar.is_float or scalar.bits == 64:
         return value
-    return scalar.running.type(fold.rounding.rounded(value, scalar) if scalar.element.decode is not None else value)
-
-
-def from_memory(value: Any, scalar: Scalar) -> Any:
-    """A single element of an array as a runtime value of its type."""
-    return value if scalar.is_float and scalar.bits < 64 else value.item()
+    return scalar.running.type(rounded(value, scalar) if scalar.element.decode is not None else value)
 
 
 _PLAIN: dict[str, Callable[[Any, Any], Any]] = {
