@@ -90,6 +90,7 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
     written = [_stored(trace, touches) for touches in trace.touches_of(binding.number("C"), "write")]
     elements = _distinct(np.concatenate([np.zeros(0, np.int64), *written]))
     is_all = trace.is_whole and not kernel.unfinished
+    elements = _distinct(elements // (binding.element_types["C"].bytes // trace.arrays[binding.number("C")].itemsize))
     check = check_result(trace.setup.problem, data, binding.element_types, kernel.column_major, elements, is_all, cancelled)
     return replace(trace, check=check)
 

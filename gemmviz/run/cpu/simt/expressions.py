@@ -15,6 +15,7 @@ from gemmviz.run.cpu.simt.addresses import (
     reinterpreted_address,
     shifted_address,
     target_of,
+    units_per_scale,
 )  # fmt: skip
 from gemmviz.run.cpu.simt.assignments import assignment, component_type
 from gemmviz.run.cpu.simt.cells import Cells
@@ -159,10 +160,10 @@ class Compiler:
             case Base(slot=slot):
                 return base_address(slot)
             case Offset(pointer=pointer, index=index, scale=scale):
-                distance = known_trips(index, self.constants)
+                distance, units = known_trips(index, self.constants), scale * units_per_scale(pointer)
                 if distance is not None:
-                    return shifted_address(self.address(pointer), distance * scale)
-                return indexed_address(self.address(pointer), self.value(index), scale)
+                    return shifted_address(self.address(pointer), distance * units)
+                return indexed_address(self.address(pointer), self.value(index), units)
             case Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
                 if (null := null_address(pointer)) is not None:
                     return null
