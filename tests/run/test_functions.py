@@ -40,7 +40,7 @@ _C: dict[str, Any] = {"float": ctypes.c_float, "double": ctypes.c_double, "int":
 
 def arguments(function: Signature, count: int, largest: float = math.inf) -> list[npt.NDArray[Any]]:
     """Random ones of the function's own types, those that are no integers at most ``largest``."""
-    found = random_floats(str(function.parameters[0].dtype), count, 7)[: len(function.parameters)]
+    found = random_floats(str(scalar_of(function.parameters[0]).dtype), count, 7)[: len(function.parameters)]
     found = [np.where(np.abs(each) <= largest, each, 1.5).astype(each.dtype) for each in found]
     return [
         np.arange(len(each), dtype=np.int32) % 300 - 150 if kind == INT else each

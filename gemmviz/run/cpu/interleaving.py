@@ -179,9 +179,8 @@ class Interleaving:
         number = self._binding.number("C")
         stores = [each.cells for log in self._logs for each in log.events if each.array == number and each.stored is not None]
         elements = np.unique(np.concatenate(stores)) if stores else np.zeros(0, np.int64)
-        values = (
-            self._binding.arrays[number].element.numbers(memory[number][elements]) if stores else elements.astype(np.float64)
-        )
+        element = self._binding.arrays[number].element
+        values = element.numbers(memory[number][elements] if stores else np.zeros(0, element.stored))
         return Stored(elements, values)
 
 
