@@ -11,7 +11,7 @@ from gemmviz.model.errors import Place
 from gemmviz.model.trace import phase_loop
 from gemmviz.source.expanded import ExpandedSource
 from gemmviz.source.layout import TwinLayout
-from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, VectorType
+from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, StructType, VectorType
 
 Number = int | float | bool
 
@@ -216,11 +216,13 @@ class Declare:
 
 @dataclass(frozen=True, slots=True)
 class DeclareArray:
-    """A declaration of a local array. ``values`` are its first elements, the rest is zero; None leaves it uninitialised."""
+    """A declaration of a local array. ``values`` are its first scalars, or vectors, in the order of their offsets; the rest is
+    zero. None leaves it uninitialised.
+    """
 
     slot: int
     name: str
-    element: Scalar | VectorType
+    element: Scalar | VectorType | StructType
     size: int
     values: tuple[Expr, ...] | None
 
@@ -322,7 +324,7 @@ class SharedArray:
 
     slot: int
     name: str
-    element: Scalar | VectorType
+    element: Scalar | VectorType | StructType
     dims: tuple[int, ...] | None
     place: Place
     end: int = field(default=0, compare=False)
