@@ -51,18 +51,20 @@ from gemmviz.source.nodes import (
     Unary,
     Unrolled,
 )  # fmt: skip
-from gemmviz.source.types import ArrayType, PointerType, Scalar, VectorType, units_of
+from gemmviz.source.types import ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
 
 
 class Compiler:
     """Compiles the nodes of a program for one space of threads to closures.
 
     ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots with known values while a trip of an
-    unrolled loop is compiled; ``numbers`` are the float variables that never hold values of a matrix. ``may_repeat``: whether
+    unrolled loop is compiled; ``numbers`` are the float variables that never hold values of a matrix,
+    ``held`` the integer variables that do. ``may_repeat``: whether
     repeated runs of a loop may be taken from a recorded one.
     """
 
     numbers: frozenset[int] = frozenset()
+    held: frozenset[int] = frozenset()
 
     def __init__(self, space: ThreadSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
         self.space = space
@@ -82,8 +84,24 @@ class Compiler:
         """The type that values of ``scalar`` have while the kernel runs."""
         return scalar
 
-    def zero(self, scalar: Scalar) -> Any:
-        """The value of an element that an initialiser doesn't mention."""
+    def merge_loaded(self, node: Deref) -> Scalar | None:
+        """The type as in ``merge_scalar``, for what is read from memory."""
+        return self.merge_scalar(scalar_of(node.type))
+
+    def known(self, node: Expr) -> Closure:
+        """The closure of a value on which control flow or an address depends."""
+        return self.value(node)
+
+    def arm(self, node: Expr, choice: Select) -> Closure:
+        """The closure of one side of a choice."""
+        return self.value(node)
+
+    def initial(self, slot: int, node: Expr) -> Closure:
+        """The closure of an initial value in a local array."""
+        return self.value(node)
+
+    def zero(self, slot: int, scalar: Scalar) -> Any:
+        """The value of an element of a local array that its initialiser doesn't mention."""
         return values.constant(scalar.dtype.type(0).item(), scalar)
 
     def value(self, node: Expr) -> Closure:
@@ -150,7 +168,7 @@ class Compiler:
         """A closure of the side effects of ``node``, or None if it has none."""
         return self.value(node)
 
-    def local(self, name: str, cells: Cells, values: list[Any], level: int) -> LocalMemory:
+    def local(self, slot: int, name: str, cells: Cells, values: list[Any], level: int) -> LocalMemory:
         """A new local variable."""
         return LocalMemory(name, cells, values, level)
 
@@ -163,7 +181,7 @@ class Compiler:
                 distance, units = known_trips(index, self.constants), scale * units_per_scale(pointer)
                 if distance is not None:
                     return shifted_address(self.address(pointer), distance * units)
-                return indexed_address(self.address(pointer), self.value(index), units)
+                return indexed_address(self.address(pointer), self.known(index), units)
             case Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
                 if (null := null_address(pointer)) is not None:
                     return null
@@ -175,8 +193,8 @@ class Compiler:
         one = _load_vector if isinstance(node.type, VectorType) else _load_scalar
         load = one(access, kind, place)
         if access is None and kind.width == 1:
-            return _load_local(address, kind, load, self.merge_scalar(kind.scalar))
-        running = self.merge_scalar(kind.scalar)
+            return _load_local(address, kind, load, self.merge_loaded(node))
+        running = self.merge_loaded(node)
 
         def loaded(machine: Machine) -> Any:
             memory, offset = address(machine)
@@ -204,7 +222,7 @@ class Compiler:
         return difference
 
     def _logic(self, node: Logic) -> Closure:
-        left, right = self.value(node.left), self.value(node.right)
+        left, right = self.known(node.left), self.value(node.right)
         decided = node.op == "||"
 
         def logic(machine: Machine) -> Any:
@@ -226,7 +244,7 @@ class Compiler:
         return logic
 
     def _select(self, node: Select) -> Closure:
-        condition, then, otherwise = self.value(node.condition), self.value(node.then), self.value(node.otherwise)
+        condition, then, otherwise = self.known(node.condition), self.arm(node.then, node), self.arm(node.otherwise, node)
         scalar = self.merge_scalar(node.type if isinstance(node.type, Scalar) else component_type(node.type))
 
         def select(machine: Machine) -> Any:
@@ -259,6 +277,10 @@ class Compiler:
     def right_side(self, node: Assign) -> Closure:
         """A closure of the value of an assignment's right side."""
         return self.value(node.value)
+
+    def converter(self, node: Assign, source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
+        """The conversion between the types of an assignment's target and of its operation; None if they are the same."""
+        return None if source.element is to.element else values.conversion(source, to)
 
     def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
         assert node.op is not None

@@ -19,11 +19,11 @@ from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt.carriers import brings_nothing, carriers
+from gemmviz.run.cpu.simt.contents import contents
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_accesses, types_of_memories
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
-from gemmviz.run.cpu.simt.numbers import number_slots
 from gemmviz.run.cpu.simt.statements import statement
 from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler
 from gemmviz.run.cpu.simt.tags import TagMemory, TagShared, UnseenMatrix, UnseenShared, constant_tag
@@ -175,8 +175,9 @@ def interpret(
     symbolic = matrices is None
     sums_only = symbolic and sink.wants == "sums"
     compiler = (SymbolicCompiler if symbolic else Compiler)(space, statement)
-    if symbolic:
-        compiler.numbers = number_slots(binding.program)
+    if isinstance(compiler, SymbolicCompiler):
+        compiler.contents = contents(binding.program)
+        compiler.numbers, compiler.held = compiler.contents.numbers, compiler.contents.slots
         compiler.may_repeat = _may_repeat(binding.program, sink)
     run = statement(compiler, binding.program.body)
     budget = step_budget(binding.setup.problem.K) if budget is None else budget
@@ -226,8 +227,8 @@ def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled
         case "sums":
             return lambda node: True
         case "origins":
-            reaching = carriers(program)
-            return lambda node: brings_nothing(node, reaching)
+            reaching, held = carriers(program), contents(program).slots
+            return lambda node: brings_nothing(node, reaching, held)
     return lambda node: False
 
 
