@@ -16,7 +16,7 @@ from gemmviz.run.cpu.executor import bound, stream_launch, traced_space
 from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
-from gemmviz.run.cpu.simt.pointers import NULL, comparison, is_set, joined, same_memory
+from gemmviz.run.cpu.simt.pointers import NULL, comparison, is_not_null, joined, same_memory
 from gemmviz.source.nodes import (
     Assign,
     Base,
@@ -193,10 +193,10 @@ def test_null_pointers_of_some_lanes() -> None:
     memory, lanes = object(), np.array([True, False, True])
     pointer = joined(lanes, (memory, 5), (NULL, 0))
     machine: Any = SimpleNamespace(mask=None)
-    assert is_set(lambda _: pointer)(machine).tolist() == [True, False, True]
+    assert is_not_null(lambda _: pointer)(machine).tolist() == [True, False, True]
     equal = comparison("==", lambda _: pointer, lambda _: (memory, np.array([5, 5, 6])), AT)
     assert equal(machine).tolist() == [True, False, False]
-    assert is_set(lambda _: (NULL, 0))(machine) is False
+    assert is_not_null(lambda _: (NULL, 0))(machine) is False
     again = joined(~lanes, (memory, 7), pointer)
     assert same_memory(again[0], memory).all()
 

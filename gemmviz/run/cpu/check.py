@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.element_types import ElementType, element_type
+from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Check
+from gemmviz.source.types import HALF
 
 _FLOPS_PER_CHUNK = 1 << 24
 _MOST_NAMED = 4096
@@ -64,7 +65,7 @@ class Limit:
         unit = max(roundoff, c.roundoff)
         reference = (k + 1) * _DOUBLE_ROUNDOFF if unit == _DOUBLE_ROUNDOFF else 0.0
         self.factor = k * unit + c.roundoff + reference if c.is_float else 0.0
-        self.least = (k + 1) * _HALF_STEP if c.is_float and unit == element_type("float16").roundoff else 0.0
+        self.least = (k + 1) * _HALF_STEP if c.is_float and unit == HALF.element.roundoff else 0.0
         self.range = None if c.is_float or c.bytes == 8 else float(1 << (8 * c.bytes))
 
     def error(self, difference: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

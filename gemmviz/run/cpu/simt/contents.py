@@ -36,7 +36,7 @@ from gemmviz.source.nodes import (
 from gemmviz.source.types import PointerType
 
 _Targets = dict[int, set[int]]
-Slots = frozenset[int]
+_Slots = frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Contents:
     ``targets``: the local arrays to which each pointer variable may point.
     """
 
-    numbers: Slots
-    slots: Slots
-    targets: dict[int, Slots]
+    numbers: _Slots
+    slots: _Slots
+    targets: dict[int, _Slots]
 
     def has(self, node: Expr) -> bool:
         """Whether the value of an integer or vector expression holds something of a memory, or follows from such."""
@@ -82,7 +82,7 @@ class Contents:
             return False
         return not is_number(node, self.numbers, self.slots) if is_float(node.type) else self.has(node)
 
-    def roots(self, pointer: Expr) -> Slots:
+    def roots(self, pointer: Expr) -> _Slots:
         """The local arrays into which a pointer may point."""
         while isinstance(pointer, Offset | Reinterpret):
             pointer = pointer.pointer
@@ -134,7 +134,7 @@ def _given(program: Program) -> Iterator[tuple[Any, Expr]]:
                 yield from ((slot, value) for slot, value in bindings if not is_float(value.type))
 
 
-def _targets(given: list[tuple[Any, Expr]]) -> dict[int, Slots]:
+def _targets(given: list[tuple[Any, Expr]]) -> dict[int, _Slots]:
     """The local arrays to which each pointer variable may point."""
     targets: _Targets = {}
     changed = True

@@ -7,7 +7,7 @@ import numpy as np
 
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
-from gemmviz.run.cpu.simt.access_types import AccessType, access_type
+from gemmviz.run.cpu.simt.access_types import AccessType
 from gemmviz.run.cpu.simt.addresses import (
     base_address,
     indexed_address,
@@ -18,11 +18,12 @@ from gemmviz.run.cpu.simt.addresses import (
     units_per_scale,
 )  # fmt: skip
 from gemmviz.run.cpu.simt.assignments import assignment, component_type
-from gemmviz.run.cpu.simt.cells import Cells
+from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
+from gemmviz.run.cpu.simt.loads import load
 from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.run.cpu.simt.pointers import Several, comparison, each_memory, is_set, same_memory
+from gemmviz.run.cpu.simt.pointers import comparison, is_not_null, same_memory
 from gemmviz.run.cpu.simt.values import Address, Closure, merged
 from gemmviz.source.counted import known_trips
 from gemmviz.source.nodes import (
@@ -51,7 +52,7 @@ from gemmviz.source.nodes import (
     Unary,
     Unrolled,
 )  # fmt: skip
-from gemmviz.source.types import ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
+from gemmviz.source.types import BOOL, ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
 
 
 class Compiler:
@@ -117,7 +118,7 @@ class Compiler:
             case Base() | Offset() | Reinterpret():
                 return self.address(node)
             case Deref():
-                return self._load(node)
+                return load(node, self.address(node.pointer), self.merge_loaded(node))
             case Component(of=Read(checked=True) as of, index=component):
                 return _read_component(of, component)
             case Component(of=of, index=component):
@@ -126,13 +127,10 @@ class Compiler:
             case MakeVector(parts=parts):
                 closures = [self.value(part) for part in parts]
                 return lambda machine: [closure(machine) for closure in closures]
-            case Unary(op="!", operand=operand) if _is_pointer(operand):
-                test = is_set(self.address(operand))
-                return lambda machine: np.logical_not(v) if isinstance(v := test(machine), np.ndarray) else not v
+            case Unary() | Binary() | Convert() if _is_of_pointers(node):
+                return self._of_pointers(node)
             case Unary(type=scalar, op=op, operand=operand):
                 return values.unary(op, scalar, self.value(operand))
-            case Binary(op=op, left=left, right=right, place=place) if _is_pointer(left) or _is_pointer(right):
-                return comparison(op, self.address(left), self.address(right), place)
             case Binary(op=op, left=left, right=right, place=place):
                 assert isinstance(left.type, Scalar)
                 return values.binary(op, left.type, self.value(left), self.value(right), place)
@@ -143,7 +141,7 @@ class Compiler:
             case Select():
                 return self._select(node)
             case Convert(type=to, operand=operand):
-                return is_set(self.address(operand)) if _is_pointer(operand) else self._convert(operand, to)
+                return self._convert(operand, to)
             case Assign():
                 return assignment(self, node)
             case Call():
@@ -168,7 +166,7 @@ class Compiler:
         """A closure of the side effects of ``node``, or None if it has none."""
         return self.value(node)
 
-    def local(self, slot: int, name: str, cells: Cells, values: list[Any], level: int) -> LocalMemory:
+    def local(self, slot: int, name: str, cells: CellTable, values: list[Any], level: int) -> LocalMemory:
         """A new local variable."""
         return LocalMemory(name, cells, values, level)
 
@@ -188,21 +186,12 @@ class Compiler:
                 return reinterpreted_address(self.address(pointer), target_of(pointer), to, place)
         return null_address(node) or self.value(node)
 
-    def _load(self, node: Deref) -> Closure:
-        address, place, access, kind = self.address(node.pointer), node.place, node.access, access_type(node.type)
-        one = _load_vector if isinstance(node.type, VectorType) else _load_scalar
-        load = one(access, kind, place)
-        if access is None and kind.width == 1:
-            return _load_local(address, kind, load, self.merge_loaded(node))
-        running = self.merge_loaded(node)
-
-        def loaded(machine: Machine) -> Any:
-            memory, offset = address(machine)
-            if memory.__class__ is Several:
-                return _load_each(machine, memory, offset, load, running)
-            return load(machine, memory, offset)
-
-        return loaded
+    def _of_pointers(self, node: Unary | Binary | Convert) -> Closure:
+        """The closure of a comparison of pointers, or of whether a pointer is null or not."""
+        if isinstance(node, Binary):
+            return comparison(node.op, self.address(node.left), self.address(node.right), node.place)
+        test = is_not_null(self.address(node.operand))
+        return values.unary("!", BOOL, test) if isinstance(node, Unary) else test
 
     def _difference(self, node: PointerDifference) -> Closure:
         left, right, place, units = (
@@ -313,64 +302,9 @@ class Compiler:
         return call
 
 
-LoadOne = Callable[[Machine, Any, Any], Any]
-
-
-def _load_scalar(access: int | None, kind: AccessType, place: Any) -> LoadOne:
-    def load(machine: Machine, memory: Any, offset: Any) -> Any:
-        offset = memory.checked(machine, offset, kind, place)
-        if access is None:
-            return memory.load(machine, offset, kind, place)
-        machine.touch(access, memory.number, memory.recorded(offset, kind), place)
-        result = memory.load(machine, offset, kind, place)
-        if machine.wants_values:
-            machine.sink.value(result)
-        return result
-
-    return load
-
-
-def _load_vector(access: int | None, kind: AccessType, place: Any) -> LoadOne:
-    def load(machine: Machine, memory: Any, offset: Any) -> Any:
-        offset = memory.checked(machine, offset, kind, place)
-        if access is not None:
-            machine.touch(access, memory.number, memory.recorded(offset, kind), place)
-        parts = [memory.load(machine, offset + i, kind, place) for i in range(kind.width)]
-        if access is not None and machine.wants_values:
-            machine.sink.value(parts[0])
-        return parts
-
-    return load
-
-
-def _load_each(machine: Machine, memory: Several, offset: Any, load: LoadOne, running: Scalar | None) -> Any:
-    """A load whose lanes read different memories."""
-    result: Any = None
-    for each, lanes in each_memory(machine, memory):
-        value = load(machine, each, offset)
-        result = value if result is None else merged(lanes, value, result, running)
-    return result
-
-
-def _load_local(address: Address, kind: AccessType, load: LoadOne, running: Scalar | None) -> Closure:
-    """A closure that loads a scalar of local memory, with a fast path for an index that is one number for all lanes."""
-    dtype = kind.dtype
-
-    def loaded(machine: Machine) -> Any:
-        memory, offset = address(machine)
-        if memory.__class__ is Several:
-            return _load_each(machine, memory, offset, load, running)
-        if offset.__class__ is int and memory.dtype is dtype and 0 <= offset < memory.size:
-            value = memory.values[offset]
-            if value is not None and value.__class__ is not values.Partial:
-                return value
-        return load(machine, memory, offset)
-
-    return loaded
-
-
-def _is_pointer(node: Expr) -> bool:
-    return isinstance(node.type, PointerType | ArrayType)
+def _is_of_pointers(node: Unary | Binary | Convert) -> bool:
+    operands = (node.left, node.right) if isinstance(node, Binary) else (node.operand,)
+    return any(isinstance(each.type, PointerType | ArrayType) for each in operands)
 
 
 def _read(node: Read) -> Closure:

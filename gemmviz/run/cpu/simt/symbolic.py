@@ -13,7 +13,7 @@ import numpy as np
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.cpu.simt.access_types import AccessType, access_type
-from gemmviz.run.cpu.simt.cells import Cells
+from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.contents import Contents
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.local import LocalMemory
@@ -190,7 +190,7 @@ class SymbolicCompiler(Compiler):
     def _is_local(self, pointer: Expr) -> bool:
         return getattr(pointer.type, "space", None) == "local"
 
-    def local(self, slot: int, name: str, cells: Cells, values: list[Any], level: int) -> LocalMemory:
+    def local(self, slot: int, name: str, cells: CellTable, values: list[Any], level: int) -> LocalMemory:
         return TagLocal(name, cells, values, level, slot in self.contents.slots)
 
     def initial(self, slot: int, node: Expr) -> Closure:

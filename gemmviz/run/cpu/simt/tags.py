@@ -13,7 +13,7 @@ from gemmviz.model.errors import Place
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.cpu.simt.access_types import AccessType
-from gemmviz.run.cpu.simt.cells import Cells
+from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
 from gemmviz.run.cpu.simt.memory import ElementOffset, GlobalMemory, SharedMemory
@@ -126,7 +126,7 @@ class TagLocal(LocalMemory):
 
     __slots__ = ("holds_contents",)
 
-    def __init__(self, name: str, cells: Cells, values: list[Any], level: int, holds_contents: bool) -> None:
+    def __init__(self, name: str, cells: CellTable, values: list[Any], level: int, holds_contents: bool) -> None:
         super().__init__(name, cells, values, level)
         self.holds_contents = holds_contents
 
