@@ -127,21 +127,14 @@ class Compiler:
             case MakeVector(parts=parts):
                 closures = [self.value(part) for part in parts]
                 return lambda machine: [closure(machine) for closure in closures]
-            case Unary() | Binary() | Convert() if _is_of_pointers(node):
-                return self._of_pointers(node)
-            case Unary(type=scalar, op=op, operand=operand):
-                return values.unary(op, scalar, self.value(operand))
-            case Binary(op=op, left=left, right=right, place=place):
-                assert isinstance(left.type, Scalar)
-                return values.binary(op, left.type, self.value(left), self.value(right), place)
+            case Unary() | Binary() | Convert():
+                return self._of_pointers(node) if _is_of_pointers(node) else self._operation(node)
             case PointerDifference():
                 return self._difference(node)
             case Logic():
                 return self._logic(node)
             case Select():
                 return self._select(node)
-            case Convert(type=to, operand=operand):
-                return self._convert(operand, to)
             case Assign():
                 return assignment(self, node)
             case Call():
@@ -258,10 +251,17 @@ class Compiler:
 
         return select
 
-    def _convert(self, operand: Expr, to: Scalar) -> Closure:
-        assert isinstance(operand.type, Scalar)
-        convert, inner = values.conversion(operand.type, to), self.value(operand)
-        return lambda machine: convert(inner(machine))
+    def _operation(self, node: Unary | Binary | Convert) -> Closure:
+        match node:
+            case Unary(type=scalar, op=op, operand=operand):
+                return values.unary(op, scalar, self.value(operand))
+            case Binary(op=op, left=left, right=right, place=place):
+                assert isinstance(left.type, Scalar)
+                return values.binary(op, left.type, self.value(left), self.value(right), place)
+            case Convert(type=to, operand=operand):
+                assert isinstance(operand.type, Scalar)
+                convert, inner = values.conversion(operand.type, to), self.value(operand)
+                return lambda machine: convert(inner(machine))
 
     def right_side(self, node: Assign) -> Closure:
         """A closure of the value of an assignment's right side."""
