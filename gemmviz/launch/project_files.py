@@ -36,7 +36,7 @@ class Project:
     compiled: str = ""
 
 
-def gather(path: Path, text: str, folder: Path | None = None) -> Project:
+def gather_project(path: Path, text: str, folder: Path | None = None) -> Project:
     """The project of a file with this text. ``folder`` is the project's folder; by default it is found by its usual files."""
     search = _Search(project_folder(path) if folder is None else folder.resolve())
     own_name = search.name_of(path)

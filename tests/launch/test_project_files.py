@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.launch.project_files import Project, gather, launching_files, project_folder
+from gemmviz.launch.project_files import Project, gather_project, launching_files, project_folder
 from gemmviz.model.kernel import MOST_TEXT
 
 
@@ -17,7 +17,7 @@ def tree(root: Path, files: dict[str, str]) -> Path:
 
 
 def gathered(root: Path, name: str, folder: Path | None = None) -> Project:
-    return gather(root / name, (root / name).read_text(encoding="utf-8"), folder)
+    return gather_project(root / name, (root / name).read_text(encoding="utf-8"), folder)
 
 
 def names(project: Project) -> list[str]:
