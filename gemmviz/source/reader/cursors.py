@@ -39,7 +39,7 @@ class Cursors:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self.lib = library()
-        self.text = unit.source.text
+        self.text = unit.text
         self._bytes = None if self.text.isascii() else self.text.encode()
         self.size = len(self._bytes or self.text)
         self._root = raw(unit.tree.cursor)

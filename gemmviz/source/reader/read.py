@@ -44,8 +44,8 @@ def _referred(cursors: Cursors, entry: str) -> RawCursor | None:
     """The kernel that the last line of the compiled text names."""
     lib, source = cursors.lib, cursors.unit.source
     main = lib.getFile(cursors._handle, f"/project/{source.main}".encode())
-    written = len(source.files[source.main].encode()) + 1
-    location: RawLocation = lib.getLocationForOffset(cursors._handle, main, written + len(f"static auto {_ENTRY[0]}"))
+    at = cursors.unit.files[source.main].encode().rindex(_ENTRY.encode())
+    location: RawLocation = lib.getLocationForOffset(cursors._handle, main, at)
     cursor = lib.getCursor(cursors._handle, location)
     found = lib.Cursor_getVarDeclInitializer(cursor)
     if lib.Cursor_isNull(found):
