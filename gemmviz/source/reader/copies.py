@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from gemmviz.source.nodes import Const, Deref, Expr, Offset, Sequence
 from gemmviz.source.reader.assign import assign
 from gemmviz.source.reader.cursors import Node
-from gemmviz.source.reader.expressions import step
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import fields_of, member_at
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.symbols import Object, Thing
-from gemmviz.source.types import INT, VOID, ArrayType, PointerType, StructType
+from gemmviz.source.types import INT, VOID, ArrayType, PointerType, StructType, units_of
 
 
 def copied(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node) -> Thing | Expr:
@@ -48,7 +47,7 @@ def _element(low: Lowering, array: Expr, at: int, node: Node) -> Expr:
     assert isinstance(array.type, ArrayType)
     element, space = array.type.element, array.type.space
     pointer = PointerType(element, space)
-    return Deref(element, Offset(pointer, array, Const(INT, at), step(pointer)), low.place(node))
+    return Deref(element, Offset(pointer, array, Const(INT, at), units_of(element)), low.place(node))
 
 
 def _member(low: Lowering, of: Expr | Thing, key: int, node: Node) -> Expr | Thing:

@@ -39,11 +39,10 @@ from gemmviz.source.types import (
     CType,
     PointerType,
     Scalar,
-    StructType,
     VectorType,
     common,
     promoted,
-    unit_bytes,
+    units_of,
 )  # fmt: skip
 
 _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
@@ -241,45 +240,19 @@ def combined(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Exp
         case Scalar(kind="i" | "u" | "b"), PointerType() as pointer if op == "+":
             return moved(low, right, pointer, left, 1, node)
         case PointerType(), PointerType() if op == "-":
-            return _difference(low, left, right, node)
+            return PointerDifference(LONG, left, right, low.place(node))
         case (PointerType(), _) | (_, PointerType()) if op in fold.COMPARISONS:
             return _compared(low, op, left, right, node)
     raise low.error(f"{op} does not work on {left.type} and {right.type}", node)
 
 
-def _difference(low: Lowering, left: Expr, right: Expr, node: Node) -> Expr:
-    assert isinstance(left.type, PointerType)
-    place, steps = low.place(node), step(left.type)
-    found = PointerDifference(LONG, left, right, place)
-    return found if steps == 1 else Binary(LONG, "/", found, Const(LONG, steps), place)
-
-
 def _compared(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Expr:
-    place = low.place(node)
-    if isinstance(left.type, PointerType) and isinstance(right.type, PointerType):
-        return Binary(BOOL, op, PointerDifference(LONG, left, right, place), Const(LONG, 0), place)
-    pointer, other = (left, right) if isinstance(left.type, PointerType) else (right, left)
-    if not isinstance(other, Const) or other.value or op not in ("==", "!="):
-        raise low.error(f"{op} does not work on {left.type} and {right.type}", node)
-    is_set = low.converted(pointer, BOOL, node)
-    return is_set if op == "!=" else _unary("!", BOOL, is_set)
-
-
-def step(pointer: PointerType) -> int:
-    """The scale of an offset by one: 1 for scalars and vectors, units for larger things."""
-    match pointer.to:
-        case ArrayType(element=element, dims=dims):
-            count = 1
-            for extent in dims:
-                count *= extent
-            return count * (element.bytes // unit_bytes(element) if isinstance(element, StructType) else 1)
-        case StructType() as struct:
-            return struct.bytes // unit_bytes(struct)
-    return 1
+    to = left.type if isinstance(left.type, PointerType) else right.type
+    return Binary(BOOL, op, low.converted(left, to, node), low.converted(right, to, node), low.place(node))
 
 
 def moved(low: Lowering, pointer: Expr, ctype: PointerType, index: Expr, sign: int, node: Node) -> Expr:
-    return Offset(ctype, pointer, distance(low, index, node), sign * step(ctype))
+    return Offset(ctype, pointer, distance(low, index, node), sign * units_of(ctype.to))
 
 
 def distance(low: Lowering, index: Expr, node: Node) -> Expr:
@@ -346,8 +319,7 @@ def indexed(low: Lowering, argument: Expr, index: Expr, node: Node, base: Node) 
     match argument.type:
         case ArrayType(element=element, dims=dims, space=space) as array:
             ctype = ArrayType(element, dims[1:], space) if dims[1:] else PointerType(element, space)
-            scale = array.stride * step(PointerType(element)) if isinstance(element, StructType) else array.stride
-            found = Offset(ctype, argument, index, scale)
+            found = Offset(ctype, argument, index, array.stride * units_of(element))
             return found if dims[1:] else Deref(element, found, low.place(node))
         case PointerType():
             pointer = low.loaded(argument, bare(base))
@@ -359,8 +331,8 @@ def indexed(low: Lowering, argument: Expr, index: Expr, node: Node, base: Node) 
 def _element(low: Lowering, pointer: Expr, ctype: PointerType, index: Expr, node: Node) -> Expr:
     if isinstance(ctype.to, ArrayType):
         row = replace(ctype.to, space=_settled(low, pointer, node))
-        return Offset(row, pointer, index, step(ctype))
-    return Deref(ctype.to, Offset(ctype, pointer, index, step(ctype)), low.place(node))  # type: ignore[arg-type]
+        return Offset(row, pointer, index, units_of(ctype.to))
+    return Deref(ctype.to, Offset(ctype, pointer, index, units_of(ctype.to)), low.place(node))  # type: ignore[arg-type]
 
 
 def field(low: Lowering, node: Node) -> Expr | Thing:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gemmviz.model.errors import closest
+from gemmviz.source import fold
 from gemmviz.source.functions import FUNCTIONS, function_for
 from gemmviz.source.nodes import Barrier, Call, Const, Deref, Expr, MakeVector, Sequence, Stmt
 from gemmviz.source.reader.assign import assign
@@ -93,15 +94,17 @@ def _store(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
 
 def _computed(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     """The node of a function from numbers to a number, folded if its arguments are constants."""
-    values = [low.scalar(argument) for argument in arguments]
-    function = function_for(name, [value.type for value in values if isinstance(value.type, Scalar)])
+    values = [low.value(argument) for argument in arguments]
+    function = function_for(name, [value.type for value in values if isinstance(value.type, Scalar | VectorType)])
     arity = 1 if function is None else len(function.parameters)
     if function is None or len(values) != arity:
         raise low.error(f"{name} takes {arity} argument{'s' if arity > 1 else ''}, not {len(values)}", node)
     converted = [low.converted(value, kind, node) for value, kind in zip(values, function.parameters, strict=True)]
     numbers = [each.value for each in converted if isinstance(each, Const)]
-    if len(numbers) == arity:
-        return Const(function.result, function(*numbers))
+    if len(numbers) == arity and isinstance(function.result, Scalar):
+        chosen = fold.common_choice(name, numbers)
+        if chosen is not None:
+            return Const(function.result, fold.wrap(chosen, function.result))
     return Call(function.result, name, tuple(converted), low.place(node))
 
 

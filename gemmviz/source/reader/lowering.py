@@ -14,10 +14,7 @@ from gemmviz.model.sites import SiteKind
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
     AccessPlace,
-    Address,
-    AtAddress,
     Base,
-    Binary,
     Component,
     Const,
     Convert,
@@ -205,10 +202,9 @@ class Lowering:
                     return self.converted_constant(expr, to)
                 return expr if _same(source, to) else Convert(to, expr)
             case PointerType(), Scalar(kind="b"):
-                address = Address(ULONG, expr, "generic")
-                return Binary(BOOL, "!=", address, Const(ULONG, 0), self.place(node))
+                return Convert(to, expr)
             case Scalar(), PointerType() if isinstance(expr, Const) and not expr.value:
-                return AtAddress(to, Const(ULONG, 0), self.place(node))
+                return Reinterpret(to, Const(ULONG, 0), self.place(node))
             case PointerType(to=have, space=space), PointerType(to=want):
                 if have == want or unit_bytes(have) == unit_bytes(want) and not _widths_differ(have, want):
                     return expr
