@@ -1,6 +1,6 @@
 """A translation unit: SourceText to the cursors of libclang, with the places of the shown file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -30,10 +30,16 @@ class ParseError:
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A parsed translation unit."""
+    """A parsed translation unit. ``files`` are the texts as the parser read them, by name."""
 
     source: SourceText
     tree: TranslationUnit
+    files: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The text of the shown file as the parser read it: lines are those of the file, columns too where nothing was set."""
+        return self.files[self.source.shown or self.source.main]
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
@@ -111,7 +117,7 @@ def parse(source: SourceText, appended: str = "") -> Unit:
         )
     except TranslationUnitLoadError:
         raise SourceError("the parser gives up on this file", remedy="leave out what is unusual in it") from None
-    return Unit(source, tree)
+    return Unit(source, tree, files)
 
 
 def load_parser() -> None:

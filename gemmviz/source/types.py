@@ -30,8 +30,10 @@ class Scalar:
         return self.element.stored
 
     @property
-    def running(self) -> np.dtype:  # type: ignore[type-arg]
+    def running(self) -> "np.dtype":  # type: ignore[type-arg]
         """The NumPy type of its values while a kernel runs: float32 for types that NumPy lacks."""
+        import numpy as np
+
         return self.dtype if self.element.decode is None else np.dtype(np.float32)
 
     @property
