@@ -17,8 +17,8 @@ from gemmviz.model.sites import Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
 from gemmviz.run.cpu.simt.interpret import Binding
-from gemmviz.source.instrument import Twin
 from gemmviz.source.nodes import Program
+from gemmviz.source.twin.twin import Twin
 
 OUTSIDE = 0x7FFFFFFF
 
