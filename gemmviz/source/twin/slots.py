@@ -5,13 +5,17 @@ from collections.abc import Mapping
 
 from gemmviz.source.nodes import (
     Assign,
+    Base,
     Declare,
     DeclareArray,
+    Expr,
     FunctionParameter,
     Inline,
     NamedSlot,
+    Offset,
     Program,
     Read,
+    Reinterpret,
     Return,
     SharedArray,
 )  # fmt: skip
@@ -36,6 +40,21 @@ def slot_types(program: Program) -> dict[int, CType]:
             case Assign(target=Read(slot=slot), type=ctype):
                 types.setdefault(slot, ctype)
     return types
+
+
+def aligned_slots(program: Program) -> frozenset[int]:
+    """Local arrays that may be accessed in wider pieces than their elements, and so need the alignment of the widest."""
+    arrays = {each.slot for each in parts(program.body) if isinstance(each, DeclareArray)}
+    roots = [_root(each.pointer) for each in parts(program.body) if isinstance(each, Reinterpret)]
+    through_variable = any(isinstance(root, Read) and getattr(root.type, "space", None) == "local" for root in roots)
+    return frozenset(arrays if through_variable else arrays & {root.slot for root in roots if isinstance(root, Base)})
+
+
+def _root(pointer: Expr) -> Expr:
+    """The array or variable from which a pointer is computed."""
+    while isinstance(pointer, Offset | Reinterpret):
+        pointer = pointer.pointer
+    return pointer
 
 
 def slot_names(program: Program) -> Mapping[int, str]:

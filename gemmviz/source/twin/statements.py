@@ -24,7 +24,7 @@ from gemmviz.source.nodes import (
     Unrolled,
 )  # fmt: skip
 from gemmviz.source.twin.expressions import ExpressionPrinter
-from gemmviz.source.twin.slots import slot_names, slot_types
+from gemmviz.source.twin.slots import aligned_slots, slot_names, slot_types
 from gemmviz.source.twin.spelling import c_type
 from gemmviz.source.types import Scalar, StructType, VectorType
 
@@ -38,6 +38,7 @@ class Printer:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.types = slot_types(program)
+        self.aligned = aligned_slots(program)
         self.expressions = ExpressionPrinter(slot_names(program), self.block, self.types)
         self.value, self.name = self.expressions.value, self.expressions.name
 
@@ -92,7 +93,7 @@ class Printer:
     def _array(self, node: DeclareArray) -> str:
         element, name = storage(node.element, node.size, self.name(node.slot))
         values = "" if node.values is None else f" = {{{', '.join(map(self.value, node.values))}}}"
-        return f"__align__(16) {element} {name}{values};"
+        return f"{'__align__(16) ' if node.slot in self.aligned else ''}{element} {name}{values};"
 
     def _if(self, node: If) -> Iterator[str]:
         yield f"if ({self.value(node.condition)}) {{"
