@@ -18,8 +18,8 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
 from gemmviz.run.cpu.simt.granularity import types_of_accesses
 from gemmviz.run.cpu.simt.interpret import Binding
-from gemmviz.source.instrument import Twin
 from gemmviz.source.nodes import Program
+from gemmviz.source.twin.twin import Twin
 
 OUTSIDE = 0x7FFFFFFF
 

@@ -20,9 +20,9 @@ from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, che
 from gemmviz.run.cpu.executor import UNCHECKED, Phases, checked, requested_phases, traced_space
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
-from gemmviz.run.cuda.workload import Workload, entry_of
+from gemmviz.run.cuda.workload import Workload
 from gemmviz.run.recording import Recording
-from gemmviz.source.instrument import shared_numbers, twin_for
+from gemmviz.source.twin.twin import TWIN_ENTRY, shared_numbers, twin_for
 
 _ALIGN = Path(__file__).with_name("align.cu")
 _THREADS = 256
@@ -49,7 +49,7 @@ def twin_unit(setup: Setup, values: bool, some_phases: bool) -> Unit:
     most = min(255, _REGISTER_FILE // (-(-threads // 32) * 32) // 8 * 8)
     flags = {"-DGV_VALUES": values, "-DGV_PHASES": some_phases}
     options = (f"--maxrregcount={most}", *(flag for flag, is_set in flags.items() if is_set))
-    return Unit(twin_for(setup.kernel, setup.parameters).text, setup.kernel.file, entry_of(setup), options)
+    return Unit(twin_for(setup.kernel, setup.parameters).text, setup.kernel.file, TWIN_ENTRY, options)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,6 @@
 from gemmviz.model.errors import SourceError, closest
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import Unit, parse
-from gemmviz.source.expanded import ExpandedSource
-from gemmviz.source.layout import FunctionPlaces, TwinLayout
 from gemmviz.source.nodes import Block, FunctionParameter, Program
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.assignments import ASSIGNMENTS
@@ -78,8 +76,6 @@ def lowered(unit: Unit, kernel: RawCursor) -> Program:
         variables=tuple(low.variables),
         notes=tuple(low.notes),
         held=low.slots + low.local_elements,
-        layout=TwinLayout(0, FunctionPlaces(), ()),
-        source=ExpandedSource(cursors.text, cursors.text, (), (), ()),
     )
 
 
