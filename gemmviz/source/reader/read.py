@@ -76,6 +76,7 @@ def lowered(unit: Unit, kernel: RawCursor) -> Program:
         variables=tuple(low.variables),
         notes=tuple(low.notes),
         held=low.slots + low.local_elements,
+        opening=low.place(block),
     )
 
 
