@@ -128,14 +128,11 @@ def own_memories(program: Program) -> tuple[SharedArray, ...]:
     return tuple(array for array in program.shared if array.dims is not None or array is first)
 
 
-def _matrix_info(
-    name: str, shape: tuple[int, int], declared: Scalar, used: frozenset[Scalar], column_major: bool
-) -> MemoryArray:
-    """The array of a matrix; one that is accessed by narrower types has more elements in each row or, column-major, column."""
+def _matrix_info(name: str, shape: Shape, declared: Scalar, used: frozenset[Scalar], column_major: bool) -> MemoryArray:
+    """The array of a matrix; one that is accessed by narrower types has more elements along its contiguous dimension."""
     scalar = recorded_scalar(declared, used, may_widen=False)
     ratio = declared.bytes // scalar.bytes
-    rows, columns = shape
-    shape = (rows * ratio, columns) if column_major else (rows, columns * ratio)
+    shape = (shape[0] * ratio, *shape[1:]) if column_major else (*shape[:-1], shape[-1] * ratio)
     return MemoryArray(name, "global", shape, scalar.element.name, column_major)
 
 
