@@ -7,14 +7,21 @@ import numpy as np
 
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
+from gemmviz.run.cpu.simt.address_space import found_address, integer_address
 from gemmviz.run.cpu.simt.addresses import element_width, indexed_address, reinterpreted_address, shifted_address
 from gemmviz.run.cpu.simt.assignments import assignment, component_type
+from gemmviz.run.cpu.simt.atomics import atomic
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.values import Address, Closure, merged
 from gemmviz.source.counted import known_trips
 from gemmviz.source.nodes import (
+    Address as IntegerAddress,
+)
+from gemmviz.source.nodes import (
     Assign,
+    AtAddress,
+    Atomic,
     Base,
     Binary,
     Call,
@@ -84,7 +91,7 @@ class Compiler:
                 return lambda machine: counter
             case Read():
                 return _read(node)
-            case Base() | Offset() | Reinterpret():
+            case Base() | Offset() | Reinterpret() | AtAddress():
                 return self.address(node)
             case Deref():
                 return self._load(node)
@@ -94,8 +101,7 @@ class Compiler:
                 vector = self.value(of)
                 return lambda machine: vector(machine)[component]
             case MakeVector(parts=parts):
-                closures = [self.value(part) for part in parts]
-                return lambda machine: [closure(machine) for closure in closures]
+                return _vector([self.value(part) for part in parts])
             case Unary(type=scalar, op=op, operand=operand):
                 return values.unary(op, scalar, self.value(operand))
             case Binary(op=op, left=left, right=right, place=place):
@@ -117,7 +123,17 @@ class Compiler:
                 return self._inline(node)
             case Sequence(parts=parts):
                 return _sequence([self.value(part) for part in parts])
+            case Atomic() | IntegerAddress():
+                return self._beyond_c(node)
         raise AssertionError(node)
+
+    def _beyond_c(self, node: Atomic | IntegerAddress) -> Closure:
+        """The value of what C has no operator for."""
+        match node:
+            case Atomic(target=target, args=args):
+                return atomic(node, self.address(target.pointer), [self.value(arg) for arg in args])
+            case IntegerAddress(pointer=pointer):
+                return integer_address(node, self.address(pointer))
 
     def _constant(self, node: Const | Index | Extent) -> Any:
         """The value of a node that is the same whenever it is evaluated."""
@@ -146,6 +162,8 @@ class Compiler:
                 return indexed_address(self.address(pointer), self.value(index), scale * width)
             case Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
                 return reinterpreted_address(self.address(pointer), to, place)  # type: ignore[arg-type]
+            case AtAddress(address=integer):
+                return found_address(node, self.value(integer))
         return self.value(node)
 
     def _load(self, node: Deref) -> Closure:
@@ -316,6 +334,10 @@ def _read_component(node: Read, component: int) -> Closure:
 def _read_vector(machine: Machine, slot: int, name: str, place: Any) -> Any:
     vector = machine.slots[slot]
     return [values.read(machine, part, name, place) for part in vector] if vector else values.read(machine, None, name, place)
+
+
+def _vector(closures: list[Closure]) -> Closure:
+    return lambda machine: [closure(machine) for closure in closures]
 
 
 def _sequence(closures: list[Closure]) -> Closure:

@@ -18,6 +18,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.run.cpu.simt.address_space import AddressSpace
 from gemmviz.run.cpu.simt.carriers import brings_nothing, carriers
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
@@ -54,11 +55,12 @@ class Binding:
         """Element types of the matrices, by name."""
         return {name: scalar.element for name, scalar in self.matrices}
 
-    def site(self, access: int, array: int) -> Site:
-        """The site of an access to an array; ``array`` is -1 for a site that touches none."""
-        at = self.program.accesses[access]
-        operands = () if array < 0 else (Operand(array, "read" if at.kind == "load" else "write", vector(at.width)),)
-        return Site(at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement)
+    def site(self, access: int, touched: int | tuple[Operand, ...]) -> Site:
+        """The site of an access to an array (-1 for a site that touches none), or to these operands."""
+        at, operands = self.program.accesses[access], () if touched == -1 else touched
+        if isinstance(operands, int):
+            operands = (Operand(operands, "read" if at.kind == "load" else "write", vector(at.width)),)
+        return Site(at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement, at.is_async, at.visible_to)
 
     @property
     def phase_loop(self) -> int:
@@ -144,7 +146,8 @@ def interpret(
         machine.slots[parameter.slot] = _argument(
             binding.setup, argument, parameter, memories, symbolic and parameter.slot not in compiler.numbers
         )
-    _allocate_shared(binding, machine, UnseenShared if sums_only else SharedMemory, symbolic)
+    shared = _allocate_shared(binding, machine, UnseenShared if sums_only else SharedMemory, symbolic)
+    machine.addresses = AddressSpace(memories.values(), shared)
     sink.started(machine)
     try:
         with np.errstate(all="ignore"):
@@ -159,13 +162,16 @@ def interpret(
     return memories
 
 
-def _allocate_shared(binding: Binding, machine: Machine, kind: type[SharedMemory], symbolic: bool) -> None:
+def _allocate_shared(binding: Binding, machine: Machine, kind: type[SharedMemory], symbolic: bool) -> list[SharedMemory]:
     """Creates the shared arrays of the program in their slots."""
+    memories = []
     first = len(binding.matrices)
     threads, blocks = len(machine.space.thread_shape), len(machine.space.block_shape)
     for number, array in enumerate(binding.program.shared, first):
         memory = kind(binding.arrays[number], number, scalar_of(array.element), blocks, threads, symbolic)
         machine.slots[array.slot] = memory, 0
+        memories.append(memory)
+    return memories
 
 
 def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled], bool]:
@@ -184,7 +190,7 @@ def _note_last_access(binding: Binding, machine: Machine, fault: KernelFault) ->
         return
     offset, bad = (np.asarray(each) for each in fault.unmade)
     access = next((n for n, each in enumerate(binding.program.accesses) if each.place == fault.place), None)
-    if access is not None and fault.place is not None:
+    if access is not None and fault.place is not None and binding.program.accesses[access].kind != "copy":
         machine.mask = ~bad if machine.mask is None else machine.mask & ~bad
         machine.touch(access, fault.array, np.where(bad, 0, offset), fault.place)
 

@@ -19,7 +19,10 @@ from gemmviz.run.cpu.simt.memory import ElementOffset, GlobalMemory, SharedMemor
 from gemmviz.run.cpu.simt.numbers import is_float, is_number
 from gemmviz.run.cpu.simt.values import Closure
 from gemmviz.source.nodes import (
+    Address,
     Assign,
+    AtAddress,
+    Atomic,
     Binary,
     Call,
     Component,
@@ -46,7 +49,7 @@ from gemmviz.source.nodes import (
 from gemmviz.source.types import LONG, Scalar, VectorType, scalar_of
 
 TAG_SHIFT = 40
-_COPIES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}
+_COPIES = {f"__shfl{way}{sync}" for way in ("", "_up", "_down", "_xor") for sync in ("", "_sync")}
 
 
 def constant_tag(value: float) -> int:
@@ -156,6 +159,11 @@ class SymbolicCompiler(Compiler):
                 if not self._is_number(node):
                     raise NeedsValues
                 return self._plain.value(node)
+            case Atomic(type=ctype):
+                if not scalar_of(ctype).is_float:
+                    raise NeedsValues
+                touch, width = self.effect(node), 1 if isinstance(ctype, Scalar) else ctype.count
+                return _computed_after(touch) if width == 1 else _all_computed(touch, width)
             case Deref(type=ctype, access=int()) if not scalar_of(ctype).is_float:
                 raise NeedsValues
         return super().value(node)
@@ -198,6 +206,12 @@ class SymbolicCompiler(Compiler):
                 return self.effect(operand)
             case Component(of=of):
                 return self.effect(of)
+            case Atomic():
+                return self._update(node)
+            case Address(pointer=pointer):
+                return self.effect(pointer)
+            case AtAddress(address=address):
+                return self.effect(address)
             case Binary(left=left, right=right) | PointerDifference(left=left, right=right):
                 return _both(self.effect(left), self.effect(right))
             case MakeVector(parts=parts) | Sequence(parts=parts):
@@ -223,6 +237,23 @@ class SymbolicCompiler(Compiler):
 
         return touch
 
+    def _update(self, node: Atomic) -> Closure:
+        """The access of an atomic operation, after which nothing is known of its element."""
+        address, place, access = self.address(node.target.pointer), node.place, node.access
+        width, before = node.type.bytes // scalar_of(node.type).bytes, _all([self.effect(arg) for arg in node.args])
+
+        def update(machine: Machine) -> None:
+            if before is not None:
+                before(machine)
+            memory, offset = address(machine)
+            offset = memory.checked(machine, offset, width, place)
+            machine.touch(access, memory.number, offset, place)
+            self.announce(machine, memory, [COMPUTED] * width)
+            for i in range(width):
+                memory.store(machine, offset + i, COMPUTED, place)
+
+        return update
+
 
 def _constant_of(number: Closure) -> Closure:
     """The tag of a known number."""
@@ -245,6 +276,11 @@ def _computed_after(effect: Closure | None) -> Closure:
         return COMPUTED
 
     return computed
+
+
+def _all_computed(effect: Closure | None, width: int) -> Closure:
+    computed = _computed_after(effect)
+    return lambda machine: [computed(machine)] + [COMPUTED] * (width - 1)
 
 
 def _both(a: Closure | None, b: Closure | None) -> Closure | None:
