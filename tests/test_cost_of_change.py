@@ -297,7 +297,7 @@ def test_an_element_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     data = matrices(problem, dict.fromkeys("ABC", fp8), Filling("ones"), lambda: False)
     assert data["A"].tolist() == [8] * 16
     data["C"] = fp8.elements(np.full(16, 4.0))
-    facts: Any = (dict.fromkeys("ABC", fp8), frozenset(), np.arange(16), True, lambda: False)
+    facts: Any = (dict.fromkeys("ABC", fp8), frozenset(), np.arange(16), True, 0.0, lambda: False)
     assert check_result(problem, data, *facts).passed
     data["C"] = fp8.elements(np.full(16, 9.0))
     assert check_result(problem, data, *facts).wrong == 16

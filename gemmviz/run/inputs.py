@@ -61,7 +61,8 @@ def _filled(size: int, element: ElementType, filling: Filling, number: int, canc
         seed = filling.seed * 2 + number
         return _cache.get((size, element.name, seed), lambda: _random_matrix(size, element, seed, cancelled))
     numbers = np.ones(size) if filling.pattern == "ones" else np.arange(size, dtype=np.int64)
-    data = element.elements(numbers if element.is_float or filling.pattern == "ones" else numbers % 8)
+    exact = 2**element.significant if element.is_float else 8  # numbers below which the type holds exactly
+    data = element.elements(numbers if filling.pattern == "ones" else numbers % exact)
     data.flags.writeable = False
     return data
 
@@ -71,7 +72,8 @@ def matrices(
 ) -> dict[str, Any]:
     """A and B, read-only, and C, all zero, by name: flat arrays in memory order, of ``rows * columns`` elements.
 
-    Integers take the values 0 to 7: at random, or their index modulo 8. Raises Cancelled.
+    Integers take the values 0 to 7: at random, or their index modulo 8; floats that hold only smaller indices than there are,
+    their index modulo what they hold. Raises Cancelled.
     """
     arrays: dict[str, Any] = {}
     for number, (name, element) in enumerate(sorted(types.items())):

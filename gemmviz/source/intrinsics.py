@@ -3,6 +3,7 @@
 from tree_sitter import Node
 
 from gemmviz.model.errors import closest
+from gemmviz.source import fold
 from gemmviz.source.functions import FUNCTIONS, function_for
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Call, Const, Deref, Expr, MakeVector, Sequence
@@ -56,10 +57,13 @@ def _computed(low: Lowering, name: str, values: list[Expr], node: Node) -> Expr:
     arity = 1 if function is None else len(function.parameters)
     if function is None or len(values) != arity:
         raise low.tree.error(f"{name} takes {arity} argument{'s' if arity > 1 else ''}, not {len(values)}", node)
-    converted = [low.converted(value, kind, node) for value, kind in zip(values, function.parameters, strict=True)]
+    converted = [
+        low.converted(value, kind, node)
+        for value, kind in zip(values, function.parameters, strict=True)  # type: ignore[arg-type]
+    ]
     numbers = [each.value for each in converted if isinstance(each, Const)]
-    if len(numbers) == arity:
-        return Const(function.result, function(*numbers))
+    if len(numbers) == arity and (chosen := fold.common_choice(name, numbers)) is not None:
+        return Const(function.result, fold.wrap(chosen, function.result))  # type: ignore[arg-type]
     return Call(function.result, name, tuple(converted), low.tree.place(node))
 
 

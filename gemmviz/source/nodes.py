@@ -62,7 +62,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """``pointer + index * scale``, in elements of the pointer's own type."""
+    """``pointer + index * scale``. The scale counts scalars or vectors, and units of what is larger, such as a struct."""
 
     type: CType
     pointer: "Expr"

@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.element_types import ElementType
+from gemmviz.model.element_types import ElementType, element_type
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Check
 
 _FLOPS_PER_CHUNK = 1 << 24
 _MOST_NAMED = 4096
+_DOUBLE_ROUNDOFF = 2.0**-53
+_HALF_STEP = 2.0**-25  # half the smallest half
 
 
 def check_result(
@@ -22,25 +24,27 @@ def check_result(
     column_major: frozenset[str],
     written: npt.NDArray[np.int64],
     whole_launch: bool,
+    roundoff: float,
     cancelled: Callable[[], bool],
 ) -> Check:
     """The comparison of C with float64. ``data`` are flat A, B and C, as stored; ``types`` their element types; ``written`` the
-    distinct elements of C that were stored.
+    distinct elements of C that were stored; ``roundoff`` the unit roundoff of the kernel's arithmetic.
 
     A sum of K products rounded at each step errs by at most (K + 1) u sum |a b|, u the unit roundoff (Higham, Accuracy and
-    Stability of Numerical Algorithms, 3.1); integers must be exact. Raises Cancelled.
+    Stability of Numerical Algorithms, 3.1): K u of the arithmetic and once that of C, and the same of the float64 sum itself.
+    Halves also err by their smallest steps. Integers must be exact, modulo the range of C. Raises Cancelled.
     """
     a, b, c = (_shaped(_numbers(data[name], types[name]), problem.shapes[name], name in column_major) for name in "ABC")
     rows, columns = _places(written, problem, "C" in column_major)
     used_rows, used_columns = _used(rows, problem.M), _used(columns, problem.N)
     wrong, wrong_elements, worst = 0, list[int](), _Error()
-    right, factor = np.asarray(b[:, used_columns], np.float64), (problem.K + 1) * types["C"].roundoff
+    right, limit = np.asarray(b[:, used_columns], np.float64), Limit(problem.K, types["C"], roundoff)
     for some in _row_chunks(used_rows, len(used_columns) * problem.K):
         if cancelled():
             raise Cancelled
         left = np.asarray(a[some], np.float64)
-        allowed = factor * (np.abs(left) @ np.abs(right))
-        error = np.abs(left @ right - np.asarray(c[np.ix_(some, used_columns)], np.float64))
+        allowed = limit.factor * (np.abs(left) @ np.abs(right)) + limit.least
+        error = limit.error(left @ right - np.asarray(c[np.ix_(some, used_columns)], np.float64))
         here = _membership(rows, columns, some, used_columns)
         excess = np.where(here, np.where(np.isnan(error), np.inf, error - allowed), -np.inf)
         wrong += int((excess > 0).sum())
@@ -51,6 +55,24 @@ def check_result(
     unwritten = problem.M * problem.N - len(written) if whole_launch else 0
     largest_error = worst.error if np.isfinite(worst.error) else None
     return Check(len(written), wrong, unwritten, largest_error, worst.allowed, worst.at, tuple(wrong_elements[:_MOST_NAMED]))
+
+
+class Limit:
+    """How far an element of C may be from the sum of its ``k`` products."""
+
+    def __init__(self, k: int, c: ElementType, roundoff: float) -> None:
+        unit = max(roundoff, c.roundoff)
+        reference = (k + 1) * _DOUBLE_ROUNDOFF if unit == _DOUBLE_ROUNDOFF else 0.0
+        self.factor = k * unit + c.roundoff + reference if c.is_float else 0.0
+        self.least = (k + 1) * _HALF_STEP if c.is_float and unit == element_type("float16").roundoff else 0.0
+        self.range = None if c.is_float or c.bytes == 8 else float(1 << (8 * c.bytes))
+
+    def error(self, difference: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The size of a difference; of integers, modulo the range of C."""
+        if self.range is None:
+            return np.abs(difference)
+        rest = np.mod(difference, self.range)
+        return np.minimum(rest, self.range - rest)
 
 
 class _Error(NamedTuple):

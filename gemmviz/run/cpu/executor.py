@@ -23,6 +23,7 @@ from gemmviz.model.trace_bounds import BOUNDS
 from gemmviz.run.cpu.check import check_result
 from gemmviz.run.cpu.memory_budget import groups, inputs, most_threads
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
+from gemmviz.run.cpu.roundoff import arithmetic_roundoff
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
 from gemmviz.run.recording import Recording, record_limit
@@ -90,7 +91,11 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
     written = [_stored(trace, touches) for touches in trace.touches_of(binding.number("C"), "write")]
     elements = _distinct(np.concatenate([np.zeros(0, np.int64), *written]))
     is_all = trace.is_whole and not kernel.unfinished
-    check = check_result(trace.setup.problem, data, binding.element_types, kernel.column_major, elements, is_all, cancelled)
+    elements = _distinct(elements // (binding.element_types["C"].bytes // trace.arrays[binding.number("C")].itemsize))
+    roundoff = arithmetic_roundoff(binding.program)
+    check = check_result(
+        trace.setup.problem, data, binding.element_types, kernel.column_major, elements, is_all, roundoff, cancelled
+    )
     return replace(trace, check=check)
 
 

@@ -17,6 +17,8 @@ from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
+from gemmviz.run.cpu.check import Limit
+from gemmviz.run.cpu.roundoff import arithmetic_roundoff
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, launcher, wait
 from gemmviz.run.cuda.workload import Workload
@@ -108,14 +110,15 @@ def check_on_device(work: Workload) -> Check:
     """The comparison of all of C with float64 as in ``check_result``, on the GPU, some rows at a time."""
     problem = work.setup.problem
     a, b, c = (_shaped(work.matrix(name), problem.shapes[name], name in work.setup.kernel.column_major) for name in "ABC")
-    unit = work.binding.element_types["C"].roundoff
+    types = work.binding.element_types
+    limit = Limit(problem.K, types["C"], arithmetic_roundoff(work.binding.program))
     right = b.astype(cupy.float64)
     size = max(1, _CHECKED_ROWS_FLOPS // (problem.N * problem.K))
     wrong, unwritten, worst = 0, 0, (-np.inf, 0.0, 0.0, (0, 0))
     for start in range(0, problem.M, size):
         left, got = a[start : start + size].astype(cupy.float64), c[start : start + size].astype(cupy.float64)
         error = cupy.abs(left @ right - got)
-        allowed = (problem.K + 1) * unit * (cupy.abs(left) @ cupy.abs(right))
+        allowed = limit.factor * (cupy.abs(left) @ cupy.abs(right)) + limit.least
         missing = cupy.isnan(got)
         unwritten += int(missing.sum())
         excess = cupy.where(missing, -cupy.inf, error - allowed)

@@ -73,7 +73,7 @@ class Workload:
     @property
     def shift(self) -> int:
         """Number of low bits dropped from addresses in the record, since all elements are at least that large."""
-        return int(np.log2(min(array.itemsize for array in self.data.values())))
+        return int(np.log2(min(array.itemsize for array in self.binding.arrays[: len(self.binding.matrices)])))
 
     @property
     def regions(self) -> dict[int, Region]:
@@ -81,8 +81,8 @@ class Workload:
         if self.arena.nbytes >> self.shift > _LARGEST_WORD:
             raise DeviceError("the matrices are too large to be traced on the GPU", remedy="choose smaller sizes")
         return {
-            number: Region(self.offsets[name] >> self.shift, scalar.bytes >> self.shift)
-            for number, (name, scalar) in enumerate(self.binding.matrices)
+            number: Region(self.offsets[name] >> self.shift, self.binding.arrays[number].itemsize >> self.shift)
+            for number, (name, _) in enumerate(self.binding.matrices)
         }
 
     @property

@@ -7,41 +7,66 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.arrays import Bools, Longs
+from gemmviz.run.cpu.simt.access_types import AccessType, access_type
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.memory import SharedMemory
-from gemmviz.run.cpu.simt.values import Address, Closure
-from gemmviz.source.nodes import Atomic
-from gemmviz.source.types import VectorType, scalar_of
+from gemmviz.run.cpu.simt.pointers import Several, each_memory
+from gemmviz.run.cpu.simt.values import Address, Closure, merged
+from gemmviz.source.nodes import Atomic, AtomicOp
+from gemmviz.source.types import Scalar
 
 _Values = npt.NDArray[Any]
 _MOST_TURNS = 48  # threads at one element up to which all elements take their turns together
 _Apply = Callable[[_Values, list[_Values]], _Values]  # the new value from the old one and the arguments
 
 
-def atomic(node: Atomic, address: Address, args: list[Closure]) -> Closure:
-    """The closure of an atomic operation, which gives the value before it."""
-    place, access = node.place, node.access
-    width = node.type.count if isinstance(node.type, VectorType) else 1
-    apply, dtype = _APPLY[node.op], scalar_of(node.type).dtype
-    accumulate = _ACCUMULATE.get(node.op)
+def atomic(node: Atomic, address: Address, args: list[Closure], running: Scalar | None) -> Closure:
+    """The closure of an atomic operation, which gives the value before it. ``running``: the type of such values."""
+    place, access, kind = node.place, node.access, access_type(node.type)
+    operation = _Operation(node.op, kind)
+
+    def one(machine: Machine, memory: Any, offset: Any, given: list[Any]) -> Any:
+        offset = memory.checked(machine, offset, kind, place)
+        machine.touch(access, memory.number, memory.recorded(offset, kind), place)
+        olds = []
+        for i in range(kind.width):
+            each = [arg[i] for arg in given] if kind.width > 1 else given
+            at = offset + i if i else offset
+            before = memory.load(machine, at, kind, place)
+            old, new = _Turns(machine, memory, at).taken(before, each, operation)
+            if i == 0 and machine.wants_values:
+                machine.sink.value(new)
+            memory.store(machine, at, new, kind, place)
+            olds.append(old)
+        return olds if kind.width > 1 else olds[0]
 
     def run(machine: Machine) -> Any:
         given = [arg(machine) for arg in args]
         memory, offset = address(machine)
-        offset = memory.checked(machine, offset, width, place)
-        machine.touch(access, memory.number, offset, place)
-        olds = []
-        for i in range(width):
-            each = [arg[i] for arg in given] if width > 1 else given
-            at = offset + i if i else offset
-            old, new = _Turns(machine, memory, at).taken(memory.load(machine, at, place), each, dtype, apply, accumulate)
-            if i == 0 and machine.wants_values:
-                machine.sink.value(new)
-            memory.store(machine, at, new, place)
-            olds.append(old)
-        return olds if width > 1 else olds[0]
+        if memory.__class__ is not Several:
+            return one(machine, memory, offset, given)
+        result: Any = None
+        for each, lanes in each_memory(machine, memory):
+            old = one(machine, each, offset, given)
+            result = old if result is None else merged(lanes, old, result, running)
+        return result
 
     return run
+
+
+class _Operation:
+    """What an atomic operation does to one element: ``apply``, or ``accumulate`` for many threads at once."""
+
+    def __init__(self, op: AtomicOp, kind: AccessType) -> None:
+        self.dtype = np.dtype(np.float32) if kind.is_coded else kind.dtype
+        self.accumulate = None if kind.is_coded else _ACCUMULATE.get(op)
+        apply = _APPLY[op]
+        self.apply = apply if not kind.is_coded else lambda old, args: _rounded(apply(old, args), kind)
+
+
+def _rounded(values: _Values, kind: AccessType) -> _Values:
+    """Values as memory holds them."""
+    return np.asarray(kind.decoded(kind.scalar.element.elements(values)))
 
 
 class _Turns:
@@ -51,18 +76,16 @@ class _Turns:
         self.space, self.mask, self.offset = machine.space, machine.mask, offset
         self.by_block = isinstance(memory, SharedMemory)
 
-    def taken(
-        self, before: Any, args: list[Any], dtype: Any, apply: _Apply, accumulate: np.ufunc | None
-    ) -> tuple[_Values, _Values]:
+    def taken(self, before: Any, args: list[Any], operation: _Operation) -> tuple[_Values, _Values]:
         """_Values before and after each thread's turn, over lanes. ``before``: the values before the first turn."""
-        shape = self._shape(before, args)
+        shape, dtype, accumulate = self._shape(before, args), operation.dtype, operation.accumulate
         old = np.broadcast_to(np.asarray(before, dtype), shape).ravel()
         given = [np.broadcast_to(np.asarray(arg, dtype), shape).ravel() for arg in args]
         old, new = old.copy(), old.copy()
         lanes, starts = self._order(shape)
         counts = np.diff(np.append(starts, len(lanes)))
         long = counts > _MOST_TURNS if accumulate is not None else np.zeros(len(counts), bool)
-        self._in_turn(lanes, starts[~long], counts[~long], old, new, given, apply)
+        self._in_turn(lanes, starts[~long], counts[~long], old, new, given, operation.apply)
         for start, count in zip(starts[long].tolist(), counts[long].tolist(), strict=True):
             assert accumulate is not None
             mine = lanes[start : start + count]

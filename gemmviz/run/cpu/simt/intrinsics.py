@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.run.cpu.simt.access_types import access_type
 from gemmviz.run.cpu.simt.collectives import collective
+from gemmviz.run.cpu.simt.functions import code_for
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.values import Closure, constant
-from gemmviz.source.functions import function_for
+from gemmviz.source.functions import CLOCKS, function_for
 from gemmviz.source.nodes import Call
-from gemmviz.source.types import Scalar
+from gemmviz.source.types import Scalar, VectorType, scalar_of
 
 
 def intrinsic(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
@@ -18,19 +20,23 @@ def intrinsic(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
         return _assertion(node, args[0])
     if node.name == "memset":
         return _cleared(node, args)
+    if node.name in CLOCKS:
+        return lambda machine: machine.steps
     return collective(node, args, space) or _computed(node, args)
 
 
 def _computed(node: Call, args: list[Closure]) -> Closure:
-    assert isinstance(node.type, Scalar)
-    function, result = function_for(node.name, [arg.type for arg in node.args if isinstance(arg.type, Scalar)]), node.type
-    assert function is not None
+    signature = function_for(node.name, [arg.type for arg in node.args if isinstance(arg.type, Scalar | VectorType)])
+    assert signature is not None
+    function, result = code_for(node.name, signature), signature.result
+    scalar = scalar_of(result)
 
-    def run(machine: Machine) -> Any:
-        found = function(*[arg(machine) for arg in args])
-        return found if isinstance(found, np.ndarray) else constant(found, result)
+    def value(found: Any) -> Any:
+        return found if isinstance(found, np.ndarray) else constant(found, scalar)
 
-    return run
+    if isinstance(result, VectorType):
+        return lambda machine: [value(part) for part in function(*[arg(machine) for arg in args])]
+    return lambda machine: value(function(*[arg(machine) for arg in args]))
 
 
 def _assertion(node: Call, condition: Closure) -> Closure:
@@ -48,10 +54,12 @@ def _assertion(node: Call, condition: Closure) -> Closure:
 def _cleared(node: Call, args: list[Closure]) -> Closure:
     pointer, count, zero = args
     place = node.place
+    kind = access_type(node.args[2].type)  # type: ignore[arg-type]
 
     def run(machine: Machine) -> None:
         memory, offset = pointer(machine)
         for index in range(count(machine)):
-            memory.store(machine, memory.checked(machine, offset + index, 1, place), zero(machine), place)
+            at = memory.checked(machine, offset + index, kind, place)
+            memory.store(machine, at, zero(machine), kind, place)
 
     return run

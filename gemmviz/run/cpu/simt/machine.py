@@ -31,15 +31,16 @@ def step_budget(k: int) -> int:
 class Transfer:
     """An asynchronous copy under way: its number, what it writes where in which lanes (None: all), and its batch."""
 
-    __slots__ = ("batch", "lanes", "memory", "number", "offset", "parts", "place")
+    __slots__ = ("batch", "kind", "lanes", "memory", "number", "offset", "parts", "place")
 
     def __init__(
-        self, number: int, memory: Any, offset: Any, parts: list[Any], lanes: ActiveMask, batch: Any, place: Place
+        self, number: int, memory: Any, offset: Any, parts: list[Any], kind: Any, lanes: ActiveMask, batch: Any, place: Place
     ) -> None:
         self.number = number
         self.memory = memory
         self.offset = offset
         self.parts = parts
+        self.kind = kind
         self.lanes = lanes
         self.batch = batch
         self.place = place
