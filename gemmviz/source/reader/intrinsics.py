@@ -12,7 +12,7 @@ from dataclasses import replace
 from gemmviz.model.errors import closest
 from gemmviz.source import fold
 from gemmviz.source.functions import FUNCTIONS, function_for
-from gemmviz.source.nodes import Barrier, Call, Const, Deref, Expr, MakeVector, Sequence, Stmt
+from gemmviz.source.nodes import Barrier, Call, Const, Deref, Expr, MakeVector, Reinterpret, Sequence, Stmt
 from gemmviz.source.reader.assign import assign
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.expressions import combined
@@ -20,7 +20,7 @@ from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.symbols import Thing
-from gemmviz.source.types import INT, VOID, PointerType, Scalar, VectorType, named_type, promoted, scalar_of
+from gemmviz.source.types import INT, VOID, ArrayType, PointerType, Scalar, VectorType, named_type, promoted, scalar_of
 
 Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
 StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
@@ -112,7 +112,7 @@ def _cleared(low: Lowering, name: str, arguments: list[Node], node: Node) -> Exp
     """The node of a memset that zeroes an array of this thread."""
     if len(arguments) == 3:
         target, value = low.value(arguments[0]), low.value(arguments[1])
-        while hasattr(target, "pointer") and target.type.to == VOID:  # type: ignore[union-attr]
+        while isinstance(target, Reinterpret):
             target = target.pointer
         size = int(low.constant(arguments[2], "the size for memset").value)
         if (
@@ -121,7 +121,7 @@ def _cleared(low: Lowering, name: str, arguments: list[Node], node: Node) -> Exp
             and isinstance(value, Const)
             and not value.value
         ):
-            scalar = scalar_of(getattr(target.type.to, "element", target.type.to))
+            scalar = scalar_of(target.type.to.element if isinstance(target.type.to, ArrayType) else target.type.to)
             count = Const(INT, size // scalar.bytes)
             return Call(VOID, "memset", (target, count, low.converted(Const(INT, 0), scalar, node)), low.place(node))
     raise low.error("memset works here only on an array of the thread, and only with 0", node)
