@@ -110,7 +110,7 @@ class Cursors:
 
     def arguments(self, node: Node) -> list[Node]:
         """The arguments of a call, in order; those of an operator begin with the object."""
-        if node.children and node.children[0].kind == k.MEMBER_REF_EXPR or not node.children:
+        if (node.children and node.children[0].kind == k.MEMBER_REF_EXPR) or not node.children:
             return node.parts[1:]
         count = self.lib.Cursor_getNumArguments(node.cursor)
         parts = {(each.cursor.first, each.cursor.second): each for each in node.parts}

@@ -24,7 +24,7 @@ from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.literals import constant_of
-from gemmviz.source.reader.lowering import Lowering, bare, component_of, decayed, space_of
+from gemmviz.source.reader.lowering import Lowering, bare, component_of, space_of
 from gemmviz.source.reader.objects import member
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.symbols import Constant, Function, Symbol, Thing
@@ -34,7 +34,6 @@ from gemmviz.source.types import (
     INT,
     LONG,
     UINT,
-    ULONG,
     ArrayType,
     CType,
     PointerType,
@@ -196,7 +195,9 @@ def address_of(low: Lowering, expr: Expr | Thing, node: Node) -> Expr | Thing:
             return component_of(of, expr).pointer
         case Offset(type=ArrayType() as array):
             return replace(expr, type=PointerType(array, array.space))
-    raise low.error("the address of a variable in a register is not supported", node, "make it an array of one", id="unsupported")
+    raise low.error(
+        "the address of a variable in a register is not supported", node, "make it an array of one", id="unsupported"
+    )
 
 
 def binary(low: Lowering, node: Node) -> Expr | Thing:

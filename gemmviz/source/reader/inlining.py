@@ -98,7 +98,9 @@ def _body(low: Lowering, function: Node, node: Node) -> Block:
     return body
 
 
-def _result(low: Lowering, activation: Activation, bindings: tuple[tuple[int, Expr], ...], body: Block, node: Node) -> Expr | Thing:
+def _result(
+    low: Lowering, activation: Activation, bindings: tuple[tuple[int, Expr], ...], body: Block, node: Node
+) -> Expr | Thing:
     place = low.place(node)
     if activation.reference is not None:
         return _referred(low, activation.reference, Inline(_VOID, bindings, body, None, place), node)
@@ -125,9 +127,7 @@ def _referred(low: Lowering, target: Expr | Thing, call: Inline, node: Node) -> 
 _VOID = Void()
 
 
-def _bound(
-    low: Lowering, parameter: Node, value: Expr | Thing, bindings: Bindings, effects: list[Expr], node: Node
-) -> Symbol:
+def _bound(low: Lowering, parameter: Node, value: Expr | Thing, bindings: Bindings, effects: list[Expr], node: Node) -> Symbol:
     """The meaning of a parameter; a value gets a slot of its own."""
     raw = low.cursors.lib.getCanonicalType(low.cursors.type(parameter))
     name = low.cursors.name(parameter.cursor)
@@ -162,9 +162,7 @@ def _by_value(low: Lowering, name: str, value: Expr, ctype: CType, bindings: Bin
     return Variable(slot, ctype, name)
 
 
-def _referenced(
-    low: Lowering, name: str, value: Expr, is_const: bool, to: CType, bindings: Bindings, node: Node
-) -> Symbol:
+def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType, bindings: Bindings, node: Node) -> Symbol:
     """The meaning of a parameter that is a reference."""
     match value:
         case Offset(type=ArrayType() as array):

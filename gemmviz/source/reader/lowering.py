@@ -206,7 +206,7 @@ class Lowering:
             case Scalar(), PointerType() if isinstance(expr, Const) and not expr.value:
                 return Reinterpret(to, Const(ULONG, 0), self.place(node))
             case PointerType(to=have, space=space), PointerType(to=want):
-                if have == want or unit_bytes(have) == unit_bytes(want) and not _widths_differ(have, want):
+                if have == want or (unit_bytes(have) == unit_bytes(want) and not _widths_differ(have, want)):
                     return expr
                 return Reinterpret(to.into(space), expr, self.place(node))
             case _ if source == to:
@@ -305,7 +305,9 @@ class Lowering:
 
     def unsupported(self, node: Node) -> SourceError:
         what = _CONSTRUCTS.get(node.kind, "this")
-        return self.error(f"{what} is not supported", node, "gemmviz reads the part of CUDA C that GEMM kernels use", id="unsupported")
+        return self.error(
+            f"{what} is not supported", node, "gemmviz reads the part of CUDA C that GEMM kernels use", id="unsupported"
+        )
 
 
 _CONSTRUCTS = {
