@@ -62,9 +62,12 @@ class Cursors:
             above = (parent.first, parent.second)
             while stack[-1][0] != above and len(stack) > 1:
                 stack.pop()
+            key = (each.first, each.second)
+            if key == above and len(stack) > 1:  # a constant expression, which libclang gives twice
+                return RECURSE
             node = Node(each)
             stack[-1][1].children.append(node)
-            stack.append(((each.first, each.second), node))
+            stack.append((key, node))
             return RECURSE
 
         self.lib.visitChildren(cursor, Visitor(visit), None)

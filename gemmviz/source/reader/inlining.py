@@ -140,7 +140,7 @@ def _bound(low: Lowering, parameter: Node, value: Expr | Thing, bindings: Bindin
         pointee = low.cursors.lib.getPointeeType(raw)
         is_const = low.types.is_const(pointee)
         return _referenced(low, name, value, is_const, low.type_in(pointee, node), bindings, node)
-    ctype = low.type_in(raw, node)
+    ctype = low.parameter_type(raw, node)
     if isinstance(ctype, StructType):
         return _copied(low, value, effects, node)
     return _by_value(low, name, value, ctype, bindings, node)

@@ -230,6 +230,11 @@ class Lowering:
         except UnknownType as error:
             raise self.error(f"the type {error} is not supported", node, id="unsupported") from None
 
+    def parameter_type(self, raw: RawType, node: Node) -> CType:
+        """The type of a parameter: libclang gives arrays as they are written, not the pointers that they are."""
+        ctype = self.type_in(raw, node)
+        return replace(decayed(ctype), space=None) if isinstance(ctype, ArrayType) else ctype
+
     # Statements and state
 
     def statement(self, node: Node) -> Stmt:

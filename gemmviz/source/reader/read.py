@@ -95,7 +95,7 @@ def mark_addressed(low: Lowering, tree: Node) -> None:
 
 
 def _parameter(low: Lowering, node: Node) -> FunctionParameter:
-    ctype = low.type_of(node)
+    ctype = low.parameter_type(low.cursors.type(node), node)
     if isinstance(ctype, PointerType):
         ctype = ctype.into("global")
     elif not isinstance(ctype, Scalar):

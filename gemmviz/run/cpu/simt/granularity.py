@@ -11,7 +11,9 @@ from typing import Any
 
 from gemmviz.source.nodes import (
     Assign,
+    Atomic,
     Base,
+    Copy,
     Declare,
     Deref,
     Expr,
@@ -42,6 +44,8 @@ def types_of_accesses(program: Program) -> AccessScalars:
                 types[access] = scalar_of(ctype)
             case Assign(target=Deref(type=ctype), store=int(store)):
                 types[store] = scalar_of(ctype)
+            case Atomic(type=ctype, access=access):
+                types[access] = scalar_of(ctype)
     return types
 
 
@@ -61,8 +65,9 @@ def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
             known |= more
             changed |= bool(more)
     types: dict[int, set[Scalar]] = {slot: set() for slot in memories}
+    copied = {id(each) for part in parts(program.body) if isinstance(part, Copy) for each in (part.target, part.source)}
     for part in parts(program.body):
-        if isinstance(part, Deref):
+        if isinstance(part, Deref) and id(part) not in copied:  # a copy moves elements of any type
             for slot in _roots(part.pointer, targets) & memories:
                 types[slot].add(scalar_of(part.type))
     return {slot: frozenset(scalars) for slot, scalars in types.items()}

@@ -20,6 +20,7 @@ from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.words import listed
+from gemmviz.run.cpu.simt.address_space import AddressSpace
 from gemmviz.run.cpu.simt.carriers import brings_nothing, carriers
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_accesses, types_of_memories
@@ -63,11 +64,12 @@ class Binding:
         """Element types of the matrices, by name."""
         return {name: scalar.element for name, scalar in self.matrices}
 
-    def site(self, access: int, array: int) -> Site:
-        """The site of an access to an array; ``array`` is -1 for a site that touches none."""
-        at = self.program.accesses[access]
-        operands = () if array < 0 else (self._operand(access, array, "read" if at.kind == "load" else "write"),)
-        return Site(at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement)
+    def site(self, access: int, touched: int | tuple[Operand, ...]) -> Site:
+        """The site of an access to an array (-1 for a site that touches none), or to these operands."""
+        at, operands = self.program.accesses[access], () if touched == -1 else touched
+        if isinstance(operands, int):
+            operands = (self._operand(access, operands, "read" if at.kind == "load" else "write"),)
+        return Site(at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement, at.is_async, at.visible_to)
 
     def _operand(self, access: int, array: int, how: Access) -> Operand:
         """What an access touches of an array: its scalars as elements of the record."""
@@ -193,7 +195,8 @@ def interpret(
         machine.slots[parameter.slot] = _argument(
             binding.setup, argument, parameter, memories, symbolic and parameter.slot not in compiler.numbers
         )
-    _allocate_shared(binding, machine, None if not symbolic else UnseenShared if sums_only else TagShared)
+    shared = _allocate_shared(binding, machine, None if not symbolic else UnseenShared if sums_only else TagShared)
+    machine.addresses = AddressSpace(memories.values(), shared)
     sink.started(machine)
     try:
         with np.errstate(all="ignore"):
@@ -208,7 +211,7 @@ def interpret(
     return memories
 
 
-def _allocate_shared(binding: Binding, machine: Machine, of_tags: type[TagShared] | None) -> None:
+def _allocate_shared(binding: Binding, machine: Machine, of_tags: type[TagShared] | None) -> list[SharedMemory]:
     """Creates the shared arrays of the program in their slots."""
     first = len(binding.matrices)
     threads, blocks = len(machine.space.thread_shape), len(machine.space.block_shape)
@@ -224,6 +227,7 @@ def _allocate_shared(binding: Binding, machine: Machine, of_tags: type[TagShared
         pool = memory if array.dims is None else pool
     for array in binding.program.shared:
         machine.slots[array.slot] = memories.get(array.slot, pool), 0
+    return list(memories.values())
 
 
 def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled], bool]:
@@ -242,7 +246,7 @@ def _note_last_access(binding: Binding, machine: Machine, fault: KernelFault) ->
         return
     offset, bad = (np.asarray(each) for each in fault.unmade)
     access = next((n for n, each in enumerate(binding.program.accesses) if each.place == fault.place), None)
-    if access is not None and fault.place is not None:
+    if access is not None and fault.place is not None and binding.program.accesses[access].kind != "copy":
         machine.mask = ~bad if machine.mask is None else machine.mask & ~bad
         machine.touch(access, fault.array, np.where(bad, 0, offset), fault.place)
 
