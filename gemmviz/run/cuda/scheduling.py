@@ -14,7 +14,7 @@ _BOOK = np.dtype([("start", "u8"), ("stop", "u8"), ("sm", "u8")])
 
 def schedule_on_device(nvrtc: Nvrtc, work: Workload, timeout_s: float) -> Schedule:
     """The schedule of the second of two runs; the first one warms up."""
-    compiled = nvrtc(Unit(probed(work.setup.kernel, work.setup.parameters), work.setup.kernel.file, entry_of(work.setup)))
+    compiled = nvrtc(Unit(probed(work.setup.kernel, work.setup.definitions), work.setup.kernel.file, entry_of(work.setup)))
     check_resources(compiled, work.launch, work.setup.kernel.file)
     blocks, runtime = work.launch.block_count, cupy.cuda.runtime
     stop, sm = cupy.empty(blocks, cupy.uint64), cupy.empty(blocks, cupy.uint32)

@@ -91,14 +91,14 @@ class Workload:
         setup, program = self.setup, self.binding.program
         text = without_launchers(program) if program.layout.launchers else setup.kernel.text
         given = setup.kernel.template_arguments
-        macros = tuple(f"-D{name}={value}" for name, value in setup.parameters.items() if name not in given)
+        macros = tuple(f"-D{name}={value}" for name, value in setup.definitions.items() if name not in given)
         return Unit(text, setup.kernel.file, entry_of(setup), macros)
 
 
 def entry_of(setup: Setup) -> str:
     """The kernel's name expression, with template arguments filled in."""
     given = setup.kernel.template_arguments
-    named = ", ".join(str(setup.parameters.get(each, each)) for each in given)
+    named = ", ".join(str(setup.definitions.get(each, each)) for each in given)
     return f"{setup.kernel.function}<{named}>" if given else setup.kernel.function
 
 

@@ -1,0 +1,124 @@
+"""Candidates for the roles of a launch's arguments, likeliest first: which is A, B, C, M, N, K, alpha, beta or a row's length."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gemmviz.launch.draft import Draft, DraftParameter
+
+MATRICES, SIZES = "ABC", "MNK"
+_LIKELY, _UNLIKELY, _SPOKEN_AGAINST = 0, 2, 6
+_MOST_CANDIDATES = 4000
+_AFFIXES = re.compile(r"^(d|dev|device|g|gpu|cuda|global|p|ptr|in|mat|matrix|m)_+|_+(d|dev|device|g|gpu|cuda|global|ptr|mat|matrix|in)$")
+_MATRIX_NAMES: dict[str, frozenset[str]] = {
+    "A": frozenset("a ma mata matrixa ad da deva m md x lhs left first one in1 input1 input inp src1 mat1 matrix1 a1 q".split()),
+    "B": frozenset("b mb matb matrixb bd db devb n nd y w rhs right second two in2 input2 weight weights src2 mat2 matrix2 k".split()),
+    "C": frozenset("c mc matc matrixc cd dc devc p pd z r res result out output o prod product dst answer ans mat3 d ab".split()),
+}
+_SIZE_NAMES: dict[str, frozenset[str]] = {
+    "M": frozenset("m rows row height h numarows numcrows rowsa arows rowa ra ha heighta a_height hc lda_rows mm dim_m".split()),
+    "N": frozenset("n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc nn dim_n".split()),
+    "K": frozenset("k inner common depth numacolumns numbrows numacols colsa acols cola ca wa widtha rowsb brows hb kk dim_k".split()),
+}
+_LEADING: dict[str, tuple[str, str]] = {"lda": ("K", "M"), "ldb": ("N", "K"), "ldc": ("N", "M")}  # by rows, by columns
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What each argument is. ``matrices``: the matrix of each pointer; ``sizes``: the size that each of the draft's sizes stands
+    for, M, N or K; ``reals``: the value of each floating-point argument.
+    """
+
+    matrices: tuple[str, ...]
+    sizes: tuple[str, ...]
+    reals: tuple[float, ...]
+
+    @property
+    def ties(self) -> tuple[str, ...]:
+        """Sizes that no argument tells apart: they equal the first size that one stands for."""
+        return tuple(size for size in SIZES if size not in self.sizes) if self.sizes else ()
+
+
+def candidates(draft: Draft) -> Iterator[Roles]:
+    """Roles for the arguments of a draft, likeliest first. None if it has fewer than three pointers."""
+    ranked: list[tuple[float, int, Roles]] = []
+    products = itertools.product(_matrix_orders(draft), _size_choices(draft), _real_values(draft))
+    for number, ((a, matrices), (b, sizes), (c, reals)) in enumerate(itertools.islice(products, _MOST_CANDIDATES)):
+        ranked.append((a + b + c, number, Roles(matrices, sizes, reals)))
+    yield from (roles for _, _, roles in sorted(ranked, key=lambda each: each[:2]))
+
+
+def matrix_words(name: str) -> str:
+    """A name without what only says where an array lies: "d_A" and "A_dev" give "a"."""
+    bare, before = name.lower(), ""
+    while bare != before:
+        before, bare = bare, _AFFIXES.sub("", bare)
+    return bare.replace("_", "")
+
+
+def _matrix_orders(draft: Draft) -> list[tuple[float, tuple[str, ...]]]:
+    pointers = draft.pointers
+    if len(pointers) != len(MATRICES):
+        return []
+    orders = [(_cost_of_order(pointers, order), order) for order in itertools.permutations(MATRICES)]
+    return sorted(orders, key=lambda each: each[0])
+
+
+def _cost_of_order(pointers: tuple[DraftParameter, ...], order: tuple[str, ...]) -> float:
+    """How unlikely an order of the matrices is: names count, constness counts more, and A, B, C in turn is usual."""
+    cost = 0.1 * sum(a > b for a, b in itertools.combinations(order, 2))
+    for pointer, matrix in zip(pointers, order, strict=True):
+        words = {matrix_words(pointer.name), matrix_words(pointer.argument)}
+        named = [each for each, names in _MATRIX_NAMES.items() if words & names]
+        cost += _LIKELY if matrix in named else _UNLIKELY if not named else _UNLIKELY + 1
+        cost += _SPOKEN_AGAINST if pointer.is_const and matrix == "C" else 0
+    return cost
+
+
+def _size_choices(draft: Draft) -> list[tuple[float, tuple[str, ...]]]:
+    """The size that each of the draft's sizes may stand for."""
+    known_as = [_names_of(draft, size) for size in draft.sizes]
+    needed = min(len(draft.sizes), len(SIZES))
+    choices = []
+    for sizes in itertools.product(SIZES, repeat=len(draft.sizes)):
+        if len(set(sizes)) == needed or len(draft.sizes) > len(SIZES):
+            choices.append((_cost_of_sizes(known_as, sizes), sizes))
+    return sorted(choices, key=lambda each: each[0])[:_MOST_CANDIDATES]
+
+
+def _names_of(draft: Draft, size: str) -> list[str]:
+    """The names that a size of the host has: its own, and those of the parameters that it is passed to."""
+    passed = [each.name for each in draft.parameters if each.argument == size]
+    return [each.lower().strip("_") for each in (*passed, size)]
+
+
+def _cost_of_sizes(known_as: list[list[str]], sizes: tuple[str, ...]) -> float:
+    cost = 0.0
+    if len(sizes) > 1:
+        cost += 0.1 * sum(SIZES.index(a) > SIZES.index(b) for a, b in itertools.combinations(sizes, 2))
+        cost += sum(_cost_of_size(names, size) for names, size in zip(known_as, sizes, strict=True))
+    elif sizes and sizes != ("N",):
+        cost += _UNLIKELY  # one size for all is called N
+    return cost + 3 * (min(len(sizes), len(SIZES)) - len(set(sizes)))
+
+
+def _cost_of_size(names: list[str], size: str) -> float:
+    for name in names:  # the kernel's own name of it first
+        leading = _LEADING.get(name.replace("_", ""))
+        if leading is not None:
+            return 0.0 if size == leading[0] else 1.0 if size == leading[1] else _SPOKEN_AGAINST
+        named = [each for each, known in _SIZE_NAMES.items() if name in known or name.replace("_", "") in known]
+        if named:
+            return 0.0 if size in named else _UNLIKELY
+    return 1.0
+
+
+def _real_values(draft: Draft) -> list[tuple[float, tuple[float, ...]]]:
+    """Values of the floating-point arguments: alpha = 1 and beta = 0, which multiply A * B and the old C."""
+    reals = [each for each in draft.parameters if each.kind == "real"]
+    if not reals:
+        return [(0.0, ())]
+    likely = tuple(0.0 if "beta" in each.name.lower() or number == 1 else 1.0 for number, each in enumerate(reals))
+    others = [each for each in itertools.product((1.0, 0.0), repeat=len(reals)) if each != likely and any(each)]
+    return [(0.0, likely), *((_UNLIKELY + number, each) for number, each in enumerate(others[:3]))]

@@ -1,0 +1,167 @@
+"""Finds the roles of a launch's arguments by running the kernel with one assignment after the other until C is right."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from gemmviz.launch.draft import Draft
+from gemmviz.launch.drafted_spec import KernelText, spec_of
+from gemmviz.launch.first_sizes import first_problem, trial_problems
+from gemmviz.launch.legality import can_run, device_for, setup_for
+from gemmviz.launch.roles import Roles, candidates
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError, SourceError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import BlockRange, ThreadSpace
+from gemmviz.run.cpu.check import check_result
+from gemmviz.run.cpu.executor import bound
+from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.recorder import StepCounter
+from gemmviz.run.cpu.simt.interpret import Binding, interpret
+
+_BUDGET_S = 5.0
+_MOST_AT_FIRST = 24  # candidates at the first sizes, before larger sizes are tried
+_MOST_THREADS = 1 << 15
+_LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What one run showed: the layout in which C is right, None if in none; the arguments that were written."""
+
+    column_major: frozenset[str] | None
+    written: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A spec that gives a right C at its problem, its roles, and the number of runs that it took."""
+
+    spec: KernelSpec
+    roles: Roles
+    runs: int
+
+
+def find_roles(
+    source: KernelText,
+    draft: Draft,
+    *,
+    likely: Roles | None = None,
+    budget_s: float = _BUDGET_S,
+    progress: Callable[[int], None] = lambda runs: None,
+    cancelled: Callable[[], bool] = is_cancelled,
+) -> Found | None:
+    """The first roles, the ``likely`` ones before others, with which the kernel gives a right C; None if none does within
+    ``budget_s`` seconds.
+
+    Raises SourceError for a kernel that can't be read, and Cancelled.
+    """
+    search = _Search(source, draft, time.monotonic() + budget_s, cancelled)
+    first = [] if likely is None else [likely]
+    for round_number in range(len(_ROUNDS)):
+        for roles in _unique(first, candidates(draft), _ROUNDS[round_number]):
+            found = search.attempt(roles, round_number)
+            progress(search.runs)
+            if found is not None:
+                return found
+            if search.is_over:
+                return None
+    return None
+
+
+_ROUNDS = (_MOST_AT_FIRST, _MOST_AT_FIRST, 200, 200, 1000, 1000)  # candidates at the first sizes, the second, …
+
+
+def _unique(first: Iterable[Roles], others: Iterable[Roles], most: int) -> Iterator[Roles]:
+    return islice(dict.fromkeys((*first, *others)), most)
+
+
+class _Search:
+    """Runs candidates, and leaves out those that earlier runs refute."""
+
+    def __init__(self, source: KernelText, draft: Draft, until: float, cancelled: Callable[[], bool]) -> None:
+        self.source, self.draft, self.until, self.cancelled = source, draft, until, cancelled
+        self.runs = 0
+        self.written: frozenset[int] = frozenset()  # pointers that the kernel writes
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() > self.until
+
+    def attempt(self, roles: Roles, round_number: int) -> Found | None:
+        """The spec if C is right with these roles at the sizes of this round."""
+        if self.written and {roles.matrices[number] for number in self.written} != {"C"}:
+            return None
+        spec = spec_of(self.source, self.draft, roles, Problem(1, 1, 1))
+        problem = next(islice(trial_problems(spec), round_number, None), None)
+        if problem is None:
+            return None
+        trial = self._run(spec, problem)
+        if trial is None:
+            return None
+        if trial.column_major is None:
+            self.written |= {roles.matrices.index(name) for name in trial.written}
+            return None
+        spec = replace(spec, column_major=trial.column_major, problem=problem)
+        return Found(self._at_first_size(spec, trial.column_major), roles, self.runs)
+
+    def _at_first_size(self, spec: KernelSpec, column_major: frozenset[str]) -> KernelSpec:
+        """The spec with the sizes of the first picture, if C is right at them too."""
+        small = replace(spec, problem=first_problem(spec, spec.problem))
+        if small.problem == spec.problem:
+            return spec
+        trial = self._run(small, small.problem)
+        return small if trial is not None and trial.column_major == column_major else spec
+
+    def _run(self, spec: KernelSpec, problem: Problem) -> Trial | None:
+        """What a run shows; None if it faults, or can't be run."""
+        setup = setup_for(spec, problem)
+        if not can_run(setup):
+            return None
+        self.runs += 1
+        try:
+            return trial_of(setup, self.until, self.cancelled)
+        except (KernelFault, SettingError):
+            return None
+
+
+def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_cancelled) -> Trial | None:
+    """Runs the whole launch. None for a launch of more threads than a trial may have, or one that takes beyond ``until``.
+
+    Raises KernelFault, SettingError, SourceError or Cancelled.
+    """
+    binding = bound(setup)
+    if binding.launch.threads_per_block * binding.launch.block_count > _MOST_THREADS:
+        return None
+    data = inputs(binding, cancelled)
+    before = {**data, "C": data["C"].copy()}  # the kernel writes into C itself
+    space = ThreadSpace(binding.launch, BlockRange.all(binding.launch), device_for(setup).rules.warp_size)
+
+    def is_late() -> bool:
+        return cancelled() or time.monotonic() > until
+
+    try:
+        memories = interpret(binding, space, StepCounter(), data, wants_values=True, cancelled=is_late)
+    except Cancelled:
+        if cancelled():
+            raise
+        return None
+    after = {name: memory.data for name, memory in memories.items()}
+    written = frozenset(name for name, flat in after.items() if not np.array_equal(flat, before[name]))
+    return Trial(_right_layout(binding, {**data, "C": after["C"]}) if written == {"C"} else None, written)
+
+
+def _right_layout(binding: Binding, data: dict[str, Any]) -> frozenset[str] | None:
+    """The matrices that are stored by columns if C is right so; rows are tried first. None if C is right in no layout."""
+    problem, types = binding.setup.problem, binding.element_types
+    every = np.arange(problem.M * problem.N, dtype=np.int64)
+    for layout in _LAYOUTS:
+        if check_result(problem, data, types, layout, every, True, is_cancelled).passed:
+            return layout
+    return None
