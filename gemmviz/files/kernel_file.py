@@ -172,9 +172,7 @@ def _header_start(lines: list[str]) -> int | None:
 
 
 def _header(text: str) -> _Header:
-    """The header in the first ``//`` lines that begin with ``gemmviz =``; prose may follow it there. Raises SourceError if there
-    is none.
-    """
+    """The header, and the prose that may follow it in ``//`` lines. Raises SourceError if there is no header."""
     lines = text.splitlines()
     start = _header_start(lines)
     if start is None:

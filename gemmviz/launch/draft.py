@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemmviz.launch.formula import evaluate
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER, Parameter
-from gemmviz.model.outline import KernelOutline, LaunchOutline
+from gemmviz.model.outline import ArgumentOutline, BufferOutline, KernelOutline, LaunchOutline, ParameterOutline
 
 ParameterKind = Literal["pointer", "whole", "real", "flag", "other"]
 _WORD = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*|\d+)(?![\w.(])")
-_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t]+\S", re.MULTILINE)
 _RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
 _KINDS: dict[str, ParameterKind] = {
     **dict.fromkeys(("int", "unsigned", "long", "short", "size_t", "char", "ptrdiff_t"), "whole"),
@@ -25,12 +24,15 @@ _LEAST_LITERAL = 8  # a smaller number among the arguments is no size
 
 @dataclass(frozen=True, slots=True)
 class DraftParameter:
-    """A parameter of the kernel and the formula that the launch passes, "" if none is known."""
+    """A parameter of the kernel and the formula that the launch passes, "" if none is known. ``buffer``: the memory behind a
+    pointer.
+    """
 
     name: str
     kind: ParameterKind
-    is_const: bool
-    argument: str
+    is_const: bool = False
+    argument: str = ""
+    buffer: BufferOutline | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +71,18 @@ def renamed(formula: str, names: Mapping[str, str]) -> str:
     return _WORD.sub(lambda match: names.get(match[0], match[0]), formula)
 
 
-def draft_of(kernel: KernelOutline, launch: LaunchOutline, texts: Iterable[str]) -> Draft:
-    """The draft of a kernel and one of its launches. ``texts``: the files whose macros the kernel sees."""
-    return _Drafting(kernel, launch, frozenset(name for text in texts for name in _MACRO.findall(text))).draft()
+def draft_of(kernel: KernelOutline, launch: LaunchOutline) -> Draft:
+    """The draft of a kernel and one of its launches."""
+    return _Drafting(kernel, launch).draft()
 
 
 class _Drafting:
     """Sorts the names of a launch into sizes, tile sizes and constants."""
 
-    def __init__(self, kernel: KernelOutline, launch: LaunchOutline, macros: frozenset[str]) -> None:
-        self.kernel, self.launch, self.macros = kernel, launch, macros
-        self.known = {name: int(value) for name, value in launch.constants.items() if _is_whole(value)}
+    def __init__(self, kernel: KernelOutline, launch: LaunchOutline) -> None:
+        self.kernel, self.launch = kernel, launch
+        self.macros = frozenset(each.name for each in launch.names if each.kind == "macro")
+        self.known = {name: int(value) for name, value in launch.values.items() if _is_whole(value)}
         self.parameters = _parameters(kernel, launch)
         whole = [each.argument for each in self.parameters if each.kind == "whole"]
         self.passed = [each for each in names_in(whole) if self._may_be_size(each, whole)]
@@ -96,7 +99,7 @@ class _Drafting:
         arguments = ", ".join(renamed(each, fixed) for each in launch.template_arguments)
         return Draft(
             entry=f"{self.kernel.name}<{arguments}>" if arguments else self.kernel.name,
-            parameters=tuple(_with(each, renamed(each.argument, fixed)) for each in self.parameters),
+            parameters=tuple(replace(each, argument=renamed(each.argument, fixed)) for each in self.parameters),
             block=tuple(renamed(each, fixed) for each in launch.block),
             grid=tuple(renamed(each, fixed) for each in launch.grid),
             shared_bytes=renamed(launch.shared_bytes, fixed),
@@ -143,11 +146,19 @@ def _is_whole(value: float) -> bool:
 
 
 def _parameters(kernel: KernelOutline, launch: LaunchOutline) -> tuple[DraftParameter, ...]:
-    arguments = [*launch.arguments, *("" for _ in kernel.parameters)]
-    return tuple(
-        DraftParameter(each.name, "pointer" if each.is_pointer else kind_of_type(each.type), each.is_const, argument)
-        for each, argument in zip(kernel.parameters, arguments, strict=False)
-    )
+    buffers = {each.name: each for each in launch.buffers}
+    arguments: list[ArgumentOutline | None] = [*launch.arguments, *(None for _ in kernel.parameters)]
+    return tuple(_parameter(each, argument, buffers) for each, argument in zip(kernel.parameters, arguments, strict=False))
+
+
+def _parameter(
+    parameter: ParameterOutline, argument: ArgumentOutline | None, buffers: Mapping[str, BufferOutline]
+) -> DraftParameter:
+    if parameter.is_pointer:
+        buffer = None if argument is None else buffers.get(argument.buffer, BufferOutline(argument.buffer))
+        return DraftParameter(parameter.name, "pointer", parameter.is_const, buffer=buffer)
+    formula = "" if argument is None or argument.kind != "value" else argument.formula
+    return DraftParameter(parameter.name, kind_of_type(parameter.canonical), argument=formula)
 
 
 def kind_of_type(text: str) -> ParameterKind:
@@ -155,7 +166,3 @@ def kind_of_type(text: str) -> ParameterKind:
     words = re.findall(r"\w+", text.replace("std::", ""))
     named = [_KINDS.get(re.sub(r"^u?int\d+_t$", "int", word)) for word in words]
     return next((kind for kind in named if kind is not None), "other")
-
-
-def _with(parameter: DraftParameter, argument: str) -> DraftParameter:
-    return DraftParameter(parameter.name, parameter.kind, parameter.is_const, argument)

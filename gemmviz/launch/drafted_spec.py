@@ -1,6 +1,6 @@
 """A draft with roles for its arguments, as the spec of a kernel that runs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gemmviz.launch.draft import Draft, DraftParameter, renamed
@@ -53,7 +53,7 @@ def spec_of(
     )  # fmt: skip
 
 
-def _argument(parameter: DraftParameter, names: Mapping[str, str], matrices: "Iterator[str]", reals: "Iterator[float]") -> str:
+def _argument(parameter: DraftParameter, names: Mapping[str, str], matrices: Iterator[str], reals: Iterator[float]) -> str:
     match parameter.kind:
         case "pointer":
             return next(matrices)
@@ -65,4 +65,6 @@ def _argument(parameter: DraftParameter, names: Mapping[str, str], matrices: "It
 def _tied(size: str, roles: Roles) -> Requirement:
     """The rule that a size equals another one, since the launch has one number for both."""
     other = next(each for each in SIZES if each in roles.sizes)
-    return Requirement(f"{size} == {other}", f"{size} = {{{size}}}: the launch has one number for {size} and {other} = {{{other}}}")
+    return Requirement(
+        f"{size} == {other}", f"{size} = {{{size}}}: the launch has one number for {size} and {other} = {{{other}}}"
+    )

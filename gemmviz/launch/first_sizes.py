@@ -1,7 +1,7 @@
 """Sizes for the first runs of a kernel: small ones that fill its tiles, oblong where the launch has a number for each."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gemmviz.launch.formula import evaluate
@@ -54,7 +54,7 @@ def trial_problems(kernel: KernelSpec) -> Iterator[Problem]:
 
 
 def first_problem(kernel: KernelSpec, tried: Problem) -> Problem:
-    """The sizes of the first picture: two small tiles along each side, or one large one; ``tried`` is known to give a right C."""
+    """The sizes of the first picture: two small tiles along each side, or one large one. At ``tried`` C is right."""
     units = units_of(kernel)
     sizes = (_first(unit, size) for unit, size in zip((units.M, units.N, units.K), tried.sizes.values(), strict=True))
     return _with_ties(tuple(sizes), {rule.that for rule in kernel.requirements})  # type: ignore[arg-type]
@@ -105,7 +105,7 @@ def _unit(kernel: KernelSpec, size: str, names: Mapping[str, int]) -> int:
     return 0 if second is None else second - first if first == 1 else first
 
 
-def _first_above(blocks: "Callable[[int], int]", count: int, start: int) -> int | None:
+def _first_above(blocks: Callable[[int], int], count: int, start: int) -> int | None:
     """The smallest size from ``start`` with more than ``count`` blocks."""
     low, high = start, _MOST
     if blocks(high) <= count:

@@ -1,4 +1,4 @@
-"""Candidates for the roles of a launch's arguments, likeliest first: which is A, B, C, M, N, K, alpha, beta or a row's length."""
+"""Candidates for the roles of a launch's arguments, likeliest first: which is A, B, C, M, N, K, alpha or beta."""
 
 import itertools
 import re
@@ -10,24 +10,25 @@ from gemmviz.launch.draft import Draft, DraftParameter
 MATRICES, SIZES = "ABC", "MNK"
 _LIKELY, _UNLIKELY, _SPOKEN_AGAINST = 0, 2, 6
 _MOST_CANDIDATES = 4000
-_AFFIXES = re.compile(r"^(d|dev|device|g|gpu|cuda|global|p|ptr|in|mat|matrix|m)_+|_+(d|dev|device|g|gpu|cuda|global|ptr|mat|matrix|in)$")
-_MATRIX_NAMES: dict[str, frozenset[str]] = {
-    "A": frozenset("a ma mata matrixa ad da deva m md x lhs left first one in1 input1 input inp src1 mat1 matrix1 a1 q".split()),
-    "B": frozenset("b mb matb matrixb bd db devb n nd y w rhs right second two in2 input2 weight weights src2 mat2 matrix2 k".split()),
-    "C": frozenset("c mc matc matrixc cd dc devc p pd z r res result out output o prod product dst answer ans mat3 d ab".split()),
+_WHERE = "d|dev|device|g|gpu|cuda|global|p|ptr|in|mat|matrix|m"  # says where an array lies, or that it is one
+_AFFIXES = re.compile(rf"^({_WHERE})_+|_+({_WHERE})$")
+_MATRIX_NAMES = {
+    "A": "a ma mata matrixa ad da deva m md x lhs left first one in1 input1 input inp src1 mat1 matrix1 a1 q",
+    "B": "b mb matb matrixb bd db devb n nd y w rhs right second two in2 input2 weight weights src2 mat2 matrix2 b1 k",
+    "C": "c mc matc matrixc cd dc devc p pd z r res result out output o prod product dst answer ans mat3 matrix3 c1 d ab",
 }
-_SIZE_NAMES: dict[str, frozenset[str]] = {
-    "M": frozenset("m rows row height h numarows numcrows rowsa arows rowa ra ha heighta a_height hc lda_rows mm dim_m".split()),
-    "N": frozenset("n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc nn dim_n".split()),
-    "K": frozenset("k inner common depth numacolumns numbrows numacols colsa acols cola ca wa widtha rowsb brows hb kk dim_k".split()),
+_SIZE_NAMES = {
+    "M": "m rows row height h numarows numcrows rowsa arows rowa ra ha heighta hc rowsc crows mm dimm am cm",
+    "N": "n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc colsc nn dimn bn cn",
+    "K": "k inner common depth numacolumns numbrows numacols colsa acols cola ca wa widtha rowsb brows rowb hb kk dimk ak bk",
 }
 _LEADING: dict[str, tuple[str, str]] = {"lda": ("K", "M"), "ldb": ("N", "K"), "ldc": ("N", "M")}  # by rows, by columns
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What each argument is. ``matrices``: the matrix of each pointer; ``sizes``: the size that each of the draft's sizes stands
-    for, M, N or K; ``reals``: the value of each floating-point argument.
+    """What each argument is. ``matrices``: the matrix of each pointer; ``sizes``: M, N or K for each of the draft's sizes;
+    ``reals``: the value of each floating-point argument.
     """
 
     matrices: tuple[str, ...]
@@ -69,11 +70,20 @@ def _cost_of_order(pointers: tuple[DraftParameter, ...], order: tuple[str, ...])
     """How unlikely an order of the matrices is: names count, constness counts more, and A, B, C in turn is usual."""
     cost = 0.1 * sum(a > b for a, b in itertools.combinations(order, 2))
     for pointer, matrix in zip(pointers, order, strict=True):
-        words = {matrix_words(pointer.name), matrix_words(pointer.argument)}
-        named = [each for each, names in _MATRIX_NAMES.items() if words & names]
+        words = {matrix_words(pointer.name)} | ({matrix_words(pointer.buffer.name)} if pointer.buffer is not None else set())
+        named = [each for each, names in _MATRIX_NAMES.items() if words & set(names.split())]
         cost += _LIKELY if matrix in named else _UNLIKELY if not named else _UNLIKELY + 1
         cost += _SPOKEN_AGAINST if pointer.is_const and matrix == "C" else 0
+        cost += _cost_of_copies(pointer, matrix)
     return cost
+
+
+def _cost_of_copies(pointer: DraftParameter, matrix: str) -> float:
+    """What the host's copies say against a role: inputs are copied in and not out, C is copied out."""
+    buffer = pointer.buffer
+    if buffer is None or not (buffer.is_copied_in or buffer.is_copied_out):
+        return 0
+    return _UNLIKELY if buffer.is_copied_out != (matrix == "C") else 0
 
 
 def _size_choices(draft: Draft) -> list[tuple[float, tuple[str, ...]]]:
@@ -108,7 +118,7 @@ def _cost_of_size(names: list[str], size: str) -> float:
         leading = _LEADING.get(name.replace("_", ""))
         if leading is not None:
             return 0.0 if size == leading[0] else 1.0 if size == leading[1] else _SPOKEN_AGAINST
-        named = [each for each, known in _SIZE_NAMES.items() if name in known or name.replace("_", "") in known]
+        named = [each for each, known in _SIZE_NAMES.items() if name.replace("_", "") in known.split()]
         if named:
             return 0.0 if size in named else _UNLIKELY
     return 1.0

@@ -48,9 +48,9 @@ class KernelSpec:
 
     ``file`` is its path, for messages; ``own_name`` its name below the project's folder, with forward slashes; ``project``: the
     files that it includes, or that include it; ``compiled``: the name of the project file that is compiled if the kernel's own
-    file is a header; ``size_macros``: macros of the text that stand for a size, with its name; ``parameter_names``: the names of
-    the kernel's parameters, if its launch was read from the text; ``unfinished``: an incomplete kernel, which may leave C unwritten; ``is_shipped``: the
-    kernel is part of gemmviz. Raises SourceError if any field is beyond the size limits.
+    file is a header; ``size_macros``: macros of the text that stand for a size, with its name; ``parameter_names``: those of
+    the kernel's parameters, if its launch was read from the text; ``unfinished``: an incomplete kernel, which may leave C
+    unwritten; ``is_shipped``: the kernel is part of gemmviz. Raises SourceError if any field is beyond the size limits.
     """
 
     name: str

@@ -14,7 +14,7 @@ from gemmviz.launch.first_sizes import first_problem, trial_problems
 from gemmviz.launch.legality import can_run, device_for, setup_for
 from gemmviz.launch.roles import Roles, candidates
 from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError, SourceError
+from gemmviz.model.errors import Cancelled, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
