@@ -2,22 +2,30 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from functools import cache, cached_property
 
-from clang.cindex import Cursor, Diagnostic, Index, SourceRange, TranslationUnit
+from clang.cindex import Cursor, Diagnostic, Index, SourceLocation, SourceRange, TranslationUnit, TranslationUnitLoadError
 
-from gemmviz.model.errors import Place
+from gemmviz.model.errors import Place, SourceError
+from gemmviz.parser.includes import with_paths
+from gemmviz.parser.parameters import with_parameters
+from gemmviz.parser.precompiled import LANGUAGE, STUBS, stub_arguments
 from gemmviz.parser.source_text import SourceText
 
 _ROOT = "/project"
-_STUBS = Path(__file__).parent / "stubs"
-_ARGUMENTS = (
-    "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++", "--cuda-gpu-arch=sm_90",
-    "--target=x86_64-unknown-linux-gnu",  # the same sizes of types on every system
-    "-std=c++20", "-ferror-limit=0", "-w", "-isystem", str(_STUBS), "-include", str(_STUBS / "gemmviz_stubs.h"),
-)  # fmt: skip
-_KEEP_GOING = 0x200
+_LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=1048576", "-fconstexpr-depth=256", "-fbracket-depth=256")
+_KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing: a missing header doesn't end the parse
+_MISSING = "' file not found"
+
+
+@dataclass(frozen=True, slots=True)
+class ParseError:
+    """An error of the parser, in its own words. ``place`` is None outside the shown file."""
+
+    message: str
+    file: str
+    line: int
+    place: Place | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,37 +35,104 @@ class Unit:
     source: SourceText
     tree: TranslationUnit
 
-    @property
+    @cached_property
     def diagnostics(self) -> list[Diagnostic]:
-        return list(self.tree.diagnostics)
+        """Errors of libclang, those about missing headers excluded."""
+        return [each for each in self._all_errors if not each.spelling.endswith(_MISSING)]
+
+    @cached_property
+    def errors(self) -> tuple[ParseError, ...]:
+        return tuple(self._error(each) for each in self.diagnostics)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """Names of the included headers that neither gemmviz nor the project has."""
+        ends = (each.spelling for each in self._all_errors if each.spelling.endswith(_MISSING))
+        return tuple(dict.fromkeys(spelling.removesuffix(_MISSING).lstrip("'") for spelling in ends))
 
     def declarations(self) -> Iterator[Cursor]:
         """Top-level declarations of the project's own files, in order."""
         for cursor in self.tree.cursor.get_children():
-            file = cursor.location.file
-            if file is not None and file.name.startswith(_ROOT):
+            if self.file_of(cursor.location):
                 yield cursor
+
+    def file_of(self, location: SourceLocation) -> str:
+        """Name of the project file of a location, empty for one outside the project."""
+        file = location.file
+        return file.name.removeprefix(f"{_ROOT}/") if file is not None and file.name.startswith(f"{_ROOT}/") else ""
 
     def is_shown(self, cursor: Cursor) -> bool:
         """Whether a cursor is in the shown file."""
-        file = cursor.location.file
-        return file is not None and file.name == f"{_ROOT}/{self.source.shown or self.source.main}"
+        return self.file_of(cursor.location) == (self.source.shown or self.source.main)
 
     def place(self, extent: SourceRange) -> Place:
         """Lines and columns of a range. A macro's expansion is placed where the macro is used."""
         start, end = extent.start, extent.end
-        return Place(start.line, start.column, end.line, end.column)
+        return Place(start.line, self._column(start.line, start.column), end.line, self._column(end.line, end.column))
+
+    def _column(self, line: int, byte: int) -> int:
+        """The column of a character of the shown text; libclang counts bytes of UTF-8."""
+        if self._lines is None or line > len(self._lines):
+            return byte
+        return len(self._lines[line - 1].encode()[: byte - 1].decode(errors="replace")) + 1
+
+    @cached_property
+    def _lines(self) -> list[str] | None:
+        """Lines of the shown text; None if characters are bytes in it."""
+        text = self.source.text.removeprefix("\ufeff")
+        return None if text.isascii() else text.split("\n")
+
+    @cached_property
+    def _all_errors(self) -> list[Diagnostic]:
+        return [each for each in self.tree.diagnostics if each.severity >= Diagnostic.Error]
+
+    def _error(self, diagnostic: Diagnostic) -> ParseError:
+        at = diagnostic.location
+        file = self.file_of(at)
+        ranges = [each for each in diagnostic.ranges if each.start.line == at.line == each.end.line]
+        stop = max((each.end.column for each in ranges if each.end.column > at.column), default=at.column + 1)
+        column, stop = self._column(at.line, at.column), self._column(at.line, stop)
+        place = Place(at.line, column, at.line, stop) if file == (self.source.shown or self.source.main) else None
+        return ParseError(diagnostic.spelling, file, at.line, place)
 
 
 def parse(source: SourceText, appended: str = "") -> Unit:
-    """The translation unit of a text. ``appended`` is added behind the main file's last line."""
-    files = {**source.files, source.main: f"{source.files[source.main]}\n{appended}"}
-    defines = [f"-D{name}={value}" for name, value in source.macros.items()]
-    unsaved = [(f"{_ROOT}/{name}", text) for name, text in files.items()]
-    tree = _index().parse(
-        f"{_ROOT}/{source.main}", args=[*_ARGUMENTS, *defines, f"-I{_ROOT}"], unsaved_files=unsaved, options=_KEEP_GOING
-    )
+    """The translation unit of a text. ``appended`` is added behind the main file's last line. Raises SourceError if the
+    parser gives up.
+    """
+    files, macros = _prepared(source)
+    files[source.main] = f"{files[source.main]}\n{appended}"
+    try:
+        tree = _index().parse(
+            f"{_ROOT}/{source.main}",
+            args=[*LANGUAGE, *stub_arguments(), *_LIMITS, *(f"-D{name}={value}" for name, value in macros.items())],
+            unsaved_files=[(f"{_ROOT}/{name}", text) for name, text in files.items()],
+            options=_KEEP_GOING,
+        )
+    except TranslationUnitLoadError:
+        raise SourceError("the parser gives up on this file", remedy="leave out what is unusual in it") from None
     return Unit(source, tree)
+
+
+def prepare() -> None:
+    """Loads the parser and the stand-in headers ahead of the first text."""
+    parse(SourceText("empty.cu", {"empty.cu": ""}))
+
+
+def _prepared(source: SourceText) -> tuple[dict[str, str], dict[str, str]]:
+    """Texts as libclang reads them, by name, and the macros that define the remaining parameters."""
+    files, constants = {}, set[str]()
+    for name, text in source.files.items():
+        text, set_here = with_parameters(text, source.macros) if source.macros else (text, frozenset())
+        files[name] = with_paths(text.removeprefix("\ufeff"), name, source.files, _ROOT, stub_names())
+        constants |= set_here
+    return files, {name: value for name, value in source.macros.items() if name not in constants}
+
+
+@cache
+def stub_names() -> frozenset[str]:
+    """Names of the headers that gemmviz stands in for, as they are included."""
+    return frozenset(path.relative_to(STUBS).as_posix() for path in STUBS.rglob("*") if path.is_file())
 
 
 @cache

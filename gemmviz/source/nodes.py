@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gemmviz.model.errors import Place
-from gemmviz.model.trace import phase_loop
+from gemmviz.model.phases import phase_loop
 from gemmviz.source.expanded import ExpandedSource
 from gemmviz.source.layout import TwinLayout
 from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, VectorType

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Literal
 
 from gemmviz.model.element_types import ELEMENT_TYPES, ElementType, element_type_of_c
+
+if TYPE_CHECKING:
+    import numpy as np
 
 AddressSpace = Literal["global", "shared", "local"]
 
@@ -25,7 +26,7 @@ class Scalar:
         return element_type_of_c(self.name)
 
     @property
-    def dtype(self) -> np.dtype:  # type: ignore[type-arg]
+    def dtype(self) -> "np.dtype":  # type: ignore[type-arg]
         return self.element.stored
 
     @property
