@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
+from typing import Any, NoReturn, Protocol, TypeVar, get_args, get_type_hints, runtime_checkable
 
 import msgspec
 import tomli_w
@@ -20,6 +20,17 @@ from gemmviz.model.errors import ErrorId, GemmvizError, Place, UsageError
 
 _T = TypeVar("_T")
 _LARGEST_TEXT, _MOST_DIGITS = 64 << 20, 19
+
+
+@runtime_checkable
+class FlatValue(Protocol):
+    """A value that chooses its own form on disk: a dict of strings, numbers, lists and dicts."""
+
+    def to_flat(self) -> dict[str, Any]: ...
+
+    @classmethod
+    def of_flat(cls, flat: Any) -> Any:
+        """The value of such a dict. Raises ValueError if it isn't one."""
 
 
 class FormatError(GemmvizError, ValueError):
@@ -45,7 +56,9 @@ def to_plain(value: Any, *, brief: bool = False) -> Any:
         return sorted(to_plain(inner, brief=brief) for inner in value)
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")  # file names may contain lone surrogates
-    return value
+    if isinstance(value, str | int | float | None):
+        return value
+    return to_plain(value.to_flat(), brief=brief) if isinstance(value, FlatValue) else value
 
 
 def _is_omitted(each: Field[Any], value: Any, brief: bool) -> bool:
@@ -58,11 +71,17 @@ def _is_omitted(each: Field[Any], value: Any, brief: bool) -> bool:
 def from_plain(plain: Any, kind: type[_T]) -> _T:
     """The value of type ``kind`` that ``to_plain`` gave. Raises FormatError with the path to a value that doesn't fit."""
     try:
-        return msgspec.convert(plain, kind)
+        return msgspec.convert(plain, kind, dec_hook=_of_flat)
     except msgspec.ValidationError as error:
         wrong = FormatError(str(error))
         wrong.path = path_of(str(error))
         raise wrong from None
+
+
+def _of_flat(kind: type, flat: Any) -> Any:
+    if issubclass(kind, FlatValue):
+        return kind.of_flat(flat)
+    raise NotImplementedError(f"files have no values of type {kind.__name__}")
 
 
 def unknown_names(plain: Any, kind: Any, path: str = "") -> list[str]:
@@ -86,7 +105,7 @@ def to_json(value: Any) -> bytes:
 def from_json(data: bytes | str, kind: type[_T]) -> _T:
     """The value of type ``kind`` in a JSON text. Raises FormatError."""
     try:
-        return msgspec.json.decode(data, type=kind)
+        return msgspec.json.decode(data, type=kind, dec_hook=_of_flat)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(str(error)) from None
 

@@ -12,6 +12,7 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, TRACKS, track_of
 from gemmviz.model.arrays import Floats
+from gemmviz.model.problem import Problem
 from gemmviz.model.sinks import COST_COLUMNS
 
 Lock = Literal["phase", "k", "step", "bytes"]
@@ -106,7 +107,7 @@ class Pair:
 
     @property
     def is_same_problem(self) -> bool:
-        """Whether both multiply matrices of the same sizes, without which their times can't be compared."""
+        """Whether both solve the same problem with the same sizes, without which their times can't be compared."""
         return bool(self.left.trace.setup.problem == self.right.trace.setup.problem)
 
 
@@ -121,7 +122,7 @@ def differences(pair: Pair) -> list[Difference]:
             quantities.append(Difference(name, track, (left, right), (whole[0], whole[1])))
     for name, each in (("bytes requested per multiply-add", _requested), ("shared-memory values per multiply-add", _read)):
         whole = tuple(
-            None if counts is None else each(counts) / (moment.trace.setup.problem.flops / 2)
+            None if counts is None else _per_multiply(each(counts), moment.trace.setup.problem)
             for counts, moment in zip(pair.counts, sides, strict=True)
         )
         if any(whole):
@@ -179,3 +180,8 @@ def _loads_of(moment: Moment, marked: tuple[str, int, int]) -> float:
         offsets = trace.offsets(touches.operand, moment.scope.threads)
         so_far += sum(int(((touched >= 0) & (touched + offset == element)).sum()) for offset in offsets)
     return float(so_far)
+
+
+def _per_multiply(amount: float, problem: Problem) -> float | None:
+    """An amount for each multiply-add of a multiplication; None for another problem."""
+    return 2 * amount / problem.flops if problem.is_multiply and problem.flops else None

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.launch.legality import evaluated
+from gemmviz.launch.legality import evaluated, shapes_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import KernelFault, SourceError
 from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.layouts import vector
+from gemmviz.model.problem_kind import Shape
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.words import listed
 from gemmviz.run.cpu.simt.carriers import brings_nothing, carriers
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
@@ -46,6 +48,11 @@ class Binding:
     matrices: tuple[tuple[str, Scalar], ...]
     arrays: tuple[MemoryArray, ...]
 
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """Shapes of the matrices, by name."""
+        return {array.name: array.shape for array in self.arrays[: len(self.matrices)]}
+
     def number(self, matrix: str) -> int:
         return [name for name, _ in self.matrices].index(matrix)
 
@@ -71,18 +78,19 @@ class Binding:
 
 def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
     """Binds the header's args to the kernel's parameters. Raises SourceError if they don't match."""
-    spec, problem = setup.kernel, setup.problem
+    spec, shapes = setup.kernel, shapes_for(setup)
     if len(spec.args) != len(program.parameters):
         raise SourceError(
             f"{program.name} takes {len(program.parameters)} arguments; the header's args has {len(spec.args)}", file=spec.file
         )
     matrices: dict[str, Scalar] = {}
     for argument, parameter in zip(spec.args, program.parameters, strict=True):
-        if isinstance(parameter.type, PointerType) != (argument in problem.shapes):
+        if isinstance(parameter.type, PointerType) != (argument in shapes):
+            names = listed([*setup.problem.numbers, "parameters"])
             kind = "a pointer" if isinstance(parameter.type, PointerType) else "no pointer"
             raise SourceError(
                 f"the parameter {parameter.name} is {kind}; the header passes {argument}", file=spec.file,
-                remedy="pointers take A, B or C; numbers take formulas of M, N, K and parameters",
+                remedy=f"pointers take {listed(shapes, 'or')}; numbers take formulas of {names}",
             )  # fmt: skip
         if (
             isinstance(parameter.type, Scalar)
@@ -96,7 +104,7 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
         if isinstance(parameter.type, PointerType):
             matrices[argument] = scalar_of(parameter.type.to)
     arrays = [
-        MemoryArray(name, "global", problem.shapes[name], scalar.element.name, name in spec.column_major)
+        MemoryArray(name, "global", shapes[name], scalar.element.name, name in spec.column_major)
         for name, scalar in matrices.items()
     ]
     arrays += [_shared_info(array, launch.shared_bytes, spec) for array in program.shared]
@@ -135,7 +143,7 @@ def interpret(
         compiler.numbers = number_slots(binding.program)
         compiler.may_repeat = _may_repeat(binding.program, sink)
     run = statement(compiler, binding.program.body)
-    budget = step_budget(binding.setup.problem.K) if budget is None else budget
+    budget = step_budget(binding.setup.problem.depth) if budget is None else budget
     machine = Machine(
         space, binding.program.slots, sink, binding.site, budget=budget, cancelled=cancelled, wants_values=wants_values
     )
@@ -215,8 +223,9 @@ def _argument(
 
 
 def number_argument(setup: Setup, argument: str) -> float:
-    """The value of a header's arg that is a number or a formula."""
+    """The value of a header's arg that is a number, a factor of the problem, or a formula."""
     try:
         return float(argument)
     except ValueError:
-        return evaluated(setup.kernel, argument, setup.sizes_and_parameters)
+        factors = setup.problem.factors
+        return factors[argument] if argument in factors else evaluated(setup.kernel, argument, setup.sizes_and_parameters)
