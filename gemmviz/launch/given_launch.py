@@ -14,8 +14,8 @@ _MOST_AXES = 3
 class GivenLaunch:
     """Parts of a launch; empty ones are read from the file.
 
-    ``args``: formulas for all of the kernel's parameters in order, or ``NAME=FORMULA`` for some of them; ``block`` and ``grid``:
-    one to three formulas over M, N, K and the kernel's parameters; ``column_major``: matrices stored by columns.
+    ``args``: formulas for all of the kernel's parameters in order, or ``NAME=FORMULA`` for some of them; ``block`` and
+    ``grid``: one to three formulas over M, N, K and the kernel's parameters; ``column_major``: matrices stored by columns.
     """
 
     entry: str = ""

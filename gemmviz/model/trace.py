@@ -1,6 +1,6 @@
 """The record of one run: the element that every traced thread touched at every step, and the check of the result."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 

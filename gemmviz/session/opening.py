@@ -15,7 +15,7 @@ from gemmviz.files.whole import is_file
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.watching import FileWatcher
-from gemmviz.launch.catalog import load_kernel
+from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.session.lesson_editor import LessonEditor
@@ -120,7 +120,7 @@ class Opening:
         self.busy_changed.emit()
 
     def _kernel(self, name: str, requested: RequestedSizes, before: Setup) -> Show:
-        resolved = resolve(requested.for_kernel(load_kernel(name), before))
+        resolved = resolve(requested.for_kernel(open_kernel(name), before))
         return lambda: self._show_kernel(name, resolved, requested, before)
 
     def _own_kernel(self, path: Path, requested: RequestedSizes, before: Setup) -> Show:
@@ -227,7 +227,7 @@ def _as_on_disk(shot: Shot) -> Shot:
     if kernel.is_shipped or not Path(kernel.file).is_absolute() or not is_file(Path(kernel.file)):
         return shot
     try:
-        fresh = load_kernel(kernel.file)
+        fresh = open_kernel(kernel.file)
     except GemmvizError:
         return shot
     parameters = {name: shot.setup.parameters.get(name, default) for name, default in fresh.defaults.items()}

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.files.kinds import kind_of
-from gemmviz.launch.catalog import DEFAULT_KERNEL, load_kernel
+from gemmviz.launch.catalog import DEFAULT_KERNEL
 from gemmviz.launch.legality import setup_for
+from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.kit.theme import theme_names
@@ -46,7 +47,7 @@ def _add(parser: Any, flag: Flag) -> None:
 
 def setup_from(args: argparse.Namespace) -> Setup:
     """The setup to run. Raises UsageError or SettingError."""
-    return with_setup(args, Shot(setup_for(load_kernel(args.kernel or DEFAULT_KERNEL)))).setup
+    return with_setup(args, Shot(setup_for(open_kernel(args.kernel or DEFAULT_KERNEL)))).setup
 
 
 def shot_from_setup(args: argparse.Namespace, trial: Trial) -> Shot:
@@ -65,7 +66,7 @@ def shot_from(args: argparse.Namespace) -> Shot:
     if args.kernel is not None and kind_of(path) == "view":
         shot = read_view(path)
     else:
-        shot = Shot(setup_for(load_kernel(args.kernel or DEFAULT_KERNEL)), theme="dark")
+        shot = Shot(setup_for(open_kernel(args.kernel or DEFAULT_KERNEL)), theme="dark")
     return view_from(args, with_setup(args, shot))
 
 
