@@ -40,7 +40,7 @@ def read_kernel(path: Path, *, is_shipped: bool = False) -> KernelSpec:
 
 
 def kernel_text(path: Path) -> str:
-    """The text of a kernel file. Raises the errors of ``read_foreign_text``, also for a file beyond the size limit of kernels."""
+    """The text of a kernel file. Raises the errors of ``read_foreign_text``, for too large a file too."""
     return read_foreign_text(path, 4 * MOST_TEXT)
 
 

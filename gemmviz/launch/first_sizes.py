@@ -18,8 +18,8 @@ Sizes = dict[str, int]
 
 
 def units_of(kernel: KernelSpec) -> Sizes:
-    """How many elements of each size one block covers: as the grid cuts them, or by the tile sizes if the grid doesn't depend on
-    a size; 0 if neither tells.
+    """How many elements of each size one block covers: as the grid cuts them, or by the tile sizes if the grid doesn't depend
+    on a size; 0 if neither tells.
     """
     sizes = [name for name in kernel.problem.sizes if name not in _OWN_SIZES]
     units = {name: _unit(kernel, name) for name in sizes}

@@ -15,7 +15,8 @@ class GivenLaunch:
     """Parts of a launch; empty ones are read from the file.
 
     ``args``: formulas for all of the kernel's parameters in order, or ``NAME=FORMULA`` for some of them; ``block`` and
-    ``grid``: one to three formulas over M, N, K and the kernel's parameters; ``column_major``: matrices stored by columns.
+    ``grid``: one to three formulas over M, N, K and the kernel's parameters; ``column_major``: matrices stored by columns;
+    ``kind``: of the problem.
     """
 
     entry: str = ""
@@ -24,6 +25,7 @@ class GivenLaunch:
     grid: tuple[str, ...] = ()
     shared_bytes: str = ""
     column_major: frozenset[str] | None = None
+    kind: str = ""
 
     def __bool__(self) -> bool:
         return self != GivenLaunch()
@@ -49,9 +51,9 @@ class GivenLaunch:
             return kernel
         args = kernel.args
         if self.args:
-            names = kernel.parameter_names or tuple(str(number) for number in range(len(self.args)))
+            names = kernel.parameter_names or tuple(f"argument {number}" for number in range(1, len(kernel.args) + 1))
             given = self.arguments(names)
-            args = tuple(given.get(name, old) for name, old in zip(names, kernel.args or names, strict=False))
+            args = tuple(given.get(name, old) for name, old in zip(names, kernel.args, strict=True))
         return replace(
             kernel,
             entry=self.entry if "<" in self.entry else kernel.entry,

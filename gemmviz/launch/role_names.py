@@ -20,7 +20,7 @@ ARRAY_NAMES = {
     "y": _RESULTS,
 }
 _ROWS = "m rows row height h numrows numcrows numarows rowsa arows rowa ra ha heighta hc rowsc crows mm dimm am cm ny"
-_COLUMNS = "n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc colsc nn dimn bn cn nx numcols"
+_COLUMNS = "n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc colsc nn dimn bn cn nx"
 SIZE_NAMES = {
     "M": _ROWS,
     "N": _COLUMNS,

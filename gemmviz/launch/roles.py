@@ -16,7 +16,8 @@ _MOST_CANDIDATES = 4000
 @dataclass(frozen=True, slots=True)
 class Roles:
     """What each argument is. ``kind``: of the problem; ``arrays``: the array of each pointer; ``sizes``: the size for each of
-    the draft's sizes; ``reals``: the value of each floating-point argument; ``ties``: sizes that no argument tells from the first.
+    the draft's sizes; ``reals``: the value of each floating-point argument; ``ties``: sizes that no argument tells from
+    the first.
     """
 
     kind: str

@@ -9,7 +9,7 @@ from gemmviz.files.codec import FormatError
 from gemmviz.files.kernel_file import kernel_text
 from gemmviz.files.kinds import KERNEL_SUFFIXES
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.kernel import MOST_TEXT
+from gemmviz.model.kernel import MOST_TEXT, ProjectFile
 from gemmviz.parser.includes import includes_of, resolved
 
 _MARKS = (".git", ".hg", "CMakeLists.txt", "Makefile", "makefile", "meson.build")
@@ -27,6 +27,11 @@ class Project:
     folder: Path
     own_name: str
     texts: dict[str, str]
+
+    @property
+    def others(self) -> tuple[ProjectFile, ...]:
+        """The files that the file includes."""
+        return tuple(ProjectFile(name, text) for name, text in self.texts.items() if name != self.own_name)
 
 
 def project_of(path: Path) -> Project:

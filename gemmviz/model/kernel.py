@@ -17,7 +17,7 @@ _LONGEST_NAME, _LONGEST_SENTENCE, _LONGEST_DESCRIPTION, _LONGEST_FILE, _SHOWN = 
 _MOST_ARGS, _MOST_PARAMETERS, _MOST_CHOICES, _MOST_RULES = 64, 64, 1000, 200
 
 
-LaunchOrigin = Literal["header", "read", "guessed", "given"]
+LaunchOrigin = Literal["header", "read", "guessed", "unsure", "given"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class KernelSpec:
     ``file`` is its path, for messages; ``own_name`` its name below the project's folder, with forward slashes; ``project``: the
     files that it includes, or that include it; ``compiled``: the name of the project file that is compiled if the kernel's own
     file is a header; ``size_macros``: macros of the text that stand for a size, with its name; ``parameter_names``: those of
-    the kernel's parameters, if its launch was read from the text; ``launch_from``: where the launch was taken from: a header,
-    the host code, a guess that gave a right result, or a person; ``unfinished``: an incomplete kernel, which may leave C
-    unwritten; ``is_shipped``: the kernel is part of gemmviz. Raises SourceError if any field is beyond the size limits.
+    the kernel's parameters, if its launch was read from the text; ``launch_from``: where the launch was taken from; "read" and
+    "guessed" ones gave a right result, "unsure" ones were read and didn't; ``unfinished``: an incomplete kernel, which may
+    leave C unwritten; ``is_shipped``: the kernel is part of gemmviz. Raises SourceError if any field is beyond the size limits.
     """
 
     name: str

@@ -68,7 +68,7 @@ def find_roles(
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
     search = _Search(source, draft, given, time.monotonic() + budget_s, cancelled)
-    kinds = kinds_of(draft)
+    kinds = [kind for kind in kinds_of(draft) if given.kind in ("", kind.name)]
     first = [] if likely is None else [likely]
     for round_number, most in enumerate(_ROUNDS):
         for kind in kinds:
@@ -84,9 +84,25 @@ def find_roles(
 
 def kinds_of(draft: Draft) -> list[ProblemKind]:
     """Kinds of problems with as many arrays as the draft has pointers: those that the kernel's name suggests first."""
-    name = draft.entry.lower()
     kinds = [kind for kind in PROBLEM_KINDS.values() if kind.arrays and len(kind.arrays) == len(draft.pointers)]
-    return sorted(kinds, key=lambda kind: not any(word in name for word in KIND_WORDS.get(kind.name, "").split()))
+    return sorted(kinds, key=lambda kind: not _suggests(draft, kind))
+
+
+def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:
+    """The spec with the likeliest roles, whose result may be wrong; None for a kernel whose name and arrays fit no problem."""
+    kind = next(
+        (each for each in kinds_of(draft) if given.kind == each.name or (not given.kind and _suggests(draft, each))), None
+    )
+    roles = None if kind is None else next(candidates(draft, kind), None)
+    if kind is None or roles is None:
+        return None
+    spec = given.applied(spec_of(source, draft, roles, Problem(kind=kind.name)))
+    return replace(spec, problem=first_problem(spec))
+
+
+def _suggests(draft: Draft, kind: ProblemKind) -> bool:
+    """Whether the kernel's name suggests this kind of problem."""
+    return any(word in draft.entry.lower() for word in KIND_WORDS.get(kind.name, "").split())
 
 
 _ROUNDS = (_MOST_AT_FIRST, _MOST_AT_FIRST, 200, 200, 1000, 1000)  # candidates at the first sizes, the second, …
@@ -167,6 +183,16 @@ def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_canc
     after = {name: memory.data for name, memory in memories.items()}
     written = frozenset(name for name, flat in after.items() if not np.array_equal(flat, before[name]))
     return Trial(_right_layout(binding, after) if written == set(outputs) else None, written)
+
+
+def is_right(spec: KernelSpec, until: float, cancelled: Callable[[], bool] = is_cancelled) -> bool:
+    """Whether the kernel's result is right at its own problem. Raises SourceError and Cancelled."""
+    setup = setup_for(spec)
+    try:
+        trial = trial_of(setup, until, cancelled) if can_run(setup) else None
+    except (KernelFault, SettingError):
+        return False
+    return trial is not None and trial.column_major == spec.column_major
 
 
 def _right_layout(binding: Binding, after: dict[str, Any]) -> frozenset[str] | None:

@@ -9,13 +9,25 @@ from typing import Any
 
 from gemmviz.files.kinds import kind_of
 from gemmviz.launch.catalog import DEFAULT_KERNEL
+from gemmviz.launch.given_launch import GivenLaunch, formulas_of
 from gemmviz.launch.legality import setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import UsageError
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.state.flags import Flag, integer_from, setup_flags, view_flags
 from gemmviz.state.shot import Against, Shot, Trial, read_view
+
+_LAUNCH_FLAGS = {
+    "--entry": ("NAME", "the kernel, with template arguments if it has any: 'sgemm<64, 8>'"),
+    "--args": ("LIST", "what each argument is, 'A,B,C,N', or some by name: 'width=N,out=C'"),
+    "--block": ("LIST", "threads of a block, '16,16'"),
+    "--grid": ("LIST", "blocks of the grid, 'ceil_div(N, 16),ceil_div(M, 16)'"),
+    "--shared": ("BYTES", "dynamic shared memory of a block"),
+    "--column-major": ("LIST", "matrices that are stored by columns, 'A,B'"),
+}
+_MOST_ARGS = 64
 
 # Parsers
 
@@ -26,6 +38,7 @@ def add_setup(parser: argparse.ArgumentParser, what: str, *, required: bool = Tr
     for flag in setup_flags(with_record=with_record):
         _add(parser, flag)
     parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the kernel")
+    add_launch(parser)
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +51,13 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     groups["time"].add_argument("--phase", type=integer_from(1), help="the first step of this phase, counted from 1")
 
 
+def add_launch(parser: argparse.ArgumentParser) -> None:
+    """Add flags for the parts of a launch. They take precedence over the file's header and its host code."""
+    group = parser.add_argument_group("launch of a kernel in a file", "read from the file where they are left out")
+    for name, (metavar, text) in _LAUNCH_FLAGS.items():
+        group.add_argument(name, default="", metavar=metavar, help=text)
+
+
 def _add(parser: Any, flag: Flag) -> None:
     parser.add_argument(flag.name, dest=flag.attribute, default=None, **flag.options)
 
@@ -45,9 +65,26 @@ def _add(parser: Any, flag: Flag) -> None:
 # From arguments to a shot
 
 
+def launch_from(args: argparse.Namespace) -> GivenLaunch:
+    """The given parts of the launch. Raises UsageError."""
+    return GivenLaunch(
+        entry=args.entry,
+        args=formulas_of(args.args, "--args", _MOST_ARGS) if args.args else (),
+        block=formulas_of(args.block, "--block") if args.block else (),
+        grid=formulas_of(args.grid, "--grid") if args.grid else (),
+        shared_bytes=args.shared,
+        column_major=frozenset(formulas_of(args.column_major, "--column-major", _MOST_ARGS)) if args.column_major else None,
+    )
+
+
+def kernel_from(args: argparse.Namespace) -> KernelSpec:
+    """The kernel that the arguments name, with the given parts of its launch. Raises GemmvizError."""
+    return open_kernel(args.kernel or DEFAULT_KERNEL, launch_from(args))
+
+
 def setup_from(args: argparse.Namespace) -> Setup:
     """The setup to run. Raises UsageError or SettingError."""
-    return with_setup(args, Shot(setup_for(open_kernel(args.kernel or DEFAULT_KERNEL)))).setup
+    return with_setup(args, Shot(setup_for(kernel_from(args)))).setup
 
 
 def shot_from_setup(args: argparse.Namespace, trial: Trial) -> Shot:
@@ -57,7 +94,7 @@ def shot_from_setup(args: argparse.Namespace, trial: Trial) -> Shot:
 
 def is_set(args: argparse.Namespace) -> bool:
     """Whether any setting of the setup was given besides the kernel."""
-    return bool(args.D) or any(getattr(args, flag.attribute, None) is not None for flag in setup_flags())
+    return bool(args.D or launch_from(args)) or any(getattr(args, flag.attribute, None) is not None for flag in setup_flags())
 
 
 def shot_from(args: argparse.Namespace) -> Shot:
@@ -66,7 +103,7 @@ def shot_from(args: argparse.Namespace) -> Shot:
     if args.kernel is not None and kind_of(path) == "view":
         shot = read_view(path)
     else:
-        shot = Shot(setup_for(open_kernel(args.kernel or DEFAULT_KERNEL)), theme="dark")
+        shot = Shot(setup_for(kernel_from(args)), theme="dark")
     return view_from(args, with_setup(args, shot))
 
 
