@@ -4,9 +4,8 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from gemmviz.files.codec import FormatError, from_json, read_text, to_json
+from gemmviz.files.resources import cache_folder
 from gemmviz.files.whole import atomic_write
 from gemmviz.launch.draft import Draft
 from gemmviz.launch.drafted_spec import KernelText
@@ -31,7 +30,7 @@ class Remembered:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or user_cache_path("gemmviz", appauthor=False) / "roles.json"
+        self.path = path or cache_folder() / "roles.json"
 
     def roles(self, source: KernelText, draft: Draft) -> Roles | None:
         """The roles of a draft in a text; None if they aren't known."""

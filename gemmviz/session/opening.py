@@ -17,8 +17,10 @@ from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.launch_form import form_of
 from gemmviz.loading.headerless import LaunchUnknown
 from gemmviz.loading.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel, opened
-from gemmviz.model.errors import GemmvizError
+from gemmviz.loading.project import kernel_files
+from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.setup import Setup
+from gemmviz.session import own_kernels
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.session import Session
@@ -33,12 +35,14 @@ Show = Callable[[], None]
 
 class Opening:
     """Opens files in a session and runs the user's kernel again whenever its file is saved. Signals: ``opened`` with the path
-    of a file; ``busy_changed`` when reading starts or ends; ``form_requested`` with the form of a launch to be filled in.
+    of a file; ``busy_changed`` when reading starts or ends; ``form_requested`` with the form of a launch to be filled in;
+    ``choice_requested`` with the kernel files of a folder.
     """
 
     opened = Signal(object)
     busy_changed = Signal()
     form_requested = Signal(object)
+    choice_requested = Signal(object)
 
     def __init__(self, session: Session, post: Post, saved_views: LessonEditor, course: LessonPlayer) -> None:
         self.session, self.saved_views, self.course = session, saved_views, course
@@ -67,6 +71,9 @@ class Opening:
         change; if nothing is displayed yet, ``fallback`` or the session's own shot is shown.
         """
         self._fallback = fallback
+        if path.is_dir():
+            self._read(lambda: self._folder(path))
+            return
         match kind_of(path):
             case "kernel":
                 self.choose_kernel(str(path))
@@ -106,6 +113,40 @@ class Opening:
         kernel = self.session.shot.setup.kernel
         names = self.names if kernel.file == str(self.followed) else ()
         self.form_requested.emit(form_of(kernel, names))
+
+    @property
+    def can_insert_header(self) -> bool:
+        """Whether the present kernel comes from a file without a header."""
+        return own_kernels.can_insert_header(self.session.shot.setup.kernel)
+
+    def insert_header(self) -> None:
+        """Write the launch of the present kernel into its file, and read the file again."""
+        kernel = self.session.shot.setup.kernel
+        self._do(lambda: own_kernels.insert_header(kernel))
+        self._given.pop(Path(kernel.file), None)
+        self.reload()
+
+    def edit_copy(self) -> Path | None:
+        """Copy the present kernel into the user's folder and open the copy, which is followed while it is edited. None, with a
+        notice, if it can't be written.
+        """
+        kernel = self.session.shot.setup.kernel
+        return self._do(lambda: own_kernels.copy_of(kernel))
+
+    def paste(self, text: str) -> None:
+        """Open a text as a kernel, from a new file in the user's folder."""
+        self._do(lambda: own_kernels.pasted(text))
+
+    def _do(self, work: Callable[[], Path | None]) -> Path | None:
+        """The result of ``work``, which is opened if it is a file. Errors become a notice."""
+        try:
+            path = work()
+        except GemmvizError as error:
+            self._on_failed(error)
+            return None
+        if path is not None:
+            self.open(path)
+        return path
 
     def reload(self) -> None:
         """Read the user's kernel file again."""
@@ -164,6 +205,13 @@ class Opening:
             self._follow(path)
         self._has_failed = True
         self._on_failed(error)
+
+    def _folder(self, path: Path) -> Show:
+        """Open the only file with a kernel of a folder, or request a choice of one. Raises UsageError if there is none."""
+        files = kernel_files(path)
+        if not files:
+            raise UsageError("no file of the folder has a kernel", file=str(path))
+        return lambda: self.open(files[0], self._fallback) if len(files) == 1 else self.choice_requested.emit(files)
 
     def _trace(self, path: Path) -> Show:
         run = recorded_run(read_trace(path))
