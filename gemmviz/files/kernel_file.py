@@ -83,6 +83,7 @@ class _HeaderFields(Struct, forbid_unknown_fields=True):
     shared_bytes: _Formula = "0"
     column_major: tuple[Any, ...] = ()
     problem: dict[str, Any] = {}
+    size_macros: dict[str, str] = {}
     unfinished: bool = False
 
 
@@ -134,6 +135,7 @@ def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
         shared_bytes=str(fields.shared_bytes),
         column_major=_column_major(header, problem, fields.column_major),
         problem=problem,
+        size_macros=tuple(_size_macro(header, problem, *each) for each in fields.size_macros.items()),
         unfinished=fields.unfinished,
         is_shipped=is_shipped,
     )
@@ -221,6 +223,14 @@ def _column_major(header: _Header, problem: Problem, names: tuple[Any, ...]) -> 
             message = f"header: column_major {number + 1}: the problem has no array {name!r}"
             raise header.error(message, ("column_major",), f"choose {', '.join(known)}")
     return frozenset(names)
+
+
+def _size_macro(header: _Header, problem: Problem, name: str, size: str) -> tuple[str, str]:
+    """A macro that stands for a size. Raises SourceError if the problem has no such size."""
+    if not name.isidentifier() or size not in problem.sizes:
+        remedy = f"write a macro and one of {', '.join(problem.sizes)}"
+        raise header.error(f"header: size_macros: {name} = {size!r}", ("size_macros", name), remedy)
+    return name, size
 
 
 def _parameter(header: _Header, problem: Problem, name: str, plain: Any) -> Parameter:

@@ -1,9 +1,9 @@
 """A kernel's launch as one line of text, as command-line flags, and as the header of its file."""
 
+import json
 import re
 import shlex
 
-from gemmviz.files.codec import toml_text
 from gemmviz.files.kernel_file import HEADER_VERSION
 from gemmviz.model.kernel import KernelSpec
 
@@ -15,7 +15,7 @@ def launch_line(kernel: KernelSpec) -> str:
     """What each argument is, the threads of a block and the blocks of the grid, in one sentence without a full stop."""
     names = kernel.parameter_names or kernel.args
     arguments = ", ".join(f"{name} is {argument}" for name, argument in zip(names, kernel.args, strict=False))
-    block, grid = (_TIMES.join(_trimmed(each)) for each in (kernel.block, kernel.grid))
+    block, grid = (_TIMES.join(map(_bare, _trimmed(each))) for each in (kernel.block, kernel.grid))
     parts = [arguments or "no arguments", f"{block} threads{_values(kernel)}", f"grid {grid}"]
     if kernel.shared_bytes not in ("", "0"):
         parts.append(f"{kernel.shared_bytes} bytes of shared memory")
@@ -53,14 +53,27 @@ def header_text(kernel: KernelSpec) -> str:
         plain["shared_bytes"] = kernel.shared_bytes
     if kernel.column_major:
         plain["column_major"] = sorted(kernel.column_major)
+    plain["problem"] = kernel.problem.to_flat()
     if kernel.size_macros:
         plain["size_macros"] = dict(kernel.size_macros)
-    plain["problem"] = dict(kernel.problem.sizes)
+    lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
     for parameter in kernel.parameters:
-        plain.setdefault("parameters", {})[parameter.name] = {"default": parameter.default}  # type: ignore[index]
-    if kernel.requirements:
-        plain["require"] = [{"that": rule.that, "else": rule.otherwise} for rule in kernel.requirements]
-    return "".join(f"// {line}\n" if line else "//\n" for line in toml_text(plain).rstrip().splitlines())
+        lines += [f"[parameters.{parameter.name}]", f"default = {parameter.default}"]
+    for rule in kernel.requirements:
+        lines += ["[[require]]", f"that = {_toml(rule.that)}", f"else = {_toml(rule.otherwise)}"]
+    return "".join(f"// {line}\n" for line in lines)
+
+
+def _toml(value: object) -> str:
+    """A value of TOML on one line."""
+    match value:
+        case str():
+            return json.dumps(value, ensure_ascii=False)
+        case list():
+            return f"[{', '.join(map(_toml, value))}]"
+        case dict():
+            return f"{{ {', '.join(f'{name} = {_toml(each)}' for name, each in value.items())} }}"
+    return str(value)
 
 
 def with_header(kernel: KernelSpec, text: str) -> str:
@@ -72,6 +85,16 @@ def _trimmed(extents: tuple[str, ...]) -> tuple[str, ...]:
     """The extents along x, y and z without the ones at the end."""
     count = max((axis for axis, extent in enumerate(extents, 1) if extent not in _ONES), default=1)
     return extents[:count]
+
+
+def _bare(formula: str) -> str:
+    """A formula without brackets around all of it."""
+    depth = 0
+    for place, character in enumerate(formula):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and place < len(formula) - 1:
+            return formula
+    return formula[1:-1] if formula.startswith("(") else formula
 
 
 def _values(kernel: KernelSpec) -> str:

@@ -20,25 +20,36 @@ from gemmviz.state.flags import Flag, integer_from, setup_flags, view_flags
 from gemmviz.state.shot import Against, Shot, Trial, read_view
 
 _LAUNCH_FLAGS = {
-    "--entry": ("NAME", "the kernel, with template arguments if it has any: 'sgemm<64, 8>'"),
-    "--args": ("LIST", "what each argument is, 'A,B,C,N', or some by name: 'width=N,out=C'"),
-    "--block": ("LIST", "threads of a block, '16,16'"),
-    "--grid": ("LIST", "blocks of the grid, 'ceil_div(N, 16),ceil_div(M, 16)'"),
-    "--shared": ("BYTES", "dynamic shared memory of a block"),
-    "--column-major": ("LIST", "matrices that are stored by columns, 'A,B'"),
+    "entry": ("NAME", "the kernel, with template arguments if it has any: 'sgemm<64, 8>'"),
+    "args": ("LIST", "what each argument is, 'A,B,C,N', or some by name: 'width=N,out=C'"),
+    "block": ("LIST", "threads of a block, '16,16'"),
+    "grid": ("LIST", "blocks of the grid, 'ceil_div(N, 16),ceil_div(M, 16)'"),
+    "shared": ("BYTES", "dynamic shared memory of a block"),
+    "column-major": ("LIST", "matrices that are stored by columns, 'A,B'"),
 }
-_MOST_ARGS = 64
+_LISTS = {"args": 64, "block": 3, "grid": 3, "column-major": 64}  # most formulas of each
 
 # Parsers
 
 
-def add_setup(parser: argparse.ArgumentParser, what: str, *, required: bool = True, with_record: bool = True) -> None:
-    """Add the kernel, flags for all settings of its run and, if ``with_record``, for what is recorded."""
+def add_setup(
+    parser: argparse.ArgumentParser,
+    what: str,
+    *,
+    required: bool = True,
+    with_record: bool = True,
+    with_launch: bool = True,
+    taken: tuple[str, ...] = (),
+) -> None:
+    """Add the kernel, flags for all settings of its run, for what is recorded if ``with_record``, and for its launch if
+    ``with_launch``; those of the launch that are ``taken`` by the command are called ``--launch-…``.
+    """
     parser.add_argument("kernel", metavar=what, nargs=None if required else "?")
     for flag in setup_flags(with_record=with_record):
         _add(parser, flag)
     parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the kernel")
-    add_launch(parser)
+    if with_launch:
+        add_launch(parser, taken)
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
@@ -51,11 +62,12 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     groups["time"].add_argument("--phase", type=integer_from(1), help="the first step of this phase, counted from 1")
 
 
-def add_launch(parser: argparse.ArgumentParser) -> None:
+def add_launch(parser: argparse.ArgumentParser, taken: tuple[str, ...] = ()) -> None:
     """Add flags for the parts of a launch. They take precedence over the file's header and its host code."""
     group = parser.add_argument_group("launch of a kernel in a file", "read from the file where they are left out")
     for name, (metavar, text) in _LAUNCH_FLAGS.items():
-        group.add_argument(name, default="", metavar=metavar, help=text)
+        flag = f"--launch-{name}" if name in taken else f"--{name}"
+        group.add_argument(flag, dest=f"launch_{name.replace('-', '_')}", default="", metavar=metavar, help=text)
 
 
 def _add(parser: Any, flag: Flag) -> None:
@@ -67,13 +79,11 @@ def _add(parser: Any, flag: Flag) -> None:
 
 def launch_from(args: argparse.Namespace) -> GivenLaunch:
     """The given parts of the launch. Raises UsageError."""
+    texts = {name: getattr(args, f"launch_{name.replace('-', '_')}", "") for name in _LAUNCH_FLAGS}
+    lists = {name: formulas_of(texts[name], f"--{name}", most) if texts[name] else () for name, most in _LISTS.items()}
+    columns = lists["column-major"]
     return GivenLaunch(
-        entry=args.entry,
-        args=formulas_of(args.args, "--args", _MOST_ARGS) if args.args else (),
-        block=formulas_of(args.block, "--block") if args.block else (),
-        grid=formulas_of(args.grid, "--grid") if args.grid else (),
-        shared_bytes=args.shared,
-        column_major=frozenset(formulas_of(args.column_major, "--column-major", _MOST_ARGS)) if args.column_major else None,
+        texts["entry"], lists["args"], lists["block"], lists["grid"], texts["shared"], frozenset(columns) if columns else None
     )
 
 
