@@ -256,7 +256,7 @@ def bound(setup: Setup) -> Binding:
     """The kernel, parsed and bound to its arguments. Raises SourceError, or SettingError for a launch that isn't possible."""
     kernel, launch, device = setup.kernel, launch_for(setup), device_for(setup)
     try:
-        binding = bind(setup, launch, program_for(kernel, setup.parameters))
+        binding = bind(setup, launch, program_for(kernel, setup.definitions))
     except RecursionError:
         raise GemmvizError("the kernel's expressions are nested too deeply", file=kernel.file) from None
     for array in setup.problem.arrays:
@@ -282,7 +282,7 @@ def _nearest_that_fits(setup: Setup) -> dict[str, int]:
     """The nearest value of another parameter with which the shared arrays fit the device, among the first candidates."""
     for name, value, changed in islice(other_choices(setup), _MOST_TRIED):
         with contextlib.suppress(GemmvizError):  # an error of a candidate is not the user's
-            program = program_for(changed.kernel, changed.parameters)
+            program = program_for(changed.kernel, changed.definitions)
             if shared_bytes(bind(changed, launch_for(changed), program).arrays) <= device_for(setup).shared_per_block:
                 return {name: value}
     return {}

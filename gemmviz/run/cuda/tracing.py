@@ -50,7 +50,7 @@ def twin_unit(setup: Setup, values: bool, some_phases: bool) -> Unit:
     most = min(255, _REGISTER_FILE // (-(-threads // 32) * 32) // 8 * 8)
     flags = {"-DGV_VALUES": values, "-DGV_PHASES": some_phases}
     options = (f"--maxrregcount={most}", *(flag for flag, is_set in flags.items() if is_set))
-    return Unit(twin_for(setup.kernel, setup.parameters).text, setup.kernel.file, TWIN_ENTRY, options)
+    return Unit(twin_for(setup.kernel, setup.definitions).text, setup.kernel.file, TWIN_ENTRY, options)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class TwinRunner:
 
     def __init__(self, nvrtc: Nvrtc, work: Workload, phases: Phases, values: bool, timeout_s: float) -> None:
         self.work, self.phases, self.values, self.timeout_s = work, phases, values, timeout_s
-        self.book = PathBook(twin_for(work.setup.kernel, work.setup.parameters))
+        self.book = PathBook(twin_for(work.setup.kernel, work.setup.definitions))
         self.compiled: Compiled = nvrtc(twin_unit(work.setup, values, phases is not None))
         check_resources(self.compiled, work.launch, work.setup.kernel.file)
         self.aligner = nvrtc(Unit(_ALIGN.read_text(encoding="utf-8"), _ALIGN.name, "align"))

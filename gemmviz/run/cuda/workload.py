@@ -108,14 +108,14 @@ class Workload:
 def real_unit(setup: Setup, source: DeviceSource) -> Unit:
     """The unit of a form of the real kernel, with the setup's parameters as macros and template arguments."""
     given = setup.kernel.template_arguments
-    macros = tuple(f"-D{name}={value}" for name, value in setup.parameters.items() if name not in given)
+    macros = tuple(f"-D{name}={value}" for name, value in setup.definitions.items() if name not in given)
     return Unit(source.text, setup.kernel.file, _entry_of(setup), macros, source.headers)
 
 
 def _entry_of(setup: Setup) -> str:
     """The kernel's name expression, with template arguments filled in."""
     given = setup.kernel.template_arguments
-    named = ", ".join(str(setup.parameters.get(each, each)) for each in given)
+    named = ", ".join(str(setup.definitions.get(each, each)) for each in given)
     return f"{setup.kernel.function}<{named}>" if given else setup.kernel.function
 
 
