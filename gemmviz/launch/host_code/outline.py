@@ -4,18 +4,26 @@ from collections import defaultdict
 
 from clang.cindex import Cursor, CursorKind
 
-from gemmviz.launch.host_code.cursors import Key, Texts, key_of, parts
-from gemmviz.launch.host_code.functions import At, HostFunction, Setting, functions_of, host_functions, is_kernel, place_key
+from gemmviz.launch.host_code.cursors import Key, WrittenText, inner_parts, key_of
+from gemmviz.launch.host_code.functions import (
+    At,
+    HostFunction,
+    VariableSetting,
+    functions_of,
+    host_functions,
+    is_kernel,
+    place_key,
+)
 from gemmviz.launch.host_code.kernels import kernel_outline
 from gemmviz.launch.host_code.launches import launches_of
-from gemmviz.launch.host_code.scope import Program
+from gemmviz.launch.host_code.scope import HostProgram
 from gemmviz.model.outline import FileOutline, KernelOutline
 from gemmviz.parser.unit import Unit
 
 
 def outline_of(unit: Unit) -> FileOutline:
     """Kernels of the unit's project files and every launch in them. What can't be read is listed, never raised."""
-    texts = Texts(unit)
+    texts = WrittenText(unit)
     kernels: dict[tuple[str, int], KernelOutline] = {}
     functions: dict[tuple[str, int], HostFunction] = {}
     for cursor in functions_of(unit):
@@ -25,7 +33,7 @@ def outline_of(unit: Unit) -> FileOutline:
             for each in host_functions(cursor):
                 functions[place_key(_called_at(each))] = each
     names = {place: kernel.name for place, kernel in kernels.items()}
-    program = Program(unit, texts, functions, _constants(unit), names, frozenset(names.values()))
+    program = HostProgram(unit, texts, functions, _constants(unit), names, frozenset(names.values()))
     launches = tuple(launch for function in functions.values() for launch in launches_of(function, program))
     return FileOutline(_defined(kernels), launches)
 
@@ -49,16 +57,16 @@ def _lines(kernel: KernelOutline) -> int:
     return kernel.place.end_line - kernel.place.line
 
 
-def _constants(unit: Unit) -> dict[Key, list[Setting]]:
+def _constants(unit: Unit) -> dict[Key, list[VariableSetting]]:
     """Initialisers of the variables outside functions, static members and members with initialisers included."""
-    found: dict[Key, list[Setting]] = defaultdict(list)
+    found: dict[Key, list[VariableSetting]] = defaultdict(list)
     pending = list(unit.declarations())
     while pending:
         cursor = pending.pop()
         if cursor.kind in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL):
-            values = [each for each in parts(cursor) if each.kind.is_expression()]
+            values = [each for each in inner_parts(cursor) if each.kind.is_expression()]
             if values:
-                found[key_of(cursor)].append(Setting("", values[-1], At(0)))
+                found[key_of(cursor)].append(VariableSetting("", values[-1], At(0)))
         elif cursor.kind in _HOLDERS:
             pending += cursor.get_children()
     return found
