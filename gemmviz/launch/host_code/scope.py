@@ -45,7 +45,7 @@ class HostScope:
     caller: "Scope | None" = None
     passed: tuple[Cursor, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
-    scope_inside: Mapping[Key, str] = field(default_factory=dict)
+    inlined: Mapping[Key, str] = field(default_factory=dict)
     names: dict[str, HostName] = field(default_factory=dict)
     depth: int = 0
 
