@@ -42,7 +42,7 @@ class HostScope:
     program: HostProgram
     function: HostFunction | None
     at: At
-    caller: "Scope | None" = None
+    caller: "HostScope | None" = None
     passed: tuple[Cursor, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     inlined: Mapping[Key, str] = field(default_factory=dict)
@@ -83,11 +83,11 @@ class HostScope:
     def is_parameter(self, key: Key) -> bool:
         return self.function is not None and self.function.position(key) >= 0
 
-    def fresh(self) -> "Scope":
+    def fresh(self) -> "HostScope":
         """The same position with no names used yet."""
         return self.with_names({})
 
-    def with_names(self, names: dict[str, HostName]) -> "Scope":
+    def with_names(self, names: dict[str, HostName]) -> "HostScope":
         return HostScope(
             self.program, self.function, self.at, self.caller, self.passed, self.types, self.inlined, names, self.depth
         )
