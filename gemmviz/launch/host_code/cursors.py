@@ -83,6 +83,18 @@ def uncast(cursor: Cursor) -> Cursor:
     return cursor
 
 
+def initialiser(declaration: Cursor) -> Cursor | None:
+    """What a variable's or member's declaration sets it to; None if it doesn't."""
+    if declaration.kind != CursorKind.VAR_DECL:
+        values = [each for each in inner_parts(declaration) if each.kind.is_expression()]
+        return values[-1] if values else None
+    function: Any = conf.lib.clang_Cursor_getVarDeclInitializer
+    function.argtypes, function.restype = [Cursor], Cursor
+    value: Cursor = function(declaration)
+    value._tu = declaration._tu
+    return None if value.kind.is_invalid() else value
+
+
 def key_of(declaration: Cursor) -> Key:
     return int(declaration.canonical.hash)
 
@@ -130,8 +142,9 @@ def callee(call: Cursor) -> Cursor | None:
 
 
 def arguments(call: Cursor) -> list[Cursor]:
-    """Arguments of a call as written, in order."""
-    return [each for each in call.get_arguments() if each is not None and not is_absent(each)]
+    """Arguments of a call as written, in order; of a lambda's call, without the lambda."""
+    given = [each for each in call.get_arguments() if each is not None and not is_absent(each)]
+    return given[1:] if call.spelling == "operator()" else given
 
 
 def is_float_type(type_: Type) -> bool:

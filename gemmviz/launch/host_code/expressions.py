@@ -1,7 +1,5 @@
 """Expressions of host code to formulas: constants and variables that never change are put in, other names stay."""
 
-import re
-
 from clang.cindex import Cursor, CursorKind, TypeKind
 
 from gemmviz.launch.host_code.cursors import (
@@ -11,7 +9,9 @@ from gemmviz.launch.host_code.cursors import (
     arguments,
     inner_parts,
     is_float_type,
+    is_record,
     key_of,
+    uncast,
     unwrapped,
     variable_of,
 )
@@ -28,7 +28,7 @@ _FUNCTIONS = {
     "sqrtf": "sqrt", "abs": "abs", "fabs": "abs", "round": "round", "log2": "log2", "log2f": "log2", "pow": "pow",
     "powf": "pow",
 }  # fmt: skip
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_AXES = ("x", "y", "z")
 _REFERRED = frozenset({CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.FIELD_DECL})
 
 
@@ -211,8 +211,8 @@ def _single(variable: HostVariable, setting: VariableSetting, scope: HostScope) 
         text = setting_formula(variable, setting, inner)
     except UnreadError:
         return _kept(variable, _constant(variable), scope)
-    if not _IDENTIFIER.search(text):
-        return _kept(variable, inner.value(text), scope)
+    if not inner.names and variable.member and is_dim3(variable.declaration):
+        return text
     if not inner.names or "argc" in scope.program.texts.text(setting.value):
         return _kept(variable, inner.value(text), scope)
     for each in inner.names.values():
@@ -238,7 +238,31 @@ def setting_formula(variable: HostVariable, setting: VariableSetting, scope: Hos
         raise UnreadError(f"{variable.spelled} changes", variable.declaration)
     if not variable.member or setting.member == variable.member:
         return formula(value, scope)
-    return formula(member_value(variable, value), scope)
+    copied = _copied(value)
+    inner = variable_of(copied)
+    if inner is not None:
+        member = f"{inner.member}_{variable.member}" if inner.member else variable.member
+        return variable_formula(HostVariable(inner.key, member, inner.name, inner.declaration), scope)
+    if copied.kind == CursorKind.CALL_EXPR and is_dim3(copied):
+        return _axis_of(arguments(copied), _AXES.index(variable.member), scope)
+    return formula(member_value(variable, copied), scope)
+
+
+def is_dim3(cursor: Cursor) -> bool:
+    return bool(cursor.type.get_canonical().spelling.removeprefix("const ") == "dim3")
+
+
+def _copied(value: Cursor) -> Cursor:
+    """The expression that a struct is copied from."""
+    value = uncast(value)
+    while value.kind == CursorKind.CALL_EXPR and len(arguments(value)) == 1 and is_record(arguments(value)[0].type):
+        value = uncast(arguments(value)[0])
+    return value
+
+
+def _axis_of(given: list[Cursor], position: int, scope: HostScope) -> str:
+    """One extent of ``dim3(x, y, z)``; those not written are 1."""
+    return formula(given[position], scope) if position < len(given) else "1"
 
 
 def member_value(variable: HostVariable, value: Cursor) -> Cursor:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from clang.cindex import Cursor, CursorKind, conf
 
-from gemmviz.launch.host_code.cursors import Key, arguments, callee, inner_parts, key_of, unwrapped, variable_of
+from gemmviz.launch.host_code.cursors import Key, arguments, callee, initialiser, inner_parts, key_of, unwrapped, variable_of
 from gemmviz.parser.operators import binary_operator, unary_operator
 from gemmviz.parser.unit import Unit
 
@@ -30,12 +30,15 @@ _LOOPS = frozenset({CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_ST
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """An arm of a condition that a statement stands in. ``condition`` is None in a loop and in ``default``."""
+    """An arm of a condition that a statement stands in. ``condition`` is None in a loop and in ``default``; ``subject``: what a
+    ``switch`` compares with it.
+    """
 
     statement: int
     arm: int
     condition: Cursor | None = None
     is_loop: bool = False
+    subject: Cursor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,7 @@ class _Walk:
     def __init__(self, function: HostFunction) -> None:
         self.function = function
         self.lambdas: list[HostFunction] = []
+        self.subject: Cursor | None = None
 
     def visit(self, cursor: Cursor, branches: tuple[Branch, ...]) -> None:
         kind = cursor.kind
@@ -174,23 +178,25 @@ class _Walk:
                 yield children[0], branches
                 for arm, child in enumerate(children[1:]):
                     yield child, (*branches, Branch(number, arm, children[0]))
+            case CursorKind.SWITCH_STMT:
+                for child in children:
+                    self.subject = children[0]
+                    yield child, branches
             case CursorKind.CASE_STMT:
-                yield from ((each, (*branches, Branch(number, 0, children[0]))) for each in children[1:])
+                yield from ((each, (*branches, Branch(number, 0, children[0], False, self.subject))) for each in children[1:])
             case CursorKind.DEFAULT_STMT:
                 yield from ((each, (*branches, Branch(number, 0))) for each in children)
             case kind if kind in _LOOPS:
                 yield from ((each, (*branches, Branch(number, 0, None, True))) for each in children)
             case CursorKind.COMPOUND_STMT:
-                yield from _cases(children, branches)
+                yield from _cases(children, branches, self.subject)
             case _:
                 yield from ((each, branches) for each in children)
 
     def _declared(self, cursor: Cursor, at: At) -> None:
-        values = [each for each in inner_parts(cursor) if each.kind.is_expression()]
-        if values and cursor.type.kind.name.endswith("ARRAY") and values[-1].kind != CursorKind.INIT_LIST_EXPR:
-            return
-        if values:
-            self.function.settings[key_of(cursor)].append(VariableSetting("", values[-1] if len(values) == 1 else cursor, at))
+        value = initialiser(cursor)
+        if value is not None and not _is_empty(value):
+            self.function.settings[key_of(cursor)].append(VariableSetting("", value, at))
 
     def _changed(self, cursor: Cursor, at: At) -> None:
         target = inner_parts(cursor)[0]
@@ -218,13 +224,21 @@ class _Walk:
                 self._set(each, None, at)
 
 
-def _cases(children: list[Cursor], branches: tuple[Branch, ...]) -> Iterator[tuple[Cursor, tuple[Branch, ...]]]:
+def _is_empty(value: Cursor) -> bool:
+    """Whether an initialiser is a constructor that isn't written; that of dim3 sets all extents to 1."""
+    is_constructor = value.kind == CursorKind.CALL_EXPR and not arguments(value)
+    return is_constructor and value.spelling == value.type.spelling != "dim3"
+
+
+def _cases(
+    children: list[Cursor], branches: tuple[Branch, ...], subject: Cursor | None
+) -> Iterator[tuple[Cursor, tuple[Branch, ...]]]:
     """Statements of a block; those behind a ``case`` belong to it until the next one."""
     case: tuple[Branch, ...] = ()
     for child in children:
         if child.kind in (CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT):
             condition = next(iter(child.get_children()), None) if child.kind == CursorKind.CASE_STMT else None
-            case = (Branch(int(child.hash), 0, condition),)
+            case = (Branch(int(child.hash), 0, condition, False, subject),)
             yield child, branches
         else:
             yield child, (*branches, *case)

@@ -1,7 +1,7 @@
 """Launches of a host function: ``<<< >>>`` and the runtime's functions that launch, for each caller that chooses a kernel."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clang.cindex import Cursor, CursorKind
 
@@ -10,10 +10,10 @@ from gemmviz.launch.host_code.chains import Target, scopes_of, target_of
 from gemmviz.launch.host_code.cursors import HostVariable, UnreadError, arguments, inner_parts, uncast, unwrapped, variable_of
 from gemmviz.launch.host_code.dimensions import launch_extents
 from gemmviz.launch.host_code.expressions import formula
-from gemmviz.launch.host_code.functions import HostCall, HostFunction, is_configured
+from gemmviz.launch.host_code.functions import Branch, HostCall, HostFunction, is_configured
 from gemmviz.launch.host_code.scope import HostProgram, HostScope
-from gemmviz.model.outline import ArgumentOutline, LaunchOutline, UnreadPart
-from gemmviz.parser.operators import unary_operator
+from gemmviz.model.outline import ArgumentOutline, HostName, LaunchOutline, UnreadPart
+from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
 
 _BY_ARRAY = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "hipLaunchKernel", "hipLaunchCooperativeKernel"})
 _COOPERATIVE = frozenset({"cudaLaunchCooperativeKernel", "hipLaunchCooperativeKernel"})
@@ -106,7 +106,7 @@ class _Reading:
             place=unit.place(self.call.cursor.extent),
             host_function=self.scope.function.name if self.scope.function is not None else "",
             allowed_shared_bytes=self._allowed(),
-            names=tuple(self.scope.names.values()),
+            names=self._names(),
             buffers=tuple(reader.buffers.values()),
             conditions=self._conditions(),
             unread=tuple(self.unread),
@@ -176,6 +176,30 @@ class _Reading:
         texts = self.scope.program.texts
         return tuple(texts.text(each.condition) for each in self.call.at.branches if each.condition is not None)
 
+    def _names(self) -> tuple[HostName, ...]:
+        """The names in the formulas, with the values that the conditions around the launch give them."""
+        chosen = dict(pair for each in self.call.at.branches for pair in _chosen(each))
+        names = self.scope.names.values()
+        return tuple(replace(each, value=chosen[each.name]) if each.name in chosen else each for each in names)
+
     def _note(self, part: str, error: UnreadError) -> None:
         at = error.cursor if error.cursor.location.file is not None else self.call.cursor
         self.unread.append(UnreadPart(part, error.reason, self.scope.program.unit.place(at.extent)))
+
+
+def _chosen(branch: Branch) -> Iterator[tuple[str, int | float]]:
+    """Variables that equal a constant where a condition holds: ``case 4:`` of a switch, ``if (n == 4)``."""
+    if branch.condition is None or branch.arm:
+        return
+    if branch.subject is not None:
+        yield from _equal(branch.subject, branch.condition)
+        return
+    condition = unwrapped(branch.condition)
+    if condition.kind == CursorKind.BINARY_OPERATOR and binary_operator(condition) == "==":
+        yield from _equal(*inner_parts(condition)[:2])
+
+
+def _equal(left: Cursor, right: Cursor) -> Iterator[tuple[str, int | float]]:
+    variable, value = variable_of(left), evaluated(right)
+    if variable is not None and value is not None:
+        yield variable.spelled, value

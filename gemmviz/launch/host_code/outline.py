@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 
-from clang.cindex import Cursor, CursorKind
+from clang.cindex import CursorKind
 
-from gemmviz.launch.host_code.cursors import Key, WrittenText, inner_parts, key_of
+from gemmviz.launch.host_code.cursors import Key, WrittenText, initialiser, key_of
 from gemmviz.launch.host_code.functions import (
     At,
     HostFunction,
@@ -31,15 +31,16 @@ def outline_of(unit: Unit) -> FileOutline:
             kernels[place_key(cursor)] = kernel_outline(cursor, unit, texts)
         elif cursor.is_definition():
             for each in host_functions(cursor):
-                functions[place_key(_called_at(each))] = each
+                functions[_key(each)] = each
     names = {place: kernel.name for place, kernel in kernels.items()}
     program = HostProgram(unit, texts, functions, _constants(unit), names, frozenset(names.values()))
     launches = tuple(launch for function in functions.values() for launch in launches_of(function, program))
     return FileOutline(_defined(kernels), launches)
 
 
-def _called_at(function: HostFunction) -> Cursor:
-    return function.cursor
+def _key(function: HostFunction) -> tuple[str, int]:
+    """The place by which calls find a function; a lambda's is that of its class."""
+    return place_key(function.cursor if function.outer is None else function.cursor.type.get_declaration())
 
 
 def _defined(kernels: dict[tuple[str, int], KernelOutline]) -> tuple[KernelOutline, ...]:
@@ -64,9 +65,9 @@ def _constants(unit: Unit) -> dict[Key, list[VariableSetting]]:
     while pending:
         cursor = pending.pop()
         if cursor.kind in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL):
-            values = [each for each in inner_parts(cursor) if each.kind.is_expression()]
-            if values:
-                found[key_of(cursor)].append(VariableSetting("", values[-1], At(0)))
+            value = initialiser(cursor)
+            if value is not None:
+                found[key_of(cursor)].append(VariableSetting("", value, At(0)))
         elif cursor.kind in _HOLDERS:
             pending += cursor.get_children()
     return found
