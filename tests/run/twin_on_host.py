@@ -14,7 +14,7 @@ import numpy as np
 from gemmviz.launch.legality import evaluated
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.run.align import Alignment, PathBook, Region, alignment, check_hashes, outside
+from gemmviz.run.align import NOTHING, Alignment, PathBook, Region, alignment, check_hashes, outside
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.inputs import matrices
 from gemmviz.source.twin.twin import TWIN_ENTRY, shared_numbers, twin_for
@@ -114,15 +114,16 @@ class HostTwins:
 
 def _elements(binding: Any, space: ThreadSpace, lined_up: Alignment, words: Any) -> Any:
     """As the GPU's own kernel does it."""
-    element = np.full((len(lined_up.site), space.thread_count), -1, np.int32)
+    element = np.full((lined_up.rows, space.thread_count), -1, np.int32)
     for slots in lined_up.slots:
-        some = words[: len(slots.step), slots.threads]
+        some = words[: len(slots.row), slots.threads]
         found = (some - slots.base[:, None]) // slots.unit[:, None]
-        bad = np.argwhere(found > slots.last[:, None])
+        found = np.where(some == NOTHING, np.uint32(NOTHING), found)
+        bad = np.argwhere((found > slots.last[:, None]) & (some != NOTHING))
         if len(bad):
             slot, thread = bad[0]
             raise outside(binding, space, slots, int(slot), int(slots.threads[thread]), int(some[slot, thread]))
-        element[slots.step[:, None], slots.threads[None, :]] = found.view(np.int32)
+        element[slots.row[:, None], slots.threads[None, :]] = found.view(np.int32)
     return element
 
 

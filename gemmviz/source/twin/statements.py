@@ -10,11 +10,14 @@ from gemmviz.source.nodes import (
     Barrier,
     Block,
     Break,
+    Commit,
     Continue,
+    Copy,
     Declare,
     DeclareArray,
     Evaluate,
     Expr,
+    Fence,
     If,
     Loop,
     Program,
@@ -22,8 +25,9 @@ from gemmviz.source.nodes import (
     Sequence,
     Stmt,
     Unrolled,
+    Wait,
 )  # fmt: skip
-from gemmviz.source.twin.expressions import ExpressionPrinter
+from gemmviz.source.twin.expressions import ExpressionPrinter, space_of
 from gemmviz.source.twin.slots import aligned_slots, slot_names, slot_types
 from gemmviz.source.twin.spelling import c_type
 from gemmviz.source.types import Scalar, StructType, VectorType
@@ -81,6 +85,14 @@ class Printer:
                 return f"return {self.value(value)};"
             case Barrier(access=access, waits_for_block=waits_for_block):
                 return f"gv_arrive<{access}>(gv_self); {'__syncthreads' if waits_for_block else '__syncwarp'}();"
+            case Fence(access=access):
+                return f"gv_arrive<{access}>(gv_self); __threadfence();"
+            case Copy():
+                return self._copy(node)
+            case Commit():
+                return "gv_commit(gv_self);"
+            case Wait(access=access, pending=pending):
+                return f"gv_wait<{access}>(gv_self, {self.value(pending)});"
         raise AssertionError(node)
 
     def _declared(self, slot: int, value: Expr | None) -> str:
@@ -94,6 +106,14 @@ class Printer:
         element, name = storage(node.element, node.size, self.name(node.slot))
         values = "" if node.values is None else f" = {{{', '.join(map(self.value, node.values))}}}"
         return f"{'__align__(16) ' if node.slot in self.aligned else ''}{element} {name}{values};"
+
+    def _copy(self, node: Copy) -> str:
+        """A copy of the bytes of the target's type. It is done at once, as a copy that completes early may be."""
+        ctype = c_type(node.target.type)
+        spaces = f"{space_of(node.source)}, {space_of(node.target)}"
+        to, of = (f"({ctype}*){self.value(side.pointer)}" for side in (node.target, node.source))
+        taken = f"sizeof({ctype})" if node.fills_zero_from is None else self.value(node.fills_zero_from)
+        return f"gv_copy<{node.access}, {spaces}, {ctype}>(gv_self, {to}, {of}, {taken});"
 
     def _if(self, node: If) -> Iterator[str]:
         yield f"if ({self.value(node.condition)}) {{"

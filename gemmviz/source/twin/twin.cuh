@@ -21,8 +21,9 @@ struct gv_record_book {
 };
 extern "C" { __constant__ gv_record_book gv_book; }
 
-enum gv_event : unsigned int { GV_ACCESS, GV_LOOP, GV_TRIP, GV_LOOP_END, GV_PASSED };
+enum gv_event : unsigned int { GV_ACCESS, GV_LOOP, GV_TRIP, GV_LOOP_END, GV_PASSED, GV_COMMIT, GV_PENDING };
 #define GV_SHARED 0x80000000u       // a word in shared memory: its byte in the block's window
+#define GV_NOTHING 0xffffffffu      // the word of a copy's source where nothing is read
 #define GV_OUTSIDE 0x7fffffffu      // a word outside the memory that holds the matrices
 
 __device__ __forceinline__ unsigned int gv_block_index(int axis)
@@ -74,12 +75,16 @@ struct gv_thread {
     }
     __device__ __forceinline__ void record(unsigned int site, unsigned int word)
     {
+        put(word);
+        note(site << 3 | GV_ACCESS);
+    }
+    __device__ __forceinline__ void put(unsigned int word)
+    {
         if (used < gv_book.capacity) {
             *next = word;
             next += gv_book.threads;
         }
         ++used;
-        note(site << 3 | GV_ACCESS);
     }
     template <typename T> __device__ __forceinline__ void value(unsigned int slot, const T& element)
     {
@@ -142,6 +147,32 @@ template <unsigned int site> __device__ __forceinline__ void gv_arrive(gv_thread
     } else {
         gv.note(site << 3 | GV_PASSED); // a barrier that is not recorded still parts what is before it from what is after
     }
+}
+template <unsigned int site, gv_space space, typename T> __device__ __forceinline__ T& gv_atomic(gv_thread& gv, T& element)
+{
+    return gv_load<site, space>(gv, element);
+}
+template <unsigned int site, gv_space from, gv_space into, typename T>
+__device__ __forceinline__ void gv_copy(gv_thread& gv, T* target, const T* source, unsigned int taken)
+{
+    T value = {};
+    if (taken >= sizeof(T)) value = *source;
+    else for (unsigned int at = 0; at < taken; ++at) ((unsigned char*)&value)[at] = ((const unsigned char*)source)[at];
+    if (gv.on) {
+#ifdef GV_VALUES
+        gv.value(gv.used, value);
+        gv.value(gv.used + 1, value);
+#endif
+        gv.put(taken ? gv_word<from>(source) : GV_NOTHING);
+        gv.record(site, gv_word<into>(target));
+    }
+    *target = value;
+}
+__device__ __forceinline__ void gv_commit(gv_thread& gv) { gv.note(GV_COMMIT); }
+template <unsigned int site> __device__ __forceinline__ void gv_wait(gv_thread& gv, unsigned int pending)
+{
+    gv_arrive<site>(gv);
+    gv.note(pending << 3 | GV_PENDING);
 }
 __device__ __forceinline__ void gv_declare_shared(unsigned int array, const volatile void* address)
 {

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gemmviz.model.arrays import Ints
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.source.nodes import Program, SharedArray
+from gemmviz.source.nodes import Copy, Program, SharedArray
 from gemmviz.source.program import program_for
 from gemmviz.source.twin.slots import slot_types
 from gemmviz.source.twin.spelling import c_type, headers
@@ -42,20 +42,26 @@ class Twin:
         """Number of loops around the innermost access."""
         return max((len(access.loops) for access in self.program.accesses), default=0)
 
-    def path(self, events: npt.NDArray[np.uint32]) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    def path(self, events: npt.NDArray[np.uint32]) -> tuple[Ints, Ints, npt.NDArray[np.bool_], Ints]:
         """The accesses of a thread, from its events.
 
-        Returns numbers of the program's accesses, (n,); the trips of the loops around them, (n, depth), padded with -1; and
-        whether each was recorded, (n,): barriers are reported even where they aren't recorded.
+        Returns numbers of the program's accesses, (n,); the trips of the loops around them, (n, depth), padded with -1; whether
+        each was recorded, (n,): barriers are reported even where they aren't recorded; and the index of the wait that
+        completes each asynchronous copy, (n,), -1 for what is none or isn't completed.
         """
         rows: list[tuple[int, ...]] = []
         recorded: list[bool] = []
         visits: list[int] = []
+        batch, under_way = 0, list[tuple[int, int]]()  # batch and row of each copy
+        completes: dict[int, int] = {}
+        is_async = [access.is_async for access in self.program.accesses]
         tests_first = [loop.tests_first for loop in self.program.loops]
         for code in events.tolist():
             match code & 7:
                 case 0 | 4:
                     recorded.append(code & 7 == 0)
+                    if is_async[code >> 3]:
+                        under_way.append((batch, len(rows)))
                     rows.append((code >> 3, *visits))
                 case 2:
                     visits[-1] += 1
@@ -63,10 +69,17 @@ class Twin:
                     visits.append(-1 if tests_first[code >> 3] else 0)
                 case 3:
                     visits.pop()
+                case 5:
+                    batch += 1
+                case 6:
+                    done = [row for of, row in under_way if of < batch - (code >> 3)]
+                    completes |= dict.fromkeys(done, len(rows) - 1)
+                    under_way = [each for each in under_way if each[1] not in completes]
         table = np.full((len(rows), 1 + self.depth), -1, np.int32)
         for number, row in enumerate(rows):
             table[number, : len(row)] = row
-        return table[:, 0], table[:, 1:], np.array(recorded, bool)
+        completed = np.array([completes.get(row, -1) for row in range(len(rows))], np.int32)
+        return table[:, 0], table[:, 1:], np.array(recorded, bool), completed
 
 
 def twin_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Twin:
@@ -93,6 +106,12 @@ def printed_twin(program: Program, file: str) -> Twin:
         "",
     ]
     return Twin("\n".join(lines), program)
+
+
+@lru_cache(maxsize=64)
+def copied_bytes(program: Program) -> Mapping[int, int]:
+    """The number of bytes that each copy moves, by the number of its access."""
+    return {each.access: each.target.type.bytes for each in parts(program.body) if isinstance(each, Copy)}
 
 
 def shared_numbers(program: Program) -> list[int]:
