@@ -18,6 +18,7 @@ from gemmviz.files.child_process import read_frame, write_frame
 from gemmviz.model.errors import GemmvizError, Place, SourceError
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import load_parser, parse
+from gemmviz.source.reader.read import read_program
 
 _READY = 0
 _MOST_MEMORY = 4 << 30  # bytes of address space
@@ -29,7 +30,7 @@ def diagnostics(source: SourceText) -> tuple[tuple[str, Place | None], ...]:
     return tuple((each.message, each.place) for each in parse(source).errors)
 
 
-REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics}
+REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics, "program": read_program}
 
 
 def answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:

@@ -7,14 +7,15 @@ from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.assign import assign
 from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
-from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.initialisers import initialised, stripped, vector_of, zero_of
+from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
-from gemmviz.source.reader.lowering import Lowering, bare
+from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import fields_of
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.records import new_object
 from gemmviz.source.reader.symbols import Object, Thing
+from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import VOID, ArrayType, Scalar, StructType, VectorType
 
 
@@ -93,8 +94,10 @@ def filled(low: Lowering, target: Expr | Thing, value: Node, node: Node) -> Expr
         inner = stripped(value)
         given = aggregate(low, target.type, inner, node) if inner.kind == k.INIT_LIST_EXPR else low.place_node(value)
         found = copied(low, target, given, node)
-        return found if not isinstance(found, Thing) else Inline(
-            VOID, (), Block(tuple(Evaluate(each) for each in found.effects)), None, low.place(node)
+        return (
+            found
+            if not isinstance(found, Thing)
+            else Inline(VOID, (), Block(tuple(Evaluate(each) for each in found.effects)), None, low.place(node))
         )
     return assign(low, target, "", initialised(low, value, target.type), node, node, False)
 

@@ -8,9 +8,10 @@ from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised
 from gemmviz.source.reader.library import RawCursor
-from gemmviz.source.reader.lowering import Activation, Lowering, bare
+from gemmviz.source.reader.lowering import Activation, Lowering
 from gemmviz.source.reader.records import copy_of, new_object
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Symbol, Thing, Variable
+from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import ArrayType, CType, PointerType, StructType, Void
 
 _DEEPEST, _MOST_CALLS = 32, 4000
@@ -29,6 +30,9 @@ def inlined(
     """The node of a call: the function's body, lowered with the types and constants of this call."""
     _check_depth(low, definition, node)
     function = low.cursors.declaration(definition)
+    if definition.first not in low.entered:
+        low.entered.add(definition.first)
+        low.enter_function(function)
     parameters = [each for each in function.children if each.kind == k.PARM_DECL]
     nodes = [*arguments, *(_default(low, each, node) for each in parameters[len(arguments) :])]
     given = [low.place_node(each) for each in nodes]
@@ -98,7 +102,9 @@ def _body(low: Lowering, function: Node, node: Node) -> Block:
     return body
 
 
-def _result(low: Lowering, activation: Activation, bindings: tuple[tuple[int, Expr], ...], body: Block, node: Node) -> Expr | Thing:
+def _result(
+    low: Lowering, activation: Activation, bindings: tuple[tuple[int, Expr], ...], body: Block, node: Node
+) -> Expr | Thing:
     place = low.place(node)
     if activation.reference is not None:
         return _referred(low, activation.reference, Inline(_VOID, bindings, body, None, place), node)
@@ -125,9 +131,7 @@ def _referred(low: Lowering, target: Expr | Thing, call: Inline, node: Node) -> 
 _VOID = Void()
 
 
-def _bound(
-    low: Lowering, parameter: Node, value: Expr | Thing, bindings: Bindings, effects: list[Expr], node: Node
-) -> Symbol:
+def _bound(low: Lowering, parameter: Node, value: Expr | Thing, bindings: Bindings, effects: list[Expr], node: Node) -> Symbol:
     """The meaning of a parameter; a value gets a slot of its own."""
     raw = low.cursors.lib.getCanonicalType(low.cursors.type(parameter))
     name = low.cursors.name(parameter.cursor)
@@ -162,9 +166,7 @@ def _by_value(low: Lowering, name: str, value: Expr, ctype: CType, bindings: Bin
     return Variable(slot, ctype, name)
 
 
-def _referenced(
-    low: Lowering, name: str, value: Expr, is_const: bool, to: CType, bindings: Bindings, node: Node
-) -> Symbol:
+def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType, bindings: Bindings, node: Node) -> Symbol:
     """The meaning of a parameter that is a reference."""
     match value:
         case Offset(type=ArrayType() as array):

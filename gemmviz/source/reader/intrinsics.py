@@ -161,7 +161,9 @@ INTRINSICS: dict[str, Intrinsic] = {
     "assert": _checked,
     "__assert_fail": _ignored,
     "memset": _cleared,
-    **dict.fromkeys(("__threadfence", "__threadfence_block", "__threadfence_system", "__builtin_assume", "__nanosleep"), _ignored),
+    **dict.fromkeys(
+        ("__threadfence", "__threadfence_block", "__threadfence_system", "__builtin_assume", "__nanosleep"), _ignored
+    ),
     **dict.fromkeys(("__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"), _shuffle),
     **dict.fromkeys(("__ldg", "__ldcs", "__ldcg", "__ldca", "__ldcv", "__ldlu"), _load),
     **dict.fromkeys(("__stcs", "__stcg", "__stwb", "__stwt"), _store),

@@ -30,10 +30,13 @@ from gemmviz.source.nodes import (
     Stmt,
 )  # fmt: skip
 from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader.addressed import addressed_in
 from gemmviz.source.reader.cursors import Cursors, Node
 from gemmviz.source.reader.cxx_types import Types, UnknownType
+from gemmviz.source.reader.errors import first_error, reworded
 from gemmviz.source.reader.library import RawCursor, RawType
 from gemmviz.source.reader.symbols import Symbol, Thing, Variable
+from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import (
     BOOL,
     INT,
@@ -90,6 +93,7 @@ class Lowering:
     kernel_place: Place = field(default_factory=lambda: Place(1, 1, 1, 1))
     scope_ends: list[int] = field(default_factory=list)  # last lines of the scopes around
     addressed: set[int] = field(default_factory=set)  # keys of variables whose address is taken
+    entered: set[int] = field(default_factory=set)  # keys of functions whose errors were looked at
     inlined: int = 0  # calls, by now
     local_bytes: int = 0  # of a thread's own arrays, by now
     local_elements: int = 0  # in them
@@ -206,7 +210,7 @@ class Lowering:
             case Scalar(), PointerType() if isinstance(expr, Const) and not expr.value:
                 return Reinterpret(to, Const(ULONG, 0), self.place(node))
             case PointerType(to=have, space=space), PointerType(to=want):
-                if have == want or unit_bytes(have) == unit_bytes(want) and not _widths_differ(have, want):
+                if have == want or (unit_bytes(have) == unit_bytes(want) and not _widths_differ(have, want)):
                     return expr
                 return Reinterpret(to.into(space), expr, self.place(node))
             case _ if source == to:
@@ -269,6 +273,16 @@ class Lowering:
         if sentence not in self.notes:
             self.notes.append(sentence)
 
+    def enter_function(self, tree: Node) -> None:
+        """Prepares to lower the body of a function. Raises SourceError for the first error of the compiler in it."""
+        self.addressed |= addressed_in(self.cursors, tree)
+        unit = self.cursors.unit
+        if unit.errors and (where := self.cursors.file_place(tree)) is not None:
+            name, place, _ = where
+            error = first_error(unit, name or unit.source.shown or unit.source.main, place.line, place.end_line)
+            if error is not None:
+                raise reworded(unit, error, error.place or self.call_place)
+
     # Places
 
     @property
@@ -305,7 +319,9 @@ class Lowering:
 
     def unsupported(self, node: Node) -> SourceError:
         what = _CONSTRUCTS.get(node.kind, "this")
-        return self.error(f"{what} is not supported", node, "gemmviz reads the part of CUDA C that GEMM kernels use", id="unsupported")
+        return self.error(
+            f"{what} is not supported", node, "gemmviz reads the part of CUDA C that GEMM kernels use", id="unsupported"
+        )
 
 
 _CONSTRUCTS = {
@@ -318,16 +334,6 @@ _CONSTRUCTS = {
     k.DELETE_EXPR: "delete",
     k.STRING_LITERAL: "a string",
 }
-
-
-def bare(node: Node) -> Node:
-    """The expression within parentheses and implicit conversions."""
-    while node.kind in (k.UNEXPOSED_EXPR, k.PAREN_EXPR):
-        parts = node.parts
-        if len(parts) != 1:
-            return node
-        node = parts[0]
-    return node
 
 
 def component_of(deref: Deref, component: Component) -> Deref:

@@ -2,13 +2,13 @@
 
 from math import prod
 
-from gemmviz.source.nodes import Declare, DeclareArray, Expr, Inline, Block, Stmt
+from gemmviz.source.nodes import Block, Declare, DeclareArray, Expr, Inline, Stmt
 from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import fields_of, needs_memory
 from gemmviz.source.reader.symbols import ArrayVariable, InMemory, Object, Symbol, Thing, Variable
-from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructType, VOID, VectorType
+from gemmviz.source.types import VOID, ArrayType, CType, PointerType, Scalar, StructType, VectorType
 
 _MOST_LOCAL_BYTES = 512 << 10  # CUDA C++ Programming Guide, compute capabilities: local memory of a thread
 
@@ -37,7 +37,9 @@ def _member(low: Lowering, ctype: CType, name: str, statements: list[Stmt], node
     return Variable(slot, ctype, name, checked=True)
 
 
-def in_memory(low: Lowering, ctype: Scalar | VectorType | StructType, name: str, statements: list[Stmt], node: Node) -> InMemory:
+def in_memory(
+    low: Lowering, ctype: Scalar | VectorType | StructType, name: str, statements: list[Stmt], node: Node
+) -> InMemory:
     """An object of local memory."""
     slot = local_array(low, ctype, 1, name, statements, node)
     return InMemory(slot, PointerType(ctype, "local"))
