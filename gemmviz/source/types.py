@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Literal
 
 from gemmviz.model.element_types import ELEMENT_TYPES, ElementType, element_type_of_c
+
+if TYPE_CHECKING:
+    import numpy as np
 
 AddressSpace = Literal["global", "shared", "local"]
 
@@ -25,12 +26,14 @@ class Scalar:
         return element_type_of_c(self.name)
 
     @property
-    def dtype(self) -> np.dtype:  # type: ignore[type-arg]
+    def dtype(self) -> "np.dtype":  # type: ignore[type-arg]
         return self.element.stored
 
     @property
-    def running(self) -> np.dtype:  # type: ignore[type-arg]
+    def running(self) -> "np.dtype":  # type: ignore[type-arg]
         """The NumPy type of its values while a kernel runs: float32 for types that NumPy lacks."""
+        import numpy as np
+
         return self.dtype if self.element.decode is None else np.dtype(np.float32)
 
     @property

@@ -21,7 +21,7 @@ BITS = np.arange(1 << 16, dtype=np.uint16)
 HALVES = BITS.view(np.float16)
 BFLOATS = (BITS.astype(np.uint32) << 16).view(np.float32)
 KINDS = {"half": HALF, "bfloat16": BFLOAT16}
-ALL = {"half": HALVES, "bfloat16": BFLOATS}
+ALL: dict[str, Any] = {"half": HALVES, "bfloat16": BFLOATS}
 
 
 def call(name: str, *values: Any, types: Any = None) -> Any:
@@ -151,7 +151,7 @@ def test_directed_arithmetic(function: str, direction: str, letter: str, kind: S
     draw = np.random.default_rng(6)
     x, y = ((draw.random(400) - 0.5).astype(kind.dtype) * draw.integers(1, 1000, 400).astype(kind.dtype) for _ in "xy")
     found = call(f"__{letter}{function}_{direction}", x, y, types=[kind, kind])
-    apply = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b}[
+    apply: Any = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b}[
         function
     ]
     for a, b, result in zip(x.tolist(), y.tolist(), found, strict=True):

@@ -5,12 +5,13 @@ from functools import lru_cache
 from typing import Any
 
 from gemmviz.run.cpu.simt.contents import contents
-from gemmviz.run.cpu.simt.numbers import parts
 from gemmviz.source.nodes import (
     Assign,
+    Atomic,
     Base,
     Call,
     Component,
+    Copy,
     Declare,
     DeclareArray,
     Deref,
@@ -20,8 +21,10 @@ from gemmviz.source.nodes import (
     Read,
     Reinterpret,
     Return,
+    Wait,
 )
 from gemmviz.source.types import PointerType, Scalar
+from gemmviz.source.walk import parts
 
 _Given = tuple[set[int], set[int]]  # variables, and those that they are given something of
 
@@ -34,8 +37,7 @@ def carriers(program: Program) -> frozenset[int]:
     """
     held = contents(program).slots
     given = [*_given(program.body, held)]
-    stores = (node.value for node in parts(program.body) if isinstance(node, Assign) and _is_shared(node.target))
-    found = {slot for value in stores for slot in _slots(value, held)}
+    found = {slot for node in parts(program.body) for value in _stored(node) for slot in _slots(value, held)}
     while True:
         more = {slot for to, of in given if to & found for slot in of} - found
         if not more:
@@ -49,11 +51,20 @@ def brings_nothing(node: Any, carriers: frozenset[int], held: frozenset[int]) ->
     ``held``: the integer variables that hold something of a memory.
     """
     for part in parts(node):
-        stores = isinstance(part, Assign) and _is_shared(part.target)
+        stores = isinstance(part, Copy | Wait) or next(_stored(part), None) is not None
         passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, PointerType) for arg in part.args)
         if stores or passes_pointer:
             return False
     return not any(to & carriers for to, _ in _given(node, held))
+
+
+def _stored(node: Any) -> Iterator[Any]:
+    """What an assignment or an atomic operation on shared memory stores there."""
+    match node:
+        case Assign(target=target, value=value) if _is_shared(target):
+            yield value
+        case Atomic(target=target, args=args) if _is_shared(target):
+            yield from args
 
 
 def _given(node: Any, held: frozenset[int]) -> Iterator[_Given]:

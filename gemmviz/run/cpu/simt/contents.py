@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from gemmviz.run.cpu.simt.numbers import is_float, is_number, number_slots, parts
+from gemmviz.run.cpu.simt.numbers import is_float, is_number, number_slots
 from gemmviz.source.nodes import (
     Assign,
+    Atomic,
     Base,
     Binary,
     Call,
@@ -34,6 +35,7 @@ from gemmviz.source.nodes import (
     Unary,
 )  # fmt: skip
 from gemmviz.source.types import PointerType
+from gemmviz.source.walk import parts
 
 _Targets = dict[int, set[int]]
 _Slots = frozenset[int]
@@ -74,7 +76,7 @@ class Contents:
                 return result in self.slots
             case Sequence(parts=several) if several:
                 return self._reaches(several[-1])
-        return type(node).__name__ == "Atomic"
+        return isinstance(node, Atomic)
 
     def _reaches(self, node: Expr) -> bool:
         """Whether an operand of any type holds something of a memory."""

@@ -8,6 +8,7 @@ import numpy as np
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
 from gemmviz.run.cpu.simt.access_types import AccessType
+from gemmviz.run.cpu.simt.address_space import found_address, integer_address
 from gemmviz.run.cpu.simt.addresses import (
     base_address,
     indexed_address,
@@ -15,9 +16,9 @@ from gemmviz.run.cpu.simt.addresses import (
     reinterpreted_address,
     shifted_address,
     target_of,
-    units_per_scale,
 )  # fmt: skip
 from gemmviz.run.cpu.simt.assignments import assignment, component_type
+from gemmviz.run.cpu.simt.atomics import atomic
 from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
 from gemmviz.run.cpu.simt.loads import load
@@ -27,7 +28,12 @@ from gemmviz.run.cpu.simt.pointers import comparison, is_not_null, same_memory
 from gemmviz.run.cpu.simt.values import Address, Closure, merged
 from gemmviz.source.counted import known_trips
 from gemmviz.source.nodes import (
+    Address as IntegerAddress,
+)
+from gemmviz.source.nodes import (
     Assign,
+    AtAddress,
+    Atomic,
     Base,
     Binary,
     Call,
@@ -101,8 +107,8 @@ class Compiler:
         """The closure of an initial value in a local array."""
         return self.value(node)
 
-    def zero(self, slot: int, scalar: Scalar) -> Any:
-        """The value of an element of a local array that its initialiser doesn't mention."""
+    def zero(self, scalar: Scalar, holds_contents: bool) -> Any:
+        """The zero of an element of memory that may hold contents of others."""
         return values.constant(scalar.dtype.type(0).item(), scalar)
 
     def value(self, node: Expr) -> Closure:
@@ -115,7 +121,7 @@ class Compiler:
                 return lambda machine: counter
             case Read():
                 return _read(node)
-            case Base() | Offset() | Reinterpret():
+            case Base() | Offset() | Reinterpret() | AtAddress():
                 return self.address(node)
             case Deref():
                 return load(node, self.address(node.pointer), self.merge_loaded(node))
@@ -125,8 +131,7 @@ class Compiler:
                 vector = self.value(of)
                 return lambda machine: vector(machine)[component]
             case MakeVector(parts=parts):
-                closures = [self.value(part) for part in parts]
-                return lambda machine: [closure(machine) for closure in closures]
+                return _vector([self.value(part) for part in parts])
             case Unary() | Binary() | Convert():
                 return self._of_pointers(node) if _is_of_pointers(node) else self._operation(node)
             case PointerDifference():
@@ -143,7 +148,18 @@ class Compiler:
                 return self._inline(node)
             case Sequence(parts=parts):
                 return _sequence([self.value(part) for part in parts])
+            case Atomic() | IntegerAddress():
+                return self._beyond_c(node)
         raise AssertionError(node)
+
+    def _beyond_c(self, node: Atomic | IntegerAddress) -> Closure:
+        """The value of what C has no operator for."""
+        match node:
+            case Atomic(target=target, args=args):
+                running = self.merge_loaded(target)
+                return atomic(node, self.address(target.pointer), [self.value(arg) for arg in args], running)
+            case IntegerAddress(pointer=pointer):
+                return integer_address(node, self.address(pointer))
 
     def _constant(self, node: Const | Index | Extent) -> Any:
         """The value of a node that is the same whenever it is evaluated."""
@@ -169,7 +185,7 @@ class Compiler:
             case Base(slot=slot):
                 return base_address(slot)
             case Offset(pointer=pointer, index=index, scale=scale):
-                distance, units = known_trips(index, self.constants), scale * units_per_scale(pointer)
+                distance, units = known_trips(index, self.constants), scale
                 if distance is not None:
                     return shifted_address(self.address(pointer), distance * units)
                 return indexed_address(self.address(pointer), self.known(index), units)
@@ -177,6 +193,8 @@ class Compiler:
                 if (null := null_address(pointer)) is not None:
                     return null
                 return reinterpreted_address(self.address(pointer), target_of(pointer), to, place)
+            case AtAddress(address=integer):
+                return null_address(integer) or found_address(node, self.value(integer))
         return null_address(node) or self.value(node)
 
     def _of_pointers(self, node: Unary | Binary | Convert) -> Closure:
@@ -339,3 +357,7 @@ def _sequence(closures: list[Closure]) -> Closure:
         return result
 
     return run
+
+
+def _vector(closures: list[Closure]) -> Closure:
+    return lambda machine: [closure(machine) for closure in closures]

@@ -23,7 +23,10 @@ from gemmviz.run.cpu.simt.pointers import Several, each_memory
 from gemmviz.run.cpu.simt.tags import TagLocal, TagShared, constant_tag
 from gemmviz.run.cpu.simt.values import Closure
 from gemmviz.source.nodes import (
+    Address,
     Assign,
+    AtAddress,
+    Atomic,
     Binary,
     Call,
     Component,
@@ -49,7 +52,7 @@ from gemmviz.source.nodes import (
 )
 from gemmviz.source.types import LONG, Scalar, VectorType
 
-_COPIES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}
+_COPIES = {f"__shfl{way}{sync}" for way in ("", "_up", "_down", "_xor") for sync in ("", "_sync")}
 
 
 class SymbolicCompiler(Compiler):
@@ -80,8 +83,8 @@ class SymbolicCompiler(Compiler):
     def merge_loaded(self, node: Deref) -> Scalar | None:
         return LONG if self.contents.has(node) else super().merge_loaded(node)
 
-    def zero(self, slot: int, scalar: Scalar) -> Any:
-        return constant_tag(0.0) if scalar.is_float or slot in self.contents.slots else super().zero(slot, scalar)
+    def zero(self, scalar: Scalar, holds_contents: bool) -> Any:
+        return constant_tag(0.0) if scalar.is_float or holds_contents else super().zero(scalar, holds_contents)
 
     def known(self, node: Expr) -> Closure:
         """The closure of a value on which control flow or an address depends. Raises NeedsValues if it isn't known."""
@@ -116,7 +119,9 @@ class SymbolicCompiler(Compiler):
                 raise NeedsValues
             case Call(type=Scalar(), args=args) if any(is_float(arg.type) for arg in args) and self._is_number(node):
                 return self._plain.value(node)
-            case Call(type=VectorType(count=count), name=name) if name not in _COPIES:
+            case Atomic(type=Scalar()):
+                return self._computed(node)
+            case Call(type=VectorType(count=count)) | Atomic(type=VectorType(count=count)) if not _is_copy(node):
                 return _all_computed(self._computed(node), count)
         if isinstance(node.type, Scalar) and not node.type.is_float and self.contents.has(node):
             return self._content(node)
@@ -127,7 +132,7 @@ class SymbolicCompiler(Compiler):
         match node:
             case Convert(type=to, operand=operand) if isinstance(operand.type, Scalar) and _same_bits(operand.type, to):
                 return self.value(operand)
-            case Unary() | Binary() | Convert() | Call():
+            case Unary() | Binary() | Convert() | Call() | Atomic():
                 return self._computed(node)
             case Logic(left=left, right=right):
                 if self.effect(right) is None:
@@ -239,6 +244,12 @@ class SymbolicCompiler(Compiler):
                 return self.effect(node.condition)
             case Call(name=name, args=args) if name not in ("assert", "memset"):
                 return _all([self.effect(arg) for arg in args])
+            case Atomic():
+                return self._update(node)
+            case Address(pointer=pointer):
+                return self.effect(pointer)
+            case AtAddress(address=address):
+                return self.effect(address)
             case Assign() | Inline() | Call() | Logic() | Select():
                 return self.value(node)
         return None
@@ -260,6 +271,34 @@ class SymbolicCompiler(Compiler):
                 one(machine, each, offset)
 
         return touch
+
+    def _update(self, node: Atomic) -> Closure:
+        """The access of an atomic operation, after which nothing is known of its element."""
+        address, place, access, kind = self.address(node.target.pointer), node.place, node.access, access_type(node.type)
+        before = _all([self.effect(arg) for arg in node.args])
+
+        def one(machine: Machine, memory: Any, offset: Any) -> None:
+            offset = memory.checked(machine, offset, kind, place)
+            machine.touch(access, memory.number, memory.recorded(offset, kind), place)
+            self.announce(machine, memory, [COMPUTED] * kind.width, kind)
+            for i in range(kind.width):
+                memory.store(machine, offset + i, COMPUTED, kind, place)
+
+        def update(machine: Machine) -> None:
+            if before is not None:
+                before(machine)
+            memory, offset = address(machine)
+            if memory.__class__ is not Several:
+                one(machine, memory, offset)
+                return
+            for each, _ in each_memory(machine, memory):
+                one(machine, each, offset)
+
+        return update
+
+
+def _is_copy(node: Call | Atomic) -> bool:
+    return isinstance(node, Call) and node.name in _COPIES
 
 
 def _constant_of(number: Closure) -> Closure:
