@@ -25,6 +25,7 @@ FUNCTION_KINDS = frozenset(
 _CONFIGURATIONS = frozenset(
     {"cudaConfigureCall", "__cudaPushCallConfiguration", "hipConfigureCall", "__hipPushCallConfiguration"}
 )
+_NAMED = frozenset({CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.OVERLOADED_DECL_REF})
 _LOOPS = frozenset({CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.CXX_FOR_RANGE_STMT})
 
 
@@ -254,8 +255,10 @@ def called_function(call: Cursor) -> Cursor | None:
     """The declaration that a call refers to; of a call in a template, the first one of that name; of a lambda's, its class."""
     if call.spelling == "operator()" and call.referenced is not None:
         return call.referenced.semantic_parent
+    if call.referenced is not None and call.referenced.kind == CursorKind.CONSTRUCTOR:
+        return call.referenced
     target = callee(call)
-    return None if target is None else referenced_function(target)
+    return referenced_function(target) if target is not None and target.kind in _NAMED else None
 
 
 def referenced_function(target: Cursor) -> Cursor | None:
