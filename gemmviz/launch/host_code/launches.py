@@ -174,7 +174,8 @@ class _Reading:
 
     def _conditions(self) -> tuple[str, ...]:
         texts = self.scope.program.texts
-        return tuple(texts.text(each.condition) for each in self.call.at.branches if each.condition is not None)
+        conditions = [(each.arm, texts.text(each.condition)) for each in self.call.at.branches if each.condition is not None]
+        return tuple(f"!({text})" if arm else text for arm, text in conditions)
 
     def _names(self) -> tuple[HostName, ...]:
         """The names in the formulas, with the values that the conditions around the launch give them."""
