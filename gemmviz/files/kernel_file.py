@@ -5,14 +5,15 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct, field
 
-from gemmviz.files.codec import FormatError, read_text, toml_to_plain
+from gemmviz.files.codec import FormatError, toml_to_plain
+from gemmviz.files.program_text import read_program_text
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
 from gemmviz.files.written_fields import read_fields
-from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.errors import Place, SettingError, SourceError
 from gemmviz.model.kernel import LARGEST_NUMBER, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text
 from gemmviz.model.problem import Problem
 
@@ -20,9 +21,8 @@ _T = TypeVar("_T")
 HEADER_VERSION = 1
 _Formula = str | int | float
 _Whole = Annotated[int, Meta(ge=0, le=LARGEST_NUMBER)]
-_Size = Annotated[int, Meta(ge=1, le=LARGEST_NUMBER)]
 _Formulas = Annotated[tuple[_Formula, ...], Meta(min_length=1, max_length=3)]
-_RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
+_RESERVED = {"warp_size", "max_threads_per_block", "shared_per_block"}
 _EXAMPLE = 'begin the file with // gemmviz = 1, // entry = "NAME", // args = [...], // block = [...], // grid = [...]'
 
 _FIRST_LINE = re.compile(r"//\s*gemmviz\s*=")
@@ -41,8 +41,8 @@ def read_kernel(path: Path, *, is_shipped: bool = False) -> KernelSpec:
 
 
 def kernel_text(path: Path) -> str:
-    """The text of a kernel file. Raises the errors of ``read_text``, also for a file beyond the size limit of kernels."""
-    return read_text(path, 4 * MOST_TEXT)
+    """The text of a kernel file. Raises as ``read_program_text`` does, also for a file beyond the size limit of kernels."""
+    return read_program_text(path, 4 * MOST_TEXT)
 
 
 def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpec:
@@ -52,14 +52,6 @@ def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpe
     except SourceError as error:
         error.in_file(file)
         raise
-
-
-class _ProblemFields(Struct, forbid_unknown_fields=True):
-    """The table ``problem = { M = 8, N = 8, K = 8 }``."""
-
-    M: _Size = 8
-    N: _Size = 8
-    K: _Size = 8
 
 
 class _ParameterFields(Struct):
@@ -90,8 +82,9 @@ class _HeaderFields(Struct, forbid_unknown_fields=True):
     parameters: dict[str, Any] = {}
     require: tuple[_RuleFields, ...] = ()
     shared_bytes: _Formula = "0"
-    column_major: tuple[Literal["A", "B", "C"], ...] = ()
-    problem: _ProblemFields = field(default_factory=_ProblemFields)
+    column_major: tuple[Any, ...] = ()
+    problem: dict[str, Any] = {}
+    size_macros: dict[str, str] = {}
     unfinished: bool = False
 
 
@@ -127,6 +120,7 @@ def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
     if version != HEADER_VERSION:
         raise header.error(f"the header says gemmviz = {version!r}; this version reads {HEADER_VERSION}", ("gemmviz",))
     fields = header.fields(header.plain, _HeaderFields)
+    problem = _problem(header, fields.problem)
     return KernelSpec(
         name=PurePath(file).stem,
         file=file,
@@ -137,11 +131,12 @@ def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
         args=_texts(fields.args),
         block=_texts(fields.block),
         grid=_texts(fields.grid),
-        parameters=tuple(_parameter(header, name, each) for name, each in fields.parameters.items()),
+        parameters=tuple(_parameter(header, problem, name, each) for name, each in fields.parameters.items()),
         requirements=tuple(Requirement(str(each.that), str(each.otherwise)) for each in fields.require),
         shared_bytes=str(fields.shared_bytes),
-        column_major=frozenset(fields.column_major),
-        problem=Problem(fields.problem.M, fields.problem.N, fields.problem.K),
+        column_major=_column_major(header, problem, fields.column_major),
+        problem=problem,
+        size_macros=tuple(_size_macro(header, problem, *each) for each in fields.size_macros.items()),
         unfinished=fields.unfinished,
         is_shipped=is_shipped,
     )
@@ -212,9 +207,37 @@ def _behind_slashes(place: Place | None, above: int) -> Place:
     return Place(place.line + above, place.column + 2, place.end_line + above, place.end_column + 2)
 
 
-def _parameter(header: _Header, name: str, plain: Any) -> Parameter:
+def _problem(header: _Header, plain: dict[str, Any]) -> Problem:
+    """The table ``problem = { M = 8, N = 8, K = 8 }``, or of another kind: ``{ kind = "transpose", rows = 64 }``."""
+    try:
+        return Problem.of_flat(plain)
+    except SettingError as error:
+        name = next((name for name in error.names if name in plain), "")
+        raise header.error(f"header: problem: {error.message}", ("problem", name), error.remedy) from None
+
+
+def _column_major(header: _Header, problem: Problem, names: tuple[Any, ...]) -> frozenset[str]:
+    """Arrays that are stored column by column."""
+    known = [array.name for array in problem.arrays]
+    for number, name in enumerate(names):
+        if name not in known:
+            message = f"header: column_major {number + 1}: the problem has no array {name!r}"
+            raise header.error(message, ("column_major",), f"choose {', '.join(known)}")
+    return frozenset(names)
+
+
+def _size_macro(header: _Header, problem: Problem, name: str, size: str) -> tuple[str, str]:
+    """A macro that stands for a size. Raises SourceError if the problem has no such size."""
+    if not name.isidentifier() or size not in problem.sizes:
+        remedy = f"write a macro and one of {', '.join(problem.sizes)}"
+        raise header.error(f"header: size_macros: {name} = {size!r}", ("size_macros", name), remedy)
+    return name, size
+
+
+def _parameter(header: _Header, problem: Problem, name: str, plain: Any) -> Parameter:
     path = ("parameters", name)
-    if name in _RESERVED or not name.isidentifier():
+    reserved = {*_RESERVED, *problem.numbers, *(array.name for array in problem.arrays)}
+    if name in reserved or not name.isidentifier():
         raise header.error(f"a parameter can't be named {name}", path)
     fields = header.fields(plain, _ParameterFields, path)
     if fields.choices is not None and fields.default not in fields.choices:

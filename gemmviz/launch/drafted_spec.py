@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gemmviz.launch.draft import Draft, DraftParameter, renamed
-from gemmviz.launch.roles import SIZES, Roles
+from gemmviz.launch.roles import Roles
 from gemmviz.model.kernel import KernelSpec, ProjectFile, Requirement
 from gemmviz.model.problem import Problem
 
@@ -28,7 +28,7 @@ def spec_of(
 ) -> KernelSpec:
     """The spec of a draft with these roles. The formulas of the host are those of M, N, K and the parameters."""
     names = dict(zip(draft.sizes, roles.sizes, strict=True))
-    matrices = iter(roles.matrices)
+    arrays = iter(roles.arrays)
     reals = iter(roles.reals)
     return KernelSpec(
         name=source.name,
@@ -37,7 +37,7 @@ def spec_of(
         title=source.name,
         description="",
         entry=draft.entry,
-        args=tuple(_argument(each, names, matrices, reals) for each in draft.parameters),
+        args=tuple(_argument(each, names, arrays, reals) for each in draft.parameters),
         block=tuple(renamed(each, names) for each in draft.block),
         grid=tuple(renamed(each, names) for each in draft.grid),
         parameters=draft.tiles,
@@ -53,10 +53,10 @@ def spec_of(
     )  # fmt: skip
 
 
-def _argument(parameter: DraftParameter, names: Mapping[str, str], matrices: Iterator[str], reals: Iterator[float]) -> str:
+def _argument(parameter: DraftParameter, names: Mapping[str, str], arrays: Iterator[str], reals: Iterator[float]) -> str:
     match parameter.kind:
         case "pointer":
-            return next(matrices)
+            return next(arrays)
         case "real":
             return f"{next(reals):g}"
     return _FLAGS.get(parameter.argument, renamed(parameter.argument, names))
@@ -64,7 +64,7 @@ def _argument(parameter: DraftParameter, names: Mapping[str, str], matrices: Ite
 
 def _tied(size: str, roles: Roles) -> Requirement:
     """The rule that a size equals another one, since the launch has one number for both."""
-    other = next(each for each in SIZES if each in roles.sizes)
+    other = roles.sizes[0]
     return Requirement(
         f"{size} == {other}", f"{size} = {{{size}}}: the launch has one number for {size} and {other} = {{{other}}}"
     )

@@ -2,62 +2,58 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from gemmviz.launch.formula import evaluate
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 
-_MOST, _MOST_K, _USUAL, _LARGE_TILE = 4096, 64, 8, 32
-_MOST_PRODUCTS = 1 << 22  # of a run that tries roles
+_MOST, _MOST_WHOLE, _USUAL, _LARGE_TILE = 4096, 128, 8, 32
+_MOST_STEPS = 1 << 22  # of the threads of a run that tries roles, all sizes multiplied
+_APART = (2, 1, 3)  # tiles along the first, second, third size, so that all sizes differ
+_SHIFTED = (1, 2, 2)
+_MANY = (8, 4, 2)
+_OWN_SIZES = frozenset(("radius", "bins", "batch"))  # they don't scale with the others
+Sizes = dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Units:
-    """The smallest numbers of rows of A, of columns of B and of terms that fill a block; 0 if the launch doesn't say."""
-
-    M: int
-    N: int
-    K: int
-
-
-def units_of(kernel: KernelSpec) -> Units:
-    """The units of a kernel: M and N as its grid cuts them, K by its tile sizes."""
-    names = {**kernel.defaults}
-    m, n = (_unit(kernel, size, names) for size in "MN")
-    return Units(m, n, _unit(kernel, "K", names) or _unit_of_terms(kernel, names))
+def units_of(kernel: KernelSpec) -> Sizes:
+    """How many elements of each size one block covers: as the grid cuts them, or by the tile sizes if the grid doesn't depend
+    on a size; 0 if neither tells.
+    """
+    sizes = [name for name in kernel.problem.sizes if name not in _OWN_SIZES]
+    units = {name: _unit(kernel, name) for name in sizes}
+    return {
+        name: unit or (_unit_of_terms(kernel) if len(sizes) > 1 or not any(units.values()) else 0)
+        for name, unit in units.items()
+    }
 
 
 def trial_problems(kernel: KernelSpec) -> Iterator[Problem]:
     """Problems to try roles at, small ones first, with sizes that differ where the launch allows."""
-    units = units_of(kernel)
-    m, n, k = (each or _USUAL for each in (units.M, units.N, units.K))
-    whole = math.lcm(*(each for each in (m, n, k) if each <= 2 * _MOST_K))
-    tied = {rule.that for rule in kernel.requirements}
+    units = {name: unit or _USUAL for name, unit in units_of(kernel).items()}
+    whole = math.lcm(*(each for each in units.values() if each <= _MOST_WHOLE))
+    wholes = dict.fromkeys(units, whole)
     seen = set()
     for sizes in (
-        _distinct(2 * m, n, 3 * k),
-        _distinct(m, 2 * n, 2 * whole),
-        _distinct(2 * whole, whole, 3 * whole),
-        _distinct(8 * m, 4 * n, 64),
+        _scaled(units, _APART),
+        _scaled({name: math.lcm(unit, whole) if name == "K" else unit for name, unit in units.items()}, _SHIFTED),
+        _scaled(wholes, _APART),
+        _scaled(units, _MANY),
+        *(dict.fromkeys(units, side) for side in (whole, 2 * whole, 64, 128, 256)),
     ):
-        problem = _with_ties(sizes, tied)
-        if problem not in seen and problem.flops <= 2 * _MOST_PRODUCTS:
+        problem = _problem(kernel, sizes)
+        if problem is not None and problem not in seen and math.prod(problem.sizes.values()) <= _MOST_STEPS:
             seen.add(problem)
             yield problem
-    for side in (whole, 2 * whole, 64, 128):
-        square = Problem(side, side, side)
-        if square not in seen and square.flops <= 2 * _MOST_PRODUCTS:
-            seen.add(square)
-            yield square
 
 
-def first_problem(kernel: KernelSpec, tried: Problem) -> Problem:
-    """The sizes of the first picture: two small tiles along each side, or one large one. At ``tried`` C is right."""
+def first_problem(kernel: KernelSpec) -> Problem:
+    """The sizes of the first picture, if they suit the kernel: two small tiles along each side, or one large one. The kernel's
+    own problem is one that suits it.
+    """
     units = units_of(kernel)
-    sizes = (_first(unit, size) for unit, size in zip((units.M, units.N, units.K), tried.sizes.values(), strict=True))
-    return _with_ties(tuple(sizes), {rule.that for rule in kernel.requirements})  # type: ignore[arg-type]
+    return _problem(kernel, {name: _first(unit, kernel.problem.sizes[name]) for name, unit in units.items()}) or kernel.problem
 
 
 def _first(unit: int, tried: int) -> int:
@@ -66,35 +62,37 @@ def _first(unit: int, tried: int) -> int:
     return 2 * unit if unit <= _LARGE_TILE else unit
 
 
-def _distinct(m: int, n: int, k: int) -> tuple[int, int, int]:
-    """The sizes, the last two enlarged until all differ."""
-    n_step, k_step = n, k
-    while n == m:
-        n += n_step
-    while k in (m, n):
-        k += k_step
-    return m, n, k
+def _scaled(units: Mapping[str, int], factors: tuple[int, ...]) -> Sizes:
+    """Multiples of the units, enlarged until all differ."""
+    sizes: Sizes = {}
+    for (name, unit), factor in zip(units.items(), (*factors, *(1 for _ in units)), strict=False):
+        size = factor * unit
+        while size in sizes.values():
+            size += unit
+        sizes[name] = size
+    return sizes
 
 
-def _with_ties(sizes: tuple[int, int, int], tied: set[str]) -> Problem:
-    """The problem with sizes that have one number in the launch at the largest of theirs."""
-    named = dict(zip("MNK", sizes, strict=True))
-    for rule in tied:
-        size, _, other = rule.partition(" == ")
-        named[size] = named[other] = max(named[size], named[other])
-    for rule in tied:  # the second pass spreads a size that the last rule raised
-        size, _, other = rule.partition(" == ")
-        named[size] = named[other]
-    return Problem(**named)
+def _problem(kernel: KernelSpec, sizes: Sizes) -> Problem | None:
+    """The kernel's problem at these sizes; sizes for which the launch has one number take the largest of theirs."""
+    ties = [rule.that.split(" == ") for rule in kernel.requirements if rule.that.count(" == ") == 1]
+    for _ in range(2):  # the second pass spreads what the last rule raised
+        for size, other in ties:
+            if size in sizes and other in sizes:
+                sizes = {**sizes, size: max(sizes[size], sizes[other]), other: max(sizes[size], sizes[other])}
+    try:
+        return Problem.of_flat({**kernel.problem.to_flat(), **sizes})
+    except SettingError:
+        return None
 
 
-def _unit(kernel: KernelSpec, size: str, names: Mapping[str, int]) -> int:
+def _unit(kernel: KernelSpec, size: str) -> int:
     """How many elements of a size make one more block; 0 if the grid doesn't depend on it, or no size up to 4096 does."""
 
     def blocks(value: int) -> int:
         try:
-            sizes = {name: value if name == size else _MOST for name in "MNK"}
-            return math.prod(max(0, evaluate(formula, {**names, **sizes})) for formula in kernel.grid)
+            names = {**dict.fromkeys(kernel.problem.sizes, _MOST), size: value, **kernel.defaults}
+            return math.prod(max(0, evaluate(formula, names)) for formula in kernel.grid)
         except GemmvizError:
             return 0
 
@@ -116,18 +114,18 @@ def _first_above(blocks: Callable[[int], int], count: int, start: int) -> int | 
     return low
 
 
-def _unit_of_terms(kernel: KernelSpec, names: Mapping[str, int]) -> int:
-    """The tile's extent along K: that of a parameter with a K in its name, else of the block or the largest small tile."""
-    named = [value for name, value in names.items() if "k" in name.lower().replace("block", "").replace("blk", "")]
+def _unit_of_terms(kernel: KernelSpec) -> int:
+    """The extent of a tile along K: that of a parameter with a K in its name, else of the largest small tile or block."""
+    values = kernel.defaults
+    named = [value for name, value in values.items() if "k" in name.lower().replace("block", "").replace("blk", "")]
     if named:
         return min(named)
-    small = [value for value in names.values() if value <= _MOST_K]
-    return max((*small, *(each for each in _extents(kernel, names) if each <= _MOST_K)), default=0)
+    return max((each for each in (*values.values(), *_extents(kernel)) if each <= _LARGE_TILE), default=0)
 
 
-def _extents(kernel: KernelSpec, names: Mapping[str, int]) -> Iterator[int]:
+def _extents(kernel: KernelSpec) -> Iterator[int]:
     for formula in kernel.block:
         try:
-            yield evaluate(formula, {**names, "M": _USUAL, "N": _USUAL, "K": _USUAL})
+            yield evaluate(formula, {**dict.fromkeys(kernel.problem.sizes, _USUAL), **kernel.defaults})
         except GemmvizError:
             continue

@@ -6,119 +6,100 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gemmviz.launch.draft import Draft, DraftParameter
+from gemmviz.launch.role_names import ARRAY_NAMES, LEADING, SIZE_NAMES, bare_name
+from gemmviz.model.problem_kind import ProblemKind
 
-MATRICES, SIZES = "ABC", "MNK"
-_LIKELY, _UNLIKELY, _SPOKEN_AGAINST = 0, 2, 6
+_UNLIKELY, _SPOKEN_AGAINST = 2, 6
 _MOST_CANDIDATES = 4000
-_WHERE = "d|dev|device|g|gpu|cuda|global|p|ptr|in|mat|matrix|m"  # says where an array lies, or that it is one
-_AFFIXES = re.compile(rf"^({_WHERE})_+|_+({_WHERE})$")
-_MATRIX_NAMES = {
-    "A": "a ma mata matrixa ad da deva m md x lhs left first one in1 input1 input inp src1 mat1 matrix1 a1 q",
-    "B": "b mb matb matrixb bd db devb n nd y w rhs right second two in2 input2 weight weights src2 mat2 matrix2 b1 k",
-    "C": "c mc matc matrixc cd dc devc p pd z r res result out output o prod product dst answer ans mat3 matrix3 c1 d ab",
-}
-_SIZE_NAMES = {
-    "M": "m rows row height h numarows numcrows rowsa arows rowa ra ha heighta hc rowsc crows mm dimm am cm",
-    "N": "n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc colsc nn dimn bn cn",
-    "K": "k inner common depth numacolumns numbrows numacols colsa acols cola ca wa widtha rowsb brows rowb hb kk dimk ak bk",
-}
-_LEADING: dict[str, tuple[str, str]] = {"lda": ("K", "M"), "ldb": ("N", "K"), "ldc": ("N", "M")}  # by rows, by columns
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What each argument is. ``matrices``: the matrix of each pointer; ``sizes``: M, N or K for each of the draft's sizes;
-    ``reals``: the value of each floating-point argument.
+    """What each argument is. ``kind``: of the problem; ``arrays``: the array of each pointer; ``sizes``: the size for each of
+    the draft's sizes; ``reals``: the value of each floating-point argument; ``ties``: sizes that no argument tells from
+    the first.
     """
 
-    matrices: tuple[str, ...]
+    kind: str
+    arrays: tuple[str, ...]
     sizes: tuple[str, ...]
-    reals: tuple[float, ...]
-
-    @property
-    def ties(self) -> tuple[str, ...]:
-        """Sizes that no argument tells apart: they equal the first size that one stands for."""
-        return tuple(size for size in SIZES if size not in self.sizes) if self.sizes else ()
+    reals: tuple[float, ...] = ()
+    ties: tuple[str, ...] = ()
 
 
-def candidates(draft: Draft) -> Iterator[Roles]:
-    """Roles for the arguments of a draft, likeliest first. None if it has fewer than three pointers."""
+def candidates(draft: Draft, kind: ProblemKind) -> Iterator[Roles]:
+    """Roles for the arguments of a draft in a problem of this kind, likeliest first; none if the kind has other arrays."""
+    if len(draft.pointers) != len(kind.arrays):
+        return
+    needed = [size.name for size in kind.sizes if not size.is_optional]
     ranked: list[tuple[float, int, Roles]] = []
-    products = itertools.product(_matrix_orders(draft), _size_choices(draft), _real_values(draft))
-    for number, ((a, matrices), (b, sizes), (c, reals)) in enumerate(itertools.islice(products, _MOST_CANDIDATES)):
-        ranked.append((a + b + c, number, Roles(matrices, sizes, reals)))
+    products = itertools.product(_orders(draft, kind), _size_choices(draft, kind, needed), _real_values(draft))
+    for number, ((a, arrays), (b, sizes), (c, reals)) in enumerate(itertools.islice(products, _MOST_CANDIDATES)):
+        ties = tuple(each for each in needed if each not in sizes and each not in ("radius", "bins")) if sizes else ()
+        ranked.append((a + b + c, number, Roles(kind.name, arrays, sizes, reals, ties)))
     yield from (roles for _, _, roles in sorted(ranked, key=lambda each: each[:2]))
 
 
-def matrix_words(name: str) -> str:
-    """A name without what only says where an array lies: "d_A" and "A_dev" give "a"."""
-    bare, before = name.lower(), ""
-    while bare != before:
-        before, bare = bare, _AFFIXES.sub("", bare)
-    return bare.replace("_", "")
-
-
-def _matrix_orders(draft: Draft) -> list[tuple[float, tuple[str, ...]]]:
-    pointers = draft.pointers
-    if len(pointers) != len(MATRICES):
-        return []
-    orders = [(_cost_of_order(pointers, order), order) for order in itertools.permutations(MATRICES)]
+def _orders(draft: Draft, kind: ProblemKind) -> list[tuple[float, tuple[str, ...]]]:
+    """The arrays of the pointers, in order."""
+    names = [array.name for array in kind.arrays]
+    orders = [(_cost_of_order(draft, kind, order), order) for order in itertools.permutations(names)]
     return sorted(orders, key=lambda each: each[0])
 
 
-def _cost_of_order(pointers: tuple[DraftParameter, ...], order: tuple[str, ...]) -> float:
-    """How unlikely an order of the matrices is: names count, constness counts more, and A, B, C in turn is usual."""
-    cost = 0.1 * sum(a > b for a, b in itertools.combinations(order, 2))
-    for pointer, matrix in zip(pointers, order, strict=True):
-        words = {matrix_words(pointer.name)} | ({matrix_words(pointer.buffer.name)} if pointer.buffer is not None else set())
-        named = [each for each, names in _MATRIX_NAMES.items() if words & set(names.split())]
-        cost += _LIKELY if matrix in named else _UNLIKELY if not named else _UNLIKELY + 1
-        cost += _SPOKEN_AGAINST if pointer.is_const and matrix == "C" else 0
-        cost += _cost_of_copies(pointer, matrix)
+def _cost_of_order(draft: Draft, kind: ProblemKind, order: tuple[str, ...]) -> float:
+    """How unlikely an order of the arrays is: names count, constness and copies count, and the usual order counts a little."""
+    usual = [array.name for array in kind.arrays]
+    outputs = {array.name for array in kind.arrays if array.is_output}
+    cost = 0.1 * sum(usual.index(a) > usual.index(b) for a, b in itertools.combinations(order, 2))
+    for pointer, array in zip(draft.pointers, order, strict=True):
+        words = {bare_name(pointer.name), bare_name(pointer.buffer.name if pointer.buffer is not None else "")}
+        named = [each for each in usual if words & set(ARRAY_NAMES[each].split())]
+        cost += 0 if array in named else _UNLIKELY if not named else _UNLIKELY + 1
+        cost += _SPOKEN_AGAINST if pointer.is_const and array in outputs else 0
+        cost += _cost_of_copies(pointer, array in outputs)
     return cost
 
 
-def _cost_of_copies(pointer: DraftParameter, matrix: str) -> float:
-    """What the host's copies say against a role: inputs are copied in and not out, C is copied out."""
+def _cost_of_copies(pointer: DraftParameter, is_output: bool) -> float:
+    """What the host's copies say against a role: inputs are copied in and not out, outputs are copied out."""
     buffer = pointer.buffer
     if buffer is None or not (buffer.is_copied_in or buffer.is_copied_out):
         return 0
-    return _UNLIKELY if buffer.is_copied_out != (matrix == "C") else 0
+    return _UNLIKELY if buffer.is_copied_out != is_output else 0
 
 
-def _size_choices(draft: Draft) -> list[tuple[float, tuple[str, ...]]]:
+def _size_choices(draft: Draft, kind: ProblemKind, needed: list[str]) -> list[tuple[float, tuple[str, ...]]]:
     """The size that each of the draft's sizes may stand for."""
     known_as = [_names_of(draft, size) for size in draft.sizes]
-    needed = min(len(draft.sizes), len(SIZES))
+    distinct = min(len(draft.sizes), len(needed))
     choices = []
-    for sizes in itertools.product(SIZES, repeat=len(draft.sizes)):
-        if len(set(sizes)) == needed or len(draft.sizes) > len(SIZES):
-            choices.append((_cost_of_sizes(known_as, sizes), sizes))
-    return sorted(choices, key=lambda each: each[0])[:_MOST_CANDIDATES]
+    for sizes in itertools.islice(itertools.product(needed, repeat=len(draft.sizes)), _MOST_CANDIDATES):
+        if len(set(sizes)) == distinct or len(draft.sizes) > len(needed):
+            choices.append((_cost_of_sizes(known_as, sizes, needed), sizes))
+    return sorted(choices, key=lambda each: each[0])
 
 
 def _names_of(draft: Draft, size: str) -> list[str]:
-    """The names that a size of the host has: its own, and those of the parameters that it is passed to."""
+    """The names that a size of the host has: those of the parameters that it is passed to, and its own."""
     passed = [each.name for each in draft.parameters if each.argument == size]
-    return [each.lower().strip("_") for each in (*passed, size)]
+    return [each.lower().replace("_", "") for each in (*passed, size)]
 
 
-def _cost_of_sizes(known_as: list[list[str]], sizes: tuple[str, ...]) -> float:
-    cost = 0.0
-    if len(sizes) > 1:
-        cost += 0.1 * sum(SIZES.index(a) > SIZES.index(b) for a, b in itertools.combinations(sizes, 2))
-        cost += sum(_cost_of_size(names, size) for names, size in zip(known_as, sizes, strict=True))
-    elif sizes and sizes != ("N",):
-        cost += _UNLIKELY  # one size for all is called N
-    return cost + 3 * (min(len(sizes), len(SIZES)) - len(set(sizes)))
+def _cost_of_sizes(known_as: list[list[str]], sizes: tuple[str, ...], usual: list[str]) -> float:
+    if len(sizes) == 1:  # one number for all sizes of a multiplication is called N
+        return 0.0 if sizes[0] in ("N", "n") else 0.5 + 0.1 * usual.index(sizes[0])
+    cost = 0.1 * sum(usual.index(a) > usual.index(b) for a, b in itertools.combinations(sizes, 2))
+    cost += sum(_cost_of_size(names, size) for names, size in zip(known_as, sizes, strict=True))
+    return cost + 3 * (min(len(sizes), len(usual)) - len(set(sizes)))
 
 
 def _cost_of_size(names: list[str], size: str) -> float:
-    for name in names:  # the kernel's own name of it first
-        leading = _LEADING.get(name.replace("_", ""))
+    for name in names:
+        leading = LEADING.get(name)
         if leading is not None:
             return 0.0 if size == leading[0] else 1.0 if size == leading[1] else _SPOKEN_AGAINST
-        named = [each for each, known in _SIZE_NAMES.items() if name.replace("_", "") in known.split()]
+        named = [each for each, known in SIZE_NAMES.items() if name in known.split()]
         if named:
             return 0.0 if size in named else _UNLIKELY
     return 1.0
@@ -129,6 +110,8 @@ def _real_values(draft: Draft) -> list[tuple[float, tuple[float, ...]]]:
     reals = [each for each in draft.parameters if each.kind == "real"]
     if not reals:
         return [(0.0, ())]
-    likely = tuple(0.0 if "beta" in each.name.lower() or number == 1 else 1.0 for number, each in enumerate(reals))
+    likely = tuple(
+        0.0 if re.search("beta", each.name, re.IGNORECASE) or number == 1 else 1.0 for number, each in enumerate(reals)
+    )
     others = [each for each in itertools.product((1.0, 0.0), repeat=len(reals)) if each != likely and any(each)]
     return [(0.0, likely), *((_UNLIKELY + number, each) for number, each in enumerate(others[:3]))]

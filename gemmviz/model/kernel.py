@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Literal
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.problem import Problem
@@ -14,6 +15,9 @@ LARGEST_NUMBER = 2**31 - 1  # a parameter is an int in C
 MOST_TEXT, _MOST_LINES, _LONGEST_LINE = 512 << 10, 20_000, 10_000
 _LONGEST_NAME, _LONGEST_SENTENCE, _LONGEST_DESCRIPTION, _LONGEST_FILE, _SHOWN = 255, 1000, 10_000, 4096, 60
 _MOST_ARGS, _MOST_PARAMETERS, _MOST_CHOICES, _MOST_RULES = 64, 64, 1000, 200
+
+
+LaunchOrigin = Literal["header", "read", "guessed", "unsure", "given"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,9 @@ class KernelSpec:
     ``file`` is its path, for messages; ``own_name`` its name below the project's folder, with forward slashes; ``project``: the
     files that it includes, or that include it; ``compiled``: the name of the project file that is compiled if the kernel's own
     file is a header; ``size_macros``: macros of the text that stand for a size, with its name; ``parameter_names``: those of
-    the kernel's parameters, if its launch was read from the text; ``unfinished``: an incomplete kernel, which may leave C
-    unwritten; ``is_shipped``: the kernel is part of gemmviz. Raises SourceError if any field is beyond the size limits.
+    the kernel's parameters, if its launch was read from the text; ``launch_from``: where the launch was taken from; "read" and
+    "guessed" ones gave a right result, "unsure" ones were read and didn't; ``unfinished``: an incomplete kernel, which may
+    leave C unwritten; ``is_shipped``: the kernel is part of gemmviz. Raises SourceError if any field is beyond the size limits.
     """
 
     name: str
@@ -74,6 +79,7 @@ class KernelSpec:
     compiled: str = ""
     size_macros: tuple[tuple[str, str], ...] = ()
     parameter_names: tuple[str, ...] = ()
+    launch_from: LaunchOrigin = "header"
 
     def __post_init__(self) -> None:
         check_text(self.text, self.file)
