@@ -97,8 +97,12 @@ def is_kernel(function: Cursor) -> bool:
 
 
 def functions_of(unit: Unit) -> Iterator[Cursor]:
-    """Functions of the project's files, with those in namespaces and classes, in order."""
-    yield from _functions(unit.declarations())
+    """Functions of the project's files, with those in namespaces and classes, in order; templates without their instances."""
+    seen: set[tuple[str, int]] = set()
+    for cursor in _functions(unit.declarations()):
+        if place_key(cursor) not in seen:
+            seen.add(place_key(cursor))
+            yield cursor
 
 
 def _functions(cursors: Iterable[Cursor]) -> Iterator[Cursor]:

@@ -160,13 +160,10 @@ class _Reading:
 
     def _allowed(self) -> str:
         """Bytes that cudaFuncSetAttribute allows this kernel."""
-        for call in self.scope.function.calls if self.scope.function is not None else []:
+        texts = self.scope.program.texts
+        for call in self.scope.calls:
             given = arguments(call.cursor)
-            if (
-                call.cursor.spelling not in _ALLOWS
-                or len(given) < 3
-                or "MaxDynamic" not in self.scope.program.texts.text(given[1])
-            ):
+            if call.cursor.spelling not in _ALLOWS or len(given) < 3 or "MaxDynamic" not in texts.text(given[1]):
                 continue
             target = target_of(given[0], self.scope)
             if target is not None and target.kernel == self.target.kernel:
