@@ -57,11 +57,11 @@ def _parsed(formula: str) -> ast.expr:
 
 
 def evaluate(formula: str, names: Mapping[str, int]) -> int:
-    """The integer value of ``formula``. Raises what ``number`` raises."""
-    return int(number(formula, names))
+    """The integer value of ``formula``. Raises what ``formula_value`` raises."""
+    return int(formula_value(formula, names))
 
 
-def number(formula: str, names: Mapping[str, int | float]) -> int | float:
+def formula_value(formula: str, names: Mapping[str, int | float]) -> int | float:
     """The value of ``formula``, a float only if one occurs in it.
 
     Raises SourceError if it contains anything but numbers, known names and arithmetic, and SettingError if it divides by

@@ -25,8 +25,9 @@ class TemplateParameter:
 class ParameterOutline:
     """A parameter of a kernel.
 
-    ``type``: as written, ``canonical``: without aliases; ``pointee``: the canonical type that a pointer points to, without const,
-    "" if it isn't a pointer; ``is_const``: the pointee is const, so the kernel reads it only; ``fields``: the members of a struct.
+    ``type``: as written, ``canonical``: without aliases; ``pointee``: the canonical type that a pointer points to, without
+    const, "" if it isn't a pointer; ``is_const``: the pointee is const, so the kernel reads it only; ``fields``: the members of
+    a struct.
     """
 
     name: str
@@ -75,8 +76,8 @@ class ArgumentOutline:
     """An argument of a launch. ``text``: as written.
 
     ``kind`` "value": ``formula`` is its value. "pointer": ``buffer`` is the name of the memory, "" for a null pointer, and
-    ``formula`` the elements in front of it, counted in the parameter's pointee. "struct": ``fields`` are its members' arguments,
-    in order. "unread": none of that is known.
+    ``formula`` the elements in front of it, counted in the parameter's pointee. "struct": ``fields`` are its members'
+    arguments, in order. "unread": none of that is known.
     """
 
     text: str
@@ -115,10 +116,9 @@ class UnreadPart:
 class LaunchOutline:
     """A launch in the host code. Formulas are in the language of launch/formula.py.
 
-    ``kernel``: its qualified name; ``template_arguments``: texts, values as formulas; ``grid`` and ``block``: three formulas (x, y, z),
-    or () if unread; ``shared_bytes``: dynamic shared memory; ``allowed_shared_bytes``: what cudaFuncSetAttribute allows the
-    kernel, "" if it isn't called; ``host_function``: the qualified name of the function that launches, "" in a class or
-    file; ``conditions``: texts of the conditions under which the launch runs, outermost first; ``names``: every name in the
+    ``kernel``: its qualified name; ``template_arguments``: texts, values as formulas; ``grid`` and ``block``: three formulas
+    (x, y, z), or () if unread; ``shared_bytes``: dynamic shared memory; ``allowed_shared_bytes``: what cudaFuncSetAttribute
+    allows the kernel, "" if it isn't called; ``host_function``: the qualified name of the function that launches; ``conditions``: texts of the conditions under which the launch runs, outermost first; ``names``: every name in the
     formulas; ``buffers``: the memory that the arguments point to; ``file`` and ``place``: of the launch.
     """
 

@@ -125,6 +125,17 @@ class Problem:
     def output_names(self) -> tuple[str, ...]:
         return tuple(array.name for array in self.arrays if array.is_output)
 
+    @property
+    def hues(self) -> dict[str, str]:
+        """The colour of each array, by the name of the matrix of a multiplication that has it: inputs A and B, outputs C.
+        Further arrays are numbered.
+        """
+        hues: dict[str, str] = {}
+        for array in self.arrays:
+            free = [hue for hue in ("C" if array.is_output else "AB") if hue not in hues.values()]
+            hues[array.name] = free[0] if free else str(len(hues))
+        return hues
+
     def holds_before(self, name: str) -> bool:
         """Whether an array holds values before the run: an input, or the C of a multiplication with beta."""
         role = self.array(name).role

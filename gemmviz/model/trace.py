@@ -149,6 +149,31 @@ class Trace:
         """The asynchronous steps that complete at ``step``, ascending."""
         return np.flatnonzero(self.completes[:step] == step)
 
+    @cached_property
+    def result(self) -> int | None:
+        """The number of the matrix that holds the result: the problem's output, C of a multiplication; in a problem without
+        outputs the first matrix that is written. None if there is none.
+        """
+        known = [self.number_of(name) for name in self.setup.problem.output_names]
+        written = (number for number, _ in self._matrices if self.touches_of(number, "write"))
+        return next((number for number in known if number is not None), None) if known else next(written, None)
+
+    @property
+    def _matrices(self) -> list[tuple[int, MemoryArray]]:
+        return [(number, array) for number, array in enumerate(self.arrays) if array.space == "global"]
+
+    @cached_property
+    def inputs(self) -> tuple[int, ...]:
+        """The numbers of the matrices that are not the result, in the order of the problem: A and B of a multiplication."""
+        order = [array.name for array in self.setup.problem.arrays]
+        others = [(order.index(array.name) if array.name in order else len(order), n) for n, array in self._matrices]
+        return tuple(number for _, number in sorted(others) if number != self.result)
+
+    @property
+    def is_multiply(self) -> bool:
+        """Whether it is the run of one multiplication of matrices, which is drawn as A, B and C."""
+        return self.setup.problem.is_multiply and len(self.inputs) == 2 and self.result is not None
+
     @property
     def is_whole(self) -> bool:
         """Whether it contains all blocks and all phases."""

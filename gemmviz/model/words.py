@@ -25,7 +25,7 @@ def capital(text: str) -> str:
 
 def listed(names: Iterable[str], last: str = "and") -> str:
     """Names in a sentence: "A, B and C"."""
-    *others, end = names
+    *others, end = [*names] or [""]
     return f"{', '.join(others)} {last} {end}" if others else end
 
 

@@ -5,6 +5,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from posixpath import dirname, normpath
 
+from gemmviz.parser.headers import VISIBLE
+
 _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 
 
@@ -46,14 +48,18 @@ def resolved(name: str, by: str, files: Collection[str]) -> str | None:
 
 
 def with_paths(text: str, by: str, files: Collection[str], root: str, own: Collection[str]) -> str:
-    """The text with each include of a project file replaced by that file's path below ``root``. Lines keep their numbers.
+    """The text with each include of a project file replaced by that file's path below ``root``, and without the includes of
+    headers that are visible anyway. Lines keep their numbers.
 
     ``own``: names of the stand-in headers, which take precedence in angle brackets.
     """
 
     def path(match: re.Match[str]) -> str:
         name = (match[2] or match[3]).strip()
-        file = None if match[3] and name in own else resolved(name, by, files)
-        return match[0] if file is None else f'{match[1]}"{root}/{file}"'
+        is_own = name in own or name in VISIBLE
+        file = None if match[3] and is_own else resolved(name, by, files)
+        if file is not None:
+            return f'{match[1]}"{root}/{file}"'
+        return "" if name in VISIBLE else match[0]
 
     return _INCLUDE.sub(path, text)

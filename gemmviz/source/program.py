@@ -14,11 +14,10 @@ from gemmviz.source.declarators import Declared, declarators, declared, has_word
 from gemmviz.source.expressions import EXPRESSIONS
 from gemmviz.source.headers import note_of, remedy_of
 from gemmviz.source.inlining import parameters_of, template_names
-from gemmviz.source.layout import TwinLayout
 from gemmviz.source.literals import LITERALS
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.names import referred
-from gemmviz.source.nodes import Block, FunctionParameter, Program
+from gemmviz.source.nodes import Block, FunctionParameter, HostCode, Program
 from gemmviz.source.preprocess import preprocess
 from gemmviz.source.scope import Ambiguous, FunctionScope, LazyConstant, LazyType, Variable
 from gemmviz.source.statements import STATEMENTS
@@ -187,18 +186,18 @@ def _lowered(low: Lowering, kernel: FunctionScope, arguments: list[Node]) -> Pro
         variables=tuple(low.variables),
         notes=(*map(note_of, low.tree.source.left_out), *low.notes),
         held=low.slots + low.local_elements,
-        layout=TwinLayout(block.start_byte + 1, low.functions, tuple(_launchers(low))),
-        source=low.tree.source,
+        opening=low.tree.place(block),
+        host_code=tuple(_launchers(low)),
     )
 
 
-def _launchers(low: Lowering) -> Iterator[tuple[int, int]]:
-    """Ranges of the host functions that launch kernels, since the twin's kernel takes one more argument."""
+def _launchers(low: Lowering) -> Iterator[HostCode]:
+    """The host functions that launch kernels, which a device compiler can't read."""
     for symbol in low.scope.outermost.names.values():
         if not isinstance(symbol, FunctionScope) or has_word(symbol.definition, "__global__", "__device__"):
             continue
         if "<<<" in low.tree.text(symbol.definition):
-            yield symbol.definition.start_byte, symbol.definition.end_byte
+            yield HostCode(low.tree.place(symbol.definition))
 
 
 def _check_template(low: Lowering, kernel: FunctionScope, arguments: list[Node]) -> None:

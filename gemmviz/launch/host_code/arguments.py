@@ -3,10 +3,19 @@
 from clang.cindex import Cursor, CursorKind, Type, TypeKind
 
 from gemmviz.launch.host_code.buffers import buffer_outline
-from gemmviz.launch.host_code.cursors import UnreadError, Variable, bare, callee, is_record, parts, uncast, variable_of
+from gemmviz.launch.host_code.cursors import (
+    HostVariable,
+    UnreadError,
+    callee,
+    inner_parts,
+    is_record,
+    uncast,
+    unwrapped,
+    variable_of,
+)
 from gemmviz.launch.host_code.expressions import formula, member_value
-from gemmviz.launch.host_code.functions import Setting
-from gemmviz.launch.host_code.scope import Scope, relevant
+from gemmviz.launch.host_code.functions import VariableSetting
+from gemmviz.launch.host_code.scope import HostScope, relevant
 from gemmviz.model.outline import ArgumentOutline, BufferOutline
 from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
 
@@ -16,7 +25,7 @@ _POINTERS = frozenset({TypeKind.POINTER, TypeKind.INCOMPLETEARRAY, TypeKind.CONS
 class ArgumentReader:
     """Reads the arguments of one launch and collects the memory that they point to."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: HostScope) -> None:
         self.scope = scope
         self.buffers: dict[str, BufferOutline] = {}
 
@@ -37,15 +46,15 @@ class ArgumentReader:
         if evaluated(cursor) == 0 or cursor.kind in (CursorKind.CXX_NULL_PTR_LITERAL_EXPR, CursorKind.GNU_NULL_EXPR):
             return "", "0"
         if cursor.kind == CursorKind.BINARY_OPERATOR and binary_operator(cursor) in "+-":
-            base, index = parts(cursor)[:2]
+            base, index = inner_parts(cursor)[:2]
             return self._moved(base, binary_operator(cursor), index, wanted)
         if cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) == "&":
-            inside = bare(parts(cursor)[0])
+            inside = unwrapped(inner_parts(cursor)[0])
             if inside.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
-                base, index = parts(inside)[:2]
+                base, index = inner_parts(inside)[:2]
                 return self._moved(base, "+", index, wanted)
         if cursor.kind == CursorKind.CONDITIONAL_OPERATOR:
-            return self._pointer(parts(cursor)[1], wanted)
+            return self._pointer(inner_parts(cursor)[1], wanted)
         if cursor.kind == CursorKind.CALL_EXPR:
             return self._pointer(_object_of(cursor), wanted)
         return self._variable(cursor, wanted)
@@ -60,7 +69,7 @@ class ArgumentReader:
             self.buffers[variable.spelled] = buffer_outline(variable, self.scope)
         return variable.spelled, "0"
 
-    def _aliases(self, variable: Variable) -> list[Cursor]:
+    def _aliases(self, variable: HostVariable) -> list[Cursor]:
         """What a pointer variable points to if it is set once, to a part of other memory."""
         settings = relevant(self.scope.settings(variable.key), variable.member, self.scope.at)
         values = [each.value for each in settings]
@@ -72,7 +81,7 @@ class ArgumentReader:
 
     def _moved(self, base: Cursor, sign: str, index: Cursor, wanted: Type) -> tuple[str, str]:
         buffer, offset = self._pointer(base, wanted)
-        mine, its = (_element_bytes(each) for each in (bare(base).type.get_canonical(), wanted))
+        mine, its = (_element_bytes(each) for each in (unwrapped(base).type.get_canonical(), wanted))
         moved = f"({sign if sign == '-' else ''}{formula(index, self.scope)})"
         if mine and its and mine != its:
             moved = f"({moved} * {mine} / {its})"
@@ -81,8 +90,8 @@ class ArgumentReader:
     def _fields(self, cursor: Cursor, type_: Type) -> tuple[ArgumentOutline, ...]:
         """Arguments of a struct's members, in order; an unread one stands as such."""
         inside = uncast(cursor)
-        while inside.kind == CursorKind.CALL_EXPR and len(parts(inside)) == 1:  # a copy
-            inside = uncast(parts(inside)[0])
+        while inside.kind == CursorKind.CALL_EXPR and len(inner_parts(inside)) == 1:  # a copy
+            inside = uncast(inner_parts(inside)[0])
         return tuple(self._field(inside, each.spelling, each.type) for each in type_.get_fields())
 
     def _field(self, whole: Cursor, name: str, type_: Type) -> ArgumentOutline:
@@ -90,14 +99,14 @@ class ArgumentReader:
         try:
             if variable is None:
                 raise UnreadError("a value without a name", whole)
-            member = Variable(variable.key, name, variable.name, variable.declaration)
+            member = HostVariable(variable.key, name, variable.name, variable.declaration)
             settings = relevant(self.scope.settings(variable.key), name, self.scope.at)
             last = next((each for each in reversed(settings) if each.value is not None), None)
             return self.read(_member_cursor(member, last), type_) if last else self._unset(member, type_)
         except UnreadError:
             return ArgumentOutline(name, "unread")
 
-    def _unset(self, member: Variable, type_: Type) -> ArgumentOutline:
+    def _unset(self, member: HostVariable, type_: Type) -> ArgumentOutline:
         """A member that nothing sets by assignment, such as a pointer that cudaMalloc sets."""
         if type_.get_canonical().kind in _POINTERS:
             self.buffers[member.spelled] = buffer_outline(member, self.scope)
@@ -105,7 +114,7 @@ class ArgumentReader:
         return ArgumentOutline(member.spelled, "value", self.scope.use(member.spelled, "member", None))
 
 
-def _member_cursor(member: Variable, setting: Setting) -> Cursor:
+def _member_cursor(member: HostVariable, setting: VariableSetting) -> Cursor:
     if setting.value is None:
         raise UnreadError(f"{member.spelled} changes", member.declaration)
     return setting.value if setting.member == member.member else member_value(member, setting.value)
@@ -114,8 +123,8 @@ def _member_cursor(member: Variable, setting: Setting) -> Cursor:
 def _object_of(call: Cursor) -> Cursor:
     """The object whose method returns a pointer, ``buffer.data()``, or the pointer that a function passes on."""
     target = callee(call)
-    if target is not None and target.kind == CursorKind.MEMBER_REF_EXPR and parts(target):
-        return parts(target)[0]
+    if target is not None and target.kind == CursorKind.MEMBER_REF_EXPR and inner_parts(target):
+        return inner_parts(target)[0]
     inside = [each for each in call.get_arguments() if each is not None]
     if len(inside) == 1:
         return inside[0]
@@ -124,7 +133,7 @@ def _object_of(call: Cursor) -> Cursor:
 
 def _is_data(call: Cursor) -> bool:
     target = callee(call)
-    is_method = target is not None and target.kind == CursorKind.MEMBER_REF_EXPR and bool(parts(target))
+    is_method = target is not None and target.kind == CursorKind.MEMBER_REF_EXPR and bool(inner_parts(target))
     return is_method or call.spelling == "raw_pointer_cast"
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from clang.cindex import Cursor, CursorKind, TypeKind
 
-from gemmviz.launch.host_code.cursors import UnreadError, Variable, arguments, uncast, variable_of
+from gemmviz.launch.host_code.cursors import HostVariable, UnreadError, arguments, uncast, variable_of
 from gemmviz.launch.host_code.expressions import formula
-from gemmviz.launch.host_code.functions import Call
-from gemmviz.launch.host_code.scope import Scope
+from gemmviz.launch.host_code.functions import HostCall
+from gemmviz.launch.host_code.scope import HostScope
 from gemmviz.model.outline import BufferOutline
 
 _ALLOCATIONS = {"cudaMalloc": 1, "cudaMallocManaged": 1, "cudaMallocAsync": 1, "hipMalloc": 1, "hipMallocManaged": 1}
@@ -21,11 +21,11 @@ _COPIES_2D = frozenset({"cudaMemcpy2D", "cudaMemcpy2DAsync", "hipMemcpy2D"})
 class Use:
     """A buffer as one function calls it."""
 
-    variable: Variable
-    scope: Scope
+    variable: HostVariable
+    scope: HostScope
 
 
-def buffer_outline(variable: Variable, scope: Scope) -> BufferOutline:
+def buffer_outline(variable: HostVariable, scope: HostScope) -> BufferOutline:
     """What the host code does with the memory behind a pointer, from its first function to its callers."""
     pointee = variable.declaration.type.get_canonical().get_pointee()
     size = pointee.get_size() if pointee.kind != TypeKind.INVALID else 0
@@ -46,7 +46,7 @@ def _outer(use: Use) -> Use | None:
     return None if outside is None else Use(outside, use.scope.caller)
 
 
-def _used(found: BufferOutline, use: Use, scope: Scope) -> BufferOutline:
+def _used(found: BufferOutline, use: Use, scope: HostScope) -> BufferOutline:
     for call in use.scope.calls:
         name, given = call.cursor.spelling, arguments(call.cursor)
         if name in _ALLOCATIONS and len(given) > 1 and _is_same(given[0], use):
@@ -58,7 +58,7 @@ def _used(found: BufferOutline, use: Use, scope: Scope) -> BufferOutline:
     return found
 
 
-def _copied(found: BufferOutline, call: Call, given: list[Cursor], use: Use) -> BufferOutline:
+def _copied(found: BufferOutline, call: HostCall, given: list[Cursor], use: Use) -> BufferOutline:
     source = given[2 if call.cursor.spelling in _COPIES_2D else 1]
     if _is_same(given[0], use):
         return replace(found, is_copied_in=True)
@@ -73,7 +73,7 @@ def _is_same(cursor: Cursor, use: Use) -> bool:
     return variable is not None and (variable.key, variable.member) == (use.variable.key, use.variable.member)
 
 
-def _bytes(cursor: Cursor, use: Use, scope: Scope) -> str:
+def _bytes(cursor: Cursor, use: Use, scope: HostScope) -> str:
     """A size in names of the function that launches; as a number if a caller's names stand in it; "" if unread."""
     try:
         if use.scope is scope:
@@ -86,7 +86,7 @@ def _bytes(cursor: Cursor, use: Use, scope: Scope) -> str:
         return ""
 
 
-def _in_names_of(scope: Scope, use: Use, outside: Scope, text: str) -> str | None:
+def _in_names_of(scope: HostScope, use: Use, outside: HostScope, text: str) -> str | None:
     """A caller's formula if all its names mean the same to the function that launches."""
     if scope.caller is not use.scope or scope.function is None:
         return None

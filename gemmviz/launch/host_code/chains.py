@@ -8,8 +8,8 @@ from clang.cindex import Cursor, CursorKind, TemplateArgumentKind, Type
 
 from gemmviz.launch.host_code.cursors import UnreadError, arguments, callee, uncast, variable_of
 from gemmviz.launch.host_code.expressions import formula
-from gemmviz.launch.host_code.functions import At, HostFunction, called_function, place_key, qualified, referenced_function
-from gemmviz.launch.host_code.scope import Program, Scope
+from gemmviz.launch.host_code.functions import At, HostFunction, called_function, place_key, qualified_name, referenced_function
+from gemmviz.launch.host_code.scope import HostProgram, HostScope
 
 _MOST_SCOPES = 64  # calls of one function that are told apart
 
@@ -23,7 +23,7 @@ class Target:
     parameter_types: tuple[Type, ...]
 
 
-def scopes_of(function: HostFunction, at: At, program: Program, depth: int = 0) -> Iterator[Scope]:
+def scopes_of(function: HostFunction, at: At, program: HostProgram, depth: int = 0) -> Iterator[HostScope]:
     """Scopes of a position in a function: one for each call of the function, or one without if nobody calls it."""
     count = 0
     for caller in program.functions.values() if depth < 8 else ():
@@ -38,27 +38,27 @@ def scopes_of(function: HostFunction, at: At, program: Program, depth: int = 0) 
                 if count > _MOST_SCOPES:
                     return
                 types = _types(function, template_arguments(target, outside))
-                yield Scope(program, function, at, outside, tuple(arguments(call.cursor)), types, depth=depth)
+                yield HostScope(program, function, at, outside, tuple(arguments(call.cursor)), types, depth=depth)
                 break
     if not count:
-        yield Scope(program, function, at, depth=depth)
+        yield HostScope(program, function, at, depth=depth)
 
 
 def _types(function: HostFunction, given: tuple[str, ...]) -> Mapping[str, str]:
     return {each.spelling: text for each, text in zip(function.template_parameters, given, strict=False)}
 
 
-def target_of(cursor: Cursor, scope: Scope) -> Target | None:
+def target_of(cursor: Cursor, scope: HostScope) -> Target | None:
     """The kernel that an expression means, followed through function pointers and callers; None if it is no kernel."""
     cursor = _named(cursor)
     kernel = referenced_function(cursor)
     if kernel is not None:
         definition = kernel.get_definition() or kernel
         name = scope.program.kernels.get(place_key(definition)) or scope.program.kernels.get(place_key(kernel))
-        if name is None and qualified(kernel) not in scope.program.kernel_names:
+        if name is None and qualified_name(kernel) not in scope.program.kernel_names:
             return None
         types = tuple(each.type for each in kernel.get_arguments() if each is not None) or _template_types(kernel)
-        return Target(name or qualified(kernel), template_arguments(cursor, scope), types)
+        return Target(name or qualified_name(kernel), template_arguments(cursor, scope), types)
     variable = variable_of(cursor)
     if variable is None:
         return None
@@ -83,7 +83,7 @@ def _template_types(kernel: Cursor) -> tuple[Type, ...]:
     return tuple(each.type for each in kernel.get_children() if each.kind == CursorKind.PARM_DECL)
 
 
-def template_arguments(reference: Cursor, scope: Scope) -> tuple[str, ...]:
+def template_arguments(reference: Cursor, scope: HostScope) -> tuple[str, ...]:
     """Template arguments of a reference to a function: those the compiler knows, else as written with those of the scope."""
     function = reference.referenced
     count = function.get_num_template_arguments() if function is not None else -1
@@ -101,7 +101,7 @@ def template_arguments(reference: Cursor, scope: Scope) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _as_written(cursor: Cursor, value: int, scope: Scope) -> str:
+def _as_written(cursor: Cursor, value: int, scope: HostScope) -> str:
     """The formula of a template argument, if it gives the value that the compiler gives it."""
     inner = scope.fresh()
     try:
@@ -115,14 +115,14 @@ def _as_written(cursor: Cursor, value: int, scope: Scope) -> str:
     return text
 
 
-def _written_arguments(reference: Cursor, scope: Scope) -> tuple[str, ...]:
+def _written_arguments(reference: Cursor, scope: HostScope) -> tuple[str, ...]:
     text = scope.program.texts.text(reference)
     if "<" not in text or not text.endswith(">"):
         return ()
     return tuple(_substituted(each.strip(), scope) for each in split(text[text.index("<") + 1 : -1]))
 
 
-def _substituted(text: str, scope: Scope) -> str:
+def _substituted(text: str, scope: HostScope) -> str:
     """A template argument as written in a template, with the arguments of that template put in."""
     text = re.sub(r"[A-Za-z_]\w*", lambda match: scope.types.get(match[0], match[0]), text)
     value = scope.value(text)

@@ -36,7 +36,7 @@ class UnreadError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class HostVariable:
     """A variable, or one member or element of it. ``member``: "M" of ``p.M``, "0" of ``p[0]``, "" for all of it."""
 
     key: Key
@@ -54,7 +54,7 @@ def is_absent(cursor: Cursor) -> bool:
     return bool(cursor.location.file is None)
 
 
-def parts(cursor: Cursor) -> list[Cursor]:
+def inner_parts(cursor: Cursor) -> list[Cursor]:
     """Child expressions; names of types and namespaces left out."""
     return [each for each in cursor.get_children() if not each.kind.is_reference() or each.kind in _REFERENCES]
 
@@ -62,10 +62,10 @@ def parts(cursor: Cursor) -> list[Cursor]:
 _REFERENCES = frozenset({CursorKind.OVERLOADED_DECL_REF})
 
 
-def bare(cursor: Cursor) -> Cursor:
+def unwrapped(cursor: Cursor) -> Cursor:
     """The expression inside parentheses and implicit conversions."""
     while cursor.kind in _WRAPPERS:
-        inside = parts(cursor)
+        inside = inner_parts(cursor)
         if len(inside) != 1:
             return cursor
         cursor = inside[0]
@@ -74,67 +74,80 @@ def bare(cursor: Cursor) -> Cursor:
 
 def uncast(cursor: Cursor) -> Cursor:
     """The expression inside parentheses and casts of any kind."""
-    cursor = bare(cursor)
+    cursor = unwrapped(cursor)
     while cursor.kind in CASTS:
-        inside = parts(cursor)
+        inside = inner_parts(cursor)
         if not inside:
             return cursor
-        cursor = bare(inside[-1])
+        cursor = unwrapped(inside[-1])
     return cursor
+
+
+def initialiser(declaration: Cursor) -> Cursor | None:
+    """What a variable's or member's declaration sets it to; None if it doesn't."""
+    if declaration.kind != CursorKind.VAR_DECL:
+        values = [each for each in inner_parts(declaration) if each.kind.is_expression()]
+        return values[-1] if values else None
+    function: Any = conf.lib.clang_Cursor_getVarDeclInitializer
+    function.argtypes, function.restype = [Cursor], Cursor
+    value: Cursor = function(declaration)
+    value._tu = declaration._tu
+    return None if value.kind.is_invalid() else value
 
 
 def key_of(declaration: Cursor) -> Key:
     return int(declaration.canonical.hash)
 
 
-def variable_of(cursor: Cursor) -> Variable | None:
+def variable_of(cursor: Cursor) -> HostVariable | None:
     """The variable that an expression names, behind casts, ``&`` and ``*``; None if it names none."""
     cursor = uncast(cursor)
     if cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) in "&*":
-        return variable_of(parts(cursor)[0])
+        return variable_of(inner_parts(cursor)[0])
     if cursor.kind == CursorKind.DECL_REF_EXPR:
         declaration = cursor.referenced
         if declaration is None or declaration.kind not in (CursorKind.VAR_DECL, CursorKind.PARM_DECL):
             return None
-        return Variable(key_of(declaration), "", declaration.spelling, declaration)
+        return HostVariable(key_of(declaration), "", declaration.spelling, declaration)
     if cursor.kind == CursorKind.MEMBER_REF_EXPR:
         return _member(cursor)
     if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
-        base, index = (bare(each) for each in parts(cursor))
+        base, index = (unwrapped(each) for each in inner_parts(cursor))
         variable = variable_of(base)
         if variable is None or variable.member or index.kind != CursorKind.INTEGER_LITERAL:
             return None
         number = "".join(token.spelling for token in index.get_tokens())
-        return Variable(variable.key, number, variable.name, variable.declaration)
+        return HostVariable(variable.key, number, variable.name, variable.declaration)
     return None
 
 
-def _member(cursor: Cursor) -> Variable | None:
+def _member(cursor: Cursor) -> HostVariable | None:
     """The variable of ``p.M``, ``p->M``, ``this->M`` or ``M``."""
-    inside = [each for each in parts(cursor) if each.kind != CursorKind.CXX_THIS_EXPR]
+    inside = [each for each in inner_parts(cursor) if each.kind != CursorKind.CXX_THIS_EXPR]
     field = cursor.referenced
-    base = bare(inside[0]) if inside else None
+    base = unwrapped(inside[0]) if inside else None
     if base is None or base.kind == CursorKind.CXX_THIS_EXPR:
-        return None if field is None else Variable(key_of(field), "", field.spelling, field)
+        return None if field is None else HostVariable(key_of(field), "", field.spelling, field)
     variable = variable_of(base)
     if variable is None:
         return None
     member = f"{variable.member}_{cursor.spelling}" if variable.member else cursor.spelling
-    return Variable(variable.key, member, variable.name, variable.declaration)
+    return HostVariable(variable.key, member, variable.name, variable.declaration)
 
 
 def callee(call: Cursor) -> Cursor | None:
     """The expression that is called: a reference, a member or a lambda's variable."""
-    inside = parts(call)
-    return bare(inside[0]) if inside else None
+    inside = inner_parts(call)
+    return unwrapped(inside[0]) if inside else None
 
 
 def arguments(call: Cursor) -> list[Cursor]:
-    """Arguments of a call as written, in order."""
-    return [each for each in call.get_arguments() if each is not None and not is_absent(each)]
+    """Arguments of a call as written, in order; of a lambda's call, without the lambda."""
+    given = [each for each in call.get_arguments() if each is not None and not is_absent(each)]
+    return given[1:] if call.spelling == "operator()" else given
 
 
-def is_float(type_: Type) -> bool:
+def is_float_type(type_: Type) -> bool:
     return type_.get_canonical().kind in FLOATS
 
 
@@ -149,7 +162,7 @@ def walk(cursor: Cursor) -> Iterator[Cursor]:
         yield from walk(each)
 
 
-class Texts:
+class WrittenText:
     """Texts of a unit's files, as written."""
 
     def __init__(self, unit: Unit) -> None:

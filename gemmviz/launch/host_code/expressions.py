@@ -1,22 +1,22 @@
 """Expressions of host code to formulas: constants and variables that never change are put in, other names stay."""
 
-import re
-
 from clang.cindex import Cursor, CursorKind, TypeKind
 
 from gemmviz.launch.host_code.cursors import (
     CASTS,
+    HostVariable,
     UnreadError,
-    Variable,
     arguments,
-    bare,
-    is_float,
+    inner_parts,
+    is_float_type,
+    is_record,
     key_of,
-    parts,
+    uncast,
+    unwrapped,
     variable_of,
 )
-from gemmviz.launch.host_code.functions import HostFunction, Setting, called_function
-from gemmviz.launch.host_code.scope import Scope, relevant
+from gemmviz.launch.host_code.functions import HostFunction, VariableSetting, called_function
+from gemmviz.launch.host_code.scope import HostScope, relevant
 from gemmviz.model.outline import HostNameKind
 from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
 
@@ -28,11 +28,11 @@ _FUNCTIONS = {
     "sqrtf": "sqrt", "abs": "abs", "fabs": "abs", "round": "round", "log2": "log2", "log2f": "log2", "pow": "pow",
     "powf": "pow",
 }  # fmt: skip
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_AXES = ("x", "y", "z")
 _REFERRED = frozenset({CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.FIELD_DECL})
 
 
-def formula(cursor: Cursor, scope: Scope) -> str:
+def formula(cursor: Cursor, scope: HostScope) -> str:
     """The formula of an arithmetic expression. Raises UnreadError if it is none."""
     macro = scope.program.texts.macro(cursor)
     if macro:
@@ -49,7 +49,7 @@ def formula(cursor: Cursor, scope: Scope) -> str:
         case CursorKind.BINARY_OPERATOR:
             return _binary(cursor, scope)
         case CursorKind.UNARY_OPERATOR if unary_operator(cursor) in _SIGNS:
-            return f"({_SIGNS[unary_operator(cursor)]}{formula(parts(cursor)[0], scope)})"
+            return f"({_SIGNS[unary_operator(cursor)]}{formula(inner_parts(cursor)[0], scope)})"
         case CursorKind.CONDITIONAL_OPERATOR:
             return _conditional(cursor, scope)
         case CursorKind.CALL_EXPR:
@@ -70,15 +70,15 @@ def _literal(cursor: Cursor) -> str:
     return repr(value)
 
 
-def _converted(cursor: Cursor, scope: Scope) -> str:
+def _converted(cursor: Cursor, scope: HostScope) -> str:
     """The formula inside parentheses, casts and conversions, rounded where a float becomes an integer."""
-    inside = [each for each in parts(cursor) if each.kind.is_expression()]
+    inside = [each for each in inner_parts(cursor) if each.kind.is_expression()]
     if len(inside) != 1:
         raise UnreadError(f"{scope.program.texts.text(cursor) or 'this'} isn't arithmetic", cursor)
     text = formula(inside[0], scope)
-    if is_float(inside[0].type) and _is_whole(cursor):
+    if is_float_type(inside[0].type) and _is_whole(cursor):
         return f"int({text})"
-    return f"float({text})" if is_float(cursor.type) and _is_whole(inside[0]) else text
+    return f"float({text})" if is_float_type(cursor.type) and _is_whole(inside[0]) else text
 
 
 def _is_whole(cursor: Cursor) -> bool:
@@ -94,22 +94,22 @@ _WHOLE = frozenset(
 )  # fmt: skip
 
 
-def _binary(cursor: Cursor, scope: Scope) -> str:
+def _binary(cursor: Cursor, scope: HostScope) -> str:
     operator = _OPERATORS.get(binary_operator(cursor))
     if operator is None:
         raise UnreadError(f"{scope.program.texts.text(cursor)} isn't arithmetic", cursor)
-    left, right = (formula(each, scope) for each in parts(cursor)[:2])
+    left, right = (formula(each, scope) for each in inner_parts(cursor)[:2])
     return f"({left} {operator} {right})"
 
 
-def _conditional(cursor: Cursor, scope: Scope) -> str:
-    condition, yes, no = parts(cursor)
+def _conditional(cursor: Cursor, scope: HostScope) -> str:
+    condition, yes, no = inner_parts(cursor)
     if "argc" in scope.program.texts.text(condition):
         return _default(yes, no, scope)
     return f"({formula(yes, scope)} if {formula(condition, scope)} else {formula(no, scope)})"
 
 
-def _default(yes: Cursor, no: Cursor, scope: Scope) -> str:
+def _default(yes: Cursor, no: Cursor, scope: HostScope) -> str:
     """The arm that doesn't need the command line."""
     try:
         return formula(no, scope)
@@ -117,13 +117,13 @@ def _default(yes: Cursor, no: Cursor, scope: Scope) -> str:
         return formula(yes, scope)
 
 
-def _call(cursor: Cursor, scope: Scope) -> str:
+def _call(cursor: Cursor, scope: HostScope) -> str:
     given = arguments(cursor)
     if cursor.spelling in _FUNCTIONS and given:
         return f"{_FUNCTIONS[cursor.spelling]}({', '.join(formula(each, scope) for each in given)})"
     helper = helper_of(cursor, scope)
     if helper is not None and len(helper.returns) == 1 and not scope.is_deep:
-        return formula(helper.returns[0], inlined(helper, given, scope))
+        return formula(helper.returns[0], scope_inside(helper, given, scope))
     if len(given) == 1 and _is_constructor(cursor):
         return formula(given[0], scope)
     value = evaluated(cursor)
@@ -137,13 +137,13 @@ def _is_constructor(cursor: Cursor) -> bool:
     return declaration is None or declaration.kind == CursorKind.CONSTRUCTOR
 
 
-def helper_of(call: Cursor, scope: Scope) -> HostFunction | None:
+def helper_of(call: Cursor, scope: HostScope) -> HostFunction | None:
     """The function of the project, or the lambda, that a call goes to."""
     target = called_function(call)
     return None if target is None else scope.program.function(target)
 
 
-def inlined(helper: HostFunction, given: list[Cursor], scope: Scope) -> Scope:
+def scope_inside(helper: HostFunction, given: list[Cursor], scope: HostScope) -> HostScope:
     """A scope inside a helper, its parameters replaced by the formulas of the arguments."""
     values: dict[int, str] = dict(scope.inlined)
     for parameter, argument in zip(helper.parameters, given, strict=False):
@@ -152,10 +152,10 @@ def inlined(helper: HostFunction, given: list[Cursor], scope: Scope) -> Scope:
         except UnreadError:
             continue
     at = type(scope.at)(helper.cursor.extent.end.offset)
-    return Scope(scope.program, helper, at, scope.caller, scope.passed, scope.types, values, scope.names, scope.depth + 1)
+    return HostScope(scope.program, helper, at, scope.caller, scope.passed, scope.types, values, scope.names, scope.depth + 1)
 
 
-def _named(cursor: Cursor, scope: Scope) -> str:
+def _named(cursor: Cursor, scope: HostScope) -> str:
     declaration = cursor.referenced
     if declaration is not None and declaration.kind == CursorKind.ENUM_CONSTANT_DECL:
         return scope.use(cursor.spelling, "global", declaration.enum_value)
@@ -166,16 +166,16 @@ def _named(cursor: Cursor, scope: Scope) -> str:
         raise UnreadError(f"{scope.program.texts.text(cursor)} isn't a name", cursor)
     if variable.key in scope.inlined and not variable.member:
         return scope.inlined[variable.key]
-    return read(variable, scope)
+    return variable_formula(variable, scope)
 
 
-def _template_value(cursor: Cursor, scope: Scope) -> str:
+def _template_value(cursor: Cursor, scope: HostScope) -> str:
     given = scope.types.get(cursor.spelling, "")
     value = scope.value(given) if given else None
     return scope.use(cursor.spelling, "template", value)
 
 
-def read(variable: Variable, scope: Scope) -> str:
+def variable_formula(variable: HostVariable, scope: HostScope) -> str:
     """The formula of a variable: what it is set to if that is clear and more than a number, else its name."""
     passed = scope.argument(variable.key)
     settings = relevant(scope.settings(variable.key), variable.member, scope.at)
@@ -188,7 +188,7 @@ def read(variable: Variable, scope: Scope) -> str:
     return _kept(variable, value, scope)
 
 
-def _passed_value(variable: Variable, passed: Cursor, caller: Scope) -> float | None:
+def _passed_value(variable: HostVariable, passed: Cursor, caller: HostScope) -> float | None:
     outside = caller.fresh()
     try:
         if variable.member:
@@ -196,13 +196,13 @@ def _passed_value(variable: Variable, passed: Cursor, caller: Scope) -> float | 
             if inner is None:
                 return None
             member = f"{inner.member}_{variable.member}" if inner.member else variable.member
-            return outside.value(read(Variable(inner.key, member, inner.name, inner.declaration), outside))
+            return outside.value(variable_formula(HostVariable(inner.key, member, inner.name, inner.declaration), outside))
         return outside.value(formula(passed, outside))
     except UnreadError:
         return None
 
 
-def _single(variable: Variable, setting: Setting, scope: Scope) -> str:
+def _single(variable: HostVariable, setting: VariableSetting, scope: HostScope) -> str:
     """The formula of a variable that is set once; its name with the value if that is a number or the command line's."""
     assert setting.value is not None
     inner = scope.fresh()
@@ -211,8 +211,8 @@ def _single(variable: Variable, setting: Setting, scope: Scope) -> str:
         text = setting_formula(variable, setting, inner)
     except UnreadError:
         return _kept(variable, _constant(variable), scope)
-    if not _IDENTIFIER.search(text):
-        return _kept(variable, inner.value(text), scope)
+    if not inner.names and variable.member and is_dim3(variable.declaration):
+        return text
     if not inner.names or "argc" in scope.program.texts.text(setting.value):
         return _kept(variable, inner.value(text), scope)
     for each in inner.names.values():
@@ -220,7 +220,7 @@ def _single(variable: Variable, setting: Setting, scope: Scope) -> str:
     return text
 
 
-def _setting_value(variable: Variable, setting: Setting, scope: Scope) -> float | None:
+def _setting_value(variable: HostVariable, setting: VariableSetting, scope: HostScope) -> float | None:
     inner = scope.fresh()
     inner.depth += 1
     if inner.is_deep:
@@ -231,27 +231,51 @@ def _setting_value(variable: Variable, setting: Setting, scope: Scope) -> float 
         return None
 
 
-def setting_formula(variable: Variable, setting: Setting, scope: Scope) -> str:
+def setting_formula(variable: HostVariable, setting: VariableSetting, scope: HostScope) -> str:
     """What a setting gives a variable, or one member or element of it."""
     value = setting.value
     if value is None:
         raise UnreadError(f"{variable.spelled} changes", variable.declaration)
     if not variable.member or setting.member == variable.member:
         return formula(value, scope)
-    return formula(member_value(variable, value), scope)
+    copied = _copied(value)
+    inner = variable_of(copied)
+    if inner is not None:
+        member = f"{inner.member}_{variable.member}" if inner.member else variable.member
+        return variable_formula(HostVariable(inner.key, member, inner.name, inner.declaration), scope)
+    if copied.kind == CursorKind.CALL_EXPR and is_dim3(copied):
+        return _axis_of(arguments(copied), _AXES.index(variable.member), scope)
+    return formula(member_value(variable, copied), scope)
 
 
-def member_value(variable: Variable, value: Cursor) -> Cursor:
+def is_dim3(cursor: Cursor) -> bool:
+    return bool(cursor.type.get_canonical().spelling.removeprefix("const ") == "dim3")
+
+
+def _copied(value: Cursor) -> Cursor:
+    """The expression that a struct is copied from."""
+    value = uncast(value)
+    while value.kind == CursorKind.CALL_EXPR and len(arguments(value)) == 1 and is_record(arguments(value)[0].type):
+        value = uncast(arguments(value)[0])
+    return value
+
+
+def _axis_of(given: list[Cursor], position: int, scope: HostScope) -> str:
+    """One extent of ``dim3(x, y, z)``; those not written are 1."""
+    return formula(given[position], scope) if position < len(given) else "1"
+
+
+def member_value(variable: HostVariable, value: Cursor) -> Cursor:
     """The expression of one member or element in the value of a whole struct or array."""
-    value = bare(value)
+    value = unwrapped(value)
     if value.kind == CursorKind.INIT_LIST_EXPR:
-        inside = parts(value)
+        inside = inner_parts(value)
         names = [each.spelling for each in variable.declaration.type.get_canonical().get_fields()]
         position = names.index(variable.member) if variable.member in names else _whole(variable.member)
         if 0 <= position < len(inside):
             return inside[position]
     for each in variable.declaration.type.get_canonical().get_fields():
-        default = [part for part in parts(each) if part.kind.is_expression()]
+        default = [part for part in inner_parts(each) if part.kind.is_expression()]
         if each.spelling == variable.member and default:
             return default[-1]
     raise UnreadError(f"{variable.spelled} isn't set here", variable.declaration)
@@ -261,22 +285,22 @@ def _whole(text: str) -> int:
     return int(text) if text.isdigit() else -1
 
 
-def _kept(variable: Variable, value: float | None, scope: Scope) -> str:
+def _kept(variable: HostVariable, value: float | None, scope: HostScope) -> str:
     if variable.declaration.kind not in _REFERRED:
         raise UnreadError(f"{variable.spelled} isn't a variable", variable.declaration)
     return scope.use(variable.spelled, _kind(variable, scope), _constant(variable) if value is None else value)
 
 
-def _constant(variable: Variable) -> float | None:
+def _constant(variable: HostVariable) -> float | None:
     """The value of a constant, or of a member's initialiser, where the compiler knows it."""
     if variable.member or not variable.declaration.type.is_const_qualified():
-        default = [each for each in parts(variable.declaration) if each.kind.is_expression()]
+        default = [each for each in inner_parts(variable.declaration) if each.kind.is_expression()]
         is_field = variable.declaration.kind == CursorKind.FIELD_DECL
         return evaluated(default[-1]) if is_field and default else None
     return evaluated(variable.declaration)
 
 
-def _kind(variable: Variable, scope: Scope) -> HostNameKind:
+def _kind(variable: HostVariable, scope: HostScope) -> HostNameKind:
     if variable.member or variable.declaration.kind == CursorKind.FIELD_DECL:
         return "member"
     if scope.is_parameter(variable.key) or variable.declaration.kind == CursorKind.PARM_DECL:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from clang.cindex import Cursor, CursorKind, conf
 
-from gemmviz.launch.host_code.cursors import Key, arguments, bare, callee, key_of, parts, variable_of
+from gemmviz.launch.host_code.cursors import Key, arguments, callee, initialiser, inner_parts, key_of, unwrapped, variable_of
 from gemmviz.parser.operators import binary_operator, unary_operator
 from gemmviz.parser.unit import Unit
 
@@ -16,7 +16,7 @@ _SCOPES = frozenset(
         CursorKind.CLASS_TEMPLATE, CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION,
     }
 )  # fmt: skip
-FUNCTIONS = frozenset(
+FUNCTION_KINDS = frozenset(
     {
         CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE, CursorKind.CXX_METHOD, CursorKind.CONSTRUCTOR,
         CursorKind.DESTRUCTOR, CursorKind.CONVERSION_FUNCTION,
@@ -30,12 +30,15 @@ _LOOPS = frozenset({CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_ST
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """An arm of a condition that a statement stands in. ``condition`` is None in a loop and in ``default``."""
+    """An arm of a condition that a statement stands in. ``condition`` is None in a loop and in ``default``; ``subject``: what a
+    ``switch`` compares with it.
+    """
 
     statement: int
     arm: int
     condition: Cursor | None = None
     is_loop: bool = False
+    subject: Cursor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class VariableSetting:
     """A place that sets a variable or one member of it. ``value`` is None if it can't be followed."""
 
     member: str
@@ -56,7 +59,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class HostCall:
     """A call in a host function."""
 
     cursor: Cursor
@@ -71,8 +74,8 @@ class HostFunction:
     name: str
     parameters: list[Cursor]
     template_parameters: list[Cursor] = field(default_factory=list)
-    settings: dict[Key, list[Setting]] = field(default_factory=lambda: defaultdict(list))
-    calls: list[Call] = field(default_factory=list)
+    settings: dict[Key, list[VariableSetting]] = field(default_factory=lambda: defaultdict(list))
+    calls: list[HostCall] = field(default_factory=list)
     returns: list[Cursor] = field(default_factory=list)
     statements: int = 0
     outer: "HostFunction | None" = None
@@ -99,13 +102,13 @@ def functions_of(unit: Unit) -> Iterator[Cursor]:
 
 def _functions(cursors: Iterable[Cursor]) -> Iterator[Cursor]:
     for cursor in cursors:
-        if cursor.kind in FUNCTIONS:
+        if cursor.kind in FUNCTION_KINDS:
             yield cursor
         elif cursor.kind in _SCOPES:
             yield from _functions(cursor.get_children())
 
 
-def qualified(cursor: Cursor) -> str:
+def qualified_name(cursor: Cursor) -> str:
     """A declaration's name with its namespaces and classes."""
     names = [cursor.spelling]
     scope = cursor.semantic_parent
@@ -118,7 +121,7 @@ def qualified(cursor: Cursor) -> str:
 
 def is_configured(call: Cursor) -> bool:
     """Whether a call is a launch with ``<<< >>>``."""
-    inside = parts(call)
+    inside = inner_parts(call)
     return len(inside) > 1 and inside[1].kind == CursorKind.CALL_EXPR and inside[1].spelling in _CONFIGURATIONS
 
 
@@ -127,7 +130,7 @@ def host_functions(cursor: Cursor, outer: HostFunction | None = None) -> list[Ho
     children = list(cursor.get_children())
     function = HostFunction(
         cursor,
-        qualified(cursor) if outer is None else outer.name,
+        qualified_name(cursor) if outer is None else outer.name,
         [each for each in children if each.kind == CursorKind.PARM_DECL],
         [each for each in children if each.kind.name.startswith("TEMPLATE_")],
         outer=outer,
@@ -146,6 +149,7 @@ class _Walk:
     def __init__(self, function: HostFunction) -> None:
         self.function = function
         self.lambdas: list[HostFunction] = []
+        self.subject: Cursor | None = None
 
     def visit(self, cursor: Cursor, branches: tuple[Branch, ...]) -> None:
         kind = cursor.kind
@@ -163,7 +167,7 @@ class _Walk:
         elif kind == CursorKind.CALL_EXPR:
             self._called(cursor, at)
         elif kind == CursorKind.RETURN_STMT:
-            self.function.returns += parts(cursor)[:1]
+            self.function.returns += inner_parts(cursor)[:1]
         for child, inside in self._children(cursor, branches):
             self.visit(child, inside)
 
@@ -174,57 +178,67 @@ class _Walk:
                 yield children[0], branches
                 for arm, child in enumerate(children[1:]):
                     yield child, (*branches, Branch(number, arm, children[0]))
+            case CursorKind.SWITCH_STMT:
+                for child in children:
+                    self.subject = children[0]
+                    yield child, branches
             case CursorKind.CASE_STMT:
-                yield from ((each, (*branches, Branch(number, 0, children[0]))) for each in children[1:])
+                yield from ((each, (*branches, Branch(number, 0, children[0], False, self.subject))) for each in children[1:])
             case CursorKind.DEFAULT_STMT:
                 yield from ((each, (*branches, Branch(number, 0))) for each in children)
             case kind if kind in _LOOPS:
                 yield from ((each, (*branches, Branch(number, 0, None, True))) for each in children)
             case CursorKind.COMPOUND_STMT:
-                yield from _cases(children, branches)
+                yield from _cases(children, branches, self.subject)
             case _:
                 yield from ((each, branches) for each in children)
 
     def _declared(self, cursor: Cursor, at: At) -> None:
-        values = [each for each in parts(cursor) if each.kind.is_expression()]
-        if values and cursor.type.kind.name.endswith("ARRAY") and values[-1].kind != CursorKind.INIT_LIST_EXPR:
-            return
-        if values:
-            self.function.settings[key_of(cursor)].append(Setting("", values[-1] if len(values) == 1 else cursor, at))
+        value = initialiser(cursor)
+        if value is not None and not _is_empty(value):
+            self.function.settings[key_of(cursor)].append(VariableSetting("", value, at))
 
     def _changed(self, cursor: Cursor, at: At) -> None:
-        target = parts(cursor)[0]
+        target = inner_parts(cursor)[0]
         is_assignment = cursor.kind == CursorKind.BINARY_OPERATOR and binary_operator(cursor) == "="
         is_change = cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR or (
             cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) in ("x++", "x--", "++x", "--x")
         )
         if is_assignment or is_change:
-            self._set(target, parts(cursor)[1] if is_assignment else None, at)
+            self._set(target, inner_parts(cursor)[1] if is_assignment else None, at)
 
     def _set(self, target: Cursor, value: Cursor | None, at: At) -> None:
         variable = variable_of(target)
         if variable is not None:
-            self.function.settings[variable.key].append(Setting(variable.member, value, at))
+            self.function.settings[variable.key].append(VariableSetting(variable.member, value, at))
 
     def _called(self, cursor: Cursor, at: At) -> None:
-        self.function.calls.append(Call(cursor, at))
+        self.function.calls.append(HostCall(cursor, at))
         if cursor.spelling == "operator=":
-            target, *values = (each for each in parts(cursor) if callee_name(each) != "operator=")
+            target, *values = (each for each in inner_parts(cursor) if callee_name(each) != "operator=")
             self._set(target, values[-1] if values else None, at)
         elif cursor.spelling == "operator>>":
-            self._set(parts(cursor)[-1], None, at)
+            self._set(inner_parts(cursor)[-1], None, at)
         elif cursor.spelling in ("scanf", "sscanf", "fscanf"):
             for each in arguments(cursor)[1:]:
                 self._set(each, None, at)
 
 
-def _cases(children: list[Cursor], branches: tuple[Branch, ...]) -> Iterator[tuple[Cursor, tuple[Branch, ...]]]:
+def _is_empty(value: Cursor) -> bool:
+    """Whether an initialiser is a constructor that isn't written; that of dim3 sets all extents to 1."""
+    is_constructor = value.kind == CursorKind.CALL_EXPR and not arguments(value)
+    return is_constructor and value.spelling == value.type.spelling != "dim3"
+
+
+def _cases(
+    children: list[Cursor], branches: tuple[Branch, ...], subject: Cursor | None
+) -> Iterator[tuple[Cursor, tuple[Branch, ...]]]:
     """Statements of a block; those behind a ``case`` belong to it until the next one."""
     case: tuple[Branch, ...] = ()
     for child in children:
         if child.kind in (CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT):
             condition = next(iter(child.get_children()), None) if child.kind == CursorKind.CASE_STMT else None
-            case = (Branch(int(child.hash), 0, condition),)
+            case = (Branch(int(child.hash), 0, condition, False, subject),)
             yield child, branches
         else:
             yield child, (*branches, *case)
@@ -232,7 +246,7 @@ def _cases(children: list[Cursor], branches: tuple[Branch, ...]) -> Iterator[tup
 
 def callee_name(cursor: Cursor) -> str:
     """Name of the function that an expression refers to; "" if it doesn't."""
-    inside = bare(cursor)
+    inside = unwrapped(cursor)
     return str(inside.spelling) if inside.kind in (CursorKind.DECL_REF_EXPR, CursorKind.OVERLOADED_DECL_REF) else ""
 
 
@@ -247,7 +261,7 @@ def called_function(call: Cursor) -> Cursor | None:
 def referenced_function(target: Cursor) -> Cursor | None:
     """The function that an expression refers to, its definition where there is one."""
     found = target.referenced
-    if found is not None and found.kind in FUNCTIONS:
+    if found is not None and found.kind in FUNCTION_KINDS:
         return found
     for each in target.walk_preorder():
         if each.kind == CursorKind.OVERLOADED_DECL_REF:

@@ -2,8 +2,8 @@
 
 from clang.cindex import Cursor, CursorKind, Type, TypeKind
 
-from gemmviz.launch.host_code.cursors import Texts
-from gemmviz.launch.host_code.functions import qualified
+from gemmviz.launch.host_code.cursors import WrittenText
+from gemmviz.launch.host_code.functions import qualified_name
 from gemmviz.model.outline import KernelOutline, ParameterOutline, TemplateKind, TemplateParameter
 from gemmviz.parser.unit import Unit
 
@@ -16,11 +16,11 @@ _POINTERS = frozenset({TypeKind.POINTER, TypeKind.INCOMPLETEARRAY, TypeKind.CONS
 _MOST_NESTED = 3  # structs in structs
 
 
-def kernel_outline(kernel: Cursor, unit: Unit, texts: Texts) -> KernelOutline:
+def kernel_outline(kernel: Cursor, unit: Unit, texts: WrittenText) -> KernelOutline:
     """The outline of a kernel's declaration."""
     children = list(kernel.get_children())
     return KernelOutline(
-        name=qualified(kernel),
+        name=qualified_name(kernel),
         parameters=tuple(_parameter(each) for each in children if each.kind == CursorKind.PARM_DECL),
         template_parameters=tuple(_template_parameter(each, texts) for each in children if each.kind in _TEMPLATE_KINDS),
         file=unit.file_of(kernel.location),
@@ -28,7 +28,7 @@ def kernel_outline(kernel: Cursor, unit: Unit, texts: Texts) -> KernelOutline:
     )
 
 
-def _template_parameter(cursor: Cursor, texts: Texts) -> TemplateParameter:
+def _template_parameter(cursor: Cursor, texts: WrittenText) -> TemplateParameter:
     kind = _TEMPLATE_KINDS[cursor.kind]
     _, is_given, default = texts.text(cursor).partition("=")
     return TemplateParameter(

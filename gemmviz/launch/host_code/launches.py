@@ -1,19 +1,19 @@
 """Launches of a host function: ``<<< >>>`` and the runtime's functions that launch, for each caller that chooses a kernel."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clang.cindex import Cursor, CursorKind
 
 from gemmviz.launch.host_code.arguments import ArgumentReader
 from gemmviz.launch.host_code.chains import Target, scopes_of, target_of
-from gemmviz.launch.host_code.cursors import UnreadError, Variable, arguments, bare, parts, uncast, variable_of
-from gemmviz.launch.host_code.dimensions import extents
+from gemmviz.launch.host_code.cursors import HostVariable, UnreadError, arguments, inner_parts, uncast, unwrapped, variable_of
+from gemmviz.launch.host_code.dimensions import launch_extents
 from gemmviz.launch.host_code.expressions import formula
-from gemmviz.launch.host_code.functions import Call, HostFunction, is_configured
-from gemmviz.launch.host_code.scope import Program, Scope
-from gemmviz.model.outline import ArgumentOutline, LaunchOutline, UnreadPart
-from gemmviz.parser.operators import unary_operator
+from gemmviz.launch.host_code.functions import Branch, HostCall, HostFunction, is_configured
+from gemmviz.launch.host_code.scope import HostProgram, HostScope
+from gemmviz.model.outline import ArgumentOutline, HostName, LaunchOutline, UnreadPart
+from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
 
 _BY_ARRAY = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "hipLaunchKernel", "hipLaunchCooperativeKernel"})
 _COOPERATIVE = frozenset({"cudaLaunchCooperativeKernel", "hipLaunchCooperativeKernel"})
@@ -22,18 +22,18 @@ _ALLOWS = frozenset({"cudaFuncSetAttribute", "hipFuncSetAttribute"})
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A launch as written: the expressions of its kernel, extents, shared bytes and arguments. ``config``: a cudaLaunchConfig_t."""
+    """A launch as written. ``config``: the cudaLaunchConfig_t that has its extents."""
 
     kernel: Cursor
     grid: Cursor | None = None
     block: Cursor | None = None
     shared: Cursor | None = None
     arguments: tuple[Cursor, ...] = ()
-    config: Variable | None = None
+    config: HostVariable | None = None
     is_cooperative: bool = False
 
 
-def launches_of(function: HostFunction, program: Program) -> Iterator[LaunchOutline]:
+def launches_of(function: HostFunction, program: HostProgram) -> Iterator[LaunchOutline]:
     """Launches in a function, in order; one for each kernel or template argument that its callers choose."""
     for call in function.calls:
         written = _written(call.cursor, function)
@@ -52,7 +52,7 @@ def _written(call: Cursor, function: HostFunction) -> Written | None:
     """The launch that a call is; None if it is none."""
     given = arguments(call)
     if is_configured(call):
-        inside = parts(call)
+        inside = inner_parts(call)
         setup = [each for each in inside[1].get_arguments() if each is not None]
         return Written(inside[0], setup[0], setup[1], setup[2], tuple(inside[2:]))
     if call.spelling in _BY_ARRAY and len(given) >= 4:
@@ -73,19 +73,20 @@ def _packed(array: Cursor, function: HostFunction) -> tuple[Cursor, ...]:
     if variable is not None:
         settings = function.settings.get(variable.key, [])
         values = [each.value for each in settings if each.member == "" and each.value is not None]
-        value = bare(values[-1]) if values else value
+        value = unwrapped(values[-1]) if values else value
     if value.kind != CursorKind.INIT_LIST_EXPR:
         return ()
-    inside = (uncast(each) for each in parts(value))
+    inside = (uncast(each) for each in inner_parts(value))
     return tuple(
-        parts(each)[0] if each.kind == CursorKind.UNARY_OPERATOR and unary_operator(each) == "&" else each for each in inside
+        inner_parts(each)[0] if each.kind == CursorKind.UNARY_OPERATOR and unary_operator(each) == "&" else each
+        for each in inside
     )
 
 
 class _Reading:
     """Reads one launch in one scope. What can't be read is listed with its reason."""
 
-    def __init__(self, written: Written, target: Target, call: Call, scope: Scope) -> None:
+    def __init__(self, written: Written, target: Target, call: HostCall, scope: HostScope) -> None:
         self.written, self.target, self.call, self.scope = written, target, call, scope
         self.unread: list[UnreadPart] = []
 
@@ -105,7 +106,7 @@ class _Reading:
             place=unit.place(self.call.cursor.extent),
             host_function=self.scope.function.name if self.scope.function is not None else "",
             allowed_shared_bytes=self._allowed(),
-            names=tuple(self.scope.names.values()),
+            names=self._names(),
             buffers=tuple(reader.buffers.values()),
             conditions=self._conditions(),
             unread=tuple(self.unread),
@@ -124,8 +125,8 @@ class _Reading:
     def _extents(self, part: str, cursor: Cursor | None, member: str) -> tuple[str, ...]:
         try:
             if cursor is not None:
-                return extents(cursor, self.scope)
-            return extents(self._configured(member), self.scope)
+                return launch_extents(cursor, self.scope)
+            return launch_extents(self._configured(member), self.scope)
         except UnreadError as error:
             self._note(part, error)
             return ()
@@ -175,6 +176,30 @@ class _Reading:
         texts = self.scope.program.texts
         return tuple(texts.text(each.condition) for each in self.call.at.branches if each.condition is not None)
 
+    def _names(self) -> tuple[HostName, ...]:
+        """The names in the formulas, with the values that the conditions around the launch give them."""
+        chosen = dict(pair for each in self.call.at.branches for pair in _chosen(each))
+        names = self.scope.names.values()
+        return tuple(replace(each, value=chosen[each.name]) if each.name in chosen else each for each in names)
+
     def _note(self, part: str, error: UnreadError) -> None:
         at = error.cursor if error.cursor.location.file is not None else self.call.cursor
         self.unread.append(UnreadPart(part, error.reason, self.scope.program.unit.place(at.extent)))
+
+
+def _chosen(branch: Branch) -> Iterator[tuple[str, int | float]]:
+    """Variables that equal a constant where a condition holds: ``case 4:`` of a switch, ``if (n == 4)``."""
+    if branch.condition is None or branch.arm:
+        return
+    if branch.subject is not None:
+        yield from _equal(branch.subject, branch.condition)
+        return
+    condition = unwrapped(branch.condition)
+    if condition.kind == CursorKind.BINARY_OPERATOR and binary_operator(condition) == "==":
+        yield from _equal(*inner_parts(condition)[:2])
+
+
+def _equal(left: Cursor, right: Cursor) -> Iterator[tuple[str, int | float]]:
+    variable, value = variable_of(left), evaluated(right)
+    if variable is not None and value is not None:
+        yield variable.spelled, value

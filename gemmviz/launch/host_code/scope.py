@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from clang.cindex import Cursor
 
-from gemmviz.launch.formula import number
-from gemmviz.launch.host_code.cursors import Key, Texts
-from gemmviz.launch.host_code.functions import At, Branch, Call, HostFunction, Setting, place_key
+from gemmviz.launch.formula import formula_value
+from gemmviz.launch.host_code.cursors import Key, WrittenText
+from gemmviz.launch.host_code.functions import At, Branch, HostCall, HostFunction, VariableSetting, place_key
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outline import HostName, HostNameKind
 from gemmviz.parser.unit import Unit
@@ -16,13 +16,13 @@ _MOST_CALLERS = 8
 
 
 @dataclass(eq=False)
-class Program:
-    """Functions and constants of a unit: ``functions`` by the place of their declaration, ``constants`` the variables outside."""
+class HostProgram:
+    """Functions and constants of a unit: ``functions`` by the place of their declaration."""
 
     unit: Unit
-    texts: Texts
+    texts: WrittenText
     functions: Mapping[tuple[str, int], HostFunction]
-    constants: Mapping[Key, list[Setting]]
+    constants: Mapping[Key, list[VariableSetting]]
     kernels: Mapping[tuple[str, int], str]
     kernel_names: frozenset[str]
 
@@ -33,16 +33,16 @@ class Program:
 
 
 @dataclass(eq=False)
-class Scope:
+class HostScope:
     """A position in a function. ``caller`` and ``passed``: the scope and the arguments of the call that leads to it;
     ``types``: its template parameters' arguments as texts; ``inlined``: formulas of the parameters of a helper that is read
     in place; ``names`` collects the names that formulas use.
     """
 
-    program: Program
+    program: HostProgram
     function: HostFunction | None
     at: At
-    caller: "Scope | None" = None
+    caller: "HostScope | None" = None
     passed: tuple[Cursor, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     inlined: Mapping[Key, str] = field(default_factory=dict)
@@ -58,18 +58,18 @@ class Scope:
     def value(self, formula: str) -> int | float | None:
         """What a formula gives with the known values; None if a name has none."""
         try:
-            return number(formula, {each.name: each.value for each in self.names.values() if each.value is not None})
+            return formula_value(formula, {each.name: each.value for each in self.names.values() if each.value is not None})
         except GemmvizError:
             return None
 
-    def settings(self, key: Key) -> list[Setting]:
+    def settings(self, key: Key) -> list[VariableSetting]:
         """What the function, or the file, sets a variable to."""
         local = self.function.settings.get(key, []) if self.function is not None else []
         outer = self.function.outer.settings.get(key, []) if self.function is not None and self.function.outer else []
         return local or outer or self.program.constants.get(key, [])
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[HostCall]:
         """Calls of the function, and of the one around a lambda."""
         if self.function is None:
             return []
@@ -83,12 +83,12 @@ class Scope:
     def is_parameter(self, key: Key) -> bool:
         return self.function is not None and self.function.position(key) >= 0
 
-    def fresh(self) -> "Scope":
+    def fresh(self) -> "HostScope":
         """The same position with no names used yet."""
         return self.with_names({})
 
-    def with_names(self, names: dict[str, HostName]) -> "Scope":
-        return Scope(
+    def with_names(self, names: dict[str, HostName]) -> "HostScope":
+        return HostScope(
             self.program, self.function, self.at, self.caller, self.passed, self.types, self.inlined, names, self.depth
         )
 
@@ -97,21 +97,21 @@ class Scope:
         return self.depth >= _MOST_CALLERS
 
 
-def is_sure(setting: Setting, at: At) -> bool:
+def is_sure(setting: VariableSetting, at: At) -> bool:
     """Whether a setting takes effect whenever the position is reached: every condition around it is around the position too."""
     mine = {(each.statement, each.arm) for each in at.branches}
     return all((each.statement, each.arm) in mine for each in setting.at.branches)
 
 
-def is_excluded(setting: Setting, at: At) -> bool:
+def is_excluded(setting: VariableSetting, at: At) -> bool:
     """Whether a setting stands in another arm of a condition whose arm the position is in."""
     arms = {each.statement: each.arm for each in at.branches if not each.is_loop}
     return any(arms.get(each.statement, each.arm) != each.arm for each in setting.at.branches)
 
 
-def relevant(settings: Iterable[Setting], member: str, at: At) -> list[Setting]:
+def relevant(settings: Iterable[VariableSetting], member: str, at: At) -> list[VariableSetting]:
     """Settings of a variable, or of all of it, that the position may see, from the last one that is sure on."""
-    seen: list[Setting] = []
+    seen: list[VariableSetting] = []
     for each in settings:
         if each.member not in ("", member) or is_excluded(each, at):
             continue

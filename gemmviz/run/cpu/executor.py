@@ -25,6 +25,7 @@ from gemmviz.model.words import listed
 from gemmviz.run.cpu.check import UNCHECKED, Contents, check_result
 from gemmviz.run.cpu.memory_budget import groups, inputs, most_threads
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
+from gemmviz.run.cpu.roundoff import arithmetic_roundoff
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
 from gemmviz.run.inputs import initial
@@ -89,7 +90,7 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
     if trace.phases is not None and not any(trace.phase_loop in trace.sites[site].loops for site in set(trace.site.tolist())):
         message = f"the kernel ends before phase {trace.phases[0] + 1}"
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")
-    written = {name: _written(trace, binding.number(name)) for name in binding.setup.problem.output_names}
+    written = {name: _written(trace, binding, name) for name in binding.setup.problem.output_names}
     is_all = trace.is_whole and not kernel.unfinished
     return replace(trace, check=check_result(contents_of(binding, data, cancelled), written, is_all, cancelled))
 
@@ -102,13 +103,16 @@ def contents_of(binding: Binding, data: dict[str, Any], cancelled: Callable[[], 
         for name in problem.output_names
         if problem.holds_before(name)
     }
-    return Contents(problem, shapes, types, data, binding.setup.kernel.column_major, before)
+    roundoff = arithmetic_roundoff(binding.program)
+    return Contents(problem, shapes, types, data, binding.setup.kernel.column_major, roundoff, before)
 
 
-def _written(trace: Trace, array: int) -> Longs:
-    """The distinct elements of an array that were stored, ascending."""
-    written = [_stored(trace, touches) for touches in trace.touches_of(array, "write")]
-    return _distinct(np.concatenate([np.zeros(0, np.int64), *written]))
+def _written(trace: Trace, binding: Binding, name: str) -> Longs:
+    """The distinct elements of an array that were stored, ascending. The record may count smaller pieces than elements."""
+    number = binding.number(name)
+    written = [_stored(trace, touches) for touches in trace.touches_of(number, "write")]
+    pieces = binding.element_types[name].bytes // trace.arrays[number].itemsize
+    return _distinct(np.concatenate([np.zeros(0, np.int64), *written]) // pieces)
 
 
 def requested_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
