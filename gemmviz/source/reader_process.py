@@ -20,6 +20,7 @@ from gemmviz.model.errors import GemmvizError, Place, SourceError
 from gemmviz.model.outline import FileOutline
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import load_parser, parse
+from gemmviz.source.reader.read import read_program
 
 _READY = 0
 _MOST_MEMORY = 4 << 30  # bytes of address space
@@ -36,7 +37,7 @@ def outline(source: SourceText) -> FileOutline:
     return outline_of(parse(source))
 
 
-REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics, "outline": outline}
+REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics, "outline": outline, "program": read_program}
 
 
 def answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:

@@ -11,6 +11,7 @@ from typing import Literal
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import ErrorId, Place, SourceError
 from gemmviz.model.sites import SiteKind
+from gemmviz.parser.refusals import refusal
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
     AccessPlace,
@@ -30,10 +31,13 @@ from gemmviz.source.nodes import (
     Stmt,
 )  # fmt: skip
 from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader.addressed import addressed_in
 from gemmviz.source.reader.cursors import Cursors, Node
 from gemmviz.source.reader.cxx_types import Types, UnknownType
+from gemmviz.source.reader.errors import first_error
 from gemmviz.source.reader.library import RawCursor, RawType
 from gemmviz.source.reader.symbols import Symbol, Thing, Variable
+from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import (
     BOOL,
     INT,
@@ -90,6 +94,7 @@ class Lowering:
     kernel_place: Place = field(default_factory=lambda: Place(1, 1, 1, 1))
     scope_ends: list[int] = field(default_factory=list)  # last lines of the scopes around
     addressed: set[int] = field(default_factory=set)  # keys of variables whose address is taken
+    entered: set[int] = field(default_factory=set)  # keys of functions whose errors were looked at
     inlined: int = 0  # calls, by now
     local_bytes: int = 0  # of a thread's own arrays, by now
     local_elements: int = 0  # in them
@@ -269,6 +274,16 @@ class Lowering:
         if sentence not in self.notes:
             self.notes.append(sentence)
 
+    def enter_function(self, tree: Node) -> None:
+        """Prepares to lower the body of a function. Raises SourceError for the first error of the compiler in it."""
+        self.addressed |= addressed_in(self.cursors, tree)
+        unit = self.cursors.unit
+        if unit.errors and (where := self.cursors.file_place(tree)) is not None:
+            name, place, _ = where
+            error = first_error(unit, name or unit.source.shown or unit.source.main, place.line, place.end_line)
+            if error is not None:
+                raise refusal(unit, error, error.place or self.call_place)
+
     # Places
 
     @property
@@ -320,16 +335,6 @@ _CONSTRUCTS = {
     k.DELETE_EXPR: "delete",
     k.STRING_LITERAL: "a string",
 }
-
-
-def bare(node: Node) -> Node:
-    """The expression within parentheses and implicit conversions."""
-    while node.kind in (k.UNEXPOSED_EXPR, k.PAREN_EXPR):
-        parts = node.parts
-        if len(parts) != 1:
-            return node
-        node = parts[0]
-    return node
 
 
 def component_of(deref: Deref, component: Component) -> Deref:
