@@ -13,8 +13,10 @@ _ONES = {"1"}
 
 def launch_line(kernel: KernelSpec) -> str:
     """What each argument is, the threads of a block and the blocks of the grid, in one sentence without a full stop."""
-    names = kernel.parameter_names or kernel.args
-    arguments = ", ".join(f"{name} is {argument}" for name, argument in zip(names, kernel.args, strict=False))
+    pairs = list(zip(kernel.parameter_names or kernel.args, kernel.args, strict=False))
+    others = [f"{name} is {argument}" for name, argument in pairs if name != argument]
+    same = [name for name, argument in pairs if name == argument]
+    arguments = ", ".join((*others, *([f"{', '.join(same)} as named"] if same else ())))
     block, grid = (_TIMES.join(map(_bare, _trimmed(each))) for each in (kernel.block, kernel.grid))
     parts = [arguments or "no arguments", f"{block} threads{_values(kernel)}", f"grid {grid}"]
     if kernel.shared_bytes not in ("", "0"):
