@@ -9,6 +9,7 @@ from gemmviz.model.kernel import KernelSpec
 
 _TIMES = " × "
 _ONES = {"1"}
+_ROUNDED_UP = re.compile(r"(\w+) \+ (\w+) - 1 / (\w+)")
 
 
 def launch_line(kernel: KernelSpec) -> str:
@@ -90,7 +91,10 @@ def _trimmed(extents: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _bare(formula: str) -> str:
-    """A formula without brackets around all of it."""
+    """A formula without brackets around all of it, and ``(N + T - 1) / T`` as ceil_div(N, T)."""
+    rounded = _ROUNDED_UP.fullmatch(formula.replace("(", "").replace(")", ""))
+    if rounded is not None and rounded[2] == rounded[3]:
+        return f"ceil_div({rounded[1]}, {rounded[2]})"
     depth = 0
     for place, character in enumerate(formula):
         depth += (character == "(") - (character == ")")
