@@ -29,7 +29,12 @@ def diagnostics(source: SourceText) -> tuple[tuple[str, Place | None], ...]:
     return tuple((each.message, each.place) for each in parse(source).errors)
 
 
-REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics}
+def missing(source: SourceText) -> tuple[str, ...]:
+    """Headers that a text includes and that neither gemmviz nor the project has."""
+    return parse(source).missing
+
+
+REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics, "missing": missing}
 
 
 def answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
