@@ -96,7 +96,7 @@ _TABLE = (
     ElementType("float64", "f", "float64", 53, 17, (("double",),)),
     ElementType("float32", "f", "float32", 24, 9, (("float",),)),
     ElementType("float16", "f", "float16", 11, 4, (("half", "__half"),)),
-    ElementType("bfloat16", "f", "uint16", 8, 3, (), _from_bfloat16, _to_bfloat16),
+    ElementType("bfloat16", "f", "uint16", 8, 3, (("__nv_bfloat16", "nv_bfloat16"),), _from_bfloat16, _to_bfloat16),
     ElementType("int8", "i", "int8", spellings=(("char",), ("signed char", "int8_t"))),
     ElementType("uint8", "u", "uint8", spellings=(("unsigned char", "uchar", "uint8_t"),)),
     ElementType("int16", "i", "int16", spellings=(("short", "short int", "signed short", "int16_t"),)),

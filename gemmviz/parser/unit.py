@@ -42,11 +42,19 @@ class ParseError:
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A parsed translation unit. ``notes`` are sentences about what was corrected in its text."""
+    """A parsed translation unit. ``files`` are the texts as the parser read them, by name; ``notes`` sentences about what was
+    corrected in them.
+    """
 
     source: SourceText
     tree: TranslationUnit
+    files: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The text of the shown file as the parser read it: lines are those of the file, columns too where nothing was set."""
+        return self.files[self.source.shown or self.source.main]
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
@@ -132,7 +140,7 @@ def parse(source: SourceText, appended: str = "") -> Unit:
         if have_vanished(headers):
             return parse(source, appended)
         raise SourceError("the parser gives up on this file", remedy="leave out what is unusual in it") from None
-    return Unit(source, tree, notes)
+    return Unit(source, tree, files, notes)
 
 
 def _tree(main: str, files: Mapping[str, str], macros: Mapping[str, str], headers: tuple[str, ...]) -> TranslationUnit:
@@ -167,4 +175,4 @@ def stub_names() -> frozenset[str]:
 
 @cache
 def _index() -> Index:
-    return Index.create()
+    return Index.create(excludeDecls=True)  # the stand-in headers, hundreds of declarations

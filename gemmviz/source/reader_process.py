@@ -15,9 +15,12 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from gemmviz.files.child_process import read_frame, write_frame
+from gemmviz.launch.host_code.outline import outline_of
 from gemmviz.model.errors import GemmvizError, Place, SourceError
+from gemmviz.model.outline import FileOutline
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import load_parser, parse
+from gemmviz.source.reader.read import read_program
 
 _READY = 0
 _MOST_MEMORY = 4 << 30  # bytes of address space
@@ -34,7 +37,17 @@ def missing(source: SourceText) -> tuple[str, ...]:
     return parse(source).missing
 
 
-REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics, "missing": missing}
+def outline(source: SourceText) -> FileOutline:
+    """Kernels and launches of a text."""
+    return outline_of(parse(source))
+
+
+REQUESTS: dict[str, Callable[..., Any]] = {
+    "diagnostics": diagnostics,
+    "missing": missing,
+    "outline": outline,
+    "program": read_program,
+}
 
 
 def answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
