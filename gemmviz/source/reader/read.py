@@ -53,7 +53,7 @@ def lowered(unit: Unit, kernel: RawCursor) -> Program:
         loops=tuple(low.loops),
         shared=tuple(low.shared),
         variables=tuple(low.variables),
-        notes=(*map(note_of, unit.missing), *low.notes),
+        notes=(*unit.notes, *map(note_of, unit.missing), *low.notes),
         held=low.slots + low.local_elements,
         opening=low.place(block),
         host_code=host_code(cursors),
