@@ -134,6 +134,13 @@ class Cursors:
             node.span = (start, max(start, stop)) if start >= 0 and stop >= 0 else (-1, -1)
         return None if node.span[0] < 0 else node.span
 
+    def text_from(self, node: Node) -> str:
+        """The text of the file that a cursor is in, from where the cursor begins or the macro is used that it comes from."""
+        found = self.lib.getCursorExtent(node.cursor)
+        file, offset = self.lib.expansion(RawLocation(found.manager, found.options, found.begin))
+        name = "" if file is None else self.lib.string(self.lib.getFileName(file)).removeprefix(f"{_ROOT}/")
+        return self.unit.files.get(name, "").encode()[offset:].decode(errors="replace")
+
     def name_span(self, node: Node) -> tuple[int, int] | None:
         """The range of the name in a declaration."""
         found = self.lib.getCursorLocation(node.cursor)

@@ -38,10 +38,10 @@ def intrinsic(
         return _made_vector(low, vector, arguments, node)
     if name in FUNCTIONS or name in ("min", "max", "abs"):
         return _computed(low, name, arguments, node)
-    if name.startswith("operator"):
-        return _operator(low, name, arguments, node, this)
     if definition is not None:
         return inlined(low, definition, arguments, node, this)
+    if name.startswith("operator"):
+        return _operator(low, name, arguments, node, this)
     if name in STATEMENTS:
         raise low.error(f"the function {name} is not known", node, "it must stand alone as a statement", id="unknown-name")
     why = closest(name, [*INTRINSICS, *FUNCTIONS])

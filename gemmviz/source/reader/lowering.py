@@ -90,6 +90,7 @@ class Lowering:
     kernel_place: Place = field(default_factory=lambda: Place(1, 1, 1, 1))
     scope_ends: list[int] = field(default_factory=list)  # last lines of the scopes around
     addressed: set[int] = field(default_factory=set)  # keys of variables whose address is taken
+    asm_seen: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # asm statements in the use of each macro
     inlined: int = 0  # calls, by now
     local_bytes: int = 0  # of a thread's own arrays, by now
     local_elements: int = 0  # in them

@@ -7,6 +7,7 @@ from gemmviz.source.expanded import ExpandedSource
 from gemmviz.source.layout import FunctionPlaces, TwinLayout
 from gemmviz.source.nodes import Block, FunctionParameter, Program
 from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader.assembly import ASSEMBLY
 from gemmviz.source.reader.assignments import ASSIGNMENTS
 from gemmviz.source.reader.calls import CALLS
 from gemmviz.source.reader.casts import CASTS
@@ -59,7 +60,7 @@ def _referred(cursors: Cursors, entry: str) -> RawCursor | None:
 
 def lowered(unit: Unit, kernel: RawCursor) -> Program:
     cursors = Cursors(unit)
-    low = Lowering(cursors, _TABLE, STATEMENTS)
+    low = Lowering(cursors, _TABLE, {**STATEMENTS, **ASSEMBLY})
     tree = cursors.declaration(kernel)
     low.kernel_place = low.place(tree)
     mark_addressed(low, tree)
