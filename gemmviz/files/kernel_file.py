@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct, field
 
-from gemmviz.files.codec import FormatError, read_text, toml_to_plain
+from gemmviz.files.codec import FormatError, toml_to_plain
+from gemmviz.files.program_text import read_program_text
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
 from gemmviz.files.written_fields import read_fields
 from gemmviz.model.errors import Place, SourceError
@@ -38,8 +39,8 @@ def read_kernel(path: Path, *, is_shipped: bool = False) -> KernelSpec:
 
 
 def kernel_text(path: Path) -> str:
-    """The text of a kernel file. Raises the errors of ``read_text``, also for a file beyond the size limit of kernels."""
-    return read_text(path, 4 * MOST_TEXT)
+    """The text of a kernel file. Raises as ``read_program_text`` does, also for a file beyond the size limit of kernels."""
+    return read_program_text(path, 4 * MOST_TEXT)
 
 
 def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpec:

@@ -10,8 +10,6 @@ from typing import Literal
 from gemmviz.model.errors import Place
 from gemmviz.model.phases import phase_loop
 from gemmviz.model.sites import SiteKind
-from gemmviz.source.expanded import ExpandedSource
-from gemmviz.source.layout import TwinLayout
 from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, VectorType
 
 Number = int | float | bool
@@ -450,10 +448,18 @@ class NamedSlot:
     last_line: int
 
 
+@dataclass(frozen=True, slots=True)
+class HostCode:
+    """A function that runs on the host: its place in ``file``, a name in the project, or "" for the kernel's own file."""
+
+    place: Place
+    file: str = ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
     """A kernel in executable form, equal to itself only. ``notes`` are sentences about ignored code; ``held`` is the number of
-    values that a thread may hold, in variables and in arrays of its own.
+    values that a thread may hold, in variables and in arrays of its own. ``opening``: the place where the kernel's body begins.
     """
 
     name: str
@@ -466,8 +472,8 @@ class Program:
     variables: tuple[NamedSlot, ...]
     notes: tuple[str, ...]
     held: int
-    layout: TwinLayout
-    source: ExpandedSource = field(repr=False)
+    opening: Place
+    host_code: tuple[HostCode, ...] = ()
 
     @property
     def phase_loop(self) -> int:

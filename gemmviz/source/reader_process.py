@@ -17,7 +17,8 @@ from typing import IO, Any
 from gemmviz.files.child_process import read_frame, write_frame
 from gemmviz.model.errors import GemmvizError, Place, SourceError
 from gemmviz.parser.source_text import SourceText
-from gemmviz.parser.unit import parse, prepare
+from gemmviz.parser.unit import load_parser, parse
+from gemmviz.source.reader.read import read_program
 
 _READY = 0
 _MOST_MEMORY = 4 << 30  # bytes of address space
@@ -29,7 +30,7 @@ def diagnostics(source: SourceText) -> tuple[tuple[str, Place | None], ...]:
     return tuple((each.message, each.place) for each in parse(source).errors)
 
 
-REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics}
+REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics, "program": read_program}
 
 
 def answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
@@ -46,7 +47,7 @@ def answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
         return True, GemmvizError(f"internal error: {type(error).__name__}: {error}", remedy="please report it")
 
 
-def serve() -> int:
+def serve_reader() -> int:
     """Serves until the input ends. Other output to stdout is redirected to stderr."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent
     replies = os.fdopen(os.dup(1), "wb")
@@ -54,7 +55,7 @@ def serve() -> int:
     _limit_memory()
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(sys.stdin.buffer, requests), daemon=True).start()
-    prepare()
+    load_parser()
     write_frame(replies, pickle.dumps((_READY, False, os.getpid())))
     while True:
         number, name, arguments = pickle.loads(requests.get())

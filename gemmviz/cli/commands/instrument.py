@@ -4,7 +4,7 @@ import argparse
 
 from gemmviz.cli.command import Command
 from gemmviz.run.cpu.executor import bound
-from gemmviz.source.instrument import twin_for
+from gemmviz.source.twin.twin import twin_for
 from gemmviz.state.arguments import add_setup, setup_from
 
 

@@ -34,8 +34,8 @@ class thread_group {  // threads == 0: the block
   unsigned int threads;
 
  public:
-  thread_group(unsigned int n) : threads(n) {}
-  thread_group(const thread_block&) : threads(0u) {}
+  thread_group(unsigned int n) { threads = n; }
+  thread_group(const thread_block&) { threads = 0u; }
   unsigned int size() const { return threads ? threads : details::threads(); }
   unsigned int num_threads() const { return size(); }
   unsigned int thread_rank() const { return threads ? details::thread() % threads : details::thread(); }
@@ -81,7 +81,7 @@ class coalesced_group {
   unsigned int lane_of(unsigned int rank) const { return size() == 32u ? rank : __fns(mask, 0u, rank + 1u); }
 
  public:
-  coalesced_group(unsigned int lanes) : mask(lanes) {}
+  coalesced_group(unsigned int lanes) { mask = lanes; }
   unsigned int size() const { return __popc(mask); }
   unsigned int num_threads() const { return __popc(mask); }
   unsigned int thread_rank() const { return __popc(mask & ((1u << details::lane()) - 1u)); }

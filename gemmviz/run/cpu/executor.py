@@ -131,7 +131,7 @@ def requested_phases(binding: Binding) -> Phases:
     loops = binding.program.loops
     if binding.phase_loop < 0:
         why = f"{binding.setup.kernel.name} has no phases"
-    elif sum(loop.start == loops[binding.phase_loop].start for loop in loops) > 1:
+    elif sum(loop.place == loops[binding.phase_loop].place for loop in loops) > 1:
         why = "the phases' loop is in a function that is called several times"
     if why:
         raise SettingError(why, names=("phases",), remedy="leave the phases open")

@@ -16,7 +16,7 @@ from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding, number_argument
 from gemmviz.run.cuda.compiling import Unit, free_memory
 from gemmviz.run.inputs import matrices
-from gemmviz.source.instrument import without_launchers
+from gemmviz.source.twin.real import DeviceSource, real_source
 from gemmviz.source.types import PointerType, Scalar
 
 _GAP_BYTES = 1 << 16  # between matrices, so that accesses beyond one don't reach the next
@@ -87,15 +87,18 @@ class Workload:
 
     @property
     def unit(self) -> Unit:
-        """The unit of the real kernel: the file's text, without its host functions if any of them launches."""
-        setup, program = self.setup, self.binding.program
-        text = without_launchers(program) if program.layout.launchers else setup.kernel.text
-        given = setup.kernel.template_arguments
-        macros = tuple(f"-D{name}={value}" for name, value in setup.parameters.items() if name not in given)
-        return Unit(text, setup.kernel.file, entry_of(setup), macros)
+        """The unit of the real kernel."""
+        return real_unit(self.setup, real_source(self.setup.kernel, self.binding.program))
 
 
-def entry_of(setup: Setup) -> str:
+def real_unit(setup: Setup, source: DeviceSource) -> Unit:
+    """The unit of a form of the real kernel, with the setup's parameters as macros and template arguments."""
+    given = setup.kernel.template_arguments
+    macros = tuple(f"-D{name}={value}" for name, value in setup.parameters.items() if name not in given)
+    return Unit(source.text, setup.kernel.file, _entry_of(setup), macros, source.headers)
+
+
+def _entry_of(setup: Setup) -> str:
     """The kernel's name expression, with template arguments filled in."""
     given = setup.kernel.template_arguments
     named = ", ".join(str(setup.parameters.get(each, each)) for each in given)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from gemmviz.model.errors import SourceError
 from gemmviz.source.nodes import (
     Address,
     AtAddress,

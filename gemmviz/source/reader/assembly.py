@@ -13,7 +13,8 @@ from gemmviz.source.ptx.statement import asm_block
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.assign import assign
 from gemmviz.source.reader.cursors import Node, closing
-from gemmviz.source.reader.lowering import Lowering, bare
+from gemmviz.source.reader.lowering import Lowering
+from gemmviz.source.reader.syntax import bare
 from gemmviz.source.reader.warps import mark_loops
 from gemmviz.source.types import AddressSpace, Scalar
 

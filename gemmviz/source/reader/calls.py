@@ -10,9 +10,10 @@ from gemmviz.source.reader.expressions import pointee
 from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.intrinsics import intrinsic
 from gemmviz.source.reader.library import RawCursor
-from gemmviz.source.reader.lowering import Lowering, bare
+from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import with_effects
 from gemmviz.source.reader.symbols import Function, Thing
+from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import StructType
 
 _METHODS = (k.CXX_METHOD, k.CONVERSION_FUNCTION)

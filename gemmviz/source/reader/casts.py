@@ -6,8 +6,9 @@ from gemmviz.source.nodes import Expr, Reinterpret, Sequence
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node, closing
 from gemmviz.source.reader.expressions import address_of, pointee
-from gemmviz.source.reader.lowering import Lowering, bare
+from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.symbols import Thing
+from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, Void
 
 

@@ -10,11 +10,12 @@ from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised, stripped, vector_of, zero_of
 from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
-from gemmviz.source.reader.lowering import Lowering, bare
+from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import fields_of
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.records import new_object
 from gemmviz.source.reader.symbols import Object, Thing
+from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import VOID, ArrayType, Scalar, StructType, VectorType
 
 

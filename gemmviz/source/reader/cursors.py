@@ -6,7 +6,7 @@ from ctypes import c_void_p, cast
 from gemmviz.model.errors import Place
 from gemmviz.parser.unit import Unit
 from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.library import MACRO, RECURSE, RawCursor, RawLocation, RawType, Visitor, library, raw
+from gemmviz.source.reader.library import CONTINUE, MACRO, RECURSE, RawCursor, RawLocation, RawType, Visitor, library, raw
 
 _ROOT = "/project"
 
@@ -42,11 +42,11 @@ class Cursors:
         self.text = unit.text
         self._bytes = None if self.text.isascii() else self.text.encode()
         self.size = len(self._bytes or self.text)
-        self._root = raw(unit.tree.cursor)
-        self._handle = cast(unit.tree.obj, c_void_p)
+        self.root = raw(unit.tree.cursor)
+        self.handle = cast(unit.tree.obj, c_void_p)
         shown = f"{_ROOT}/{unit.source.shown or unit.source.main}"
-        self._file = self.lib.getFile(self._handle, shown.encode())
-        self._base = self.lib.getLocationForOffset(self._handle, self._file, 0).number
+        self._file = self.lib.getFile(self.handle, shown.encode())
+        self._base = self.lib.getLocationForOffset(self.handle, self._file, 0).number
         self._line_starts = [0, *(at + 1 for at, char in enumerate(self.text) if char == "\n")]
         self._places: dict[tuple[int, int], Place] = {}
         self._trees: dict[int, Node] = {}
@@ -79,6 +79,17 @@ class Cursors:
         if tree is None:
             tree = self._trees[cursor.first] = self.tree(cursor)
         return tree
+
+    def top_level(self, cursor: RawCursor) -> list[Node]:
+        """The cursors directly below."""
+        found: list[Node] = []
+
+        def visit(each: RawCursor, parent: RawCursor, _: object) -> int:
+            found.append(Node(each))
+            return CONTINUE
+
+        self.lib.visitChildren(cursor, Visitor(visit), None)
+        return found
 
     def definition(self, cursor: RawCursor) -> RawCursor | None:
         found: RawCursor = self.lib.getCursorDefinition(cursor)
@@ -134,6 +145,21 @@ class Cursors:
             node.span = (start, max(start, stop)) if start >= 0 and stop >= 0 else (-1, -1)
         return None if node.span[0] < 0 else node.span
 
+    def file_place(self, node: Node) -> tuple[str, Place, str] | None:
+        """The file of the project that a cursor is in ("" is the shown one), its place there, and its text; None for others."""
+        extent = self.lib.getCursorExtent(node.cursor)
+        ends = [RawLocation(extent.manager, extent.options, number) for number in (extent.begin, extent.end)]
+        (file, start), (_, stop) = (self.lib.expansion(each) for each in ends)
+        name = "" if file is None else self.lib.string(self.lib.getFileName(file))
+        if not name.startswith(_ROOT):
+            return None
+        name = name.removeprefix(f"{_ROOT}/")
+        text = self.unit.files[name]
+        data = text.encode()
+        first, last = len(data[:start].decode(errors="replace")), len(data[:stop].decode(errors="replace"))
+        is_shown = name == (self.unit.source.shown or self.unit.source.main)
+        return "" if is_shown else name, _place(text, first, last), text[first:last]
+
     def text_from(self, node: Node) -> str:
         """The text of the file that a cursor is in, from where the cursor begins or the macro is used that it comes from."""
         found = self.lib.getCursorExtent(node.cursor)
@@ -186,6 +212,11 @@ class Cursors:
     def written(self, span: tuple[int, int]) -> str:
         """The text of a range as in the file, on one line."""
         return " ".join(self.text[span[0] : span[1]].split())
+
+
+def _place(text: str, first: int, last: int) -> Place:
+    line, end_line = text.count("\n", 0, first) + 1, text.count("\n", 0, last) + 1
+    return Place(line, first - text.rfind("\n", 0, first), end_line, last - text.rfind("\n", 0, last))
 
 
 def closing(text: str, opening: int) -> int:

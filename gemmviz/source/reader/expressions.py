@@ -24,10 +24,11 @@ from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.literals import constant_of
-from gemmviz.source.reader.lowering import Lowering, bare, component_of, space_of
+from gemmviz.source.reader.lowering import Lowering, component_of, space_of
 from gemmviz.source.reader.objects import member
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.symbols import Constant, Function, Symbol, Thing
+from gemmviz.source.reader.syntax import bare, binary_operator, unary_operator
 from gemmviz.source.types import (
     BOOL,
     COMPONENTS,
@@ -45,19 +46,6 @@ from gemmviz.source.types import (
 )  # fmt: skip
 
 _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
-BINARY = (
-    "", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||",
-    "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ",",
-)  # fmt: skip
-UNARY = ("", "x++", "x--", "++x", "--x", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__", "co_await")
-
-
-def binary_operator(low: Lowering, node: Node) -> str:
-    return BINARY[low.cursors.lib.getCursorBinaryOperatorKind(node.cursor)]
-
-
-def unary_operator(low: Lowering, node: Node) -> str:
-    return UNARY[low.cursors.lib.getCursorUnaryOperatorKind(node.cursor)]
 
 
 def unexposed(low: Lowering, node: Node) -> Expr | Thing:
@@ -133,7 +121,7 @@ def _built_in(name: str, axis: int) -> Expr:
 
 
 def unary(low: Lowering, node: Node) -> Expr | Thing:
-    op, argument = unary_operator(low, node), node.parts[0]
+    op, argument = unary_operator(low.cursors, node), node.parts[0]
     if op in ("x++", "x--", "++x", "--x"):
         return low.expressions[k.COMPOUND_ASSIGNMENT_OPERATOR](low, node)
     if op == "&":
@@ -201,7 +189,7 @@ def address_of(low: Lowering, expr: Expr | Thing, node: Node) -> Expr | Thing:
 
 
 def binary(low: Lowering, node: Node) -> Expr | Thing:
-    op = binary_operator(low, node)
+    op = binary_operator(low.cursors, node)
     left, right = node.parts
     if op == "=":
         return low.expressions[k.COMPOUND_ASSIGNMENT_OPERATOR](low, node)

@@ -8,9 +8,10 @@ from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised
 from gemmviz.source.reader.library import RawCursor
-from gemmviz.source.reader.lowering import Activation, Lowering, bare
+from gemmviz.source.reader.lowering import Activation, Lowering
 from gemmviz.source.reader.records import copy_of, new_object
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Symbol, Thing, Variable
+from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import ArrayType, CType, PointerType, StructType, Void
 
 _DEEPEST, _MOST_CALLS = 32, 4000
@@ -29,6 +30,9 @@ def inlined(
     """The node of a call: the function's body, lowered with the types and constants of this call."""
     _check_depth(low, definition, node)
     function = low.cursors.declaration(definition)
+    if definition.first not in low.entered:
+        low.entered.add(definition.first)
+        low.enter_function(function)
     parameters = [each for each in function.children if each.kind == k.PARM_DECL]
     nodes = [*arguments, *(_default(low, each, node) for each in parameters[len(arguments) :])]
     given = [low.place_node(each) for each in nodes]

@@ -1,5 +1,6 @@
 """Numbers of libclang's kinds of cursors and types that the reader knows (clang-c/Index.h of LLVM 18)."""
 
+UNEXPOSED_DECL = 1
 STRUCT_DECL, UNION_DECL, CLASS_DECL, ENUM_DECL, FIELD_DECL, ENUM_CONSTANT_DECL, FUNCTION_DECL, VAR_DECL, PARM_DECL = range(
     2, 11
 )

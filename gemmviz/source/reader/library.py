@@ -35,7 +35,7 @@ class RawString(Structure):
 
 
 Visitor = ctypes.CFUNCTYPE(c_int, RawCursor, RawCursor, c_void_p)
-RECURSE = 2
+CONTINUE, RECURSE = 1, 2
 MACRO = 1 << 31  # set in the number of a location in a macro's expansion
 
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {

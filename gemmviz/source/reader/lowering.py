@@ -14,6 +14,8 @@ from gemmviz.model.sites import SiteKind
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
     AccessPlace,
+    Address,
+    AtAddress,
     Base,
     Component,
     Const,
@@ -30,10 +32,13 @@ from gemmviz.source.nodes import (
     Stmt,
 )  # fmt: skip
 from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader.addressed import addressed_in
 from gemmviz.source.reader.cursors import Cursors, Node
 from gemmviz.source.reader.cxx_types import Types, UnknownType
+from gemmviz.source.reader.errors import first_error, reworded
 from gemmviz.source.reader.library import RawCursor, RawType
 from gemmviz.source.reader.symbols import Symbol, Thing, Variable
+from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import (
     BOOL,
     INT,
@@ -90,6 +95,7 @@ class Lowering:
     kernel_place: Place = field(default_factory=lambda: Place(1, 1, 1, 1))
     scope_ends: list[int] = field(default_factory=list)  # last lines of the scopes around
     addressed: set[int] = field(default_factory=set)  # keys of variables whose address is taken
+    entered: set[int] = field(default_factory=set)  # keys of functions whose errors were looked at
     asm_seen: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # asm statements in the use of each macro
     inlined: int = 0  # calls, by now
     local_bytes: int = 0  # of a thread's own arrays, by now
@@ -206,6 +212,10 @@ class Lowering:
                 return Convert(to, expr)
             case Scalar(), PointerType() if isinstance(expr, Const) and not expr.value:
                 return Reinterpret(to, Const(ULONG, 0), self.place(node))
+            case PointerType(), Scalar(is_float=False):
+                return self.converted(Address(ULONG, expr, "generic"), to, node)
+            case Scalar(is_float=False), PointerType(space=space):
+                return AtAddress(to, self.converted(expr, ULONG, node), self.place(node))
             case PointerType(to=have, space=space), PointerType(to=want):
                 if have == want or (unit_bytes(have) == unit_bytes(want) and not _widths_differ(have, want)):
                     return expr
@@ -270,6 +280,16 @@ class Lowering:
         if sentence not in self.notes:
             self.notes.append(sentence)
 
+    def enter_function(self, tree: Node) -> None:
+        """Prepares to lower the body of a function. Raises SourceError for the first error of the compiler in it."""
+        self.addressed |= addressed_in(self.cursors, tree)
+        unit = self.cursors.unit
+        if unit.errors and (where := self.cursors.file_place(tree)) is not None:
+            name, place, _ = where
+            error = first_error(unit, name or unit.source.shown or unit.source.main, place.line, place.end_line)
+            if error is not None:
+                raise reworded(unit, error, error.place or self.call_place)
+
     # Places
 
     @property
@@ -321,16 +341,6 @@ _CONSTRUCTS = {
     k.DELETE_EXPR: "delete",
     k.STRING_LITERAL: "a string",
 }
-
-
-def bare(node: Node) -> Node:
-    """The expression within parentheses and implicit conversions."""
-    while node.kind in (k.UNEXPOSED_EXPR, k.PAREN_EXPR):
-        parts = node.parts
-        if len(parts) != 1:
-            return node
-        node = parts[0]
-    return node
 
 
 def component_of(deref: Deref, component: Component) -> Deref:

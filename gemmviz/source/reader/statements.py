@@ -20,8 +20,9 @@ from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node, closing, skipped
 from gemmviz.source.reader.declarations import NOTHING, declaration, static_assert, variable
 from gemmviz.source.reader.intrinsics import STATEMENTS as STATEMENT_INTRINSICS
-from gemmviz.source.reader.lowering import Lowering, bare
+from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.symbols import Thing
+from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import PointerType, StructType
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from gemmviz.run.cpu.simt.numbers import parts
 from gemmviz.source.nodes import (
     Assign,
     Atomic,
@@ -24,6 +23,7 @@ from gemmviz.source.nodes import (
     Wait,
 )
 from gemmviz.source.types import PointerType, Scalar
+from gemmviz.source.walk import parts
 
 _Given = tuple[set[int], set[int]]  # variables, and those that they are given something of
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from gemmviz.run.cpu.simt.machine import NORMAL, Machine
-from gemmviz.run.cpu.simt.numbers import parts
 from gemmviz.run.cpu.simt.values import Closure
 from gemmviz.source.nodes import (
     Assign,
@@ -30,6 +29,7 @@ from gemmviz.source.nodes import (
     Wait,
 )  # fmt: skip
 from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
+from gemmviz.source.walk import parts
 
 _LARGEST_COMPARED = 1 << 12
 

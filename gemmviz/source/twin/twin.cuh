@@ -1,5 +1,5 @@
 // What an instrumented twin is made of. Every thread writes down, in its own order, the word of each access: where it went, in
-// units of the record; and hashes its path: which accesses, loops and calls it went through. Threads with equal hashes went the
+// units of the record; and hashes its path: which accesses and loops it went through. Threads with equal hashes went the
 // same way; one of them, the reporter, writes that way down as events.
 //
 // Macros from outside: GV_VALUES records what was read and written; GV_PHASES records only some trips of the phase loop.
@@ -21,15 +21,22 @@ struct gv_record_book {
 };
 extern "C" { __constant__ gv_record_book gv_book; }
 
-enum gv_event : unsigned int { GV_ACCESS, GV_LOOP, GV_TRIP, GV_LOOP_END, GV_CALL, GV_CALL_END, GV_PASSED };
+enum gv_event : unsigned int { GV_ACCESS, GV_LOOP, GV_TRIP, GV_LOOP_END, GV_PASSED, GV_COMMIT, GV_PENDING };
 #define GV_SHARED 0x80000000u       // a word in shared memory: its byte in the block's window
+#define GV_NOTHING 0xffffffffu      // the word of a copy's source where nothing is read
 #define GV_OUTSIDE 0x7fffffffu      // a word outside the memory that holds the matrices
 
-__device__ __forceinline__ uint3 gv_block_index()
+__device__ __forceinline__ unsigned int gv_block_index(int axis)
 {
-    return make_uint3(blockIdx.x + gv_book.first[0], blockIdx.y + gv_book.first[1], blockIdx.z + gv_book.first[2]);
+    return (axis == 0 ? blockIdx.x : axis == 1 ? blockIdx.y : blockIdx.z) + gv_book.first[axis];
 }
-__device__ __forceinline__ dim3 gv_grid_extents() { return dim3(gv_book.grid[0], gv_book.grid[1], gv_book.grid[2]); }
+__device__ __forceinline__ unsigned int gv_grid_extent(int axis) { return gv_book.grid[axis]; }
+template <typename T> __device__ __forceinline__ T gv_exchanged(T& variable, T value)
+{
+    T old = variable;
+    variable = value;
+    return old;
+}
 
 template <typename T> __device__ __forceinline__ auto gv_number(const T& value) -> decltype(float(value)) { return float(value); }
 template <typename T> __device__ __forceinline__ auto gv_number(const T& value) -> decltype(float(value.x)) { return float(value.x); }
@@ -68,12 +75,16 @@ struct gv_thread {
     }
     __device__ __forceinline__ void record(unsigned int site, unsigned int word)
     {
+        put(word);
+        note(site << 3 | GV_ACCESS);
+    }
+    __device__ __forceinline__ void put(unsigned int word)
+    {
         if (used < gv_book.capacity) {
             *next = word;
             next += gv_book.threads;
         }
         ++used;
-        note(site << 3 | GV_ACCESS);
     }
     template <typename T> __device__ __forceinline__ void value(unsigned int slot, const T& element)
     {
@@ -81,7 +92,7 @@ struct gv_thread {
     }
 };
 
-enum gv_space { GV_IN_GLOBAL, GV_IN_SHARED, GV_IN_ANY }; // any: a function's pointer may point into either, or to the thread's own
+enum gv_space { GV_IN_GLOBAL, GV_IN_SHARED, GV_IN_ANY }; // any: the pointer may point into either, or to the thread's own
 
 template <gv_space space> __device__ __forceinline__ bool gv_is_shared(const volatile void* address)
 {
@@ -137,6 +148,32 @@ template <unsigned int site> __device__ __forceinline__ void gv_arrive(gv_thread
         gv.note(site << 3 | GV_PASSED); // a barrier that is not recorded still parts what is before it from what is after
     }
 }
+template <unsigned int site, gv_space space, typename T> __device__ __forceinline__ T& gv_atomic(gv_thread& gv, T& element)
+{
+    return gv_load<site, space>(gv, element);
+}
+template <unsigned int site, gv_space from, gv_space into, typename T>
+__device__ __forceinline__ void gv_copy(gv_thread& gv, T* target, const T* source, unsigned int taken)
+{
+    T value = {};
+    if (taken >= sizeof(T)) value = *source;
+    else for (unsigned int at = 0; at < taken; ++at) ((unsigned char*)&value)[at] = ((const unsigned char*)source)[at];
+    if (gv.on) {
+#ifdef GV_VALUES
+        gv.value(gv.used, value);
+        gv.value(gv.used + 1, value);
+#endif
+        gv.put(taken ? gv_word<from>(source) : GV_NOTHING);
+        gv.record(site, gv_word<into>(target));
+    }
+    *target = value;
+}
+__device__ __forceinline__ void gv_commit(gv_thread& gv) { gv.note(GV_COMMIT); }
+template <unsigned int site> __device__ __forceinline__ void gv_wait(gv_thread& gv, unsigned int pending)
+{
+    gv_arrive<site>(gv);
+    gv.note(pending << 3 | GV_PENDING);
+}
 __device__ __forceinline__ void gv_declare_shared(unsigned int array, const volatile void* address)
 {
     gv_book.shared_at[array] = gv_word<GV_IN_SHARED>(address);
@@ -144,17 +181,14 @@ __device__ __forceinline__ void gv_declare_shared(unsigned int array, const vola
 
 template <unsigned int loop> struct gv_loop {
     gv_thread& gv;
-    bool fresh = true;
     __device__ __forceinline__ gv_loop(gv_thread& g, int) : gv(g) { gv.note(loop << 3 | GV_LOOP); }
     __device__ __forceinline__ ~gv_loop() { gv.note(loop << 3 | GV_LOOP_END); }
-    __device__ __forceinline__ bool once() { bool f = fresh; fresh = false; return f; }
     __device__ __forceinline__ void next() { gv.note(loop << 3 | GV_TRIP); }
 };
 #ifdef GV_PHASES
 template <unsigned int loop> struct gv_phases {
     gv_thread& gv;
     int trip;
-    bool fresh = true;
     __device__ __forceinline__ gv_phases(gv_thread& g, int first) : gv(g), trip(first)
     {
         gv.note(loop << 3 | GV_LOOP);
@@ -165,7 +199,6 @@ template <unsigned int loop> struct gv_phases {
         gv.on = true;
         gv.note(loop << 3 | GV_LOOP_END);
     }
-    __device__ __forceinline__ bool once() { bool f = fresh; fresh = false; return f; }
     __device__ __forceinline__ void next()
     {
         gv.note(loop << 3 | GV_TRIP);
@@ -177,10 +210,3 @@ template <unsigned int loop> struct gv_phases {
 #else
 template <unsigned int loop> using gv_phases = gv_loop<loop>;
 #endif
-struct gv_inside {
-    gv_thread& gv;
-    __device__ __forceinline__ gv_inside(gv_thread& g, unsigned int call) : gv(g) { gv.note(call << 3 | GV_CALL); }
-    __device__ __forceinline__ ~gv_inside() { gv.note(GV_CALL_END); }
-};
-#define blockIdx gv_block_index()
-#define gridDim gv_grid_extents()
