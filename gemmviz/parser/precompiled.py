@@ -16,7 +16,7 @@ ALL_STUBS = STUBS / "gemmviz.h"  # included before the first line of every file
 LANGUAGE = (
     "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++", "--cuda-gpu-arch=sm_90",
     "--target=x86_64-unknown-linux-gnu",  # the same sizes of types on every system
-    "-std=c++20", "-ferror-limit=0", "-w", "-fno-spell-checking", "-isystem", str(STUBS),
+    "-std=c++20", "-ferror-limit=0", "-w", "-Wno-c++11-narrowing", "-fno-spell-checking", "-isystem", str(STUBS),
 )  # fmt: skip
 _FOR_PRECOMPILING = TranslationUnit.PARSE_INCOMPLETE | 0x10  # CXTranslationUnit_ForSerialization
 _CLANG = "18"

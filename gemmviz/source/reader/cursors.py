@@ -6,7 +6,7 @@ from ctypes import c_void_p, cast
 from gemmviz.model.errors import Place
 from gemmviz.parser.unit import Unit
 from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.library import CONTINUE, MACRO, RECURSE, RawCursor, RawLocation, RawType, Visitor, library, raw
+from gemmviz.source.reader.library import CONTINUE, FieldVisitor, MACRO, RECURSE, RawCursor, RawLocation, RawType, Visitor, library, raw
 
 _ROOT = "/project"
 
@@ -90,6 +90,17 @@ class Cursors:
 
         self.lib.visitChildren(cursor, Visitor(visit), None)
         return found
+
+    def fields(self, record: RawType) -> list[Node]:
+        """The trees of a record's own members."""
+        found: list[RawCursor] = []
+
+        def visit(each: RawCursor, _: object) -> int:
+            found.append(each)
+            return CONTINUE
+
+        self.lib.Type_visitFields(record, FieldVisitor(visit), None)
+        return [self.tree(each) for each in found]
 
     def definition(self, cursor: RawCursor) -> RawCursor | None:
         found: RawCursor = self.lib.getCursorDefinition(cursor)
