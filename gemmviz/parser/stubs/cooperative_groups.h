@@ -78,7 +78,11 @@ class cluster_group {
 class coalesced_group {
   unsigned int mask;
 
-  unsigned int lane_of(unsigned int rank) const { return size() == 32u ? rank : __fns(mask, 0u, rank + 1u); }
+  unsigned int lane_of(unsigned int rank) const {
+    unsigned int lanes = mask;
+    for (unsigned int below = 0u; below < rank; ++below) lanes &= lanes - 1u;
+    return __ffs(lanes) - 1;
+  }
 
  public:
   coalesced_group(unsigned int lanes) { mask = lanes; }
@@ -108,6 +112,8 @@ class coalesced_group {
 
 template <unsigned int threads, class Parent = void> class thread_block_tile {
  public:
+  thread_block_tile() = default;
+  template <class Other> thread_block_tile(const thread_block_tile<threads, Other>&) {}
   static constexpr unsigned int size() { return threads; }
   static constexpr unsigned int num_threads() { return threads; }
   static unsigned int thread_rank() { return details::thread() % threads; }

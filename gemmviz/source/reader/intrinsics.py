@@ -68,6 +68,11 @@ def _ignored(low: Lowering, name: str, arguments: list[Node], node: Node) -> Exp
     return Sequence(VOID, ())
 
 
+def _passed_on(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    """``std::move`` and ``std::forward``: their argument."""
+    return low.place_node(arguments[0])  # type: ignore[return-value]
+
+
 def _printed(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     low.note(f"line {low.place(node).line}: {name} prints nothing here")
     return Sequence(VOID, ())
@@ -136,6 +141,7 @@ def _made_vector(low: Lowering, vector: VectorType, arguments: list[Node], node:
 
 STATEMENTS: dict[str, StatementIntrinsic] = {**WARP_STATEMENTS, **ASYNCHRONOUS_STATEMENTS}
 INTRINSICS: dict[str, Intrinsic] = {
+    **dict.fromkeys(("move", "forward"), _passed_on),
     "printf": _printed,
     "assert": _checked,
     "__assert_fail": _ignored,
