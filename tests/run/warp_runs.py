@@ -43,27 +43,35 @@ def program_of(body: str, before: str = "", include: str = "") -> Program:
     return read_program(SourceText("f.cu", {"f.cu": text}), "f")
 
 
-def binding_of(program: Program, block: int = 64, grid: int = 1) -> Binding:
-    spec = kernel_from("", block=f'["{block}"]', grid=f'["{grid}"]')
-    setup = Setup(spec, Problem(SIDE, SIDE, SIDE))
+def binding_of(program: Program, block: int = 64, grid: tuple[int, int] = (1, 1), size: int = SIDE) -> Binding:
+    spec = kernel_from("", block=f'["{block}"]', grid=f'["{grid[0]}", "{grid[1]}"]')
+    setup = Setup(spec, Problem(size, size, size))
     return bind(setup, launch_for(setup), program)
 
 
 def run(
-    body: str, *, block: int = 64, grid: int = 1, before: str = "", include: str = "", sink: AccessSink | None = None
+    body: str,
+    *,
+    block: int = 64,
+    grid: int | tuple[int, int] = 1,
+    before: str = "",
+    include: str = "",
+    sink: AccessSink | None = None,
+    size: int = SIDE,
 ) -> npt.NDArray[Any]:
-    """C, flat, after a run whose A and B hold 0, 1, 2 and so on and whose C is 0."""
-    binding = binding_of(program_of(body, before, include), block, grid)
+    """C, flat, after a run whose A and B hold 0, 1, 2 and so on (modulo 7 if they are no 64 x 64) and whose C is 0."""
+    blocks = grid if isinstance(grid, tuple) else (grid, 1)
+    binding = binding_of(program_of(body, before, include), block, blocks, size)
     space = ThreadSpace(binding.launch, BlockRange.all(binding.launch), device_for(binding.setup).rules.warp_size)
-    values = np.arange(SIDE * SIDE, dtype=np.float32)
-    matrices = {"A": values, "B": values, "C": np.zeros_like(values)}
-    after = interpret(binding, space, sink or Kinds(), matrices)
+    values = np.arange(size * size, dtype=np.float32)
+    values = values if size == SIDE else values % 7
+    after = interpret(binding, space, sink or Kinds(), {"A": values, "B": values, "C": np.zeros_like(values)})
     return np.asarray(after["C"].elements())
 
 
-def recorded(body: str, **options: Any) -> Recorder:
-    """The record of a run."""
-    binding = binding_of(program_of(body, options.get("before", ""), options.get("include", "")), options.get("block", 64))
+def recorded(body: str, include: str = "") -> Recorder:
+    """The record of a run of one block."""
+    binding = binding_of(program_of(body, include=include))
     space = ThreadSpace(binding.launch, BlockRange.all(binding.launch), 32)
     recorder = Recorder(space, binding.arrays, True, 1 << 28)
     values = np.arange(SIDE * SIDE, dtype=np.float32)

@@ -18,9 +18,7 @@ def asm_statements(use: str, files: Iterable[str], depth: int = 0) -> Iterator[s
         return
     parameters, body = found
     arguments = _arguments(use[len(name[0]) :]) if name else []
-    for parameter, argument in zip(parameters, arguments, strict=False):
-        quoted = argument.replace("\\", "\\\\").replace('"', '\\"')
-        body = re.sub(rf"#\s*{parameter}\b", lambda _, quoted=quoted: f'"{quoted}"', body)  # type: ignore[misc]
+    body = _substituted(body, dict(zip(parameters, arguments, strict=False)))
     at = 0
     while word := _WORD.search(body, at):
         at = word.end()
@@ -31,6 +29,16 @@ def asm_statements(use: str, files: Iterable[str], depth: int = 0) -> Iterator[s
         elif not word[0].startswith('"') and word[0] != (name[0] if name else ""):
             follows = body[at:].lstrip().startswith("(")
             yield from asm_statements(body[word.start() : _closing(body, opening) + 1 if follows else at], texts, depth + 1)
+
+
+def _substituted(body: str, given: dict[str, str]) -> str:
+    """A macro's body with its arguments in place of its parameters."""
+
+    def quoted(match: re.Match[str]) -> str:
+        text = given.get(match[1])
+        return match[0] if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+    return _WORD.sub(lambda word: given.get(word[0], word[0]), re.sub(r"#\s*(\w+)", quoted, body))
 
 
 def _definition(name: str, texts: list[str]) -> tuple[list[str], str] | None:
