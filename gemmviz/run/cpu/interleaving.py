@@ -176,7 +176,7 @@ class Interleaving:
             raise error
 
     def _stored(self, memory: dict[int, Any]) -> Stored:
-        number = self._binding.number("C")
+        number = self._binding.number(self._binding.setup.problem.output_names[0])
         stores = [each.cells for log in self._logs for each in log.events if each.array == number and each.stored is not None]
         elements = np.unique(np.concatenate(stores)) if stores else np.zeros(0, np.int64)
         element = self._binding.arrays[number].element

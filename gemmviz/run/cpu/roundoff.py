@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-from gemmviz.run.cpu.simt.numbers import parts
 from gemmviz.source.functions import function_for
 from gemmviz.source.nodes import Assign, Binary, Call, Convert, Program
 from gemmviz.source.types import Scalar, VectorType, scalar_of
+from gemmviz.source.walk import parts
 
 _ARITHMETIC = frozenset("+-*/")
 

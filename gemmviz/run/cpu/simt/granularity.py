@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from gemmviz.run.cpu.simt.numbers import parts
 from gemmviz.source.nodes import (
     Assign,
     Atomic,
@@ -28,6 +27,7 @@ from gemmviz.source.nodes import (
     Sequence,
 )  # fmt: skip
 from gemmviz.source.types import UCHAR, PointerType, Scalar, VectorType, scalar_of
+from gemmviz.source.walk import parts
 
 AccessScalars = dict[int, Scalar]
 _Targets = dict[int, set[int]]
