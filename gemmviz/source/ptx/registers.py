@@ -49,6 +49,7 @@ class Surroundings(Protocol):
     """What an asm statement needs of the reader of the kernel around it."""
 
     place: Place
+    instruction: str  # the text of the instruction being translated
 
     def new_slot(self) -> int: ...
     def access(self, kind: SiteKind, space: AddressSpace | None, width: int, is_async: bool = False) -> int: ...

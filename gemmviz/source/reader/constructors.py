@@ -19,6 +19,14 @@ from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import VOID, ArrayType, Scalar, StructType, VectorType
 
 
+def braces(low: Lowering, node: Node) -> Expr | Thing:
+    """The node of ``float4{1, 2, 3, 4}``, of a struct in braces, or of a value's ``T()``."""
+    ctype = low.type_of(node)
+    if isinstance(ctype, StructType):
+        return aggregate(low, ctype, node, node)
+    return initialised(low, node, ctype) if node.kind == k.INIT_LIST_EXPR else zero_of(low, ctype, node)
+
+
 def constructed(low: Lowering, declaration: RawCursor, arguments: list[Node], node: Node) -> Expr | Thing:
     """The node of a constructor's call: a copy is its argument, which whoever uses it copies."""
     ctype = low.type_of(node)
@@ -118,3 +126,6 @@ def aggregate(low: Lowering, ctype: object, braces: Node, node: Node) -> Thing:
             assert not isinstance(place, Thing)
             statements.append(Evaluate(assign(low, place, "", zero_of(low, field.type, node), node, node, False)))
     return Thing(ctype, target.symbol, (Inline(VOID, (), Block(tuple(statements)), None, low.place(node)),))
+
+
+INITIALISERS = {k.INIT_LIST_EXPR: braces}

@@ -15,6 +15,8 @@ from gemmviz.parser.refusals import refusal
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
     AccessPlace,
+    Address,
+    AtAddress,
     Base,
     Component,
     Const,
@@ -95,6 +97,7 @@ class Lowering:
     scope_ends: list[int] = field(default_factory=list)  # last lines of the scopes around
     addressed: set[int] = field(default_factory=set)  # keys of variables whose address is taken
     entered: set[int] = field(default_factory=set)  # keys of functions whose errors were looked at
+    asm_seen: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # asm statements in the use of each macro
     inlined: int = 0  # calls, by now
     local_bytes: int = 0  # of a thread's own arrays, by now
     local_elements: int = 0  # in them
@@ -210,6 +213,10 @@ class Lowering:
                 return Convert(to, expr)
             case Scalar(), PointerType() if isinstance(expr, Const) and not expr.value:
                 return Reinterpret(to, Const(ULONG, 0), self.place(node))
+            case PointerType(), Scalar(is_float=False):
+                return self.converted(Address(ULONG, expr, "generic"), to, node)
+            case Scalar(is_float=False), PointerType(space=space):
+                return AtAddress(to, self.converted(expr, ULONG, node), self.place(node))
             case PointerType(to=have, space=space), PointerType(to=want):
                 if have == want or (unit_bytes(have) == unit_bytes(want) and not _widths_differ(have, want)):
                     return expr
