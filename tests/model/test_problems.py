@@ -90,7 +90,7 @@ def test_every_checked_kind_is_tried() -> None:
 @given(data=st.data())
 @settings(max_examples=15, deadline=None)
 def test_what_numpy_computes_is_right_and_what_is_far_from_it_is_not(name: str, data: st.DataObject) -> None:
-    sizes = {
+    sizes: Any = {
         size.name: data.draw(st.integers(1, 17), label=size.name) for size in PROBLEM_KINDS[name].sizes if not size.is_optional
     }
     problem, seed = Problem(kind=name, **sizes), data.draw(st.integers(0, 99), label="seed")
