@@ -16,7 +16,7 @@ from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import broken_limit, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.source.instrument import twin_for
+from gemmviz.source.twin.twin import twin_for
 
 SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (1, 1, 1), (64, 16, 32)]
 NVCC = shutil.which("nvcc")

@@ -159,12 +159,12 @@ def test_a_trace_and_a_shot_come_back_from_their_files(name: str, tmp_path: Path
 
 def test_sizes_are_set_by_flag_and_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "t.gvt")
-    assert main(["trace", "transpose_tiled", "-D", "TILE=8", "--problem", "rows=9", "--problem", "columns=10", "-o", path]) == 0
+    assert main(["trace", "transpose_tiled", "-D", "TILE=8", "--dim", "rows=9", "--dim", "columns=10", "-o", path]) == 0
     assert "out is right: 90 elements" in capsys.readouterr().out
     assert main(["trace", "transpose_tiled", "-m", "9", "-o", path]) == 2
     assert "this problem has no size M" in capsys.readouterr().err
-    assert main(["trace", "transpose_tiled", "--problem", "rows", "-o", path]) == 2
-    assert "write --problem NAME=NUMBER" in capsys.readouterr().err
+    assert main(["trace", "transpose_tiled", "--dim", "rows", "-o", path]) == 2
+    assert "write --dim NAME=NUMBER" in capsys.readouterr().err
     setup = setup_for(load_kernel("stencil_halo"))
     assert [field.name for field in fields_of(setup)][:3] == ["n", "radius", "BLOCK"]
     assert put(setup, "radius", 5).problem.sizes == {"n": 250, "radius": 5}

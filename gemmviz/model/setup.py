@@ -58,6 +58,12 @@ class Setup:
         """The problem's sizes, such as M, N and K, and the kernel's parameters, by name."""
         return {**self.problem.sizes, **self.parameters}
 
+    @property
+    def definitions(self) -> dict[str, int]:
+        """The parameters, and the macros of the kernel's text that stand for sizes: what the text is compiled with."""
+        sizes = self.problem.sizes
+        return {**{name: sizes[size] for name, size in self.kernel.size_macros}, **self.parameters}
+
     def changed(self, **numbers: int) -> "Setup":
         """A copy with other sizes and parameters. Raises SettingError for sizes that no matrix can have."""
         sizes = {name: value for name, value in numbers.items() if name in self.problem.sizes}

@@ -1,6 +1,6 @@
 """The record of one run: the element that every traced thread touched at every step, and the check of the result."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.kernel import Launch
 from gemmviz.model.layouts import SCALAR
+from gemmviz.model.phases import phase_loop
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
@@ -234,12 +235,3 @@ def trips(loop: int, sites: Sequence[Site], site: Ints, visits: Ints) -> Ints:
     inside = depth >= 0
     trips[inside] = visits[inside, depth[inside]]
     return trips
-
-
-def phase_loop(holds_barrier: Sequence[bool], loops_of_loads: Iterable[tuple[int, ...]]) -> int:
-    """Number of the loop whose trips are the phases: the first that contains a barrier (loops are numbered outermost first),
-    else the outermost around a global load, else -1.
-    """
-    if any(holds_barrier):
-        return list(holds_barrier).index(True)
-    return next((loops[0] for loops in loops_of_loads if loops), -1)

@@ -5,7 +5,8 @@ divergence shifts nothing. Only the distinct paths are processed here; the words
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,25 +14,30 @@ import numpy.typing as npt
 
 from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import GemmvizError, KernelFault
-from gemmviz.model.sites import Site
+from gemmviz.model.layouts import vector
+from gemmviz.model.sites import Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
+from gemmviz.run.cpu.simt.granularity import types_of_accesses
 from gemmviz.run.cpu.simt.interpret import Binding
-from gemmviz.source.instrument import Twin
 from gemmviz.source.nodes import Program
+from gemmviz.source.twin.twin import Twin, copied_bytes
 
-OUTSIDE = 0x7FFFFFFF
+OUTSIDE, NOTHING = 0x7FFFFFFF, 0xFFFFFFFF
+_WORDS_OF_COPY = 2
+_MOST_ASKED = 64  # threads
 
 
 @dataclass(frozen=True)
 class Path:
-    """One path through the kernel: accesses (n,), the trips of the loops around them (n, depth), padded with -1, and whether
-    each access was recorded (n,).
+    """One path through the kernel: accesses (n,), the trips of the loops around them (n, depth), padded with -1, whether each
+    access was recorded (n,), and the index of the wait that completes each asynchronous copy (n,), or -1.
     """
 
     access: Ints
     visits: Ints
     recorded: npt.NDArray[np.bool_]
+    completes: Ints
 
 
 @dataclass
@@ -50,13 +56,14 @@ class PathBook:
 class Steps:
     """The recorded steps of several paths: accesses (steps,), trips (steps, depth) and barriers passed before (steps,).
 
-    ``of_path[i]`` has the step of each recorded access of path i.
+    ``of_path[i]`` has the step of each recorded access of path i. ``completes``: as in a Trace.
     """
 
     access: Ints
     visits: Ints
     epoch: Ints
     of_path: tuple[npt.NDArray[np.int64], ...]
+    completes: Ints
 
 
 def steps_of(program: Program, paths: Sequence[Path]) -> Steps:
@@ -82,9 +89,29 @@ def steps_of(program: Program, paths: Sequence[Path]) -> Steps:
     is_recorded = recorded[chosen]
     number = np.cumsum(is_recorded) - 1
     ends = np.cumsum([len(path.access) for path in paths])[:-1]
-    of_path = tuple(number[rows[path.recorded]] for path, rows in zip(paths, np.split(row, ends), strict=True))
+    of_row = [number[rows] for rows in np.split(row, ends)]
+    of_path = tuple(steps[path.recorded] for path, steps in zip(paths, of_row, strict=True))
     epoch = (np.cumsum(waits) - waits).astype(np.int32)
-    return Steps(access[chosen][is_recorded], visits[chosen][is_recorded], epoch[is_recorded], of_path)
+    accesses = access[chosen][is_recorded]
+    completes = _completes(program, accesses, paths, of_row)
+    return Steps(accesses, visits[chosen][is_recorded], epoch[is_recorded], of_path, completes)
+
+
+def _completes(
+    program: Program, access: Ints, paths: Sequence[Path], of_row: Sequence[npt.NDArray[np.int64]]
+) -> npt.NDArray[np.int32]:
+    """The step at which each step completes, as in a Trace: the last of the waits by which the threads complete their part."""
+    is_async = np.array([each.is_async for each in program.accesses], bool)[access]
+    if not is_async.any():
+        return np.zeros(0, np.int32)
+    completes = np.arange(len(access), dtype=np.int32)
+    completes[is_async] = -1
+    for path, steps in zip(paths, of_row, strict=True):
+        rows = np.flatnonzero((path.completes >= 0) & path.recorded)
+        rows = rows[path.recorded[path.completes[rows]]]
+        np.maximum.at(completes, steps[rows], steps[path.completes[rows]].astype(np.int32))
+    completes[completes < 0] = len(access)
+    return completes
 
 
 def _places(program: Program, depth: int) -> Ints:
@@ -112,13 +139,13 @@ class Region:
 class Slots:
     """Meaning of the words that the threads of one path wrote, (n,) each, one entry per slot.
 
-    ``access`` and ``step`` of the slot, ``array`` and its first word ``base``, words per element ``unit``, and the ``last``
-    element at which an access may begin. A barrier's word is element 0.
+    ``access`` of the slot and its ``row`` in the record, ``array`` and its first word ``base``, words per element ``unit``, and
+    the ``last`` element at which an access may begin. A barrier's word is element 0.
     """
 
     access: Ints
     threads: npt.NDArray[np.int64]
-    step: npt.NDArray[np.int64]
+    row: npt.NDArray[np.int64]
     array: Ints
     base: npt.NDArray[np.uint32]
     unit: npt.NDArray[np.uint32]
@@ -127,12 +154,16 @@ class Slots:
 
 @dataclass(frozen=True)
 class Alignment:
-    """The steps of a run, with the fields of a Trace, and the slots that convert words to elements."""
+    """The steps of a run, with the fields of a Trace, the number of ``rows`` of the record, and the slots that convert words to
+    elements.
+    """
 
     sites: tuple[Site, ...]
     site: Ints
     visits: Ints
     epoch: Ints
+    completes: Ints
+    rows: int
     slots: tuple[Slots, ...]
 
 
@@ -149,32 +180,59 @@ def alignment(
     ``regions`` are the locations of the arrays by number.
     """
     steps = steps_of(binding.program, paths)
-    array = np.full(len(steps.access), INACTIVE, np.int32)
+    words_of = np.array([_WORDS_OF_COPY if each.kind == "copy" else 1 for each in binding.program.accesses], np.int64)
+    first = np.concatenate([[0], np.cumsum(words_of[steps.access])])
+    array = np.full(first[-1], INACTIVE, np.int32)
     slots = []
-    for number, (path, rows) in enumerate(zip(paths, steps.of_path, strict=True)):
+    for number, (path, of_path) in enumerate(zip(paths, steps.of_path, strict=True)):
         threads = np.flatnonzero(taken == number)
-        words = first_words(int(threads[0]), len(rows))
-        of_path = _slots(binding, path.access[path.recorded], rows, threads, words, regions)
-        array[rows] = of_path.array
-        slots.append(of_path)
-    pairs: dict[tuple[int, int], int] = {}
-    site = [pairs.setdefault(pair, len(pairs)) for pair in zip(steps.access.tolist(), array.tolist(), strict=True)]
+        access = path.access[path.recorded]
+        count = words_of[access]
+        rows = np.repeat(first[of_path] - (np.cumsum(count) - count), count) + np.arange(count.sum())
+        words = _known_words(threads, len(rows), first_words)
+        slots.append(_slots(binding, np.repeat(access, count), rows, threads, words, regions))
+        array[rows] = slots[-1].array
+    pairs: dict[tuple[int, tuple[int, ...]], int] = {}
+    operands = (tuple(array[start:stop].tolist()) for start, stop in pairwise(first.tolist()))
+    site = [pairs.setdefault(pair, len(pairs)) for pair in zip(steps.access.tolist(), operands, strict=True)]
     depth = max((len(binding.program.accesses[access].loops) for access, _ in pairs), default=0)
-    sites = tuple(binding.site(*pair) for pair in pairs)
-    assert all(each.rows == 1 for each in sites), "a thread of the twin writes one word for each access"
     return Alignment(
-        sites,
+        tuple(_site(binding, *pair) for pair in pairs),
         np.array(site, np.int32),
         np.ascontiguousarray(steps.visits[:, :depth]),
         steps.epoch,
+        steps.completes,
+        int(first[-1]),
         tuple(slots),
     )
+
+
+def _site(binding: Binding, access: int, arrays: tuple[int, ...]) -> Site:
+    """The site of an access to these arrays. A copy reads the first and writes the second."""
+    if len(arrays) == 1:
+        return binding.site(access, arrays[0])
+    copied = copied_bytes(binding.program)[access]
+    widths = [vector(copied // binding.arrays[array].itemsize) for array in arrays]
+    operands = Operand(arrays[0], "read", widths[0]), Operand(arrays[1], "write", widths[1])
+    return replace(binding.site(access, INACTIVE), operands=operands)
+
+
+def _known_words(
+    threads: npt.NDArray[np.int64], count: int, first_words: Callable[[int, int], npt.NDArray[np.uint32]]
+) -> npt.NDArray[np.uint32]:
+    """One word of each slot, (n,), of some thread of a path: that of the first if it accessed anything there."""
+    words = first_words(int(threads[0]), count)
+    for thread in threads[1:_MOST_ASKED]:
+        if not (words == NOTHING).any():
+            break
+        words = np.where(words == NOTHING, first_words(int(thread), count), words)
+    return words
 
 
 def _slots(
     binding: Binding,
     access: Ints,
-    steps: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int64],
     threads: npt.NDArray[np.int64],
     words: npt.NDArray[np.uint32],
     regions: Mapping[int, Region],
@@ -184,9 +242,12 @@ def _slots(
     base, unit, size = np.zeros(count + 1, np.uint32), np.ones(count + 1, np.uint32), np.ones(count + 1, np.int64)
     for number, region in regions.items():
         base[number], unit[number], size[number] = region.base, region.unit, binding.arrays[number].size
-    width = np.array([each.width for each in binding.program.accesses], np.int64)[access]
+    types = types_of_accesses(binding.program)
+    wide = [each.width * types[n].bytes if n in types else 1 for n, each in enumerate(binding.program.accesses)]
+    itemsize = np.array([each.itemsize for each in binding.arrays] + [1], np.int64)[array]
+    width = np.maximum(1, np.array(wide, np.int64)[access] // itemsize)
     last = (size[array] - width).clip(0).astype(np.uint32)
-    return Slots(access, threads, steps, array, base[array], unit[array], last)
+    return Slots(access, threads, rows, array, base[array], unit[array], last)
 
 
 def _arrays(binding: Binding, access: Ints, words: npt.NDArray[np.uint32], regions: Mapping[int, Region]) -> Ints:

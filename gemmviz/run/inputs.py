@@ -63,7 +63,8 @@ def _filled(size: int, element: ElementType, filling: Filling, number: int, canc
         seed = filling.seed * 2 + number
         return _cache.get((size, element.name, seed), lambda: _random_matrix(size, element, seed, cancelled))
     numbers = np.ones(size) if filling.pattern == "ones" else np.arange(size, dtype=np.int64)
-    data = element.elements(numbers if element.is_float or filling.pattern == "ones" else numbers % 8)
+    exact = 2**element.significant if element.is_float else 8  # numbers below which the type holds exactly
+    data = element.elements(numbers if filling.pattern == "ones" else numbers % exact)
     data.flags.writeable = False
     return data
 
@@ -103,6 +104,7 @@ def matrices(
     """All arrays of a problem before the run, by name: inputs, which are read-only, and outputs, all zero unless they hold
     values before the run. They are flat arrays in memory order.
 
-    Integers take the values 0 to 7: at random, or their index modulo 8; in an array of bins 0 to bins - 1. Raises Cancelled.
+    Integers take the values 0 to 7: at random, or their index modulo 8; floats that hold only smaller indices than there are,
+    their index modulo what they hold; elements of an array of bins 0 to bins - 1. Raises Cancelled.
     """
     return {name: initial(problem, name, shapes[name], types, filling, cancelled) for name in sorted(types)}

@@ -45,11 +45,6 @@ def inlined(low: Lowering, function: FunctionScope, template: list[Node], argume
     result_type = _result_type(low, function)
     result = None if isinstance(result_type, Void) else low.new_slot()
     low.tree.check(function.definition)
-    low.functions.calls[child(node, "arguments").start_byte + 1] = bool(arguments), low.tree.place(node)
-    inside = child(function.definition, "body").start_byte + 1
-    whole = function.definition if function.template is None else function.template.parent or function.definition
-    span = whole.start_byte, whole.end_byte
-    low.functions.definitions[parameter_list(function).start_byte + 1] = bool(parameters), inside, span
     low.activation = Activation(function, result, result_type, calls, low.activation)
     place = low.statement_place
     body = low.statement(child(function.definition, "body"))

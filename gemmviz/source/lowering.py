@@ -11,7 +11,6 @@ from tree_sitter import Node
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import Place
 from gemmviz.source import fold
-from gemmviz.source.layout import FunctionPlaces
 from gemmviz.source.nodes import (
     AccessPlace,
     Base,
@@ -34,7 +33,7 @@ from gemmviz.source.syntax import Tree, bare
 from gemmviz.source.types import BOOL, INT, VOID, ArrayType, CType, PointerType, Scalar, VectorType
 
 _MOST_NODES = 300_000
-_RECORDS = ("accesses", "loops", "shared", "variables", "notes", "functions", "local_bytes", "local_elements")
+_RECORDS = ("accesses", "loops", "shared", "variables", "notes", "local_bytes", "local_elements")
 _SCOPES = ("compound_statement", "for_statement", "function_definition")
 LoweringTable = Mapping[str, Callable[["Lowering", Node], Expr]]
 Statements = Mapping[str, Callable[["Lowering", Node], Stmt]]
@@ -72,7 +71,6 @@ class Lowering:
     local_bytes: int = 0  # of a thread's own arrays, by now
     local_elements: int = 0  # in them
     read: int = 0  # expressions and statements, by now
-    functions: FunctionPlaces = field(default_factory=FunctionPlaces)
     is_unevaluated: bool = False
 
     def expression(self, node: Node) -> Expr:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gemmviz.model.errors import Place
-from gemmviz.model.trace import phase_loop
-from gemmviz.source.expanded import ExpandedSource
-from gemmviz.source.layout import TwinLayout
+from gemmviz.model.phases import phase_loop
+from gemmviz.model.sites import SiteKind
 from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, VectorType
 
 Number = int | float | bool
@@ -61,7 +60,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """``pointer + index * scale``, in elements of the pointer's own type."""
+    """``pointer + index * scale``. The scale counts scalars or vectors, and units of what is larger, such as a struct."""
 
     type: CType
     pointer: "Expr"
@@ -181,6 +180,45 @@ class Call:
     place: Place
 
 
+AtomicOp = Literal["add", "sub", "min", "max", "exch", "cas", "and", "or", "xor", "inc", "dec"]
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """An atomic operation on ``target``; its value is the one before. ``args``: the operand, of the target's type; for cas the
+    value to compare with and the new one. ``access`` is that of the whole operation; the target's own is None.
+    """
+
+    type: Scalar | VectorType
+    op: AtomicOp
+    target: Deref
+    args: tuple["Expr", ...]
+    place: Place
+    access: int
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A pointer as an integer in bytes. ``window``: "shared" counts from the start of the block's shared memory; "generic" and
+    "global" are addresses as pointers hold them.
+    """
+
+    type: Scalar
+    pointer: "Expr"
+    window: Literal["generic", "shared", "global"]
+
+
+@dataclass(frozen=True, slots=True)
+class AtAddress:
+    """The pointer to what lies at an integer address. Its type's space names the window in which the address counts; None for a
+    generic address.
+    """
+
+    type: PointerType
+    address: "Expr"
+    place: Place
+
+
 @dataclass(frozen=True, slots=True)
 class Inline:
     """An inlined ``__device__`` function: parameters are bound in order, then the body runs."""
@@ -202,7 +240,7 @@ class Sequence:
 
 Expr = (
     Const | Index | Extent | Read | Base | Offset | Reinterpret | Deref | Component | MakeVector | Unary | Binary
-    | PointerDifference | Logic | Select | Convert | Assign | Call | Inline | Sequence
+    | PointerDifference | Logic | Select | Convert | Assign | Call | Atomic | Address | AtAddress | Inline | Sequence
 )  # fmt: skip
 
 
@@ -292,17 +330,64 @@ class Barrier:
     waits_for_block: bool
 
 
-Stmt = Declare | DeclareArray | Evaluate | Block | If | Loop | Unrolled | Break | Continue | Return | Barrier
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy from memory to memory without registers. Both sides have the same size in bytes; neither has an access of its own.
+
+    An asynchronous copy belongs to the batch of the thread that its next Commit closes. ``fills_zero_from``: the number of
+    bytes read from the source, after which the target is filled with zeros; None if all are read.
+    """
+
+    target: Deref
+    source: Deref
+    is_async: bool
+    fills_zero_from: Expr | None
+    place: Place
+    access: int
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The end of a thread's current batch of asynchronous copies, which may be empty."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A wait until at most ``pending`` of the thread's latest batches are under way. ``waits_for_block``: for the copies of all
+    threads of the block, which all of them see afterwards; otherwise each thread waits for its own copies.
+    """
+
+    access: int
+    pending: Expr
+    place: Place
+    waits_for_block: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A memory fence, such as __threadfence()."""
+
+    access: int
+    place: Place
+
+
+Stmt = (
+    Declare | DeclareArray | Evaluate | Block | If | Loop | Unrolled | Break | Continue | Return | Barrier | Copy | Commit
+    | Wait | Fence
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class AccessPlace:
-    """A place in the source that accesses memory, or a barrier. ``calls`` are the calls through which it was inlined.
+    """A place in the source that accesses memory or synchronises. ``calls`` are the calls through which it was inlined.
 
+    ``space`` of a copy is that of its target. ``is_async`` and ``visible_to`` are those of the site.
     ``range`` is its half-open range of characters in the expanded text; ``whole`` is the range of a store's assignment.
     """
 
-    kind: Literal["load", "store", "barrier", "warp barrier"]
+    kind: SiteKind
     space: AddressSpace | None
     place: Place
     text: str
@@ -312,6 +397,8 @@ class AccessPlace:
     range: tuple[int, int] = field(compare=False)
     statement: Place | None = None
     whole: tuple[int, int] = field(default=(0, 0), compare=False)
+    is_async: bool = False
+    visible_to: Literal["thread", "block"] = "thread"
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,10 +448,18 @@ class NamedSlot:
     last_line: int
 
 
+@dataclass(frozen=True, slots=True)
+class HostCode:
+    """A function that runs on the host: its place in ``file``, a name in the project, or "" for the kernel's own file."""
+
+    place: Place
+    file: str = ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
     """A kernel in executable form, equal to itself only. ``notes`` are sentences about ignored code; ``held`` is the number of
-    values that a thread may hold, in variables and in arrays of its own.
+    values that a thread may hold, in variables and in arrays of its own. ``opening``: the place where the kernel's body begins.
     """
 
     name: str
@@ -377,8 +472,8 @@ class Program:
     variables: tuple[NamedSlot, ...]
     notes: tuple[str, ...]
     held: int
-    layout: TwinLayout
-    source: ExpandedSource = field(repr=False)
+    opening: Place
+    host_code: tuple[HostCode, ...] = ()
 
     @property
     def phase_loop(self) -> int:

@@ -133,7 +133,7 @@ def _with_sizes(shot: Shot, texts: list[str]) -> Shot:
         try:
             numbers[name] = int(number) if number.lstrip("-").isdecimal() else float(number)
         except ValueError:
-            raise UsageError(f"--problem {text}: write --problem NAME=NUMBER, such as rows=64") from None
+            raise UsageError(f"--dim {text}: write --dim NAME=NUMBER, such as rows=64") from None
     return replace(shot, setup=replace(shot.setup, problem=shot.setup.problem.__replace__(**numbers)))
 
 
@@ -146,7 +146,7 @@ def _size_words(shot: Shot) -> list[str] | None:
 
 _SIZES = tuple(each.within("problem") for each in Problem(8, 8, 8).settings)
 _SIZE_FLAG = Flag(
-    "--problem", _with_sizes, _size_words,
+    "--dim", _with_sizes, _size_words,
     {"action": "append", "metavar": "NAME=N", "help": "a size of a problem that is no multiplication, such as rows=64"},
 )  # fmt: skip
 

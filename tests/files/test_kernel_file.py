@@ -104,3 +104,26 @@ def test_too_much_shared_memory_is_a_setting_that_cannot_run() -> None:
     with pytest.raises(SettingError, match="400000 bytes of shared memory; NVIDIA H200 allows 49152") as caught:
         trace_of(kernel_from("__shared__ float s[100000]; s[0] = 1.0f;"))
     assert caught.value.id == "shared-memory"
+
+
+ABOVE = (
+    "\ufeff#pragma once\n\n// Copyright (c) somebody\n// All rights reserved = yes\n/* Second\n   notice\n */\n/* third */\n"
+)
+
+
+@pytest.mark.parametrize(
+    "above", ["// Copyright\n", "#pragma once\n", "/* a */\n", "/*\n * a\n */\n\n", ABOVE.removeprefix("\ufeff")]
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_header_may_stand_below_comments_and_pragma_once(above: str, end: str) -> None:
+    text = (above + GOOD).replace("\n", end)
+    assert parse_kernel(text, "k.cu").entry == "k"
+    with pytest.raises(SourceError) as caught:
+        parse_kernel(text.replace('entry = "k"', "entry = 3"), "k.cu")
+    assert sure(caught.value.place).line == above.count("\n") + 2
+
+
+@pytest.mark.parametrize("above", ["int x;\n", "#include <a.h>\n", "/* open\n", "/* one */ int x;\n/*\n"])
+def test_a_header_stands_above_all_code(above: str) -> None:
+    with pytest.raises(SourceError, match="no gemmviz header"):
+        parse_kernel(above + GOOD, "k.cu")

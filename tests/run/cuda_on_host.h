@@ -30,6 +30,7 @@ OF_TYPE(int) OF_TYPE(unsigned) OF_TYPE(long long) OF_TYPE(unsigned long long)
 template <typename To, typename From> static To bits_as(From x) { To y; static_assert(sizeof x == sizeof y, ""); memcpy(&y, &x, sizeof x); return y; }
 static unsigned __float_as_uint(float x) { return bits_as<unsigned>(x); }
 static float __int_as_float(int x) { return bits_as<float>(x); }
+static double __longlong_as_double(unsigned long long x) { return bits_as<double>(x); }
 static long long __double_as_longlong(double x) { return bits_as<long long>(x); }
 static int __popc(unsigned x) { return __builtin_popcount(x); }
 static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

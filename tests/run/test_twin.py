@@ -27,7 +27,7 @@ SIZES = [(8, 8, 8), (5, 7, 3), (33, 17, 9), (64, 16, 32)]
 def assert_same(run: tuple[Alignment, Any, Any], trace: Trace) -> None:
     steps, element, _ = run
     assert steps.sites == trace.sites
-    for name in ("site", "visits", "epoch"):
+    for name in ("site", "visits", "epoch", "completes"):
         np.testing.assert_array_equal(getattr(steps, name), getattr(trace, name), err_msg=name)
     np.testing.assert_array_equal(element, trace.element)
 

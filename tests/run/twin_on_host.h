@@ -6,6 +6,7 @@
 #define __constant__
 #define __shared__ static
 #define __forceinline__ inline
+#define __align__(n) __attribute__((aligned(n)))
 #define __restrict__
 #define __launch_bounds__(...)
 struct uint3 { unsigned int x, y, z; };

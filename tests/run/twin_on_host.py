@@ -14,10 +14,10 @@ import numpy as np
 from gemmviz.launch.legality import evaluated
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.run.align import Alignment, PathBook, Region, alignment, check_hashes, outside
+from gemmviz.run.align import NOTHING, Alignment, PathBook, Region, alignment, check_hashes, outside
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.inputs import matrices
-from gemmviz.source.instrument import shared_numbers, twin_for
+from gemmviz.source.twin.twin import TWIN_ENTRY, shared_numbers, twin_for
 
 GXX = shutil.which("g++")
 SHIM = Path(__file__).with_name("twin_on_host.h")
@@ -43,16 +43,15 @@ class HostTwins:
                 twin_for(setup.kernel, setup.parameters)
                 .text.replace('extern "C" {', "inline namespace c {")
                 .replace('extern "C"', "")
-                .replace("#line", "//")
             )
             binding = bound(setup)
             types = {name: "int" if scalar.dtype.kind == "i" else "float" for name, scalar in binding.matrices}
             values = [_argument(setup, each, types) for each in setup.kernel.args]
-            text += f"namespace n{number} {{\n#undef blockIdx\n#undef gridDim\n{twin}\n}}\n#undef blockIdx\n#undef gridDim\n"
+            text += f"namespace n{number} {{\n{twin}\n}}\n"
             text += (
                 f'extern "C" void run{number}(n{number}::gv_record_book* book, unsigned int* launch, void* A, void* B, void* C)'
                 f" {{ n{number}::gv_book = *book; gv_arena_start = (char*)book->arena; gv_arena_size = book->arena_bytes; gridDim = {{launch[0], launch[1], launch[2]}};"
-                f" blockDim = {{launch[3], launch[4], launch[5]}}; RUN(n{number}::{setup.kernel.entry}({', '.join(values)})) }}\n"
+                f" blockDim = {{launch[3], launch[4], launch[5]}}; RUN(n{number}::{TWIN_ENTRY}({', '.join(values)})) }}\n"
             )
             for macro in ("GV_VECTOR", "GV_SHARED", "GV_OUTSIDE"):
                 text += f"#undef {macro}\n"
@@ -115,15 +114,16 @@ class HostTwins:
 
 def _elements(binding: Any, space: ThreadSpace, lined_up: Alignment, words: Any) -> Any:
     """As the GPU's own kernel does it."""
-    element = np.full((len(lined_up.site), space.thread_count), -1, np.int32)
+    element = np.full((lined_up.rows, space.thread_count), -1, np.int32)
     for slots in lined_up.slots:
-        some = words[: len(slots.step), slots.threads]
+        some = words[: len(slots.row), slots.threads]
         found = (some - slots.base[:, None]) // slots.unit[:, None]
-        bad = np.argwhere(found > slots.last[:, None])
+        found = np.where(some == NOTHING, np.uint32(NOTHING), found)
+        bad = np.argwhere((found > slots.last[:, None]) & (some != NOTHING))
         if len(bad):
             slot, thread = bad[0]
             raise outside(binding, space, slots, int(slot), int(slots.threads[thread]), int(some[slot, thread]))
-        element[slots.step[:, None], slots.threads[None, :]] = found.view(np.int32)
+        element[slots.row[:, None], slots.threads[None, :]] = found.view(np.int32)
     return element
 
 

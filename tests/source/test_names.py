@@ -1,7 +1,6 @@
 """Names that the parser can't tell types from values by: read as a compiler reads them."""
 
 import ctypes
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from gemmviz.model.errors import SourceError
-from gemmviz.source.instrument import twin_for
 from gemmviz.source.program import program_for
 from tests.conftest import kernel_from, left_in_c
 
@@ -164,14 +162,3 @@ def test_many_in_each_other() -> None:
 def test_names_that_nothing_declares(body: str, message: str) -> None:
     with pytest.raises(SourceError, match=message):
         program_for(kernel_from(body, before=BEFORE), {})
-
-
-def test_a_condition_keeps_its_parentheses_in_the_twin() -> None:
-    spec = kernel_from(
-        "if (A[0]) { do C[0] = at(A); while (A[1]); } while ((A[2])) ;",
-        before="__device__ float at(const float* p) { return(p[3]); }",
-    )
-    text = twin_for(spec, {}).text
-    assert "if (gv_load<" in text
-    assert "return(gv_load<" in text
-    assert not re.search(r"(if|while|return) ?gv_load", text)

@@ -4,7 +4,7 @@ import argparse
 
 from gemmviz.cli.command import Command
 from gemmviz.run.cpu.executor import bound
-from gemmviz.source.instrument import twin_for
+from gemmviz.source.twin.twin import twin_for
 from gemmviz.state.arguments import add_setup, setup_from
 
 
@@ -15,7 +15,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     setup = setup_from(args)
     bound(setup)
-    print(twin_for(setup.kernel, setup.parameters).text, end="")
+    print(twin_for(setup.kernel, setup.definitions).text, end="")
     return 0
 
 

@@ -10,21 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.element_types import ElementType
+from gemmviz.model.element_types import ElementType, element_type
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.problem import Problem
-from gemmviz.model.problem_kind import Answer, Question, Reference, Shape
+from gemmviz.model.problem_kind import Question, Reference, Shape
 from gemmviz.model.trace import Check
 
 _WORK_PER_CHUNK = 1 << 25
 _MOST_NAMED = 4096
+_DOUBLE_ROUNDOFF = 2.0**-53
+_HALF_STEP = 2.0**-25  # half the smallest half
 UNCHECKED = Check(0, 0, 0, 0.0, 0.0, (0, 0))
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
     """The arrays of a problem after a run: ``data``, flat in memory order as stored, of these ``shapes`` and element ``types``;
-    the arrays in ``column_major`` are stored column by column. ``before``: outputs that held values before the run.
+    the arrays in ``column_major`` are stored column by column. ``roundoff``: the unit roundoff of the kernel's arithmetic.
+    ``before``: outputs that held values before the run.
     """
 
     problem: Problem
@@ -32,6 +35,7 @@ class Contents:
     types: Mapping[str, ElementType]
     data: Mapping[str, npt.NDArray[Any]]
     column_major: frozenset[str] = frozenset()
+    roundoff: float = 0.0
     before: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     def shaped(self, name: str, data: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -55,7 +59,8 @@ def check_result(contents: Contents, written: Mapping[str, Longs], whole_launch:
     """The comparison of the outputs with float64. ``written``: the distinct elements of each output that were stored, as
     ascending offsets in memory. Elements that were never written count if the ``whole_launch`` was traced.
 
-    Each kind of problem bounds the error that rounding may cause; integers must be exact. Raises Cancelled.
+    Each kind of problem counts the roundings that may add up (N. J. Higham, Accuracy and Stability of Numerical Algorithms,
+    3.1); halves also err by their smallest steps. Integers must be exact, modulo the range of the output. Raises Cancelled.
     """
     problem = contents.problem
     if problem.kind.reference is None:
@@ -79,7 +84,9 @@ def _compared(contents: Contents, reference: Reference, name: str, elements: Lon
         some = elements[start : start + step]
         places = contents.places(name, some)
         answer = reference(Question(problem.sizes, problem.factors, arrays, {name: after}, name, places, unit))
-        error, allowed = np.abs(answer.right - np.asarray(after[places], np.float64)), _allowed(answer, unit)
+        limit = Limit(answer.roundings, contents.types[name], contents.roundoff)
+        error = limit.error(answer.right - np.asarray(after[places], np.float64))
+        allowed = limit.factor * answer.magnitude + limit.least
         excess = np.where(np.isnan(error), np.inf, error - allowed)
         bad = np.flatnonzero(excess > 0)
         wrong += len(bad)
@@ -89,8 +96,27 @@ def _compared(contents: Contents, reference: Reference, name: str, elements: Lon
     return Check(len(elements), wrong, 0, largest, worst.allowed, worst.places, tuple(wrong_elements), name)
 
 
-def _allowed(answer: Answer, unit: float) -> npt.NDArray[np.float64]:
-    return answer.roundings * unit * answer.magnitude
+class Limit:
+    """How far an element of an output may be from its right value, after a number of ``roundings``: ``factor`` times the sum of
+    the magnitudes of what it is computed from, and ``least``.
+
+    One rounding is that of the output's type, the others those of the arithmetic, which may be less precise; the right value
+    itself is rounded as float64.
+    """
+
+    def __init__(self, roundings: float, output: ElementType, roundoff: float) -> None:
+        unit = max(roundoff, output.roundoff)
+        reference = roundings * _DOUBLE_ROUNDOFF if unit == _DOUBLE_ROUNDOFF else 0.0
+        self.factor = (roundings - 1) * unit + output.roundoff + reference if output.is_float and roundings else 0.0
+        self.least = roundings * _HALF_STEP if output.is_float and unit == element_type("float16").roundoff else 0.0
+        self.range = None if output.is_float or output.bytes == 8 else float(1 << (8 * output.bytes))
+
+    def error(self, difference: Any) -> Any:
+        """The size of a difference; of integers, modulo the range of the output's type."""
+        if self.range is None:
+            return np.abs(difference)
+        rest = np.mod(difference, self.range)
+        return np.minimum(rest, self.range - rest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from gemmviz.model.words import listed
 from gemmviz.run.cpu.check import UNCHECKED, Contents, check_result
 from gemmviz.run.cpu.memory_budget import groups, inputs, most_threads
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
+from gemmviz.run.cpu.roundoff import arithmetic_roundoff
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
 from gemmviz.run.inputs import initial
@@ -89,7 +90,7 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
     if trace.phases is not None and not any(trace.phase_loop in trace.sites[site].loops for site in set(trace.site.tolist())):
         message = f"the kernel ends before phase {trace.phases[0] + 1}"
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")
-    written = {name: _written(trace, binding.number(name)) for name in binding.setup.problem.output_names}
+    written = {name: _written(trace, binding, name) for name in binding.setup.problem.output_names}
     is_all = trace.is_whole and not kernel.unfinished
     return replace(trace, check=check_result(contents_of(binding, data, cancelled), written, is_all, cancelled))
 
@@ -102,13 +103,16 @@ def contents_of(binding: Binding, data: dict[str, Any], cancelled: Callable[[], 
         for name in problem.output_names
         if problem.holds_before(name)
     }
-    return Contents(problem, shapes, types, data, binding.setup.kernel.column_major, before)
+    roundoff = arithmetic_roundoff(binding.program)
+    return Contents(problem, shapes, types, data, binding.setup.kernel.column_major, roundoff, before)
 
 
-def _written(trace: Trace, array: int) -> Longs:
-    """The distinct elements of an array that were stored, ascending."""
-    written = [_stored(trace, touches) for touches in trace.touches_of(array, "write")]
-    return _distinct(np.concatenate([np.zeros(0, np.int64), *written]))
+def _written(trace: Trace, binding: Binding, name: str) -> Longs:
+    """The distinct elements of an array that were stored, ascending. The record may count smaller pieces than elements."""
+    number = binding.number(name)
+    written = [_stored(trace, touches) for touches in trace.touches_of(number, "write")]
+    pieces = binding.element_types[name].bytes // trace.arrays[number].itemsize
+    return _distinct(np.concatenate([np.zeros(0, np.int64), *written]) // pieces)
 
 
 def requested_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
@@ -143,7 +147,7 @@ def requested_phases(binding: Binding) -> Phases:
     loops = binding.program.loops
     if binding.phase_loop < 0:
         why = f"{binding.setup.kernel.name} has no phases"
-    elif sum(loop.start == loops[binding.phase_loop].start for loop in loops) > 1:
+    elif sum(loop.place == loops[binding.phase_loop].place for loop in loops) > 1:
         why = "the phases' loop is in a function that is called several times"
     if why:
         raise SettingError(why, names=("phases",), remedy="leave the phases open")
@@ -252,7 +256,7 @@ def bound(setup: Setup) -> Binding:
     """The kernel, parsed and bound to its arguments. Raises SourceError, or SettingError for a launch that isn't possible."""
     kernel, launch, device = setup.kernel, launch_for(setup), device_for(setup)
     try:
-        binding = bind(setup, launch, program_for(kernel, setup.parameters))
+        binding = bind(setup, launch, program_for(kernel, setup.definitions))
     except RecursionError:
         raise GemmvizError("the kernel's expressions are nested too deeply", file=kernel.file) from None
     for array in setup.problem.arrays:
@@ -278,7 +282,7 @@ def _nearest_that_fits(setup: Setup) -> dict[str, int]:
     """The nearest value of another parameter with which the shared arrays fit the device, among the first candidates."""
     for name, value, changed in islice(other_choices(setup), _MOST_TRIED):
         with contextlib.suppress(GemmvizError):  # an error of a candidate is not the user's
-            program = program_for(changed.kernel, changed.parameters)
+            program = program_for(changed.kernel, changed.definitions)
             if shared_bytes(bind(changed, launch_for(changed), program).arrays) <= device_for(setup).shared_per_block:
                 return {name: value}
     return {}

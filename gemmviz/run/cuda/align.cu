@@ -1,7 +1,7 @@
 // Words that the twin's threads wrote, each in its own order, become the elements of a dense matrix: see gemmviz.run.align.
 
 struct slot {
-    unsigned int step;      // the row that it belongs to
+    unsigned int row;       // the row that it belongs to
     unsigned int base;      // the word where its array begins
     unsigned int unit;      // words of an element
     unsigned int last;      // the last element that the access may begin at
@@ -16,10 +16,11 @@ extern "C" __global__ void align(
     unsigned int thread = threads[at];
     for (unsigned int number = blockIdx.y; number < slot_count; number += gridDim.y) {
         slot s = slots[number];
-        unsigned long long from = (unsigned long long)number * all_threads + thread, to = (unsigned long long)s.step * all_threads + thread;
+        unsigned long long from = (unsigned long long)number * all_threads + thread, to = (unsigned long long)s.row * all_threads + thread;
         unsigned int distance = words[from] - s.base, found = s.unit == 1 ? distance : distance / s.unit;
-        if (found > s.last) atomicMin(bad, (unsigned long long)number << 32 | thread);
-        element[to] = (int)found;
+        bool is_active = words[from] != 0xffffffffu;
+        if (is_active && found > s.last) atomicMin(bad, (unsigned long long)number << 32 | thread);
+        element[to] = is_active ? (int)found : -1;
         if (value) value[to] = values[from];
     }
 }

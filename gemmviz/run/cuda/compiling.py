@@ -1,10 +1,13 @@
 """Compilation of CUDA C with NVRTC, whose errors get a place in the user's file."""
 
+import os
 import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import cupy
@@ -29,18 +32,22 @@ _HEADERS = {
     **dict.fromkeys(("assert.h", "cassert"), _ASSERT),
     **dict.fromkeys(("stdint.h", "cstdint"), _INTEGERS),
 }
+_CUDA_HEADER = "cuda_fp16.h"
 _MISSING = re.compile(r'cannot open source file "([^"]+)"')
 _ERROR = re.compile(r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?:\s*(?P<what>.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Input of NVRTC: a file's text, the name expression of a function in it, such as "sgemm<64>", and options."""
+    """Input of NVRTC: a file's text, the name expression of a function in it, such as "sgemm<64>", options, and texts that it
+    includes, by name.
+    """
 
     text: str
     file: str
     entry: str
     options: tuple[str, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,8 +118,10 @@ class Nvrtc:
                 left_out.append(missing[1])
 
     def _cubin(self, unit: Unit) -> tuple[bytes, Any]:
-        headers = tuple(tuple(each.encode() for each in texts) for texts in (_HEADERS.values(), _HEADERS))
-        options = f"--gpu-architecture={self.gpu.architecture}", "--std=c++17", f"--pre-include={_ALWAYS}", *unit.options
+        named = _HEADERS | dict(unit.headers)
+        headers = tuple(tuple(each.encode() for each in texts) for texts in (named.values(), named))
+        always = f"--gpu-architecture={self.gpu.architecture}", "--std=c++17", f"--pre-include={_ALWAYS}"
+        options = *always, *_include_options(), *unit.options
         program = nvrtc.createProgram(unit.text, unit.file, *headers)
         try:
             nvrtc.addNameExpression(program, unit.entry)
@@ -123,6 +132,18 @@ class Nvrtc:
             return nvrtc.getCUBIN(program), nvrtc.getLoweredName(program, unit.entry)
         finally:
             nvrtc.destroyProgram(program)
+
+
+@cache
+def _include_options() -> tuple[str, ...]:
+    """The option that names the folder with CUDA's own headers: a toolkit's, a wheel's or CuPy's; empty if there is none."""
+    package = Path(cupy.__file__).parent
+    folders = [
+        *(Path(root) / "include" for root in (cupy.cuda.get_cuda_path(), os.environ.get("CUDA_PATH")) if root),
+        *sorted(package.parent.glob("nvidia/*/include"), reverse=True),
+        *sorted((package / "_core" / "include" / "cupy" / "_cuda").glob("*"), reverse=True),
+    ]
+    return tuple(f"-I{folder}" for folder in folders if (folder / _CUDA_HEADER).is_file())[:1]
 
 
 def _loaded(code: bytes, name: Any) -> Compiled:

@@ -46,7 +46,7 @@ def count_on_device(
     runner = TwinRunner(nvrtc, work, None, False, timeout_s)
     budget = min(_MOST_BYTES, free_memory() // 8)
     steps = max(
-        1, *(len(runner.run(block, budget // (4 * work.launch.threads_per_block)).alignment.site) for block in _corners(work))
+        1, *(runner.run(block, budget // (4 * work.launch.threads_per_block)).alignment.rows for block in _corners(work))
     )
     sums: dict[SumKey, np.ndarray] = {}
     done = 0
@@ -73,19 +73,22 @@ def _counted(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, t
     kernel = nvrtc(Unit(_TEXT.read_text(encoding="utf-8"), _TEXT.name, "count_steps"))
     lined_up = record.alignment
     phases = trips(work.binding.phase_loop, lined_up.sites, lined_up.site, lined_up.visits)
-    pairs, bucket = np.unique(np.stack([lined_up.site, phases], axis=1), axis=0, return_inverse=True)
-    steps = np.zeros(len(lined_up.site), _STEP)
+    rows = np.array([site.rows for site in lined_up.sites], np.int64)[lined_up.site]
+    place = np.arange(lined_up.rows) - np.repeat(np.cumsum(rows) - rows, rows)
+    keys = np.stack([np.repeat(lined_up.site, rows), place, np.repeat(phases, rows)], axis=1)
+    buckets, bucket = np.unique(keys, axis=0, return_inverse=True)
+    steps = np.zeros(lined_up.rows, _STEP)
     steps["bucket"] = bucket.ravel()
     for number, site in enumerate(lined_up.sites):
-        here = lined_up.site == number
-        for operand in site.operands:
+        for place_of_operand, operand in enumerate(site.operands):
+            here = (keys[:, 0] == number) & (keys[:, 1] == place_of_operand)
             array = work.binding.arrays[operand.array]
             if operand.layout not in _COUNTED:
                 what = f"accesses {operand.width} elements wide are not counted on the GPU"
                 raise DeviceError(what, site.place, file=work.setup.kernel.file)
             steps["itemsize"][here], steps["width"][here] = array.itemsize, operand.width
             steps["kind"][here] = (array.space == "shared") + 2 * (operand.access == "read")
-    sums = cupy.zeros((len(pairs), len(COST_COLUMNS)), cupy.uint64)
+    sums = cupy.zeros((len(buckets), len(COST_COLUMNS)), cupy.uint64)
     across = max(1, min(256, space.blocks.count * space.warps_per_block // (_THREADS // 32 * 8)))
     for start in range(0, len(steps), MOST_ROWS):
         some = cupy.asarray(steps[start : start + MOST_ROWS].view(np.int32))
@@ -95,7 +98,7 @@ def _counted(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, t
         wait(timeout_s, work.setup.kernel.file)
     totals = sums.get()
     return {
-        (lined_up.sites[site], place, phase): totals[row].astype(object)
-        for row, (site, phase) in enumerate(pairs.tolist())
-        for place in range(len(lined_up.sites[site].operands))
+        (lined_up.sites[site], operand, phase): totals[row].astype(object)
+        for row, (site, operand, phase) in enumerate(buckets.tolist())
+        if lined_up.sites[site].operands
     }

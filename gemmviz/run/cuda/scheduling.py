@@ -4,17 +4,17 @@ import cupy
 import numpy as np
 
 from gemmviz.model.schedule import Schedule
-from gemmviz.run.cuda.compiling import Nvrtc, Unit
+from gemmviz.run.cuda.compiling import Nvrtc
 from gemmviz.run.cuda.launches import check_resources, launch, wait
-from gemmviz.run.cuda.workload import Workload, entry_of
-from gemmviz.source.instrument import probed
+from gemmviz.run.cuda.workload import Workload, real_unit
+from gemmviz.source.twin.real import probed_source
 
 _BOOK = np.dtype([("start", "u8"), ("stop", "u8"), ("sm", "u8")])
 
 
 def schedule_on_device(nvrtc: Nvrtc, work: Workload, timeout_s: float) -> Schedule:
     """The schedule of the second of two runs; the first one warms up."""
-    compiled = nvrtc(Unit(probed(work.setup.kernel, work.setup.parameters), work.setup.kernel.file, entry_of(work.setup)))
+    compiled = nvrtc(real_unit(work.setup, probed_source(work.setup.kernel, work.binding.program)))
     check_resources(compiled, work.launch, work.setup.kernel.file)
     blocks, runtime = work.launch.block_count, cupy.cuda.runtime
     stop, sm = cupy.empty(blocks, cupy.uint64), cupy.empty(blocks, cupy.uint32)

@@ -18,8 +18,9 @@ from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
-from gemmviz.run.cpu.check import check_result
+from gemmviz.run.cpu.check import Limit, check_result
 from gemmviz.run.cpu.executor import contents_of
+from gemmviz.run.cpu.roundoff import arithmetic_roundoff
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, launcher, wait
 from gemmviz.run.cuda.workload import Workload
@@ -126,14 +127,14 @@ def _product_on_device(work: Workload) -> Check:
     problem = work.setup.problem
     shapes = {"A": (problem.M, problem.K), "B": (problem.K, problem.N), "C": (problem.M, problem.N)}
     a, b, c = (_shaped(work.matrix(name), shape, name in work.setup.kernel.column_major) for name, shape in shapes.items())
-    unit = work.binding.element_types["C"].roundoff
+    limit = Limit(problem.K + 1, work.binding.element_types["C"], arithmetic_roundoff(work.binding.program))
     right = b.astype(cupy.float64)
     size = max(1, _CHECKED_ROWS_FLOPS // (problem.N * problem.K))
     wrong, unwritten, worst = 0, 0, (-np.inf, 0.0, 0.0, (0, 0))
     for start in range(0, problem.M, size):
         left, got = a[start : start + size].astype(cupy.float64), c[start : start + size].astype(cupy.float64)
-        error = cupy.abs(left @ right - got)
-        allowed = (problem.K + 1) * unit * (cupy.abs(left) @ cupy.abs(right))
+        error = limit.error(left @ right - got)
+        allowed = limit.factor * (cupy.abs(left) @ cupy.abs(right)) + limit.least
         missing = cupy.isnan(got)
         unwritten += int(missing.sum())
         excess = cupy.where(missing, -cupy.inf, error - allowed)

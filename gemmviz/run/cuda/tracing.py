@@ -21,9 +21,9 @@ from gemmviz.run.cpu.check import UNCHECKED
 from gemmviz.run.cpu.executor import Phases, checked, requested_phases, traced_space
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
-from gemmviz.run.cuda.workload import Workload, entry_of
+from gemmviz.run.cuda.workload import Workload
 from gemmviz.run.recording import Recording
-from gemmviz.source.instrument import shared_numbers, twin_for
+from gemmviz.source.twin.twin import TWIN_ENTRY, shared_numbers, twin_for
 
 _ALIGN = Path(__file__).with_name("align.cu")
 _THREADS = 256
@@ -50,7 +50,7 @@ def twin_unit(setup: Setup, values: bool, some_phases: bool) -> Unit:
     most = min(255, _REGISTER_FILE // (-(-threads // 32) * 32) // 8 * 8)
     flags = {"-DGV_VALUES": values, "-DGV_PHASES": some_phases}
     options = (f"--maxrregcount={most}", *(flag for flag, is_set in flags.items() if is_set))
-    return Unit(twin_for(setup.kernel, setup.parameters).text, setup.kernel.file, entry_of(setup), options)
+    return Unit(twin_for(setup.kernel, setup.definitions).text, setup.kernel.file, TWIN_ENTRY, options)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class TwinRunner:
 
     def __init__(self, nvrtc: Nvrtc, work: Workload, phases: Phases, values: bool, timeout_s: float) -> None:
         self.work, self.phases, self.values, self.timeout_s = work, phases, values, timeout_s
-        self.book = PathBook(twin_for(work.setup.kernel, work.setup.parameters))
+        self.book = PathBook(twin_for(work.setup.kernel, work.setup.definitions))
         self.compiled: Compiled = nvrtc(twin_unit(work.setup, values, phases is not None))
         check_resources(self.compiled, work.launch, work.setup.kernel.file)
         self.aligner = nvrtc(Unit(_ALIGN.read_text(encoding="utf-8"), _ALIGN.name, "align"))
@@ -150,7 +150,7 @@ class TwinRunner:
         return 0
 
     def _aligned(self, lined_up: Alignment, space: ThreadSpace, buffers: "_Buffers") -> Record:
-        shape = len(lined_up.site), space.thread_count
+        shape = lined_up.rows, space.thread_count
         element = cupy.empty(shape, cupy.int32)
         value = None if buffers.values is None else cupy.empty(shape, cupy.float32)
         if len(lined_up.slots) > 1:
@@ -159,16 +159,16 @@ class TwinRunner:
                 value.data.memset(0, value.nbytes)
         begin, end, bad = cupy.cuda.Event(), cupy.cuda.Event(), cupy.empty(1, cupy.uint64)
         for slots in lined_up.slots:
-            if not len(slots.step):
+            if not len(slots.row):
                 continue  # threads that touch nothing
             table = cupy.asarray(_table(slots))
             threads = cupy.asarray(slots.threads.astype(np.uint32))
             bad.data.memset(0xFF, bad.nbytes)
             begin.record()
-            grid = Launch((-(-len(slots.threads) // _THREADS), min(len(slots.step), MOST_ROWS), 1), (_THREADS, 1, 1))
+            grid = Launch((-(-len(slots.threads) // _THREADS), min(len(slots.row), MOST_ROWS), 1), (_THREADS, 1, 1))
             pointers = [each.data.ptr for each in (buffers.words, element, table, threads, bad)]
             values = [0 if each is None else each.data.ptr for each in (buffers.values, value)]
-            numbers = [np.uint32(each) for each in (len(slots.step), len(slots.threads), space.thread_count)]
+            numbers = [np.uint32(each) for each in (len(slots.row), len(slots.threads), space.thread_count)]
             launch(self.aligner, grid, [*pointers, *values, *numbers])
             end.record()
             wait(self.timeout_s, self.work.setup.kernel.file)
@@ -209,8 +209,8 @@ class _Buffers:
 
 
 def _table(slots: Slots) -> npt.NDArray[np.uint32]:
-    """Step, base, unit and last element of each slot, (n, 4)."""
-    return np.stack([each.astype(np.uint32) for each in (slots.step, slots.base, slots.unit, slots.last)], axis=1)
+    """Row, base, unit and last element of each slot, (n, 4)."""
+    return np.stack([each.astype(np.uint32) for each in (slots.row, slots.base, slots.unit, slots.last)], axis=1)
 
 
 def _groups(path: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -246,6 +246,7 @@ def trace_on_device(
     trace = Trace(
         setup=setup, launch=launched, blocks=space.blocks, rules=device_for(setup).rules, arrays=work.binding.arrays,
         sites=steps.sites, loops=work.binding.loops, site=steps.site, visits=steps.visits, epoch=steps.epoch,
+        completes=steps.completes,
         element=record.element.get(), value=None if record.value is None else record.value.get(), check=UNCHECKED,
         notes=work.binding.program.notes, phases=phases, by=nvrtc.gpu.label,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding, number_argument
 from gemmviz.run.cuda.compiling import Unit, free_memory
 from gemmviz.run.inputs import matrices
-from gemmviz.source.instrument import without_launchers
+from gemmviz.source.twin.real import DeviceSource, real_source
 from gemmviz.source.types import PointerType, Scalar
 
 _GAP_BYTES = 1 << 16  # between matrices, so that accesses beyond one don't reach the next
@@ -87,7 +87,7 @@ class Workload:
     @property
     def shift(self) -> int:
         """Number of low bits dropped from addresses in the record, since all elements are at least that large."""
-        return int(np.log2(min(array.itemsize for array in self.data.values())))
+        return int(np.log2(min(array.itemsize for array in self.binding.arrays[: len(self.binding.matrices)])))
 
     @property
     def regions(self) -> dict[int, Region]:
@@ -95,24 +95,27 @@ class Workload:
         if self.arena.nbytes >> self.shift > _LARGEST_WORD:
             raise DeviceError("the matrices are too large to be traced on the GPU", remedy="choose smaller sizes")
         return {
-            number: Region(self.offsets[name] >> self.shift, scalar.bytes >> self.shift)
-            for number, (name, scalar) in enumerate(self.binding.matrices)
+            number: Region(self.offsets[name] >> self.shift, self.binding.arrays[number].itemsize >> self.shift)
+            for number, (name, _) in enumerate(self.binding.matrices)
         }
 
     @property
     def unit(self) -> Unit:
-        """The unit of the real kernel: the file's text, without its host functions if any of them launches."""
-        setup, program = self.setup, self.binding.program
-        text = without_launchers(program) if program.layout.launchers else setup.kernel.text
-        given = setup.kernel.template_arguments
-        macros = tuple(f"-D{name}={value}" for name, value in setup.parameters.items() if name not in given)
-        return Unit(text, setup.kernel.file, entry_of(setup), macros)
+        """The unit of the real kernel."""
+        return real_unit(self.setup, real_source(self.setup.kernel, self.binding.program))
 
 
-def entry_of(setup: Setup) -> str:
+def real_unit(setup: Setup, source: DeviceSource) -> Unit:
+    """The unit of a form of the real kernel, with the setup's parameters as macros and template arguments."""
+    given = setup.kernel.template_arguments
+    macros = tuple(f"-D{name}={value}" for name, value in setup.definitions.items() if name not in given)
+    return Unit(source.text, setup.kernel.file, _entry_of(setup), macros, source.headers)
+
+
+def _entry_of(setup: Setup) -> str:
     """The kernel's name expression, with template arguments filled in."""
     given = setup.kernel.template_arguments
-    named = ", ".join(str(setup.parameters.get(each, each)) for each in given)
+    named = ", ".join(str(setup.definitions.get(each, each)) for each in given)
     return f"{setup.kernel.function}<{named}>" if given else setup.kernel.function
 
 

@@ -3,11 +3,9 @@ the sizes alone.
 """
 
 from collections.abc import Iterator
-from dataclasses import fields
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
-from gemmviz.model.errors import Place
 from gemmviz.source.nodes import (
     Assign,
     Barrier,
@@ -30,32 +28,8 @@ from gemmviz.source.nodes import (
     Sequence,
     Unary,
 )  # fmt: skip
-from gemmviz.source.types import CType, PointerType, Scalar
-
-_LEAVES = (bool, int, str, Place, Scalar, PointerType, CType, int | None, str | None)  # types of fields that hold no node
-_NODES = Read.__module__
-
-
-def parts(node: Any) -> Iterator[Any]:
-    """All nodes within one, itself first, in the order of the source."""
-    pending = [node]
-    while pending:
-        part = pending.pop()
-        yield part
-        inner: list[Any] = []
-        for name in _inner_fields(part.__class__):
-            value = getattr(part, name)
-            if isinstance(value, tuple):  # of nodes, or of slots and what is bound to them
-                inner += (each[1] if isinstance(each, tuple) else each for each in value)
-            else:
-                inner.append(value)
-        pending += (each for each in reversed(inner) if type(each).__module__ == _NODES)
-
-
-@cache
-def _inner_fields(kind: Any) -> tuple[str, ...]:
-    """The fields of a type of node that may hold nodes."""
-    return tuple(each.name for each in fields(kind) if each.type not in _LEAVES)
+from gemmviz.source.types import Scalar
+from gemmviz.source.walk import parts
 
 
 def is_float(ctype: Any) -> bool:

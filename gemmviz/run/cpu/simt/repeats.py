@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from gemmviz.run.cpu.simt.machine import NORMAL, Machine
-from gemmviz.run.cpu.simt.numbers import parts
 from gemmviz.run.cpu.simt.values import Closure
 from gemmviz.source.nodes import (
     Assign,
     Barrier,
     Base,
+    Commit,
     Component,
+    Copy,
     Declare,
     DeclareArray,
     Inline,
@@ -25,8 +26,10 @@ from gemmviz.source.nodes import (
     Read,
     Return,
     Unrolled,
+    Wait,
 )  # fmt: skip
 from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
+from gemmviz.source.walk import parts
 
 _LARGEST_COMPARED = 1 << 12
 
@@ -99,7 +102,7 @@ def _slots_of(node: Loop | Unrolled, numbers: frozenset[int]) -> _Slots | None:
         declared.add(node.slot)
     for part in parts(node):
         match part:
-            case Barrier():
+            case Barrier() | Copy() | Commit() | Wait():
                 return None
             case Unrolled(slot=slot):
                 declared.add(slot)

@@ -1,0 +1,86 @@
+"""The real kernel as a device compiler reads it: the user's text without host functions, and the files that it includes."""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.source.nodes import HostCode, Program
+
+_PROBE = Path(__file__).with_name("probe.cuh")
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSource:
+    """A text to compile, and the texts of the project that it includes, by the names in its include directives."""
+
+    text: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def real_source(spec: KernelSpec, program: Program) -> DeviceSource:
+    """The kernel's file with its host functions blanked; every line and column is kept."""
+    return _source(spec, program, _own_text(spec, program))
+
+
+def probed_source(spec: KernelSpec, program: Program) -> DeviceSource:
+    """The same with a probe at the beginning of the kernel that records in ``gv_book`` where and when each block runs.
+
+    Raises SourceError if the kernel's body begins within a macro.
+    """
+    lines = _own_text(spec, program).split("\n")
+    at = program.opening
+    line = lines[at.line - 1]
+    if line[at.column - 1 : at.column] != "{":
+        raise SourceError(
+            f"the body of {program.name} begins in a macro, where no probe can be inserted", at, file=spec.file,
+            remedy="write its opening brace in the file",
+        )  # fmt: skip
+    lines[at.line - 1] = f"{line[: at.column]} gv_probe gv;{line[at.column :]}"
+    source = _source(spec, program, "\n".join(lines))
+    return DeviceSource(f'{_PROBE.read_text(encoding="utf-8")}#line 1 "{spec.file}"\n{source.text}', source.headers)
+
+
+def _source(spec: KernelSpec, program: Program, own: str) -> DeviceSource:
+    """The file to compile, the kernel's own or the one that includes it, where the kernel's file has the text ``own``."""
+    texts = {each.name: _blanked(each.text, _within(program.host_code, each.name)) for each in spec.project}
+    texts[spec.own_name] = own
+    return DeviceSource(texts.get(spec.compiled or spec.own_name, own), tuple(_included(texts).items()))
+
+
+def _included(texts: dict[str, str]) -> dict[str, str]:
+    """Texts by the names under which others include them. A name counts from the folder of the file that includes it, or else
+    from the project's folder.
+    """
+    included: dict[str, str] = {}
+    for file, text in texts.items():
+        for name in _INCLUDE.findall(text):
+            beside = posixpath.normpath(posixpath.join(posixpath.dirname(file), name))
+            target = next((each for each in (beside, posixpath.normpath(name)) if each in texts), None)
+            if target is not None:
+                included.setdefault(name, texts[target])
+    return included
+
+
+def _own_text(spec: KernelSpec, program: Program) -> str:
+    return _blanked(spec.text, _within(program.host_code, ""))
+
+
+def _within(host_code: Iterable[HostCode], file: str) -> Iterator[Place]:
+    return (each.place for each in host_code if each.file == file)
+
+
+def _blanked(text: str, places: Iterable[Place]) -> str:
+    """The text with these places blanked, but for the ends of lines."""
+    lines = text.split("\n")
+    for place in places:
+        for number in range(place.line, min(place.end_line, len(lines)) + 1):
+            line = lines[number - 1]
+            start = place.column - 1 if number == place.line else 0
+            stop = place.end_column - 1 if number == place.end_line else len(line)
+            lines[number - 1] = line[:start] + " " * len(line[start:stop]) + line[stop:]
+    return "\n".join(lines)

@@ -1,0 +1,73 @@
+"""Variables of a program as the twin declares them: the type and the name of each slot."""
+
+import re
+from collections.abc import Mapping
+
+from gemmviz.source.nodes import (
+    Assign,
+    Base,
+    Declare,
+    DeclareArray,
+    Expr,
+    FunctionParameter,
+    Inline,
+    NamedSlot,
+    Offset,
+    Program,
+    Read,
+    Reinterpret,
+    Return,
+    SharedArray,
+)  # fmt: skip
+from gemmviz.source.types import CType
+from gemmviz.source.walk import parts
+
+
+def slot_types(program: Program) -> dict[int, CType]:
+    """The type of each variable that holds a value or a pointer."""
+    types: dict[int, CType] = {each.slot: each.type for each in program.parameters}
+    for part in parts(program.body):
+        match part:
+            case Read(slot=slot, type=ctype):
+                types[slot] = ctype
+            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
+                types.setdefault(slot, value.type)
+            case Inline(bindings=bindings, result=result):
+                for slot, value in bindings:
+                    types.setdefault(slot, value.type)
+                if result is not None:
+                    types[result] = part.type
+            case Assign(target=Read(slot=slot), type=ctype):
+                types.setdefault(slot, ctype)
+    return types
+
+
+def aligned_slots(program: Program) -> frozenset[int]:
+    """Local arrays that may be accessed in wider pieces than their elements, and so need the alignment of the widest."""
+    arrays = {each.slot for each in parts(program.body) if isinstance(each, DeclareArray)}
+    roots = [_root(each.pointer) for each in parts(program.body) if isinstance(each, Reinterpret)]
+    through_variable = any(isinstance(root, Read) and getattr(root.type, "space", None) == "local" for root in roots)
+    return frozenset(arrays if through_variable else arrays & {root.slot for root in roots if isinstance(root, Base)})
+
+
+def _root(pointer: Expr) -> Expr:
+    """The array or variable from which a pointer is computed."""
+    while isinstance(pointer, Offset | Reinterpret):
+        pointer = pointer.pointer
+    return pointer
+
+
+def slot_names(program: Program) -> Mapping[int, str]:
+    """A unique C name for each slot: its name in the source, if it has one, and its number."""
+    named: list[FunctionParameter | NamedSlot | SharedArray] = [*program.parameters, *program.variables, *program.shared]
+    names = {each.slot: each.name for each in named}
+    for part in parts(program.body):
+        match part:
+            case Read(slot=slot, name=name) | DeclareArray(slot=slot, name=name):
+                names.setdefault(slot, name)
+    return {slot: _identifier(name, slot) for slot, name in names.items()}
+
+
+def _identifier(name: str, slot: int) -> str:
+    plain = re.sub(r"\W", "", name, flags=re.ASCII).lstrip("_0123456789")
+    return f"{plain or 'v'}_{slot}"

@@ -1,0 +1,45 @@
+"""NVIDIA's compiler accepts the twin of every kernel, and the real kernel with its host functions blanked."""
+
+import pytest
+
+from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import setup_for
+from gemmviz.model.setup import Setup
+from gemmviz.source.program import program_for
+from gemmviz.source.twin.real import probed_source
+from gemmviz.source.twin.twin import TWIN_ENTRY, twin_for
+from tests.conftest import kernel_from, sure
+from tests.nvrtc import cuda_include, nvrtc
+from tests.run.program_writer import Writer, kernel_text
+
+pytestmark = pytest.mark.skipif(nvrtc() is None, reason="needs the wheel nvidia-cuda-nvrtc")
+OPTIONS = ("--gpu-architecture=sm_90", "--std=c++17")
+
+
+def compile_twin(setup: Setup, *options: str) -> bytes:
+    include = [f"-I{cuda_include()}"] if cuda_include() else []
+    text = twin_for(setup.kernel, setup.parameters).text
+    code, _ = sure(nvrtc()).compiled(text, [*OPTIONS, *include, *options], form="CUBIN")
+    return code
+
+
+@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("flags", [(), ("-DGV_VALUES", "-DGV_PHASES")])
+def test_the_twin_of_every_shipped_kernel(name: str, flags: tuple[str, ...]) -> None:
+    assert TWIN_ENTRY.encode() in compile_twin(setup_for(load_kernel(name)), *flags)
+
+
+def test_twins_of_random_kernels() -> None:
+    for seed in range(10):
+        compile_twin(setup_for(parse_kernel(kernel_text(*Writer(seed, reads_a=True).program()), f"random{seed}.cu")))
+
+
+def test_the_probed_kernel_without_its_host_functions() -> None:
+    spec = kernel_from("C[threadIdx.x] = A[0] + B[0];")
+    text = spec.text + "void go(float* a) {\n kernel<<<1, 4>>>(a, a, a, 1, 1, 1);\n}\n"
+    spec = parse_kernel(text, "kernel.cu")
+    source = probed_source(spec, program_for(spec, {}))
+    assert "<<<" not in source.text
+    code, _ = sure(nvrtc()).compiled(source.text, OPTIONS, form="CUBIN")
+    assert b"gv_book" in code
