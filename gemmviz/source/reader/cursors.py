@@ -6,7 +6,18 @@ from ctypes import c_void_p, cast
 from gemmviz.model.errors import Place
 from gemmviz.parser.unit import Unit
 from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.library import CONTINUE, FieldVisitor, MACRO, RECURSE, RawCursor, RawLocation, RawType, Visitor, library, raw
+from gemmviz.source.reader.library import (
+    CONTINUE,
+    MACRO,
+    RECURSE,
+    FieldVisitor,
+    RawCursor,
+    RawLocation,
+    RawType,
+    Visitor,
+    library,
+    raw,
+)
 
 _ROOT = "/project"
 

@@ -105,7 +105,9 @@ class Types:
                 members += self.members.get(base, ()) if isinstance(base, StructType) else ()
         members += ((each.key, self._field(each)) for each in self.cursors.fields(raw))
         size, alignment = int(self.lib.Type_getSizeOf(raw)), int(self.lib.Type_getAlignOf(raw))
-        struct = StructType(self.spelling(self.lib.getCursorType(definition)), tuple(field for _, field in members), size, alignment)
+        struct = StructType(
+            self.spelling(self.lib.getCursorType(definition)), tuple(field for _, field in members), size, alignment
+        )
         self._records[definition.first] = struct
         self.members[struct] = tuple(members)
         return struct

@@ -140,7 +140,7 @@ def _reference(low: Lowering, node: Node, canonical: RawType, given: Node | None
             return _effects(target.effects)
         case Offset(type=ArrayType() as array):
             slot = low.new_slot()
-            low.declare(node.cursor, ArrayVariable(slot, array))
+            low.declare(node.cursor, ArrayVariable(slot, array, name, is_reference=True))
             if array.space == "local":
                 low.named(slot, name, _line(low, node))
             return Declare(slot, replace(target, type=PointerType(array.element, array.space)))

@@ -172,7 +172,7 @@ def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType
         case Offset(type=ArrayType() as array):
             slot = low.new_slot()
             bindings.append((slot, replace(value, type=PointerType(array.element, array.space))))
-            return ArrayVariable(slot, array)
+            return ArrayVariable(slot, array, name, is_reference=True)
         case Deref(type=ctype, pointer=pointer) if not is_const or isinstance(ctype, StructType):
             slot = low.new_slot()
             bindings.append((slot, pointer))

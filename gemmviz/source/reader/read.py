@@ -9,11 +9,11 @@ from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.assignments import ASSIGNMENTS
 from gemmviz.source.reader.calls import CALLS
 from gemmviz.source.reader.casts import CASTS
+from gemmviz.source.reader.constructors import INITIALISERS
 from gemmviz.source.reader.cursors import Cursors, Node
 from gemmviz.source.reader.entry import find_kernel
 from gemmviz.source.reader.expressions import EXPRESSIONS
 from gemmviz.source.reader.host import host_code
-from gemmviz.source.reader.constructors import INITIALISERS
 from gemmviz.source.reader.lambdas import LAMBDAS
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.literals import LITERALS
