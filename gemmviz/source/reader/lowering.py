@@ -88,6 +88,7 @@ class Lowering:
     variables: list[NamedSlot] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     spaces: dict[int, AddressSpace] = field(default_factory=dict)  # of pointers assigned after their declaration
+    first: list[Stmt] = field(default_factory=list)  # statements before the kernel's own: arrays of constants
     loop_stack: list[int] = field(default_factory=list)
     activation: Activation | None = None
     statement_place: Place | None = None
