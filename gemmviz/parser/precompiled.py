@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import time
 from functools import cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -16,10 +17,14 @@ ALL_STUBS = STUBS / "gemmviz.h"  # included before the first line of every file
 LANGUAGE = (
     "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++", "--cuda-gpu-arch=sm_90",
     "--target=x86_64-unknown-linux-gnu",  # the same sizes of types on every system
-    "-std=c++20", "-ferror-limit=0", "-w", "-Wno-c++11-narrowing", "-fno-spell-checking", "-isystem", str(STUBS),
+    "-std=c++20", "-ferror-limit=0", "-w", "-fno-spell-checking",
+    # errors of clang that are warnings of nvcc
+    "-Wno-c++11-narrowing", "-Wno-register", "-Wno-reserved-user-defined-literal", "-Wno-non-pod-varargs",
+    "-Wno-address-of-temporary", "-Wno-dynamic-exception-spec", "-Wno-return-type", "-isystem", str(STUBS),
 )  # fmt: skip
 _FOR_PRECOMPILING = TranslationUnit.PARSE_INCOMPLETE | 0x10  # CXTranslationUnit_ForSerialization
 _CLANG = "18"
+_UNUSED_S = 30 * 24 * 3600
 
 
 @cache
@@ -58,7 +63,7 @@ def _save(path: Path) -> bool:
     try:
         unit = Index.create().parse(str(ALL_STUBS), list(LANGUAGE), options=_FOR_PRECOMPILING)
         unit.save(str(draft))
-        _remove_old(path)
+        _remove_old(path.parent)
         os.replace(draft, path)
     except (TranslationUnitLoadError, TranslationUnitSaveError):
         return False
@@ -67,7 +72,9 @@ def _save(path: Path) -> bool:
     return True
 
 
-def _remove_old(path: Path) -> None:
-    for old in path.parent.glob("stubs-*.pch"):
+def _remove_old(folder: Path) -> None:
+    """Removes the saved headers of other versions, unless one may still be in use."""
+    for old in folder.glob("stubs-*.pch"):
         with contextlib.suppress(OSError):  # in use on Windows
-            old.unlink()
+            if time.time() - old.stat().st_mtime > _UNUSED_S:
+                old.unlink()

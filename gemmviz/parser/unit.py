@@ -1,5 +1,6 @@
 """A translation unit: SourceText to the cursors of libclang, with the places of the shown file."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -8,6 +9,7 @@ from clang.cindex import Cursor, Diagnostic, Index, SourceLocation, SourceRange,
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.parser.includes import with_paths
+from gemmviz.parser.leniency import corrected
 from gemmviz.parser.parameters import with_parameters
 from gemmviz.parser.precompiled import LANGUAGE, STUBS, stub_arguments
 from gemmviz.parser.source_text import SourceText
@@ -15,26 +17,39 @@ from gemmviz.parser.source_text import SourceText
 _ROOT = "/project"
 _LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=1048576", "-fconstexpr-depth=256", "-fbracket-depth=256")
 _KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing: a missing header doesn't end the parse
-_MISSING = "' file not found"
+_MISSING, _CANDIDATE = "' file not found", "candidate"
+_REQUESTED = re.compile(r"requested here$|in call to")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A line of a project file; ``file`` is empty outside the project."""
+
+    file: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
 class ParseError:
-    """An error of the parser, in its own words. ``place`` is None outside the shown file."""
+    """An error of the parser, in its own words. ``spots``: where it is, then where what it is in was instantiated or called;
+    ``place``: the first of them in the shown file, None if none is.
+    """
 
     message: str
-    file: str
-    line: int
+    spots: tuple[Spot, ...]
     place: Place | None
 
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A parsed translation unit. ``files`` are the texts as the parser read them, by name."""
+    """A parsed translation unit. ``files`` are the texts as the parser read them, by name; ``notes`` sentences about what was
+    corrected in them.
+    """
 
     source: SourceText
     tree: TranslationUnit
     files: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -69,7 +84,7 @@ class Unit:
 
     def is_shown(self, cursor: Cursor) -> bool:
         """Whether a cursor is in the shown file."""
-        return self.file_of(cursor.location) == (self.source.shown or self.source.main)
+        return self.file_of(cursor.location) == self._shown
 
     def place(self, extent: SourceRange) -> Place:
         """Lines and columns of a range. A macro's expansion is placed where the macro is used."""
@@ -93,20 +108,30 @@ class Unit:
         return [each for each in self.tree.diagnostics if each.severity >= Diagnostic.Error]
 
     def _error(self, diagnostic: Diagnostic) -> ParseError:
-        at = diagnostic.location
-        file = self.file_of(at)
+        notes = [note for note in diagnostic.children if _REQUESTED.search(note.spelling)]
+        locations = [diagnostic.location, *(note.location for note in notes)]
+        spots = tuple(Spot(self.file_of(at), at.line) for at in locations)
+        shown = next((at for at in locations if self.file_of(at) == self._shown), None)
+        reasons = [note.spelling for note in diagnostic.children if note.spelling.startswith(_CANDIDATE)]
+        message = f"{diagnostic.spelling}: {reasons[0]}" if len(reasons) == 1 else diagnostic.spelling
+        return ParseError(message, spots, None if shown is None else self._error_place(diagnostic, shown))
+
+    def _error_place(self, diagnostic: Diagnostic, at: SourceLocation) -> Place:
+        """From a location to the end of the error's range around it, or one character."""
         ranges = [each for each in diagnostic.ranges if each.start.line == at.line == each.end.line]
         stop = max((each.end.column for each in ranges if each.end.column > at.column), default=at.column + 1)
-        column, stop = self._column(at.line, at.column), self._column(at.line, stop)
-        place = Place(at.line, column, at.line, stop) if file == (self.source.shown or self.source.main) else None
-        return ParseError(diagnostic.spelling, file, at.line, place)
+        return Place(at.line, self._column(at.line, at.column), at.line, self._column(at.line, stop))
+
+    @property
+    def _shown(self) -> str:
+        return self.source.shown or self.source.main
 
 
 def parse(source: SourceText, appended: str = "") -> Unit:
     """The translation unit of a text. ``appended`` is added behind the main file's last line. Raises SourceError if the
     parser gives up.
     """
-    files, macros = _prepared(source)
+    files, macros, notes = _prepared(source)
     files[source.main] = f"{files[source.main]}\n{appended}"
     try:
         tree = _index().parse(
@@ -117,7 +142,7 @@ def parse(source: SourceText, appended: str = "") -> Unit:
         )
     except TranslationUnitLoadError:
         raise SourceError("the parser gives up on this file", remedy="leave out what is unusual in it") from None
-    return Unit(source, tree, files)
+    return Unit(source, tree, files, notes)
 
 
 def load_parser() -> None:
@@ -125,14 +150,16 @@ def load_parser() -> None:
     parse(SourceText("empty.cu", {"empty.cu": ""}))
 
 
-def _prepared(source: SourceText) -> tuple[dict[str, str], dict[str, str]]:
-    """Texts as libclang reads them, by name, and the macros that define the remaining parameters."""
-    files, constants = {}, set[str]()
-    for name, text in source.files.items():
-        text, set_here = with_parameters(text, source.macros) if source.macros else (text, frozenset())
+def _prepared(source: SourceText) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
+    """Texts as libclang reads them, by name, the macros that define the remaining parameters, and notes on corrections."""
+    files, constants, notes = {}, set[str](), list[str]()
+    for name, original in source.files.items():
+        text, set_here = with_parameters(original, source.macros) if source.macros else (original, frozenset())
+        text, corrections = corrected(text)
         files[name] = with_paths(text.removeprefix("\ufeff"), name, source.files, _ROOT, stub_names())
         constants |= set_here
-    return files, {name: value for name, value in source.macros.items() if name not in constants}
+        notes += corrections
+    return files, {name: value for name, value in source.macros.items() if name not in constants}, tuple(notes)
 
 
 @cache

@@ -15,7 +15,9 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from gemmviz.files.child_process import read_frame, write_frame
+from gemmviz.launch.host_code.outline import outline_of
 from gemmviz.model.errors import GemmvizError, Place, SourceError
+from gemmviz.model.outline import FileOutline
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import load_parser, parse
 from gemmviz.source.reader.read import read_program
@@ -30,7 +32,12 @@ def diagnostics(source: SourceText) -> tuple[tuple[str, Place | None], ...]:
     return tuple((each.message, each.place) for each in parse(source).errors)
 
 
-REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics, "program": read_program}
+def outline(source: SourceText) -> FileOutline:
+    """Kernels and launches of a text."""
+    return outline_of(parse(source))
+
+
+REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics, "outline": outline, "program": read_program}
 
 
 def answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:

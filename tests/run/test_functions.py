@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 
 from gemmviz.run.cpu.simt.functions import COMPUTE, code_for
-from gemmviz.source.functions import CLOCKS, FUNCTIONS, Signature, function_for
-from gemmviz.source.types import BOOL, DOUBLE, FLOAT, INT, LONG, SCHAR, UINT, Scalar
+from gemmviz.source.functions import CLOCKS, FUNCTIONS, Signature, Value, function_for
+from gemmviz.source.types import BOOL, DOUBLE, FLOAT, INT, LONG, SCHAR, UINT, Scalar, scalar_of
 from tests.run.test_rounding import random_floats
 
 LIBM = ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")
@@ -35,12 +35,12 @@ EXACT = [
 CLOSE = ["acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp10", "exp2", "expm1",
          "hypot", "log", "log10", "log1p", "log2", "pow", "sin", "sinh", "tan", "tanh"]  # fmt: skip
 LONGS = ["lrint", "llrint", "lround", "llround"]
-_C = {"float": ctypes.c_float, "double": ctypes.c_double, "int": ctypes.c_int, "long": ctypes.c_long}
+_C: dict[str, Any] = {"float": ctypes.c_float, "double": ctypes.c_double, "int": ctypes.c_int, "long": ctypes.c_long}
 
 
 def arguments(function: Signature, count: int, largest: float = math.inf) -> list[npt.NDArray[Any]]:
     """Random ones of the function's own types, those that are no integers at most ``largest``."""
-    found = random_floats(str(function.parameters[0].dtype), count, 7)[: len(function.parameters)]
+    found = random_floats(str(scalar_of(function.parameters[0]).dtype), count, 7)[: len(function.parameters)]
     found = [np.where(np.abs(each) <= largest, each, 1.5).astype(each.dtype) for each in found]
     return [
         np.arange(len(each), dtype=np.int32) % 300 - 150 if kind == INT else each
@@ -51,7 +51,9 @@ def arguments(function: Signature, count: int, largest: float = math.inf) -> lis
 def of_libm(name: str, function: Signature, values: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     call = getattr(LIBM, name)
     call.argtypes, call.restype = [_C[str(each)] for each in function.parameters], _C[str(function.result)]
-    return np.array([call(*each) for each in zip(*(value.tolist() for value in values), strict=True)], function.result.dtype)
+    return np.array(
+        [call(*each) for each in zip(*(value.tolist() for value in values), strict=True)], scalar_of(function.result).dtype
+    )
 
 
 @pytest.mark.parametrize("name", [*EXACT, *(f"{each}f" for each in EXACT)])
@@ -99,7 +101,7 @@ def test_other_functions(name: str) -> None:
         ("abs", [FLOAT], FLOAT, FLOAT),
     ],
 )
-def test_overloads(name: str, types: list[Scalar], parameter: Scalar, result: Scalar) -> None:
+def test_overloads(name: str, types: list[Value], parameter: Scalar, result: Scalar) -> None:
     function = function_for(name, types)
     assert function is not None
     assert (function.parameters[0], function.result) == (parameter, result)

@@ -3,11 +3,12 @@
 import re
 
 from gemmviz.model.errors import SourceError, closest
+from gemmviz.parser.refusals import refusal
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import Unit, parse
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Cursors, Node, closing
-from gemmviz.source.reader.errors import first_error, reworded
+from gemmviz.source.reader.errors import first_error
 from gemmviz.source.reader.library import RawCursor, RawLocation
 
 _ENTRY = "gemmviz_entry"
@@ -108,9 +109,9 @@ def _no_kernel(cursors: Cursors, entry: str) -> SourceError:
         first, last = text.count("\n", 0, text.rfind("\n\n", 0, found.start()) + 1) + 1, text.count("\n", 0, end) + 1
         error = first_error(unit, unit.source.shown or unit.source.main, first, last)
         if error is not None:
-            return reworded(unit, error, error.place)
+            return refusal(unit, error, error.place)
     known = [each for each, _ in kernels(cursors, cursors.root, "")]
     if not known and unit.errors and unit.errors[0].place is not None and _ENTRY not in unit.errors[0].message:
-        return reworded(unit, unit.errors[0], unit.errors[0].place)
+        return refusal(unit, unit.errors[0], unit.errors[0].place)
     remedy = closest(entry, known) or (f"kernels here: {', '.join(known)}" if known else "a kernel is __global__ void")
     return SourceError(f"the file has no kernel {entry}", None, remedy=remedy)

@@ -340,7 +340,8 @@ def field(low: Lowering, node: Node) -> Expr | Thing:
     if declaration.kind not in (k.FIELD_DECL,):  # a static member
         return designated_by(low, declaration, node)
     parts = node.parts
-    of: Expr | Thing | None = low.place_node(parts[0]) if parts else low.activation and low.activation.this
+    this = low.activation.this if low.activation else None
+    of: Expr | Thing | None = low.place_node(parts[0]) if parts else this
     if of is None:
         raise low.error("this member has no object", node)
     if isinstance(of, Thing):

@@ -7,20 +7,22 @@ sentence about something ignored. ``STATEMENTS`` is for those that give a statem
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from gemmviz.model.errors import closest
 from gemmviz.source import fold
 from gemmviz.source.functions import FUNCTIONS, function_for
-from gemmviz.source.nodes import Barrier, Call, Const, Deref, Expr, MakeVector, Reinterpret, Sequence, Stmt
+from gemmviz.source.nodes import Call, Const, Deref, Expr, MakeVector, Reinterpret, Sequence, Stmt
 from gemmviz.source.reader.assign import assign
+from gemmviz.source.reader.asynchronous import ASYNCHRONOUS_STATEMENTS, MEMORY_FUNCTIONS
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.expressions import combined
 from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.symbols import Thing
-from gemmviz.source.types import INT, VOID, ArrayType, PointerType, Scalar, VectorType, named_type, promoted, scalar_of
+from gemmviz.source.reader.warps import STATEMENTS as WARP_STATEMENTS
+from gemmviz.source.reader.warps import WARP_FUNCTIONS
+from gemmviz.source.types import INT, VOID, ArrayType, PointerType, Scalar, VectorType, named_type, scalar_of
 
 Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
 StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
@@ -38,8 +40,8 @@ def intrinsic(
         return _computed(low, name, arguments, node)
     if name.startswith("operator"):
         return _operator(low, name, arguments, node, this)
-    if definition is not None and this is None:
-        return inlined(low, definition, arguments, node)
+    if definition is not None:
+        return inlined(low, definition, arguments, node, this)
     if name in STATEMENTS:
         raise low.error(f"the function {name} is not known", node, "it must stand alone as a statement", id="unknown-name")
     why = closest(name, [*INTRINSICS, *FUNCTIONS])
@@ -132,39 +134,15 @@ def _made_vector(low: Lowering, vector: VectorType, arguments: list[Node], node:
     return MakeVector(vector, parts)
 
 
-def _shuffle(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
-    values = [low.scalar(argument) for argument in arguments]
-    width = values[3] if len(values) == 4 else Const(INT, 32)
-    assert isinstance(values[1].type, Scalar)
-    kind = promoted(values[1].type)
-    moved, lane, width = (low.converted(each, to, node) for each, to in ((values[1], kind), (values[2], INT), (width, INT)))
-    return Call(kind, name, (moved, lane, width), low.place(node))
-
-
-def _barrier(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
-    is_block = name == "__syncthreads"
-    number = low.add_access("barrier" if is_block else "warp barrier", None, node)
-    if is_block:
-        mark_loops(low)
-    return Barrier(number, low.place(node), is_block)
-
-
-def mark_loops(low: Lowering) -> None:
-    """Notes that the loops around hold a barrier of the block."""
-    for number in low.loop_stack:
-        low.loops[number] = replace(low.loops[number], holds_barrier=True)
-
-
-STATEMENTS: dict[str, StatementIntrinsic] = {"__syncthreads": _barrier, "__syncwarp": _barrier}
+STATEMENTS: dict[str, StatementIntrinsic] = {**WARP_STATEMENTS, **ASYNCHRONOUS_STATEMENTS}
 INTRINSICS: dict[str, Intrinsic] = {
     "printf": _printed,
     "assert": _checked,
     "__assert_fail": _ignored,
     "memset": _cleared,
-    **dict.fromkeys(
-        ("__threadfence", "__threadfence_block", "__threadfence_system", "__builtin_assume", "__nanosleep"), _ignored
-    ),
-    **dict.fromkeys(("__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"), _shuffle),
+    **dict.fromkeys(("__builtin_assume", "__nanosleep"), _ignored),
+    **WARP_FUNCTIONS,
+    **MEMORY_FUNCTIONS,
     **dict.fromkeys(("__ldg", "__ldcs", "__ldcg", "__ldca", "__ldcv", "__ldlu"), _load),
     **dict.fromkeys(("__stcs", "__stcg", "__stwb", "__stwt"), _store),
 }

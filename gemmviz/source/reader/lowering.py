@@ -11,6 +11,7 @@ from typing import Literal
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import ErrorId, Place, SourceError
 from gemmviz.model.sites import SiteKind
+from gemmviz.parser.refusals import refusal
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
     AccessPlace,
@@ -33,7 +34,7 @@ from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.addressed import addressed_in
 from gemmviz.source.reader.cursors import Cursors, Node
 from gemmviz.source.reader.cxx_types import Types, UnknownType
-from gemmviz.source.reader.errors import first_error, reworded
+from gemmviz.source.reader.errors import first_error
 from gemmviz.source.reader.library import RawCursor, RawType
 from gemmviz.source.reader.symbols import Symbol, Thing
 from gemmviz.source.reader.syntax import bare
@@ -195,9 +196,7 @@ class Lowering:
         else:
             text, place = self.cursors.written(span), self.cursors.place_of(span)
         self.accesses.append(
-            AccessPlace(
-                kind, space, place, text, width, tuple(self.loop_stack), calls, span or (0, 0), self.statement_place, (0, 0)
-            )
+            AccessPlace(kind, space, place, text, width, tuple(self.loop_stack), calls, self.statement_place)
         )
         return len(self.accesses) - 1
 
@@ -285,7 +284,7 @@ class Lowering:
             name, place, _ = where
             error = first_error(unit, name or unit.source.shown or unit.source.main, place.line, place.end_line)
             if error is not None:
-                raise reworded(unit, error, error.place or self.call_place)
+                raise refusal(unit, error, error.place or self.call_place)
 
     # Places
 

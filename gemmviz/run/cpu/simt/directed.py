@@ -70,10 +70,10 @@ def narrowed(direction: str, to: Scalar) -> Compute:
     """The conversion of integers or wider floats to a floating-point type, rounded in a direction."""
 
     def compute(value: Any) -> Any:
-        exact = np.asarray(value, np.longdouble if value.dtype.kind in "iu" else np.float64)
-        near = _narrow(exact, to)
         if direction == "rn":
-            return near
+            return _narrow(value, to)
+        exact: Any = np.asarray(value, np.longdouble if value.dtype.kind in "iu" else np.float64)
+        near = _narrow(exact, to)
         error = np.sign(exact - near.astype(exact.dtype))
         overflows = np.isinf(near) & np.isfinite(exact)
         error = np.where(overflows, -np.sign(near), error)

@@ -8,6 +8,7 @@ import numpy as np
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
 from gemmviz.run.cpu.simt.access_types import AccessType, access_type
+from gemmviz.run.cpu.simt.address_space import found_address, integer_address
 from gemmviz.run.cpu.simt.addresses import (
     base_address,
     indexed_address,
@@ -15,8 +16,10 @@ from gemmviz.run.cpu.simt.addresses import (
     reinterpreted_address,
     shifted_address,
     target_of,
+    units_per_scale,
 )  # fmt: skip
 from gemmviz.run.cpu.simt.assignments import assignment, component_type
+from gemmviz.run.cpu.simt.atomics import atomic
 from gemmviz.run.cpu.simt.cells import Cells
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
 from gemmviz.run.cpu.simt.local import LocalMemory
@@ -25,7 +28,12 @@ from gemmviz.run.cpu.simt.pointers import Several, comparison, each_memory, is_s
 from gemmviz.run.cpu.simt.values import Address, Closure, merged
 from gemmviz.source.counted import known_trips
 from gemmviz.source.nodes import (
+    Address as IntegerAddress,
+)
+from gemmviz.source.nodes import (
     Assign,
+    AtAddress,
+    Atomic,
     Base,
     Binary,
     Call,
@@ -50,7 +58,7 @@ from gemmviz.source.nodes import (
     Unary,
     Unrolled,
 )  # fmt: skip
-from gemmviz.source.types import ArrayType, PointerType, Scalar, VectorType, units_of
+from gemmviz.source.types import ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
 
 
 class Compiler:
@@ -95,7 +103,7 @@ class Compiler:
                 return lambda machine: counter
             case Read():
                 return _read(node)
-            case Base() | Offset() | Reinterpret():
+            case Base() | Offset() | Reinterpret() | AtAddress():
                 return self.address(node)
             case Deref():
                 return self._load(node)
@@ -105,8 +113,7 @@ class Compiler:
                 vector = self.value(of)
                 return lambda machine: vector(machine)[component]
             case MakeVector(parts=parts):
-                closures = [self.value(part) for part in parts]
-                return lambda machine: [closure(machine) for closure in closures]
+                return _vector([self.value(part) for part in parts])
             case Unary(op="!", operand=operand) if _is_pointer(operand):
                 test = is_set(self.address(operand))
                 return lambda machine: np.logical_not(v) if isinstance(v := test(machine), np.ndarray) else not v
@@ -133,7 +140,18 @@ class Compiler:
                 return self._inline(node)
             case Sequence(parts=parts):
                 return _sequence([self.value(part) for part in parts])
+            case Atomic() | IntegerAddress():
+                return self._beyond_c(node)
         raise AssertionError(node)
+
+    def _beyond_c(self, node: Atomic | IntegerAddress) -> Closure:
+        """The value of what C has no operator for."""
+        match node:
+            case Atomic(target=target, args=args):
+                running = self.merge_scalar(scalar_of(node.type))
+                return atomic(node, self.address(target.pointer), [self.value(arg) for arg in args], running)
+            case IntegerAddress(pointer=pointer):
+                return integer_address(node, self.address(pointer))
 
     def _constant(self, node: Const | Index | Extent) -> Any:
         """The value of a node that is the same whenever it is evaluated."""
@@ -159,14 +177,16 @@ class Compiler:
             case Base(slot=slot):
                 return base_address(slot)
             case Offset(pointer=pointer, index=index, scale=scale):
-                distance = known_trips(index, self.constants)
+                distance, units = known_trips(index, self.constants), scale * units_per_scale(pointer)
                 if distance is not None:
-                    return shifted_address(self.address(pointer), distance * scale)
-                return indexed_address(self.address(pointer), self.value(index), scale)
+                    return shifted_address(self.address(pointer), distance * units)
+                return indexed_address(self.address(pointer), self.value(index), units)
             case Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
                 if (null := null_address(pointer)) is not None:
                     return null
                 return reinterpreted_address(self.address(pointer), target_of(pointer), to, place)
+            case AtAddress(address=integer):
+                return null_address(integer) or found_address(node, self.value(integer))
         return null_address(node) or self.value(node)
 
     def _load(self, node: Deref) -> Closure:
@@ -372,6 +392,10 @@ def _read_component(node: Read, component: int) -> Closure:
 def _read_vector(machine: Machine, slot: int, name: str, place: Any) -> Any:
     vector = machine.slots[slot]
     return [values.read(machine, part, name, place) for part in vector] if vector else values.read(machine, None, name, place)
+
+
+def _vector(closures: list[Closure]) -> Closure:
+    return lambda machine: [closure(machine) for closure in closures]
 
 
 def _sequence(closures: list[Closure]) -> Closure:

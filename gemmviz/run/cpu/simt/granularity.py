@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from gemmviz.run.cpu.simt.numbers import parts
 from gemmviz.source.nodes import (
     Assign,
+    Atomic,
     Base,
+    Copy,
     Declare,
     Deref,
     Expr,
@@ -26,6 +27,7 @@ from gemmviz.source.nodes import (
     Sequence,
 )  # fmt: skip
 from gemmviz.source.types import UCHAR, PointerType, Scalar, VectorType, scalar_of
+from gemmviz.source.walk import parts
 
 AccessScalars = dict[int, Scalar]
 _Targets = dict[int, set[int]]
@@ -42,6 +44,8 @@ def types_of_accesses(program: Program) -> AccessScalars:
                 types[access] = scalar_of(ctype)
             case Assign(target=Deref(type=ctype), store=int(store)):
                 types[store] = scalar_of(ctype)
+            case Atomic(type=ctype, access=access):
+                types[access] = scalar_of(ctype)
     return types
 
 
@@ -61,8 +65,9 @@ def types_of_memories(program: Program) -> dict[int, frozenset[Scalar]]:
             known |= more
             changed |= bool(more)
     types: dict[int, set[Scalar]] = {slot: set() for slot in memories}
+    copied = {id(each) for part in parts(program.body) if isinstance(part, Copy) for each in (part.target, part.source)}
     for part in parts(program.body):
-        if isinstance(part, Deref):
+        if isinstance(part, Deref) and id(part) not in copied:  # a copy moves elements of any type
             for slot in _roots(part.pointer, targets) & memories:
                 types[slot].add(scalar_of(part.type))
     return {slot: frozenset(scalars) for slot, scalars in types.items()}

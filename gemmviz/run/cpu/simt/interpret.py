@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.launch.legality import evaluated
+from gemmviz.launch.legality import evaluated, shapes_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import KernelFault, SourceError
 from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.layouts import vector
+from gemmviz.model.problem_kind import Shape
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.words import listed
+from gemmviz.run.cpu.simt.address_space import AddressSpace
 from gemmviz.run.cpu.simt.carriers import brings_nothing, carriers
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_accesses, types_of_memories
@@ -48,6 +51,11 @@ class Binding:
     matrices: tuple[tuple[str, Scalar], ...]
     arrays: tuple[MemoryArray, ...]
 
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """Shapes of the matrices, by name."""
+        return {array.name: array.shape for array in self.arrays[: len(self.matrices)]}
+
     def number(self, matrix: str) -> int:
         return [name for name, _ in self.matrices].index(matrix)
 
@@ -56,11 +64,12 @@ class Binding:
         """Element types of the matrices, by name."""
         return {name: scalar.element for name, scalar in self.matrices}
 
-    def site(self, access: int, array: int) -> Site:
-        """The site of an access to an array; ``array`` is -1 for a site that touches none."""
-        at = self.program.accesses[access]
-        operands = () if array < 0 else (self._operand(access, array, "read" if at.kind == "load" else "write"),)
-        return Site(at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement)
+    def site(self, access: int, touched: int | tuple[Operand, ...]) -> Site:
+        """The site of an access to an array (-1 for a site that touches none), or to these operands."""
+        at, operands = self.program.accesses[access], () if touched == -1 else touched
+        if isinstance(operands, int):
+            operands = (self._operand(access, operands, "read" if at.kind == "load" else "write"),)
+        return Site(at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement, at.is_async, at.visible_to)
 
     def _operand(self, access: int, array: int, how: Access) -> Operand:
         """What an access touches of an array: its scalars as elements of the record."""
@@ -80,7 +89,7 @@ class Binding:
 
 def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
     """Binds the header's args to the kernel's parameters. Raises SourceError if they don't match."""
-    spec, problem = setup.kernel, setup.problem
+    spec, shapes = setup.kernel, shapes_for(setup)
     if len(spec.args) != len(program.parameters):
         raise SourceError(
             f"{program.name} takes {len(program.parameters)} arguments; the header's args has {len(spec.args)}", file=spec.file
@@ -88,11 +97,12 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
     matrices: dict[str, Scalar] = {}
     used: dict[str, set[Scalar]] = {}
     for argument, parameter in zip(spec.args, program.parameters, strict=True):
-        if isinstance(parameter.type, PointerType) != (argument in problem.shapes):
+        if isinstance(parameter.type, PointerType) != (argument in shapes):
+            names = listed([*setup.problem.numbers, "parameters"])
             kind = "a pointer" if isinstance(parameter.type, PointerType) else "no pointer"
             raise SourceError(
                 f"the parameter {parameter.name} is {kind}; the header passes {argument}", file=spec.file,
-                remedy="pointers take A, B or C; numbers take formulas of M, N, K and parameters",
+                remedy=f"pointers take {listed(shapes, 'or')}; numbers take formulas of {names}",
             )  # fmt: skip
         if (
             isinstance(parameter.type, Scalar)
@@ -107,7 +117,7 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
             matrices[argument] = scalar_of(parameter.type.to)
             used.setdefault(argument, set()).update(types_of_memories(program)[parameter.slot])
     arrays = [
-        _matrix_info(name, problem.shapes[name], scalar, frozenset(used[name]), name in spec.column_major)
+        _matrix_info(name, shapes[name], scalar, frozenset(used[name]), name in spec.column_major)
         for name, scalar in matrices.items()
     ]
     arrays += [_shared_info(array, launch.shared_bytes, spec, program) for array in own_memories(program)]
@@ -120,14 +130,11 @@ def own_memories(program: Program) -> tuple[SharedArray, ...]:
     return tuple(array for array in program.shared if array.dims is not None or array is first)
 
 
-def _matrix_info(
-    name: str, shape: tuple[int, int], declared: Scalar, used: frozenset[Scalar], column_major: bool
-) -> MemoryArray:
-    """The array of a matrix; one that is accessed by narrower types has more elements in each row or, column-major, column."""
+def _matrix_info(name: str, shape: Shape, declared: Scalar, used: frozenset[Scalar], column_major: bool) -> MemoryArray:
+    """The array of a matrix; one that is accessed by narrower types has more elements along its contiguous dimension."""
     scalar = recorded_scalar(declared, used, may_widen=False)
     ratio = declared.bytes // scalar.bytes
-    rows, columns = shape
-    shape = (rows * ratio, columns) if column_major else (rows, columns * ratio)
+    shape = (shape[0] * ratio, *shape[1:]) if column_major else (*shape[:-1], shape[-1] * ratio)
     return MemoryArray(name, "global", shape, scalar.element.name, column_major)
 
 
@@ -179,7 +186,7 @@ def interpret(
         compiler.numbers = number_slots(binding.program)
         compiler.may_repeat = _may_repeat(binding.program, sink)
     run = statement(compiler, binding.program.body)
-    budget = step_budget(binding.setup.problem.K) if budget is None else budget
+    budget = step_budget(binding.setup.problem.depth) if budget is None else budget
     machine = Machine(
         space, binding.program.slots, sink, binding.site, budget=budget, cancelled=cancelled, wants_values=wants_values
     )
@@ -188,7 +195,8 @@ def interpret(
         machine.slots[parameter.slot] = _argument(
             binding.setup, argument, parameter, memories, symbolic and parameter.slot not in compiler.numbers
         )
-    _allocate_shared(binding, machine, None if not symbolic else UnseenShared if sums_only else TagShared)
+    shared = _allocate_shared(binding, machine, None if not symbolic else UnseenShared if sums_only else TagShared)
+    machine.addresses = AddressSpace(memories.values(), shared)
     sink.started(machine)
     try:
         with np.errstate(all="ignore"):
@@ -203,7 +211,7 @@ def interpret(
     return memories
 
 
-def _allocate_shared(binding: Binding, machine: Machine, of_tags: type[TagShared] | None) -> None:
+def _allocate_shared(binding: Binding, machine: Machine, of_tags: type[TagShared] | None) -> list[SharedMemory]:
     """Creates the shared arrays of the program in their slots."""
     first = len(binding.matrices)
     threads, blocks = len(machine.space.thread_shape), len(machine.space.block_shape)
@@ -219,6 +227,7 @@ def _allocate_shared(binding: Binding, machine: Machine, of_tags: type[TagShared
         pool = memory if array.dims is None else pool
     for array in binding.program.shared:
         machine.slots[array.slot] = memories.get(array.slot, pool), 0
+    return list(memories.values())
 
 
 def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled], bool]:
@@ -237,7 +246,7 @@ def _note_last_access(binding: Binding, machine: Machine, fault: KernelFault) ->
         return
     offset, bad = (np.asarray(each) for each in fault.unmade)
     access = next((n for n, each in enumerate(binding.program.accesses) if each.place == fault.place), None)
-    if access is not None and fault.place is not None:
+    if access is not None and fault.place is not None and binding.program.accesses[access].kind != "copy":
         machine.mask = ~bad if machine.mask is None else machine.mask & ~bad
         machine.touch(access, fault.array, np.where(bad, 0, offset), fault.place)
 
@@ -268,8 +277,9 @@ def _argument(
 
 
 def number_argument(setup: Setup, argument: str) -> float:
-    """The value of a header's arg that is a number or a formula."""
+    """The value of a header's arg that is a number, a factor of the problem, or a formula."""
     try:
         return float(argument)
     except ValueError:
-        return evaluated(setup.kernel, argument, setup.sizes_and_parameters)
+        factors = setup.problem.factors
+        return factors[argument] if argument in factors else evaluated(setup.kernel, argument, setup.sizes_and_parameters)

@@ -137,6 +137,17 @@ class GlobalMemory(Memory):
             self._views[dtype] = view
         return view
 
+    def elements(self) -> npt.NDArray[Any]:
+        """The recorded elements as stored, flat and writable."""
+        self._own()
+        return self._as(self.info.element.stored)
+
+    def _own(self) -> None:
+        """Copies the matrix before its first change."""
+        if not self.data.flags.writeable:
+            self.data = self.data.copy()
+            self._views.clear()
+
     def load(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> Any:
         """One scalar of an access."""
         data = self._as(kind.dtype)
@@ -146,9 +157,7 @@ class GlobalMemory(Memory):
 
     def store(self, machine: Machine, offset: ElementOffset, value: Any, kind: AccessType, place: Place) -> None:
         """Writes one scalar of an access."""
-        if not self.data.flags.writeable:
-            self.data = self.data.copy()
-            self._views.clear()
+        self._own()
         data = self._as(kind.dtype)
         value = kind.encoded(value) if kind.is_coded else value
         if machine.mask is None:
@@ -202,6 +211,10 @@ class SharedMemory(Memory):
             self._views[dtype] = self.data.view(dtype)
         return self._views[dtype]
 
+    def elements(self) -> npt.NDArray[Any]:
+        """The recorded elements as stored, flat and writable, of one block after the other."""
+        return self._as(self.info.element.stored).reshape(-1)
+
     def load(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> Any:
         """One scalar of an access. Raises KernelFault if a byte of it isn't written."""
         if not self.complete:
@@ -217,13 +230,13 @@ class SharedMemory(Memory):
         outer = offset.shape[: self.blocks]
         if outer.count(1) == self.blocks:
             return data.take(offset.reshape(offset.shape[self.blocks :]), axis=-1)
-        return data.ravel().take(self._rows(data) + offset)
+        return data.reshape(-1).take(self._rows(data) + offset)
 
     def _rows(self, data: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Index of the first element of each block in the flat data, over the lane axes."""
         outer = data.shape[:-1]
         starts = np.arange(int(np.prod(outer, dtype=np.int64)), dtype=np.int64) * data.shape[-1]
-        return starts.reshape(outer + (1,) * self.threads_ndim)
+        return np.asarray(starts.reshape(outer + (1,) * self.threads_ndim))
 
     def _check_written(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> None:
         first = self.recorded(offset, kind)

@@ -6,6 +6,7 @@ import numpy as np
 
 from gemmviz.model.errors import KernelFault
 from gemmviz.run.cpu.simt.cells import cells_of
+from gemmviz.run.cpu.simt.copies import commit, copy, fence, side, wait
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.machine import (
     BREAK,
@@ -24,15 +25,19 @@ from gemmviz.source.nodes import (
     Barrier,
     Block,
     Break,
+    Commit,
     Continue,
+    Copy,
     Declare,
     DeclareArray,
     Evaluate,
+    Fence,
     If,
     Loop,
     Return,
     Stmt,
     Unrolled,
+    Wait,
 )  # fmt: skip
 from gemmviz.source.types import Scalar, VectorType
 
@@ -63,6 +68,14 @@ def statement(compiler: Compiler, node: Stmt) -> Closure:
             return _return(compiler, node)
         case Barrier():
             return _barrier(node)
+        case Copy():
+            return _copy(compiler, node)
+        case Commit():
+            return commit(node)
+        case Wait(pending=pending):
+            return wait(node, compiler.value(pending))
+        case Fence():
+            return fence(node)
     raise AssertionError(node)
 
 
@@ -270,6 +283,12 @@ def _return(compiler: Compiler, node: Return) -> Closure:
         return RETURN
 
     return give_back
+
+
+def _copy(compiler: Compiler, node: Copy) -> Closure:
+    target, source = (side(each, compiler.address(each.pointer)) for each in (node.target, node.source))
+    taken = None if node.fills_zero_from is None else compiler.value(node.fills_zero_from)
+    return copy(node, target, source, taken, compiler.zero, compiler.announce)
 
 
 def _barrier(node: Barrier) -> Closure:

@@ -22,7 +22,10 @@ from gemmviz.run.cpu.simt.pointers import Several, each_memory
 from gemmviz.run.cpu.simt.tags import TagLocal, TagShared, constant_tag
 from gemmviz.run.cpu.simt.values import Closure
 from gemmviz.source.nodes import (
+    Address,
     Assign,
+    AtAddress,
+    Atomic,
     Binary,
     Call,
     Component,
@@ -48,7 +51,7 @@ from gemmviz.source.nodes import (
 )
 from gemmviz.source.types import LONG, Scalar, scalar_of
 
-_COPIES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}
+_COPIES = {f"__shfl{way}{sync}" for way in ("", "_up", "_down", "_xor") for sync in ("", "_sync")}
 
 
 class SymbolicCompiler(Compiler):
@@ -99,6 +102,12 @@ class SymbolicCompiler(Compiler):
                 if not self._is_number(node):
                     raise NeedsValues
                 return self._plain.value(node)
+            case Atomic(type=ctype):
+                if not scalar_of(ctype).is_float:
+                    raise NeedsValues
+                computed = self._computed(node)
+                width = access_type(ctype).width
+                return computed if width == 1 else lambda machine: [computed(machine)] * width
             case Deref(type=ctype, access=int()) if not scalar_of(ctype).is_float:
                 raise NeedsValues
         return super().value(node)
@@ -145,6 +154,12 @@ class SymbolicCompiler(Compiler):
                 return self.effect(operand)
             case Component(of=of):
                 return self.effect(of)
+            case Atomic():
+                return self._update(node)
+            case Address(pointer=pointer):
+                return self.effect(pointer)
+            case AtAddress(address=address):
+                return self.effect(address)
             case Binary(left=left, right=right) | PointerDifference(left=left, right=right):
                 return _both(self.effect(left), self.effect(right))
             case MakeVector(parts=parts) | Sequence(parts=parts):
@@ -176,6 +191,30 @@ class SymbolicCompiler(Compiler):
                 one(machine, each, offset)
 
         return touch
+
+    def _update(self, node: Atomic) -> Closure:
+        """The access of an atomic operation, after which nothing is known of its element."""
+        address, place, access, kind = self.address(node.target.pointer), node.place, node.access, access_type(node.type)
+        before = _all([self.effect(arg) for arg in node.args])
+
+        def one(machine: Machine, memory: Any, offset: Any) -> None:
+            offset = memory.checked(machine, offset, kind, place)
+            machine.touch(access, memory.number, memory.recorded(offset, kind), place)
+            self.announce(machine, memory, [COMPUTED] * kind.width, kind)
+            for i in range(kind.width):
+                memory.store(machine, offset + i, COMPUTED, kind, place)
+
+        def update(machine: Machine) -> None:
+            if before is not None:
+                before(machine)
+            memory, offset = address(machine)
+            if memory.__class__ is not Several:
+                one(machine, memory, offset)
+                return
+            for each, _ in each_memory(machine, memory):
+                one(machine, each, offset)
+
+        return update
 
 
 def _constant_of(number: Closure) -> Closure:
