@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.ptx_oracle.memory import GLOBAL, LOCAL, SHARED, Array, Memory
-from tests.ptx_oracle.module import Instruction, Program, PtxError, split
+from tests.ptx_oracle.memory import LOCAL, SHARED, Array, Memory
+from tests.ptx_oracle.module import Instruction, Program, PtxError, Variable, split
 from tests.ptx_oracle.operations import TYPES, compare, computed, converted, types_of
 
 _RUNNING, _WAITING, _EXITED = 0, 1, 2
@@ -61,7 +61,7 @@ class Machine:
         self.parameters: dict[str, Array] = {}
         for each in self.program.variables.values():
             if each.space in ("const", "global"):
-                self.places[each.name] = self.memory.add(np.zeros(max(1, each.bytes), np.uint8))
+                self.places[each.name] = self.memory.add(_initial(each))
 
     def _placed(self, space: str, at: int) -> int:
         """Gives each variable of a space its offset; returns the bytes of all."""
@@ -215,28 +215,10 @@ class Machine:
             return self.special[arg][threads].astype(dtype)
         if arg.startswith("!"):
             return ~self._get(arg[1:], kind, threads)
-        return np.broadcast_to(self._immediate(arg, dtype), len(threads))
-
-    def _immediate(self, arg: str, dtype: Any) -> Array:
-        if found := re.fullmatch(r"0[fF]([0-9A-Fa-f]{8})", arg):
-            return (
-                np.array(int(found[1], 16), np.uint32)
-                .view(np.float32)
-                .astype(dtype if dtype.kind == "f" else np.float32)
-                .view(dtype)
-            )
-        if found := re.fullmatch(r"0[dD]([0-9A-Fa-f]{16})", arg):
-            return np.array(int(found[1], 16), np.uint64).view(np.float64).view(dtype)
-        if arg in self.places:
-            return np.array(self.places[arg]).astype(dtype)
-        if arg.split("+")[0] in self.places:
-            name, _, offset = arg.partition("+")
-            return np.array(self.places[name] + int(offset)).astype(dtype)
-        number = int(arg.removesuffix("U"), 0)
-        if dtype.kind == "b":
-            return np.array(bool(number))
-        size = dtype.itemsize
-        return np.array(number & (1 << 8 * size) - 1, f"u{size}").view(dtype)
+        name, _, offset = arg.partition("+")
+        if name in self.places:
+            return np.full(len(threads), self.places[name] + int(offset or 0)).astype(dtype)
+        return np.broadcast_to(immediate(arg, dtype), len(threads))
 
     def _put(self, arg: str, value: Array, threads: Array) -> None:
         """Sets a register for some threads."""
@@ -347,6 +329,21 @@ class Machine:
             self._put(each.strip(), inside, threads)
 
 
-def address_of_array(number: int) -> np.int64:
-    """The address of an array added to a machine's memory, by its number."""
-    return np.int64(GLOBAL + (number << 36))
+def _initial(variable: Variable) -> Array:
+    """The initial bytes of a variable in constant or global memory."""
+    dtype = TYPES[variable.kind]
+    values = np.zeros(max(1, variable.bytes // dtype.itemsize), dtype)
+    for number, text in enumerate(variable.data):
+        values[number] = immediate(text, dtype)
+    return values
+
+
+def immediate(text: str, dtype: np.dtype[Any]) -> Array:
+    """A number in PTX, as this type."""
+    if found := re.fullmatch(r"0[fF]([0-9A-Fa-f]{8})", text):
+        value = np.array(int(found[1], 16), np.uint32).view(np.float32)
+        return value.astype(dtype) if dtype.kind == "f" else value.view(dtype)
+    if found := re.fullmatch(r"0[dD]([0-9A-Fa-f]{16})", text):
+        return np.array(int(found[1], 16), np.uint64).view(np.float64).view(dtype)
+    number, size = int(text.removesuffix("U"), 0), dtype.itemsize
+    return np.array(bool(number)) if dtype.kind == "b" else np.array(number & (1 << 8 * size) - 1, f"u{size}").view(dtype)

@@ -8,7 +8,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _FUNCTION = re.compile(r"\.(entry|func)\s*(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?[^{};]*([{;])")
 _VARIABLE = re.compile(
     r"\.(param|shared|local|const|global)\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+(?:\.ptr\s+(?:\.\w+\s+)?(?:\.align\s+\d+\s+)?)?"
-    r"([\w$%]+)((?:\[\d*\])*)(?:\s*=\s*\{?([^}]*)\}?)?"
+    r"([\w$%]+)((?:\[\d*\])*)(?:\s*=\s*(\{[^}]*\}|[^;]*))?"
 )
 _STATEMENT = re.compile(r"\s*(?:([{}])|(\.loc\s[^\n]*)|([\w$%]+)\s*:(?!:)|([^;{}]*(?:\{[^;{}]*\}[^;{}]*)*);)")
 _DEEPEST = 32
@@ -127,7 +127,7 @@ def _variable(found: re.Match[str]) -> Variable:
     size = bits(found[2]) // 8
     for extent in re.findall(r"\[(\d*)\]", found[4]):
         size *= int(extent or 0)
-    return Variable(found[3], found[1], found[2], size, split(found[5] or ""))
+    return Variable(found[3], found[1], found[2], size, split((found[5] or "").strip().strip("{}")))
 
 
 def _function(text: str, files: set[str], params: list[str], result: list[str]) -> Function:

@@ -121,6 +121,17 @@ def _dot4(op: tuple[str, ...], a: Array, b: Array, c: Array) -> Array:
     return np.asarray((c.astype(np.int64) + (parts[0].astype(np.int64) * parts[1]).sum(axis=1)).astype(c.dtype))
 
 
+def _leading_zeros(a: Array) -> Array:
+    width = 8 * a.dtype.itemsize
+    return np.array([width - int(each).bit_length() for each in a.view(f"u{a.dtype.itemsize}")], np.uint32)
+
+
+def _reversed(a: Array) -> Array:
+    width = 8 * a.dtype.itemsize
+    texts = [f"{int(each):0{width}b}"[::-1] for each in a.view(f"u{a.dtype.itemsize}")]
+    return np.array([int(text, 2) for text in texts], f"u{a.dtype.itemsize}")
+
+
 def _smaller(a: Array, b: Array) -> Array:
     return np.fmin(a, b)
 
@@ -133,7 +144,7 @@ _PLAIN: Mapping[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "div": _quotient, "rem": np.fmod, "neg": operator.neg, "abs": np.abs,
     "min": _smaller, "max": _larger, "and": operator.and_, "or": operator.or_, "xor": operator.xor, "not": operator.invert,
     "fma": _fused, "sqrt": np.sqrt, "rsqrt": lambda a: 1 / np.sqrt(a), "rcp": lambda a: 1 / a, "ex2": np.exp2, "lg2": np.log2,
-    "sin": np.sin, "cos": np.cos, "copysign": lambda a, b: np.copysign(b, a),
+    "popc": np.bitwise_count, "clz": _leading_zeros, "brev": _reversed, "sin": np.sin, "cos": np.cos, "copysign": lambda a, b: np.copysign(b, a),
 }  # fmt: skip
 _NAMED: Mapping[str, Callable[..., Array]] = {
     "mul": _multiply, "mul24": _multiply, "mad": _multiply_add, "shl": _shifted, "shr": _shifted, "dp4a": _dot4,

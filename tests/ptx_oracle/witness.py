@@ -23,10 +23,10 @@ from tests.ptx_oracle.module import program
 
 _ALWAYS = (
     "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint; typedef unsigned long ulong;\n"
+)
 _INTEGERS = "".join(
     f"typedef signed {name} int{size}_t; typedef unsigned {name} uint{size}_t;\n"
     for name, size in (("char", 8), ("short", 16), ("int", 32), ("long long", 64))
-)
 )
 _HEADERS = {"always.h": _ALWAYS + _INTEGERS} | dict.fromkeys(("cuda_runtime.h", "stdio.h", "math.h", "stdint.h", "cstdint"), "")
 _OPTIONS = ("--gpu-architecture=sm_80", "--std=c++17", "-G", "--pre-include=always.h")
@@ -85,6 +85,7 @@ def witness(setup: Setup) -> Witness:
 
 
 def _by_thread(machine: Machine, first: int) -> list[Array]:
+    """The accesses of each thread. Arrays before the ``first`` are the compiler's constants."""
     table = (
         np.stack([touch.address for touch in machine.touches]) if machine.touches else np.zeros((0, machine.count), np.int64)
     )
@@ -95,6 +96,7 @@ def _by_thread(machine: Machine, first: int) -> list[Array]:
     for thread in range(machine.count):
         here = np.flatnonzero(table[:, thread] >= 0)
         number, offset = array_of(table[here, thread])
+        here, number, offset = (each[(number < 0) | (number >= first)] for each in (here, number, offset))
         rows = np.stack([line[here], writes[here], np.where(number >= 0, number - first, -1), offset], axis=1)
         threads.append(_ordered(_in_words(rows, size[here])))
     return threads
