@@ -146,8 +146,15 @@ _PLAIN: Mapping[str, Callable[..., Any]] = {
     "fma": _fused, "sqrt": np.sqrt, "rsqrt": lambda a: 1 / np.sqrt(a), "rcp": lambda a: 1 / a, "ex2": np.exp2, "lg2": np.log2,
     "popc": np.bitwise_count, "clz": _leading_zeros, "brev": _reversed, "sin": np.sin, "cos": np.cos, "copysign": lambda a, b: np.copysign(b, a),
 }  # fmt: skip
+
+
+def _highest(op: tuple[str, ...], a: Array) -> Array:
+    """Result of bfind.shiftamt for unsigned types: the left shift that brings the highest bit to the top."""
+    return np.where(a == 0, 0xFFFFFFFF, _leading_zeros(a)).astype(np.uint32)
+
+
 _NAMED: Mapping[str, Callable[..., Array]] = {
-    "mul": _multiply, "mul24": _multiply, "mad": _multiply_add, "shl": _shifted, "shr": _shifted, "dp4a": _dot4,
+    "mul": _multiply, "mul24": _multiply, "mad": _multiply_add, "shl": _shifted, "shr": _shifted, "dp4a": _dot4, "bfind": _highest,
 }  # fmt: skip
 
 
