@@ -1,5 +1,6 @@
 """Files in the habits of public repositories: every kernel of the manifest has a launch that is read in full."""
 
+import shutil
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -8,12 +9,18 @@ from pathlib import Path
 import pytest
 
 from gemmviz.launch.formula import evaluate
+from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.host_code.outline import outline_of
+from gemmviz.loading.loader import open_kernel
 from gemmviz.model.outline import FileOutline
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import parse
 
 HABITS = Path(__file__).parents[1] / "data" / "kernels" / "habits"
+NOT_YET = {
+    "bias_null.cu", "cooperative_launch.cu", "dynamic_shared.cu", "lambda_launch.cu", "managed_memory.cu", "one_block.cu",
+    "struct_matrix.cu", "struct_params.cu",
+}  # fmt: skip
 SOURCES = {".cu", ".cuh", ".h", ".hip"}
 
 
@@ -24,11 +31,12 @@ class Expected:
     file: str
     name: str
     roles: tuple[str, ...]
+    problem: str
 
 
 def expected_kernels() -> list[Expected]:
     entries = tomllib.loads((HABITS / "manifest.toml").read_text(encoding="utf-8"))["kernel"]
-    return [Expected(each["file"], each["name"], tuple(each["roles"])) for each in entries]
+    return [Expected(each["file"], each["name"], tuple(each["roles"]), each["problem"]) for each in entries]
 
 
 def text_of(path: Path) -> str:
@@ -71,3 +79,24 @@ def test_launch_is_read(kernel: Expected) -> None:
     threads = [evaluate(each, names) for each in launch.block]
     assert 0 < threads[0] * threads[1] * threads[2] <= 1024
     assert all(evaluate(each, names) > 0 for each in launch.grid)
+
+
+def multiplications() -> list[object]:
+    """Kernels that multiply; those that don't open yet are expected to fail."""
+    marks = {True: [pytest.mark.xfail(strict=True)], False: []}
+    kernels = [each for each in expected_kernels() if each.problem == "multiply"]
+    return [pytest.param(each, id=f"{each.file}-{each.name}", marks=marks[each.file in NOT_YET]) for each in kernels]
+
+
+@pytest.mark.parametrize("kernel", multiplications())
+def test_opens_without_header(kernel: Expected, tmp_path: Path) -> None:
+    """Opening raises an error unless C is right with the roles of the arguments."""
+    source = HABITS / kernel.file
+    if source.parent == HABITS:
+        path = Path(shutil.copy(source, tmp_path))
+    else:
+        path = Path(shutil.copytree(source.parent, tmp_path / source.parent.name)) / source.name
+    spec = open_kernel(str(path), GivenLaunch(entry=kernel.name))
+    assert spec.function == kernel.name
+    assert len(spec.args) == len(kernel.roles)
+    assert {"A", "B", "C"} <= set(spec.args)

@@ -54,7 +54,8 @@ def _written(call: Cursor, function: HostFunction) -> Written | None:
     if is_configured(call):
         inside = inner_parts(call)
         setup = [each for each in inside[1].get_arguments() if each is not None]
-        return Written(inside[0], setup[0], setup[1], setup[2], tuple(inside[2:]))
+        grid, block, shared, *_ = (*setup, None, None, None)  # fewer where the text has an error
+        return Written(inside[0], grid, block, shared, tuple(inside[2:]))
     if call.spelling in _BY_ARRAY and len(given) >= 4:
         shared = given[4] if len(given) > 4 else None
         packed = _packed(given[3], function)

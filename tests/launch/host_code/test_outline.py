@@ -209,3 +209,14 @@ def test_kernels_of_included_files() -> None:
     (launch,) = found.launches
     assert (launch.kernel, launch.file, launch.template_arguments) == ("ns::k", "main.cu", ("float", "4"))
     assert launch.arguments[2] == ArgumentOutline("3", "value", "3")
+
+
+def test_setting_in_the_other_arm_does_not_count() -> None:
+    host = "void run(float* C, int n) { int t = n / 25; if (n < 5) t = 2; else plain<<<1, t>>>(C, n); }"
+    (launch,) = launches(host)
+    assert shape(launch, n=200)[1] == (8, 1, 1)
+
+
+def test_offset_counts_elements_of_the_parameter() -> None:
+    (launch,) = launches("void run(char* pool, int n) { plain<<<1, 1>>>((float*)(pool + 4 * n), n); }")
+    assert formula_value(launch.arguments[0].formula, {"n": 5}) == 5
