@@ -221,10 +221,11 @@ def test_single_values(name: str, values: tuple[Any, ...], types: list[Scalar], 
 def test_a_multiply_of_bytes_and_of_halves_is_right() -> None:
     """C is right by the tolerance of the kernel's own arithmetic: exact for integers, of half's roundoff for halves."""
     naive = """int row = threadIdx.x / 8, column = threadIdx.x % 8; {sum} sum = 0;
-    for (int k = 0; k < K; ++k) sum += ({sum})A[row * K + k] * ({sum})B[k * N + column];
-    C[row * N + column] = sum;"""
-    for pointer, sum in (("half*", "half"), ("half*", "float"), ("char*", "int"), ("double*", "double"), ("short*", "int")):
-        check = outcome_of(kernel_from(naive.format(sum=sum), block='["64"]', pointer=pointer), 8, 8, 8).whole.check
-        assert check.passed, (pointer, sum)
-    wrong = naive.format(sum="float").replace("C[row * N + column] = sum", "C[row * N + column] = sum * 1.02f")
+    for (int k = 0; k < K; ++k) sum += {of}(A[row * K + k]) * {of}(B[k * N + column]);
+    C[row * N + column] = {back}(sum);"""
+    kinds = [("half*", "half", "", ""), ("half*", "float", "__half2float", "__float2half"), ("char*", "int", "", "")]
+    for pointer, sum, of, back in (*kinds, ("double*", "double", "", ""), ("short*", "int", "", "")):
+        spec = kernel_from(naive.format(sum=sum, of=of, back=back), block='["64"]', pointer=pointer)
+        assert outcome_of(spec, 8, 8, 8).whole.check.passed, (pointer, sum)
+    wrong = naive.format(sum="float", of="__half2float", back="__float2half").replace("(sum)", "(sum * 1.05f)")
     assert not outcome_of(kernel_from(wrong, block='["64"]', pointer="half*"), 8, 8, 8).whole.check.passed

@@ -55,8 +55,11 @@ def _operator(low: Lowering, name: str, arguments: list[Node], node: Node, this:
         raise low.error(f"{name} is not supported here", node, id="unsupported")
     if this is not None and not arguments:
         return low.converted(low.loaded(this, node), low.type_of(node), node)
-    if this is not None and op.endswith("=") and op not in ("==", "<=", ">=", "!="):
-        return assign(low, this, op[:-1], low.value(arguments[0]), node, node.parts[0], False)
+    if op.endswith("=") and op not in ("==", "<=", ">=", "!="):
+        target = low.expression(arguments[0]) if this is None else this
+        if isinstance(target, Thing):
+            raise low.error(f"{name} is not supported here", node, id="unsupported")
+        return assign(low, target, op[:-1], low.value(arguments[-1]), node, node.parts[0], False)
     values = [*([] if this is None else [low.loaded(this, node)]), *(low.value(each) for each in arguments)]
     if len(values) == 1:
         zero = low.converted(Const(INT, 0), values[0].type, node)
