@@ -28,9 +28,10 @@ from gemmviz.files.kinds import FILE_KINDS, kind_of
 from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.files.whole import write_text
-from gemmviz.launch.catalog import kernel_names, lesson_names, load_kernel
+from gemmviz.launch.catalog import kernel_names, lesson_names
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.library import Count, Kernel, Measurements, Picture, Player, Run, drawn_picture, whole_number
+from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
@@ -83,7 +84,7 @@ def load(source: str | PathLike[str]) -> Loaded:
             return Run(read_trace(path))
         case "benchmark":
             return Measurements(read_benchmark(path, recorded=True))
-    return Kernel(load_kernel(str(source)))
+    return Kernel(open_kernel(str(source)))
 
 
 def trace(
@@ -238,7 +239,7 @@ def _setup(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:
     if isinstance(kernel, Shot):
         setup = kernel.setup
     else:
-        setup = setup_for(kernel.spec if isinstance(kernel, Kernel) else load_kernel(str(kernel)))
+        setup = setup_for(kernel.spec if isinstance(kernel, Kernel) else open_kernel(str(kernel)))
     known = setup.sizes_and_parameters
     for name in numbers:
         if name not in known:

@@ -40,7 +40,7 @@ from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import Kind, Operand
 from gemmviz.render.export import format_extensions
-from gemmviz.run.cpu.check import check_result
+from gemmviz.run.cpu.check import Contents, check_result
 from gemmviz.run.inputs import matrices
 from gemmviz.scenes.catalog import view_extensions, view_named, views_of
 from gemmviz.scenes.kit import sentence, text
@@ -293,14 +293,15 @@ def test_an_element_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     for view in views_of(Moment).values():
         assert view.scene(moment, ViewOptions()).primitives
     assert "0.5" in str(view_named("warp").scene(moment, ViewOptions()).find("lane-touches"))
-    problem = Problem(4, 4, 4)
-    data = matrices(problem, dict.fromkeys("ABC", fp8), Filling("ones"), lambda: False)
+    problem, types = Problem(4, 4, 4), dict.fromkeys("ABC", fp8)
+    data = matrices(problem, problem.shapes, types, Filling("ones"), lambda: False)
     assert data["A"].tolist() == [8] * 16
     data["C"] = fp8.elements(np.full(16, 4.0))
-    facts: Any = (dict.fromkeys("ABC", fp8), frozenset(), np.arange(16), True, lambda: False)
-    assert check_result(problem, data, *facts).passed
+    contents = Contents(problem, problem.shapes, types, data)
+    facts: Any = ({"C": np.arange(16)}, True, lambda: False)
+    assert check_result(contents, *facts).passed
     data["C"] = fp8.elements(np.full(16, 9.0))
-    assert check_result(problem, data, *facts).wrong == 16
+    assert check_result(contents, *facts).wrong == 16
 
 
 def test_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

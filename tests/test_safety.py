@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
+from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.kinds import file_stem
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import atomic_write, write_text
@@ -27,7 +28,6 @@ from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.trace import Trace
-from gemmviz.run.worker.link import gemmviz_command
 from gemmviz.subjects.runs import recorded_run
 from gemmviz.teaching.lesson import Choice, Exercise, Lesson, LessonStep, Question
 from tests.conftest import trace_of

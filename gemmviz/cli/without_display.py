@@ -10,8 +10,8 @@ from gemmviz.export.prepare import ExportOptions, Prepared, prepare, prepare_ben
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import file_stem, kind_of
 from gemmviz.files.trace_file import read_trace
-from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.loading.loader import open_kernel
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.words import many
@@ -62,7 +62,7 @@ def _staged(path: Path | None, shot: Shot | None) -> Prepared:
     if path is not None and kind_of(path) == "benchmark":
         return prepare_benchmark(replace(default_shot(), view="rate"), read_benchmark(path, recorded=True))
     if shot is None and path is not None:
-        shot = Shot(setup_for(load_kernel(str(path))))
+        shot = Shot(setup_for(open_kernel(str(path))))
     return prepare(shot or default_shot(), _engine_of)
 
 

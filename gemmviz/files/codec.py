@@ -3,13 +3,14 @@
 Errors name the path to a value that doesn't fit its type.
 """
 
+import contextlib
 import json
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
+from typing import Any, NoReturn, Protocol, TypeVar, get_args, get_type_hints, runtime_checkable
 
 import msgspec
 import tomli_w
@@ -20,6 +21,18 @@ from gemmviz.model.errors import ErrorId, GemmvizError, Place, UsageError
 
 _T = TypeVar("_T")
 _LARGEST_TEXT, _MOST_DIGITS = 64 << 20, 19
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+@runtime_checkable
+class FlatValue(Protocol):
+    """A value that chooses its own form on disk: a dict of strings, numbers, lists and dicts."""
+
+    def to_flat(self) -> dict[str, Any]: ...
+
+    @classmethod
+    def of_flat(cls, flat: Any) -> Any:
+        """The value of such a dict. Raises ValueError if it isn't one."""
 
 
 class FormatError(GemmvizError, ValueError):
@@ -45,7 +58,9 @@ def to_plain(value: Any, *, brief: bool = False) -> Any:
         return sorted(to_plain(inner, brief=brief) for inner in value)
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")  # file names may contain lone surrogates
-    return value
+    if isinstance(value, str | int | float | None):
+        return value
+    return to_plain(value.to_flat(), brief=brief) if isinstance(value, FlatValue) else value
 
 
 def _is_omitted(each: Field[Any], value: Any, brief: bool) -> bool:
@@ -58,11 +73,17 @@ def _is_omitted(each: Field[Any], value: Any, brief: bool) -> bool:
 def from_plain(plain: Any, kind: type[_T]) -> _T:
     """The value of type ``kind`` that ``to_plain`` gave. Raises FormatError with the path to a value that doesn't fit."""
     try:
-        return msgspec.convert(plain, kind)
+        return msgspec.convert(plain, kind, dec_hook=_of_flat)
     except msgspec.ValidationError as error:
         wrong = FormatError(str(error))
         wrong.path = path_of(str(error))
         raise wrong from None
+
+
+def _of_flat(kind: type, flat: Any) -> Any:
+    if issubclass(kind, FlatValue):
+        return kind.of_flat(flat)
+    raise NotImplementedError(f"files have no values of type {kind.__name__}")
 
 
 def unknown_names(plain: Any, kind: Any, path: str = "") -> list[str]:
@@ -86,7 +107,7 @@ def to_json(value: Any) -> bytes:
 def from_json(data: bytes | str, kind: type[_T]) -> _T:
     """The value of type ``kind`` in a JSON text. Raises FormatError."""
     try:
-        return msgspec.json.decode(data, type=kind)
+        return msgspec.json.decode(data, type=kind, dec_hook=_of_flat)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(str(error)) from None
 
@@ -164,6 +185,26 @@ def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
         raise UsageError("there is no such file", file=str(path)) from None
     except (OSError, UnicodeDecodeError):
         raise FormatError("the file can't be read as UTF-8 text", file=str(path)) from None
+
+
+def read_foreign_text(path: Path, most_bytes: int) -> str:
+    """The text of a file of any encoding, with its line ends as LF: UTF-8, UTF-16 with a mark, GB 18030, else Latin-1, which
+    reads anything. Raises as ``read_text`` does, FormatError also for a file with NUL characters.
+    """
+    check_plain_file(path, most_bytes)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise UsageError("there is no such file", file=str(path)) from None
+    except OSError:
+        raise FormatError("the file can't be read", file=str(path)) from None
+    encodings = ("utf-16",) if data[:2] in _UTF_16_MARKS else ("utf-8-sig", "gb18030", "latin-1")
+    for encoding in encodings:
+        with contextlib.suppress(UnicodeDecodeError):
+            text = data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+            if "\0" not in text:
+                return text
+    raise FormatError("this is not a text file", file=str(path), remedy="choose a file of CUDA C++")
 
 
 def read_toml(path: Path, kind: type[_T]) -> _T:

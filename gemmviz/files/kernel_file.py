@@ -1,17 +1,19 @@
 """The kernel file: plain CUDA C, with a TOML header in its first ``//`` lines that describes the launch."""
 
+import itertools
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct, field
 
-from gemmviz.files.codec import FormatError, read_text, toml_to_plain
+from gemmviz.files.codec import FormatError, toml_to_plain
+from gemmviz.files.program_text import read_program_text
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
 from gemmviz.files.written_fields import read_fields
-from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.errors import Place, SettingError, SourceError
 from gemmviz.model.kernel import LARGEST_NUMBER, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text
 from gemmviz.model.problem import Problem
 
@@ -19,11 +21,12 @@ _T = TypeVar("_T")
 HEADER_VERSION = 1
 _Formula = str | int | float
 _Whole = Annotated[int, Meta(ge=0, le=LARGEST_NUMBER)]
-_Size = Annotated[int, Meta(ge=1, le=LARGEST_NUMBER)]
 _Formulas = Annotated[tuple[_Formula, ...], Meta(min_length=1, max_length=3)]
-_RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
+_RESERVED = {"warp_size", "max_threads_per_block", "shared_per_block"}
 _EXAMPLE = 'begin the file with // gemmviz = 1, // entry = "NAME", // args = [...], // block = [...], // grid = [...]'
 
+_FIRST_LINE = re.compile(r"//\s*gemmviz\s*=")
+_PRAGMA_ONCE = re.compile(r"#\s*pragma\s+once(\s*//.*)?")
 _FORMULAS = "write one to three formulas: x, y, z"
 _REMEDIES: dict[FieldPath, str] = {(): _EXAMPLE, ("block",): _FORMULAS, ("grid",): _FORMULAS}
 
@@ -38,8 +41,8 @@ def read_kernel(path: Path, *, is_shipped: bool = False) -> KernelSpec:
 
 
 def kernel_text(path: Path) -> str:
-    """The text of a kernel file. Raises the errors of ``read_text``, also for a file beyond the size limit of kernels."""
-    return read_text(path, 4 * MOST_TEXT)
+    """The text of a kernel file. Raises as ``read_program_text`` does, also for a file beyond the size limit of kernels."""
+    return read_program_text(path, 4 * MOST_TEXT)
 
 
 def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpec:
@@ -49,14 +52,6 @@ def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpe
     except SourceError as error:
         error.in_file(file)
         raise
-
-
-class _ProblemFields(Struct, forbid_unknown_fields=True):
-    """The table ``problem = { M = 8, N = 8, K = 8 }``."""
-
-    M: _Size = 8
-    N: _Size = 8
-    K: _Size = 8
 
 
 class _ParameterFields(Struct):
@@ -87,18 +82,22 @@ class _HeaderFields(Struct, forbid_unknown_fields=True):
     parameters: dict[str, Any] = {}
     require: tuple[_RuleFields, ...] = ()
     shared_bytes: _Formula = "0"
-    column_major: tuple[Literal["A", "B", "C"], ...] = ()
-    problem: _ProblemFields = field(default_factory=_ProblemFields)
+    column_major: tuple[Any, ...] = ()
+    problem: dict[str, Any] = {}
+    size_macros: dict[str, str] = {}
     unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """``toml``: the text of the header without its slashes. ``prose``: the sentences that may follow it."""
+    """``toml``: the text of the header without its slashes. ``prose``: the sentences that may follow it. ``above``: lines of
+    the file above the header.
+    """
 
     toml: str
     plain: dict[str, Any]
     prose: str
+    above: int
 
     def fields(self, plain: Any, kind: type[_T], path: FieldPath = ()) -> _T:
         """The part of the header at ``path``. Raises SourceError with its place in the kernel file."""
@@ -106,11 +105,11 @@ class _Header:
             return read_fields(plain, kind, lambda: toml_places(self.toml), path)
         except FormatError as error:
             remedy = _REMEDIES.get(error.path, error.remedy)
-            raise SourceError(f"header: {error.message}", _behind_slashes(error.place), remedy=remedy) from None
+            raise SourceError(f"header: {error.message}", _behind_slashes(error.place, self.above), remedy=remedy) from None
 
     def error(self, message: str, path: FieldPath, remedy: str | None = None) -> SourceError:
         """An error about the field at ``path``."""
-        return SourceError(message, _behind_slashes(nearest_place(toml_places(self.toml), path)), remedy=remedy)
+        return SourceError(message, _behind_slashes(nearest_place(toml_places(self.toml), path), self.above), remedy=remedy)
 
 
 @lru_cache(maxsize=32)
@@ -121,6 +120,7 @@ def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
     if version != HEADER_VERSION:
         raise header.error(f"the header says gemmviz = {version!r}; this version reads {HEADER_VERSION}", ("gemmviz",))
     fields = header.fields(header.plain, _HeaderFields)
+    problem = _problem(header, fields.problem)
     return KernelSpec(
         name=PurePath(file).stem,
         file=file,
@@ -131,11 +131,12 @@ def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
         args=_texts(fields.args),
         block=_texts(fields.block),
         grid=_texts(fields.grid),
-        parameters=tuple(_parameter(header, name, each) for name, each in fields.parameters.items()),
+        parameters=tuple(_parameter(header, problem, name, each) for name, each in fields.parameters.items()),
         requirements=tuple(Requirement(str(each.that), str(each.otherwise)) for each in fields.require),
         shared_bytes=str(fields.shared_bytes),
-        column_major=frozenset(fields.column_major),
-        problem=Problem(fields.problem.M, fields.problem.N, fields.problem.K),
+        column_major=_column_major(header, problem, fields.column_major),
+        problem=problem,
+        size_macros=tuple(_size_macro(header, problem, *each) for each in fields.size_macros.items()),
         unfinished=fields.unfinished,
         is_shipped=is_shipped,
     )
@@ -145,52 +146,98 @@ def _texts(formulas: tuple[_Formula, ...]) -> tuple[str, ...]:
     return tuple(str(each) for each in formulas)
 
 
+def has_header(text: str) -> bool:
+    """Whether a text has a header, which may be invalid."""
+    return _header_start(text.splitlines()) is not None
+
+
+def _header_start(lines: list[str]) -> int | None:
+    """The index of the header's first line: above it are only comments, blank lines and ``#pragma once``. None without it."""
+    inside = False
+    for index, line in enumerate(lines):
+        stripped = line.strip()
+        if inside or stripped.startswith("/*"):
+            inside = "*/" not in stripped[0 if inside else 2 :]
+            continue
+        if _FIRST_LINE.match(line):
+            return index
+        if stripped and not stripped.startswith("//") and not _PRAGMA_ONCE.fullmatch(stripped):
+            return None
+    return None
+
+
 def _header(text: str) -> _Header:
-    """The header in the leading ``//`` lines; prose may follow it there. Raises SourceError if there is none."""
-    lines = []
-    for line in text.splitlines():
-        if not line.startswith("//"):
-            break
-        lines.append(line[2:])
-    if not any(re.match(r"\s*gemmviz\s*=", line) for line in lines):
+    """The header, and the prose that may follow it in ``//`` lines. Raises SourceError if there is no header."""
+    lines = text.splitlines()
+    start = _header_start(lines)
+    if start is None:
         raise SourceError("the file has no gemmviz header", Place(1, 1, 1, 1), remedy=_EXAMPLE)
+    own = [line[2:] for line in itertools.takewhile(lambda line: line.startswith("//"), lines[start:])]
     try:
-        return _parsed(lines, len(lines))
+        return _parsed(own, len(own), start)
     except FormatError as error:
-        prose = next((number for number, line in enumerate(lines) if _is_prose(line)), None)
+        prose = next((number for number, line in enumerate(own) if _is_prose(line)), None)
         if prose is None:
-            raise _syntax_error(error) from None
+            raise _syntax_error(error, start) from None
     try:
-        return _parsed(lines, prose)
+        return _parsed(own, prose, start)
     except FormatError as error:
-        raise _syntax_error(error) from None
+        raise _syntax_error(error, start) from None
 
 
-def _parsed(lines: list[str], count: int) -> _Header:
+def _parsed(lines: list[str], count: int, above: int) -> _Header:
     """A header of ``count`` lines with prose in the others."""
     toml = "\n".join(lines[:count])
-    return _Header(toml, toml_to_plain(toml), " ".join(line.strip() for line in lines[count:]))
+    return _Header(toml, toml_to_plain(toml), " ".join(line.strip() for line in lines[count:]), above)
 
 
 def _is_prose(line: str) -> bool:
     return bool(re.match(r"\s*[A-Za-z]\S*\s+[^=\s]", line)) and not re.match(r"\s*[\w.\"-]+\s*=", line)
 
 
-def _syntax_error(error: FormatError) -> SourceError:
-    place = _behind_slashes(error.place)
-    return SourceError(f"header: {error.message}", place, remedy="the header is the leading // lines")
+def _syntax_error(error: FormatError, above: int) -> SourceError:
+    place = _behind_slashes(error.place, above)
+    return SourceError(f"header: {error.message}", place, remedy="the header is the // lines that begin with gemmviz = 1")
 
 
-def _behind_slashes(place: Place | None) -> Place:
-    """A place in the header's TOML as a place in the kernel file."""
+def _behind_slashes(place: Place | None, above: int) -> Place:
+    """A place in the header's TOML as a place in the kernel file, ``above`` lines further down and behind the slashes."""
     if place is None:
-        return Place(1, 1, 1, 1)
-    return Place(place.line, place.column + 2, place.end_line, place.end_column + 2)
+        return Place(above + 1, 1, above + 1, 1)
+    return Place(place.line + above, place.column + 2, place.end_line + above, place.end_column + 2)
 
 
-def _parameter(header: _Header, name: str, plain: Any) -> Parameter:
+def _problem(header: _Header, plain: dict[str, Any]) -> Problem:
+    """The table ``problem = { M = 8, N = 8, K = 8 }``, or of another kind: ``{ kind = "transpose", rows = 64 }``."""
+    try:
+        return Problem.of_flat(plain)
+    except SettingError as error:
+        name = next((name for name in error.names if name in plain), "")
+        raise header.error(f"header: problem: {error.message}", ("problem", name), error.remedy) from None
+
+
+def _column_major(header: _Header, problem: Problem, names: tuple[Any, ...]) -> frozenset[str]:
+    """Arrays that are stored column by column."""
+    known = [array.name for array in problem.arrays]
+    for number, name in enumerate(names):
+        if name not in known:
+            message = f"header: column_major {number + 1}: the problem has no array {name!r}"
+            raise header.error(message, ("column_major",), f"choose {', '.join(known)}")
+    return frozenset(names)
+
+
+def _size_macro(header: _Header, problem: Problem, name: str, size: str) -> tuple[str, str]:
+    """A macro that stands for a size. Raises SourceError if the problem has no such size."""
+    if not name.isidentifier() or size not in problem.sizes:
+        remedy = f"write a macro and one of {', '.join(problem.sizes)}"
+        raise header.error(f"header: size_macros: {name} = {size!r}", ("size_macros", name), remedy)
+    return name, size
+
+
+def _parameter(header: _Header, problem: Problem, name: str, plain: Any) -> Parameter:
     path = ("parameters", name)
-    if name in _RESERVED or not name.isidentifier():
+    reserved = {*_RESERVED, *problem.numbers, *(array.name for array in problem.arrays)}
+    if name in reserved or not name.isidentifier():
         raise header.error(f"a parameter can't be named {name}", path)
     fields = header.fields(plain, _ParameterFields, path)
     if fields.choices is not None and fields.default not in fields.choices:

@@ -11,39 +11,49 @@ KindName = Literal["kernel", "trace", "view", "benchmark"]
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file: ``suffix`` ends its names, ``title`` describes it in dialogs."""
+    """A kind of file: ``suffix`` ends its names, as do ``others``; ``title`` describes it in dialogs."""
 
     name: KindName
     suffix: str
     title: str
+    others: tuple[str, ...] = ()
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        return (self.suffix, *self.others)
 
 
 FILE_KINDS = (
-    FileKind("kernel", ".cu", "Kernels"),
+    FileKind("kernel", ".cu", "Kernels", (".cuh", ".h", ".hip", ".cpp", ".hpp", ".cc", ".c", ".cxx", ".inl")),
     FileKind("trace", ".gvt", "Traces"),
     FileKind("view", ".toml", "Saved views and lessons"),
     FileKind("benchmark", ".json", "Benchmarks"),
 )
+KERNEL_SUFFIXES = frozenset(FILE_KINDS[0].suffixes)
 
 
 def kind_of(path: Path) -> KindName:
     """The kind of a file by its suffix; "kernel" for any other suffix."""
-    return next((kind.name for kind in FILE_KINDS if path.suffix.lower() == kind.suffix), "kernel")
+    return next((kind.name for kind in FILE_KINDS if path.suffix.lower() in kind.suffixes), "kernel")
 
 
 def is_known(path: Path) -> bool:
     """Whether a file's suffix is one of the table's."""
-    return any(path.suffix.lower() == kind.suffix for kind in FILE_KINDS)
+    return any(path.suffix.lower() in kind.suffixes for kind in FILE_KINDS)
 
 
 def dialog_filters() -> list[str]:
     """Filters for a file dialog, such as "Kernels (*.cu)"; all kinds together first."""
-    patterns = " ".join(f"*{kind.suffix}" for kind in FILE_KINDS)
+    patterns = " ".join(map(_patterns, FILE_KINDS))
     return [
         f"Files that gemmviz opens ({patterns})",
-        *(f"{kind.title} (*{kind.suffix})" for kind in FILE_KINDS),
+        *(f"{kind.title} ({_patterns(kind)})" for kind in FILE_KINDS),
         "All files (*)",
     ]
+
+
+def _patterns(kind: FileKind) -> str:
+    return " ".join(f"*{suffix}" for suffix in kind.suffixes)
 
 
 def file_stem(name: str) -> str:

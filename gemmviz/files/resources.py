@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from platformdirs import user_config_path
+from platformdirs import user_cache_path, user_config_path
 
 from gemmviz.model.errors import InstallationError
 
@@ -53,3 +53,11 @@ def user_folder(name: str) -> Path:
         before = Path.home() / "Library" / "Application Support" / "gemmviz" / name
         return before if before.exists() else folder
     return folder
+
+
+def cache_folder() -> Path:
+    """Folder of files that can be written again at any time, which may not exist: ``cache`` in the folder GEMMVIZ_HOME if that
+    is set, else the system's folder for caches.
+    """
+    home = os.environ.get("GEMMVIZ_HOME")
+    return Path(home) / "cache" if home else user_cache_path("gemmviz", appauthor=False)

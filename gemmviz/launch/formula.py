@@ -1,6 +1,10 @@
-"""Evaluates a header's formulas, integer arithmetic over named values, by walking Python's syntax tree."""
+"""Evaluates formulas of headers and of host code, arithmetic over named values, by walking Python's syntax tree.
+
+``/`` divides as in C: two integers give an integer, rounded towards zero; a floating-point number gives one.
+"""
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -13,12 +17,13 @@ _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
-    ast.Div: operator.floordiv,
+    ast.Div: lambda a, b: a / b if isinstance(a, float) or isinstance(b, float) else _truncated(a, b),
     ast.Mod: operator.mod,
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
     ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -32,9 +37,18 @@ _UNARY: dict[type[ast.AST], Callable[[Any], Any]] = {
     ast.Not: operator.not_,
     ast.Invert: operator.invert,
 }
-_FUNCTIONS: dict[str, Callable[..., int]] = {"ceil_div": lambda a, b: -(-a // b), "min": min, "max": max, "abs": abs}
+_FUNCTIONS: dict[str, Callable[..., int | float]] = {
+    "ceil_div": lambda a, b: -(-a // b), "min": min, "max": max, "abs": abs, "int": int, "float": float, "ceil": math.ceil,
+    "floor": math.floor, "sqrt": math.sqrt, "round": lambda a: math.floor(a + 0.5), "log2": math.log2, "pow": math.pow,
+}  # fmt: skip
 _LARGEST = 2**62
 _LONGEST, _SHOWN = 4000, 60  # characters: the preprocessor's conditions may be longer than a header's formulas
+
+
+def _truncated(a: int, b: int) -> int:
+    """The quotient of C, rounded towards zero."""
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
 
 
 @lru_cache(maxsize=1024)
@@ -43,7 +57,12 @@ def _parsed(formula: str) -> ast.expr:
 
 
 def evaluate(formula: str, names: Mapping[str, int]) -> int:
-    """The integer value of ``formula``.
+    """The integer value of ``formula``. Raises what ``formula_value`` raises."""
+    return int(formula_value(formula, names))
+
+
+def formula_value(formula: str, names: Mapping[str, int | float]) -> int | float:
+    """The value of ``formula``, a float only if one occurs in it.
 
     Raises SourceError if it contains anything but numbers, known names and arithmetic, and SettingError if it divides by
     zero, shifts by less than 0 or more than 63, or exceeds 2**62.
@@ -57,7 +76,8 @@ def evaluate(formula: str, names: Mapping[str, int]) -> int:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise SourceError(f"the header's formula {_short(formula)} has a syntax error") from None
     try:
-        result = int(_value(tree, names, formula))
+        result: int | float = _value(tree, names, formula)
+        int(result)  # infinity and NaN have no place in a launch
     except ZeroDivisionError:
         raise SettingError(f"the header's formula {_short(formula)} divides by zero") from None
     except GemmvizError:
@@ -73,14 +93,14 @@ def _short(formula: str) -> str:
     return repr(formula if len(formula) <= _SHOWN else f"{formula[:_SHOWN]}…")
 
 
-def _value(node: ast.expr, names: Mapping[str, int], formula: str) -> Any:
+def _value(node: ast.expr, names: Mapping[str, int | float], formula: str) -> Any:
     value = _unchecked(node, names, formula)
-    if isinstance(value, int) and abs(value) > _LARGEST:
+    if isinstance(value, int | float) and abs(value) > _LARGEST:
         raise SettingError(f"the header's formula {_short(formula)} exceeds 2**62")
     return value
 
 
-def _unchecked(node: ast.expr, names: Mapping[str, int], formula: str) -> Any:
+def _unchecked(node: ast.expr, names: Mapping[str, int | float], formula: str) -> Any:
     match node:
         case ast.Constant(value=int() | float() as value):
             return value

@@ -14,6 +14,7 @@ from gemmviz.model.device import Device
 from gemmviz.model.errors import ErrorId, GemmvizError, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.problem import Problem
+from gemmviz.model.problem_kind import Shape
 from gemmviz.model.setup import Setup
 
 _MOST_NAMED = 20  # choices in a sentence
@@ -44,6 +45,12 @@ def device_for(setup: Setup) -> Device:
         return load_device(setup.device)
     except UsageError as error:
         raise SettingError(error.message, names=("device",), remedy=error.remedy) from None
+
+
+def shapes_for(setup: Setup) -> dict[str, Shape]:
+    """Shapes of the problem's arrays by name. Raises SettingError for one that no array can have."""
+    names = names_for(setup, device_for(setup))
+    return setup.problem.shapes_by(lambda formula: evaluated(setup.kernel, formula, names))
 
 
 def names_for(setup: Setup, device: Device) -> dict[str, int]:

@@ -1,25 +1,35 @@
-"""The table of element types: name, size, NumPy type, display and precision of each."""
+"""The table of element types: name, size, NumPy type, display and precision of each.
+
+NumPy is imported on first use: the reader process needs the table and no arrays.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from gemmviz.model.arrays import Floats
 from gemmviz.model.errors import UsageError, closest
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from gemmviz.model.arrays import Floats
 
 _BFLOAT16_SHIFT = 16  # a bfloat16 is the upper half of a float32
 
 
-def _from_bfloat16(stored: npt.NDArray[Any]) -> Floats:
+def _from_bfloat16(stored: "npt.NDArray[Any]") -> "Floats":
+    import numpy as np
+
     return (stored.astype(np.uint32) << _BFLOAT16_SHIFT).view(np.float32).astype(np.float64)
 
 
-def _to_bfloat16(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _to_bfloat16(values: "npt.NDArray[Any]") -> "npt.NDArray[Any]":
     """Bits of the nearest bfloat16 values, ties to even; NaN stays NaN."""
+    import numpy as np
+
     bits = np.asarray(values, np.float32).view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> _BFLOAT16_SHIFT) & 1)) >> _BFLOAT16_SHIFT
     return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
@@ -42,18 +52,21 @@ class ElementType:
     significant: int = 0
     digits: int = 20
     spellings: tuple[tuple[str, ...], ...] = ()
-    decode: Callable[[npt.NDArray[Any]], Floats] | None = None
-    encode: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None
+    decode: "Callable[[npt.NDArray[Any]], Floats] | None" = None
+    encode: "Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None" = None
 
     @cached_property
-    def stored(self) -> np.dtype[Any]:
+    def stored(self) -> "np.dtype[Any]":
         """The NumPy type that holds its bits."""
+        import numpy as np
+
         return np.dtype(self.dtype)
 
     @property
     def bytes(self) -> int:
         """Size of an element in bytes."""
-        return self.stored.itemsize
+        bits = self.dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
+        return int(bits or 8) // 8
 
     @property
     def is_float(self) -> bool:
@@ -64,17 +77,17 @@ class ElementType:
         """Unit roundoff: the largest relative error of one rounding; 0 for exact types. Results are checked with it."""
         return 2.0**-self.significant if self.significant else 0.0
 
-    def numbers(self, stored: npt.NDArray[Any]) -> Floats:
+    def numbers(self, stored: "npt.NDArray[Any]") -> "Floats":
         """Values of stored elements: float64 of the same shape."""
-        return np.asarray(stored, np.float64) if self.decode is None else self.decode(stored)
+        return stored.astype("float64", copy=False) if self.decode is None else self.decode(stored)
 
-    def elements(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def elements(self, numbers: "npt.NDArray[Any]") -> "npt.NDArray[Any]":
         """Numbers in their stored form: an array of ``stored``, of the same shape."""
         return numbers.astype(self.stored) if self.encode is None else self.encode(numbers)
 
     def text(self, value: float, digits: int) -> str:
         """A value as text, with at most ``digits`` significant digits; integers are never shortened."""
-        if self.is_float or not np.isfinite(value):
+        if self.is_float or not isfinite(value):
             return f"{value:.{min(digits, self.digits)}g}"
         return str(int(value))
 
@@ -83,7 +96,7 @@ _TABLE = (
     ElementType("float64", "f", "float64", 53, 17, (("double",),)),
     ElementType("float32", "f", "float32", 24, 9, (("float",),)),
     ElementType("float16", "f", "float16", 11, 4, (("half", "__half"),)),
-    ElementType("bfloat16", "f", "uint16", 8, 3, (), _from_bfloat16, _to_bfloat16),
+    ElementType("bfloat16", "f", "uint16", 8, 3, (("__nv_bfloat16", "nv_bfloat16"),), _from_bfloat16, _to_bfloat16),
     ElementType("int8", "i", "int8", spellings=(("char",), ("signed char", "int8_t"))),
     ElementType("uint8", "u", "uint8", spellings=(("unsigned char", "uchar", "uint8_t"),)),
     ElementType("int16", "i", "int16", spellings=(("short", "short int", "signed short", "int16_t"),)),

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Literal
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.problem import Problem
@@ -14,6 +15,9 @@ LARGEST_NUMBER = 2**31 - 1  # a parameter is an int in C
 MOST_TEXT, _MOST_LINES, _LONGEST_LINE = 512 << 10, 20_000, 10_000
 _LONGEST_NAME, _LONGEST_SENTENCE, _LONGEST_DESCRIPTION, _LONGEST_FILE, _SHOWN = 255, 1000, 10_000, 4096, 60
 _MOST_ARGS, _MOST_PARAMETERS, _MOST_CHOICES, _MOST_RULES = 64, 64, 1000, 200
+
+
+LaunchOrigin = Literal["header", "read", "guessed", "unsure", "given"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,10 @@ class KernelSpec:
 
     ``file`` is its path, for messages; ``own_name`` its name below the project's folder, with forward slashes; ``project``: the
     files that it includes, or that include it; ``compiled``: the name of the project file that is compiled if the kernel's own
-    file is a header; ``unfinished``: an incomplete kernel, which may leave C unwritten; ``is_shipped``: the
-    kernel is part of gemmviz. Raises SourceError if any field is beyond the size limits.
+    file is a header; ``size_macros``: macros of the text that stand for a size, with its name; ``parameter_names``: those of
+    the kernel's parameters, if its launch was read from the text; ``launch_from``: where the launch was taken from; "read" and
+    "guessed" ones gave a right result, "unsure" ones were read and didn't; ``unfinished``: an incomplete kernel, which may
+    leave C unwritten; ``is_shipped``: the kernel is part of gemmviz. Raises SourceError if any field is beyond the size limits.
     """
 
     name: str
@@ -71,6 +77,9 @@ class KernelSpec:
     own_name: str = ""
     project: tuple[ProjectFile, ...] = ()
     compiled: str = ""
+    size_macros: tuple[tuple[str, str], ...] = ()
+    parameter_names: tuple[str, ...] = ()
+    launch_from: LaunchOrigin = "header"
 
     def __post_init__(self) -> None:
         check_text(self.text, self.file)
@@ -178,11 +187,13 @@ def _sizes(kernel: KernelSpec) -> Iterator[tuple[str, Sized, int, str]]:
     yield "characters of the file's name", kernel.file, _LONGEST_FILE, "file"
     yield "the kernel's args", kernel.args, _MOST_ARGS, "args"
     yield "the kernel's parameters", parameters, _MOST_PARAMETERS, "parameters"
+    yield "the kernel's macros for sizes", kernel.size_macros, _MOST_PARAMETERS, "define"
+    yield "the kernel's named parameters", kernel.parameter_names, _MOST_ARGS, "args"
     yield "the kernel's rules", rules, _MOST_RULES, "require"
     for parameter in parameters:
         yield f"the choices of {parameter.name[:_SHOWN]}", parameter.choices or (), _MOST_CHOICES, "choices"
     yield "characters of the description", kernel.description, _LONGEST_DESCRIPTION, "description"
-    for name in (kernel.name, kernel.title, kernel.entry, *(parameter.name for parameter in parameters)):
+    for name in (kernel.name, kernel.title, kernel.entry, *(each.name for each in parameters), *kernel.parameter_names):
         yield "characters of a name or title", name, _LONGEST_NAME, name[:_SHOWN]
     formulas = (*kernel.args, *kernel.block, *kernel.grid, kernel.shared_bytes, *(rule.that for rule in rules))
     sentences = (*(rule.otherwise for rule in rules), *(parameter.description for parameter in parameters))

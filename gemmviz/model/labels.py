@@ -1,10 +1,12 @@
 """Notation for elements of matrices and for threads, which differs between courses."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
 from gemmviz.model.errors import UsageError
 from gemmviz.model.setting import Control
+from gemmviz.model.sites import MemoryArray
 
 IndexOrder = Literal["row, column", "column, row"]
 ThreadOrder = Literal["x, y", "y, x"]
@@ -27,15 +29,27 @@ class LabelStyle:
                 remedy='choose "row, column" or "column, row", from 0 or 1, and "x, y" or "y, x"',
             )
 
-    def element(self, name: str, row: int, column: int) -> str:
-        """An element, such as "A[3, 5]"."""
-        first, second = (row, column) if self.order == "row, column" else (column, row)
-        return f"{name}[{first + self.first}, {second + self.first}]"
+    def element(self, name: str, *indices: int) -> str:
+        """An element, such as "A[3, 5]", with an index for each dimension: rows and columns in the order of the notation."""
+        return f"{name}[{', '.join(map(str, self._ordered(indices)))}]"
+
+    def named(self, array: MemoryArray, element: int) -> str:
+        """An element of an array, by its number: "A[3, 5]", "x[17]"."""
+        return self.element(array.name, *array.indices(element))
+
+    def indices(self, array: MemoryArray, element: int) -> str:
+        """The indices of an element alone, such as "3,5" or "17"."""
+        return ",".join(map(str, self._ordered(array.indices(element))))
+
+    def _ordered(self, indices: Sequence[int]) -> list[int]:
+        """Indices as written: counted from ``first``, those of rows and columns in the notation's order."""
+        if len(indices) == 2 and self.order == "column, row":
+            indices = indices[::-1]
+        return [index + self.first for index in indices]
 
     def pair(self, row: int, column: int) -> str:
         """The indices alone, such as "3,5"."""
-        first, second = (row, column) if self.order == "row, column" else (column, row)
-        return f"{first + self.first},{second + self.first}"
+        return ",".join(map(str, self._ordered((row, column))))
 
     def span(self, name: str, row: str, column: str) -> str:
         """A range of elements, such as "A[0…3, k]", from indices that are text already."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import Launch
+from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 
 
@@ -18,3 +19,7 @@ class LaunchCase:
     what: str
     launch: Launch | None
     refusal: str = ""
+
+    @property
+    def problem(self) -> Problem:
+        return self.setup.problem

@@ -1,45 +1,269 @@
-"""A matrix multiplication: C (M x N) = A (M x K) . B (K x N), named as in BLAS."""
+"""A problem: a kind, such as a multiplication of matrices, with its sizes and the shapes of its arrays."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Callable, Iterator, Mapping
+from math import prod
+from typing import Any
 
-from gemmviz.model.errors import SettingError
-from gemmviz.model.setting import Control
+from gemmviz.model.errors import SettingError, closest
+from gemmviz.model.problem_kind import ProblemArray, ProblemKind, Shape, Size
+from gemmviz.model.problems.catalog import MULTIPLY, problem_kind
+from gemmviz.model.setting import Control, Setting
+
+_LARGEST, _MOST_ELEMENTS, _MOST_ARRAYS, _MOST_DIMENSIONS = 2**31 - 1, 2**31, 16, 4
+_WORDS = ("kind", "arrays", "outputs")
+Formulas = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Problem:
-    """Sizes of the three matrices, in elements. Raises SettingError for a size below 1 or beyond 32 bits."""
+    """Sizes of a problem, in elements, as an immutable value: ``Problem(8, 8, 8)`` is a multiplication, and
+    ``Problem(kind="transpose", rows=64, columns=48)`` a transposition. Sizes and factors that aren't given have the kind's
+    defaults. They are attributes: ``problem.rows``.
 
-    M: Annotated[int, Control("M", "rows of A and C", "-m", least=1)]
-    N: Annotated[int, Control("N", "columns of B and C", "-n", least=1)]
-    K: Annotated[int, Control("K", "columns of A, rows of B", "-k", least=1)]
+    ``arrays``: shapes, as formulas over the sizes and a kernel's parameters, of arrays that the kind leaves open or that differ
+    from the kind's; ``outputs``: the names of the outputs among the arrays of a problem of an open kind. Raises SettingError
+    for unknown names, for a size below 1 and for arrays beyond 32 bits.
+    """
 
-    def __post_init__(self) -> None:
+    __slots__ = ("_key", "_numbers", "formulas", "kind", "outputs")
+    _key: tuple[object, ...]
+    _numbers: dict[str, float]
+    kind: ProblemKind
+    formulas: Mapping[str, Formulas]
+    outputs: tuple[str, ...]
+
+    def __init__(
+        self,
+        *sizes: int,
+        kind: str = MULTIPLY,
+        arrays: Mapping[str, Formulas] | None = None,
+        outputs: tuple[str, ...] = (),
+        **numbers: float,
+    ) -> None:
+        table = problem_kind(kind)
+        numbers |= {size.name: number for size, number in zip(table.sizes, sizes, strict=False)}
+        ordered = dict(_ordered(table, numbers))
+        formulas = {name: tuple(map(str, each)) for name, each in (arrays or {}).items()}
+        values = {
+            "kind": table, "formulas": formulas, "outputs": tuple(outputs), "_numbers": ordered,
+            "_key": (kind, tuple(ordered.items()), tuple(formulas.items()), tuple(outputs)),
+        }  # fmt: skip
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        self._check()
+
+    def _check(self) -> None:
         for name, size in self.sizes.items():
-            if size < 1:
-                message = f"{name} = {size}: a matrix needs at least one row and one column"
-                raise SettingError(message, names=(name,), nearest={name: 1})
-        for name, (rows, columns) in self.shapes.items():
-            if rows * columns >= 2**31:
-                raise SettingError(
-                    f"{name} would have {rows} x {columns} elements: more than a 32-bit index can name",
-                    names={"A": ("M", "K"), "B": ("K", "N"), "C": ("M", "N")}[name], remedy="choose smaller M, N or K",
-                )  # fmt: skip
+            if not 1 <= size <= _LARGEST:
+                message = f"{name} = {size}: it must be {f'at most {_LARGEST}' if size > 1 else 'at least 1'}"
+                raise SettingError(message, names=(name,), nearest={name: min(max(size, 1), _LARGEST)})
+        for name, shape in self.shapes.items():
+            check_shape(self, name, shape)
+        known = {array.name for array in self.kind.arrays}
+        wrong = [name for name in self.formulas if known and name not in known] + [
+            name for name in self.outputs if name not in self.formulas
+        ]
+        if wrong:
+            raise SettingError(f"a problem of kind {self.kind.name} has no array {wrong[0]}", names=("arrays",))
+        if len(self.formulas) > _MOST_ARRAYS or any(not 1 <= len(each) <= _MOST_DIMENSIONS for each in self.formulas.values()):
+            message = f"at most {_MOST_ARRAYS} arrays of 1 to {_MOST_DIMENSIONS} dimensions can be given"
+            raise SettingError(message, names=("arrays",))
+
+    # Sizes
+
+    @property
+    def numbers(self) -> Mapping[str, float]:
+        """Sizes and factors, by name."""
+        return dict(self._numbers)
 
     @property
     def sizes(self) -> dict[str, int]:
-        return {"M": self.M, "N": self.N, "K": self.K}
+        factors = {factor.name for factor in self.kind.factors}
+        return {name: int(number) for name, number in self._numbers.items() if name not in factors}
 
     @property
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        """Rows and columns of A, B and C, by name."""
-        return {"A": (self.M, self.K), "B": (self.K, self.N), "C": (self.M, self.N)}
+    def factors(self) -> dict[str, float]:
+        """Given factors that are no sizes, such as alpha."""
+        return {factor.name: self._numbers[factor.name] for factor in self.kind.factors if factor.name in self._numbers}
 
     @property
-    def flops(self) -> int:
-        """Floating-point operations of the multiplication: 2 M N K."""
-        return 2 * self.M * self.N * self.K
+    def settings(self) -> tuple[Setting, ...]:
+        """The sizes and factors as settings, with paths from this problem."""
+        sizes = {size.name: size for size in self.kind.sizes}
+        settings = [_setting(name, sizes.get(name)) for name in self.sizes]
+        given = (factor for factor in self.kind.factors if factor.name in self._numbers)
+        return (*settings, *(Setting((factor.name,), float, factor.default, factor.control) for factor in given))
+
+    def __getattr__(self, name: str) -> int:
+        if name.startswith("_") or name not in self._numbers:
+            raise AttributeError(f"a problem has no size {name!r}")
+        return self._numbers[name]  # type: ignore[return-value]
+
+    def __replace__(self, /, **numbers: float) -> "Problem":
+        """A copy with other sizes or factors. Raises SettingError as the constructor does, also for new names."""
+        for name in numbers:
+            if name not in self._numbers:
+                remedy = closest(name, self._numbers) or f"it has {', '.join(self._numbers)}"
+                raise SettingError(f"this problem has no size {name}", names=(name,), remedy=remedy)
+        merged = {**self._numbers, **numbers}
+        return Problem(kind=self.kind.name, arrays=self.formulas, outputs=self.outputs, **merged)
+
+    # Arrays
+
+    @property
+    def arrays(self) -> tuple[ProblemArray, ...]:
+        """The arrays in order, those of an open kind with an empty shape."""
+        if not self.kind.is_open:
+            return self.kind.arrays
+        return tuple(
+            ProblemArray(name, "output" if name in self.outputs else "input", lambda sizes: ()) for name in self.formulas
+        )
+
+    def array(self, name: str) -> ProblemArray:
+        return next(array for array in self.arrays if array.name == name)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple(array.name for array in self.arrays if array.is_output)
+
+    @property
+    def hues(self) -> dict[str, str]:
+        """The colour of each array, by the name of the matrix of a multiplication that has it: inputs A and B, outputs C.
+        Further arrays are numbered.
+        """
+        hues: dict[str, str] = {}
+        for array in self.arrays:
+            free = [hue for hue in ("C" if array.is_output else "AB") if hue not in hues.values()]
+            hues[array.name] = free[0] if free else str(len(hues))
+        return hues
+
+    def holds_before(self, name: str) -> bool:
+        """Whether an array holds values before the run: an input, or the C of a multiplication with beta."""
+        role = self.array(name).role
+        return role != "output" or bool(self.factors.get("beta"))
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """Shapes of the arrays whose shapes depend on the sizes only, by name."""
+        return {
+            array.name: array.shape(self.sizes) for array in self.kind.arrays if array.name not in self.formulas
+        }  # fmt: skip
+
+    def shapes_by(self, evaluate: Callable[[str], int]) -> dict[str, Shape]:
+        """Shapes of all arrays, by name. Raises SettingError for one that no array can have."""
+        plain, shapes = self.shapes, dict[str, Shape]()
+        for array in self.arrays:
+            formulas = self.formulas.get(array.name)
+            shapes[array.name] = plain[array.name] if formulas is None else tuple(map(evaluate, formulas))
+            check_shape(self, array.name, shapes[array.name])
+        return shapes
+
+    # Words and values
+
+    @property
+    def is_multiply(self) -> bool:
+        """Whether it is one multiplication of matrices, as most views and models of multiplications expect."""
+        return self.kind.name == MULTIPLY and "batch" not in self._numbers
+
+    @property
+    def flops(self) -> int | None:
+        """Floating-point operations, 2 M N K of a multiplication; None if there are none to count."""
+        return self.kind.flops(self.sizes)
+
+    @property
+    def depth(self) -> int:
+        """The longest loop of one thread in a plain kernel: K of a multiplication."""
+        return self.kind.depth(self.sizes)
+
+    def text(self, times: str = " × ") -> str:
+        """The sizes, such as "8 × 8 × 8" or "rows = 64, columns = 48"."""
+        if self.kind.name == MULTIPLY and len(self._numbers) == len(self.shapes):
+            return times.join(str(size) for size in self.sizes.values())
+        return ", ".join(f"{name} = {number:g}" if isinstance(number, float) else f"{name} = {number}" for name, number in self)
+
+    def __iter__(self) -> Iterator[tuple[str, float]]:
+        return iter(self._numbers.items())
 
     def __str__(self) -> str:
-        return f"{self.M} x {self.N} x {self.K}"
+        return self.text(" x ")
+
+    def __repr__(self) -> str:
+        return f"Problem({', '.join(f'{name}={value!r}' for name, value in self.to_flat().items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a problem can't be changed")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Problem.of_flat, (self.to_flat(),)
+
+    # Files
+
+    def to_flat(self) -> dict[str, Any]:
+        """One table, as a header has it: ``{"M": 8, "N": 8, "K": 8}``, with "kind" first unless it is a multiplication."""
+        flat: dict[str, Any] = {} if self.kind.name == MULTIPLY else {"kind": self.kind.name}
+        flat |= self._numbers
+        flat |= {"arrays": {name: list(each) for name, each in self.formulas.items()}} if self.formulas else {}
+        return flat | ({"outputs": list(self.outputs)} if self.outputs else {})
+
+    @classmethod
+    def of_flat(cls, flat: Any) -> "Problem":
+        """The problem of such a table. Raises SettingError, a ValueError, for one that isn't."""
+        if not isinstance(flat, Mapping) or not all(isinstance(name, str) for name in flat):
+            raise SettingError("a problem is a table such as { M = 8, N = 8, K = 8 }")
+        kind = flat.get("kind", MULTIPLY)
+        arrays, outputs = flat.get("arrays", {}), flat.get("outputs", ())
+        if not isinstance(kind, str) or not isinstance(arrays, Mapping) or not isinstance(outputs, list | tuple):
+            raise SettingError("the kind of a problem is a string, its arrays are a table, and its outputs a list")
+        formulas = {str(name): _formulas(name, each) for name, each in arrays.items()}
+        numbers = {name: number for name, number in flat.items() if name not in _WORDS}
+        return cls(kind=kind, arrays=formulas, outputs=tuple(map(str, outputs)), **numbers)
+
+
+def check_shape(problem: Problem, name: str, shape: Shape) -> None:
+    """Raises SettingError for an array without elements, or with more than a 32-bit index can name."""
+    if any(extent < 1 for extent in shape) or prod(shape) >= _MOST_ELEMENTS:
+        extents = " x ".join(map(str, shape))
+        why = "more than a 32-bit index can name" if prod(shape) >= _MOST_ELEMENTS else "no array has fewer than one"
+        raise SettingError(
+            f"{name} would have {extents} elements: {why}", names=tuple(problem.sizes),
+            remedy=f"choose smaller {', '.join(problem.sizes)}" if prod(shape) >= _MOST_ELEMENTS else None,
+        )  # fmt: skip
+
+
+def _formulas(name: object, each: object) -> Formulas:
+    parts = each if isinstance(each, list | tuple) else (each,)
+    if not all(isinstance(part, str | int) and not isinstance(part, bool) for part in parts):
+        raise SettingError(f"the shape of {name} must be formulas", names=("arrays",))
+    return tuple(str(part) for part in parts)
+
+
+def _setting(name: str, size: Size | None) -> Setting:
+    """The setting of a size; of a size that an open kind names, ``size`` is None."""
+    control = Control(name, "A size of the problem", least=1) if size is None else size.control
+    return Setting((name,), int, 1 if size is None else size.default, control)
+
+
+def _ordered(kind: ProblemKind, numbers: Mapping[str, object]) -> Iterator[tuple[str, int | float]]:
+    """Names and values of the sizes and factors, in the kind's order. Raises SettingError for unknown names and wrong types."""
+    sizes, factors = {size.name: size for size in kind.sizes}, [factor.name for factor in kind.factors]
+    for name, number in numbers.items():
+        known = (*sizes, *factors)
+        if name not in known and not kind.is_open:
+            remedy = closest(name, known) or f"it has {', '.join(known)}"
+            raise SettingError(f"a problem of kind {kind.name} has no size {name!r}", names=(name,), remedy=remedy)
+        if isinstance(number, bool) or not isinstance(number, int | float if name in factors else int):
+            what = "a number" if name in factors else "a whole number"
+            raise SettingError(f"{name}: expected {what}, not {number!r}", names=(name,))
+    for name, size in sizes.items():
+        if name in numbers or not size.is_optional:
+            yield name, numbers.get(name, size.default)  # type: ignore[misc]
+    for name in numbers:
+        if name in factors:
+            yield name, float(numbers[name])  # type: ignore[arg-type]
+        elif name not in sizes:
+            yield name, numbers[name]  # type: ignore[misc]

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.arrays import Floats
+from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 
 
@@ -51,6 +52,15 @@ class RaceCase:
     right: Floats
     wrong: Floats
     corner: tuple[int, int]
+
+    @property
+    def problem(self) -> Problem:
+        return self.setup.problem
+
+    @property
+    def result(self) -> str:
+        """The name of the result, C of a multiplication."""
+        return self.problem.output_names[0]
 
     @property
     def spoilt(self) -> npt.NDArray[np.bool_]:

@@ -81,7 +81,7 @@ class Setting:
         return value
 
     def put(self, value: Any, new: Any) -> Any:
-        """A copy of the dataclass with another value of this field. Raises GemmvizError if a dataclass refuses it."""
+        """A copy of the value with another value of this field. Raises GemmvizError if a dataclass refuses it."""
         return _put(value, self.path, new)
 
     def within(self, name: str) -> "Setting":
@@ -139,4 +139,7 @@ def first_trouble(value: Any) -> tuple[Setting, str, str] | None:
 
 def _put(value: Any, path: Sequence[str], new: Any) -> Any:
     inner = new if len(path) == 1 else _put(getattr(value, path[0]), path[1:], new)
-    return replace(value, **{path[0]: inner})
+    changed = {path[0]: inner}
+    if not is_dataclass(value):
+        return value.__replace__(**changed)
+    return replace(value, **changed)  # type: ignore[type-var]

@@ -22,7 +22,7 @@ _PHASES = "Which phases to trace: 2 or 2-3, counted from 1 as on the stage, with
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A kernel, the matrices that it multiplies, and the part of its run that is recorded. Parameters that are left out have
+    """A kernel, the problem that it solves, and the part of its run that is recorded. Parameters that are left out have
     the kernel's defaults.
 
     ``blocks`` and ``phases`` are text as users write it: "0:2,0:2", "all", or "" for as many blocks as are quick; "2-3",
@@ -55,15 +55,26 @@ class Setup:
 
     @property
     def sizes_and_parameters(self) -> dict[str, int]:
-        """M, N, K and the kernel's parameters, by name."""
+        """The problem's sizes, such as M, N and K, and the kernel's parameters, by name."""
         return {**self.problem.sizes, **self.parameters}
+
+    @property
+    def definitions(self) -> dict[str, int]:
+        """The parameters, and the macros of the kernel's text that stand for sizes: what the text is compiled with."""
+        sizes = self.problem.sizes
+        return {**{name: sizes[size] for name, size in self.kernel.size_macros}, **self.parameters}
 
     def changed(self, **numbers: int) -> "Setup":
         """A copy with other sizes and parameters. Raises SettingError for sizes that no matrix can have."""
         sizes = {name: value for name, value in numbers.items() if name in self.problem.sizes}
         others = {name: value for name, value in numbers.items() if name not in sizes}
-        problem = replace(self.problem, **sizes) if sizes else self.problem
+        problem = self.problem.__replace__(**sizes) if sizes else self.problem
         return replace(self, problem=problem, parameters={**self.parameters, **others})
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """All settings: the problem's sizes, then the fields that have a control, in order."""
+        return (*(each.within("problem") for each in self.problem.settings), *settings_of(type(self)))
 
 
 def changes(before: Setup, after: Setup, shown: Callable[[Setting, Any], str] = lambda setting, value: str(value)) -> list[str]:
@@ -72,7 +83,10 @@ def changes(before: Setup, after: Setup, shown: Callable[[Setting, Any], str] = 
         return [f"kernel {after.kernel.name}"]
     differences = [] if before.kernel.text == after.kernel.text else ["the kernel's text"]
     differences += [f"{n} = {v}" for n, v in after.parameters.items() if before.parameters.get(n) != v]
-    for each in settings_of(type(after)):
+    if before.problem.kind is not after.problem.kind:
+        differences.append(f"problem {after.problem.kind.title.lower()}")
+    own = after.settings if before.problem.sizes.keys() == after.problem.sizes.keys() else settings_of(type(after))
+    for each in own:
         if each.of(before) != each.of(after):
             label, value = each.control.label, shown(each, each.of(after))
             differences.append(

@@ -15,6 +15,7 @@ from gemmviz.model.layouts import SCALAR, Layout
 Space = Literal["global", "shared"]
 SPACES: tuple[Space, ...] = ("global", "shared")
 Access = Literal["read", "write"]
+_LEAST_ROW = 32  # elements
 SiteKind = Literal["load", "store", "copy", "atomic", "barrier", "warp barrier", "wait", "matrix", "fence"]
 
 
@@ -45,6 +46,18 @@ class MemoryArray:
         """The type of its elements. Raises UsageError if the table has none of that name."""
         return element_type(self.element_type)
 
+    @property
+    def extents(self) -> tuple[int, int]:
+        """Rows and columns as drawn: leading dimensions are stacked as rows, and a vector in global memory is laid out in rows
+        of a power of two, at least one line of 32 elements.
+        """
+        if len(self.shape) > 1:
+            return self.size // self.shape[-1], self.shape[-1]
+        if self.space == "shared":
+            return 1, self.size
+        columns = min(self.size, max(_LEAST_ROW, 1 << ((self.size - 1).bit_length() // 2)))
+        return -(-self.size // columns), columns
+
     def subscripted(self, element: int) -> str:
         """An element as written in the source: ``tile[2][3]`` of a shared array, ``A[19]`` of a matrix."""
         subscripts: list[int] = []
@@ -54,14 +67,24 @@ class MemoryArray:
         return self.name + "".join(f"[{each}]" for each in (element, *subscripts))
 
     def row_column(self, element: npt.NDArray[np.generic]) -> tuple[Any, Any]:
-        """Row and column of each element. The leading dimensions of a longer shape are stacked as rows."""
+        """Row and column of each element among its ``extents``."""
         if self.column_major:
             columns, rows = np.divmod(element, self.shape[0])
             return rows, columns
-        return np.divmod(element, self.shape[-1])
+        return np.divmod(element, self.extents[1])
+
+    def element_at(self, row: int, column: int) -> int:
+        """The element at a row and column among its ``extents``."""
+        return column * self.shape[0] + row if self.column_major else row * self.extents[1] + column
+
+    def indices(self, element: int) -> tuple[int, ...]:
+        """The indices of one element, one for each dimension."""
+        if self.column_major:
+            return self.place(element)
+        return tuple(int(index) for index in np.unravel_index(element, self.shape))
 
     def place(self, element: int) -> tuple[int, int]:
-        """Row and column of one element."""
+        """Row and column of one element among its ``extents``."""
         row, column = self.row_column(np.asarray(element))
         return int(row), int(column)
 

@@ -77,8 +77,8 @@ class Resources:
 
 @dataclass(frozen=True)
 class Measured:
-    """One timed multiplication. ``kernel`` names a kernel or a library; ``source_hash`` is the hash of the kernel's
-    text.
+    """One timed run of a kernel, or of a library's multiplication. ``kernel`` names either; ``source_hash`` is the hash of the
+    kernel's text.
 
     Unknown figures are None: a kernel that could not be run has no timing, and ``failure`` is the reason.
     """
@@ -101,15 +101,17 @@ class Measured:
 
     @property
     def gflops(self) -> float | None:
-        """10^9 floating-point operations a second: 2 M N K over the median time."""
-        if self.timing is None:
+        """10^9 floating-point operations a second, 2 M N K of a multiplication over the median time; None if the
+        problem has none to count.
+        """
+        if self.timing is None or self.problem.flops is None:
             return None
         return self.problem.flops / self.timing.median_ms / 1e6
 
     @property
     def gflops_with_transfer(self) -> float | None:
-        """The rate including the copies of A, B and C."""
-        if self.timing is None or self.transfer is None:
+        """The rate including the copies of all arrays."""
+        if self.timing is None or self.transfer is None or self.problem.flops is None:
             return None
         return self.problem.flops / (self.timing.median_ms + self.transfer.total_ms) / 1e6
 

@@ -1,7 +1,7 @@
 """The record of one run: the element that every traced thread touched at every step, and the check of the result."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,9 +11,11 @@ from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.kernel import Launch
 from gemmviz.model.layouts import SCALAR
+from gemmviz.model.phases import phase_loop
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
+from gemmviz.model.words import many
 
 INTERPRETER = "interpreter"
 INACTIVE = -1
@@ -33,11 +35,11 @@ class Touches:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """C compared with float64: the numbers of elements written and compared, the largest error (None if C is NaN there) and the
-    error allowed there.
+    """An output compared with float64, C of a multiplication: the numbers of elements written and compared, the largest error
+    (None if it is NaN there), the error allowed there, and its place, an index for each dimension.
 
-    ``unwritten`` counts elements of C that no traced thread wrote although the whole launch was traced; ``wrong_elements`` are
-    the first of the wrong ones.
+    ``unwritten`` counts elements that no traced thread wrote although the whole launch was traced; ``wrong_elements`` are the
+    first of the wrong ones. ``array``: the name of the output. ``is_checked``: whether the problem says what is right.
     """
 
     compared: int
@@ -45,23 +47,30 @@ class Check:
     unwritten: int
     worst_error: float | None = None
     worst_allowed: float = 0.0
-    worst_at: tuple[int, int] = (0, 0)
+    worst_at: tuple[int, ...] = (0, 0)
     wrong_elements: tuple[int, ...] = ()
+    array: str = "C"
+    is_checked: bool = True
 
     @property
     def passed(self) -> bool:
         return self.wrong == 0 and self.unwritten == 0
 
+    def with_unwritten(self, unwritten: int) -> "Check":
+        return replace(self, unwritten=unwritten)
+
     def __str__(self) -> str:
+        if not self.is_checked:
+            return "nothing is checked: the problem doesn't say what is right"
         if self.passed and not self.compared:
-            return "no element of C is stored yet"
+            return f"no element of {self.array} is stored yet"
         if self.passed:
             error = f"largest error {self.worst_error or 0.0:.2g} of {self.worst_allowed:.2g} allowed"
-            return f"C is right: {self.compared} elements, {error}"
-        row, column = self.worst_at
-        parts = [f"{self.wrong} of {self.compared} elements are wrong, most of all at C[{row}, {column}]"] if self.wrong else []
+            return f"{self.array} is right: {many(self.compared, 'element')}, {error}"
+        at = f"{self.array}[{', '.join(map(str, self.worst_at))}]"
+        parts = [f"{self.wrong} of {self.compared} elements are wrong, most of all at {at}"] if self.wrong else []
         parts += [f"{self.unwritten} elements are never written"] if self.unwritten else []
-        return "C is wrong: " + "; ".join(parts)
+        return f"{self.array} is wrong: " + "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +149,31 @@ class Trace:
         """The asynchronous steps that complete at ``step``, ascending."""
         return np.flatnonzero(self.completes[:step] == step)
 
+    @cached_property
+    def result(self) -> int | None:
+        """The number of the matrix that holds the result: the problem's output, C of a multiplication; in a problem without
+        outputs the first matrix that is written. None if there is none.
+        """
+        known = [self.number_of(name) for name in self.setup.problem.output_names]
+        written = (number for number, _ in self._matrices if self.touches_of(number, "write"))
+        return next((number for number in known if number is not None), None) if known else next(written, None)
+
+    @property
+    def _matrices(self) -> list[tuple[int, MemoryArray]]:
+        return [(number, array) for number, array in enumerate(self.arrays) if array.space == "global"]
+
+    @cached_property
+    def inputs(self) -> tuple[int, ...]:
+        """The numbers of the matrices that are not the result, in the order of the problem: A and B of a multiplication."""
+        order = [array.name for array in self.setup.problem.arrays]
+        others = [(order.index(array.name) if array.name in order else len(order), n) for n, array in self._matrices]
+        return tuple(number for _, number in sorted(others) if number != self.result)
+
+    @property
+    def is_multiply(self) -> bool:
+        """Whether it is the run of one multiplication of matrices, which is drawn as A, B and C."""
+        return self.setup.problem.is_multiply and len(self.inputs) == 2 and self.result is not None
+
     @property
     def is_whole(self) -> bool:
         """Whether it contains all blocks and all phases."""
@@ -201,12 +235,3 @@ def trips(loop: int, sites: Sequence[Site], site: Ints, visits: Ints) -> Ints:
     inside = depth >= 0
     trips[inside] = visits[inside, depth[inside]]
     return trips
-
-
-def phase_loop(holds_barrier: Sequence[bool], loops_of_loads: Iterable[tuple[int, ...]]) -> int:
-    """Number of the loop whose trips are the phases: the first that contains a barrier (loops are numbered outermost first),
-    else the outermost around a global load, else -1.
-    """
-    if any(holds_barrier):
-        return list(holds_barrier).index(True)
-    return next((loops[0] for loops in loops_of_loads if loops), -1)

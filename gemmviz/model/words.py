@@ -1,4 +1,6 @@
-"""Numbers and counts as text."""
+"""Numbers, counts and lists as text."""
+
+from collections.abc import Iterable
 
 
 def number(value: float) -> str:
@@ -19,6 +21,12 @@ def many(count: int, noun: str) -> str:
 def capital(text: str) -> str:
     """The text with an upper-case first letter."""
     return text[:1].upper() + text[1:]
+
+
+def listed(names: Iterable[str], last: str = "and") -> str:
+    """Names in a sentence: "A, B and C"."""
+    *others, end = [*names] or [""]
+    return f"{', '.join(others)} {last} {end}" if others else end
 
 
 def letter(place: int) -> str:

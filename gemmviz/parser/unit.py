@@ -1,65 +1,173 @@
 """A translation unit: SourceText to the cursors of libclang, with the places of the shown file."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from functools import cache, cached_property
 
-from clang.cindex import Cursor, Diagnostic, Index, SourceRange, TranslationUnit
+from clang.cindex import Cursor, Diagnostic, Index, SourceLocation, SourceRange, TranslationUnit, TranslationUnitLoadError
 
-from gemmviz.model.errors import Place
+from gemmviz.model.errors import Place, SourceError
+from gemmviz.parser.includes import with_paths
+from gemmviz.parser.leniency import corrected
+from gemmviz.parser.parameters import with_parameters
+from gemmviz.parser.precompiled import LANGUAGE, STUBS, stub_arguments
 from gemmviz.parser.source_text import SourceText
 
 _ROOT = "/project"
-_STUBS = Path(__file__).parent / "stubs"
-_ARGUMENTS = (
-    "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++", "--cuda-gpu-arch=sm_90",
-    "--target=x86_64-unknown-linux-gnu",  # the same sizes of types on every system
-    "-std=c++20", "-ferror-limit=0", "-w", "-isystem", str(_STUBS), "-include", str(_STUBS / "gemmviz_stubs.h"),
-)  # fmt: skip
-_KEEP_GOING = 0x200
+_LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=1048576", "-fconstexpr-depth=256", "-fbracket-depth=256")
+_KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing: a missing header doesn't end the parse
+_MISSING, _CANDIDATE = "' file not found", "candidate"
+_REQUESTED = re.compile(r"requested here$|in call to")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A line of a project file; ``file`` is empty outside the project."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParseError:
+    """An error of the parser, in its own words. ``spots``: where it is, then where what it is in was instantiated or called;
+    ``place``: the first of them in the shown file, None if none is.
+    """
+
+    message: str
+    spots: tuple[Spot, ...]
+    place: Place | None
 
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A parsed translation unit."""
+    """A parsed translation unit. ``files`` are the texts as the parser read them, by name; ``notes`` sentences about what was
+    corrected in them.
+    """
 
     source: SourceText
     tree: TranslationUnit
+    files: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
     @property
+    def text(self) -> str:
+        """The text of the shown file as the parser read it: lines are those of the file, columns too where nothing was set."""
+        return self.files[self.source.shown or self.source.main]
+
+    @cached_property
     def diagnostics(self) -> list[Diagnostic]:
-        return list(self.tree.diagnostics)
+        """Errors of libclang, those about missing headers excluded."""
+        return [each for each in self._all_errors if not each.spelling.endswith(_MISSING)]
+
+    @cached_property
+    def errors(self) -> tuple[ParseError, ...]:
+        return tuple(self._error(each) for each in self.diagnostics)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """Names of the included headers that neither gemmviz nor the project has."""
+        ends = (each.spelling for each in self._all_errors if each.spelling.endswith(_MISSING))
+        return tuple(dict.fromkeys(spelling.removesuffix(_MISSING).lstrip("'") for spelling in ends))
 
     def declarations(self) -> Iterator[Cursor]:
         """Top-level declarations of the project's own files, in order."""
         for cursor in self.tree.cursor.get_children():
-            file = cursor.location.file
-            if file is not None and file.name.startswith(_ROOT):
+            if self.file_of(cursor.location):
                 yield cursor
+
+    def file_of(self, location: SourceLocation) -> str:
+        """Name of the project file of a location, empty for one outside the project."""
+        file = location.file
+        return file.name.removeprefix(f"{_ROOT}/") if file is not None and file.name.startswith(f"{_ROOT}/") else ""
 
     def is_shown(self, cursor: Cursor) -> bool:
         """Whether a cursor is in the shown file."""
-        file = cursor.location.file
-        return file is not None and file.name == f"{_ROOT}/{self.source.shown or self.source.main}"
+        return self.file_of(cursor.location) == self._shown
 
     def place(self, extent: SourceRange) -> Place:
         """Lines and columns of a range. A macro's expansion is placed where the macro is used."""
         start, end = extent.start, extent.end
-        return Place(start.line, start.column, end.line, end.column)
+        return Place(start.line, self._column(start.line, start.column), end.line, self._column(end.line, end.column))
+
+    def _column(self, line: int, byte: int) -> int:
+        """The column of a character of the shown text; libclang counts bytes of UTF-8."""
+        if self._lines is None or line > len(self._lines):
+            return byte
+        return len(self._lines[line - 1].encode()[: byte - 1].decode(errors="replace")) + 1
+
+    @cached_property
+    def _lines(self) -> list[str] | None:
+        """Lines of the shown text; None if characters are bytes in it."""
+        text = self.source.text.removeprefix("\ufeff")
+        return None if text.isascii() else text.split("\n")
+
+    @cached_property
+    def _all_errors(self) -> list[Diagnostic]:
+        return [each for each in self.tree.diagnostics if each.severity >= Diagnostic.Error]
+
+    def _error(self, diagnostic: Diagnostic) -> ParseError:
+        notes = [note for note in diagnostic.children if _REQUESTED.search(note.spelling)]
+        locations = [diagnostic.location, *(note.location for note in notes)]
+        spots = tuple(Spot(self.file_of(at), at.line) for at in locations)
+        shown = next((at for at in locations if self.file_of(at) == self._shown), None)
+        reasons = [note.spelling for note in diagnostic.children if note.spelling.startswith(_CANDIDATE)]
+        message = f"{diagnostic.spelling}: {reasons[0]}" if len(reasons) == 1 else diagnostic.spelling
+        return ParseError(message, spots, None if shown is None else self._error_place(diagnostic, shown))
+
+    def _error_place(self, diagnostic: Diagnostic, at: SourceLocation) -> Place:
+        """From a location to the end of the error's range around it, or one character."""
+        ranges = [each for each in diagnostic.ranges if each.start.line == at.line == each.end.line]
+        stop = max((each.end.column for each in ranges if each.end.column > at.column), default=at.column + 1)
+        return Place(at.line, self._column(at.line, at.column), at.line, self._column(at.line, stop))
+
+    @property
+    def _shown(self) -> str:
+        return self.source.shown or self.source.main
 
 
 def parse(source: SourceText, appended: str = "") -> Unit:
-    """The translation unit of a text. ``appended`` is added behind the main file's last line."""
-    files = {**source.files, source.main: f"{source.files[source.main]}\n{appended}"}
-    defines = [f"-D{name}={value}" for name, value in source.macros.items()]
-    unsaved = [(f"{_ROOT}/{name}", text) for name, text in files.items()]
-    tree = _index().parse(
-        f"{_ROOT}/{source.main}", args=[*_ARGUMENTS, *defines, f"-I{_ROOT}"], unsaved_files=unsaved, options=_KEEP_GOING
-    )
-    return Unit(source, tree)
+    """The translation unit of a text. ``appended`` is added behind the main file's last line. Raises SourceError if the
+    parser gives up.
+    """
+    files, macros, notes = _prepared(source)
+    files[source.main] = f"{files[source.main]}\n{appended}"
+    try:
+        tree = _index().parse(
+            f"{_ROOT}/{source.main}",
+            args=[*LANGUAGE, *stub_arguments(), *_LIMITS, *(f"-D{name}={value}" for name, value in macros.items())],
+            unsaved_files=[(f"{_ROOT}/{name}", text) for name, text in files.items()],
+            options=_KEEP_GOING,
+        )
+    except TranslationUnitLoadError:
+        raise SourceError("the parser gives up on this file", remedy="leave out what is unusual in it") from None
+    return Unit(source, tree, files, notes)
+
+
+def load_parser() -> None:
+    """Loads the parser and the stand-in headers ahead of the first text."""
+    parse(SourceText("empty.cu", {"empty.cu": ""}))
+
+
+def _prepared(source: SourceText) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
+    """Texts as libclang reads them, by name, the macros that define the remaining parameters, and notes on corrections."""
+    files, constants, notes = {}, set[str](), list[str]()
+    for name, original in source.files.items():
+        text, set_here = with_parameters(original, source.macros) if source.macros else (original, frozenset())
+        text, corrections = corrected(text)
+        files[name] = with_paths(text.removeprefix("\ufeff"), name, source.files, _ROOT, stub_names())
+        constants |= set_here
+        notes += corrections
+    return files, {name: value for name, value in source.macros.items() if name not in constants}, tuple(notes)
+
+
+@cache
+def stub_names() -> frozenset[str]:
+    """Names of the headers that gemmviz stands in for, as they are included."""
+    return frozenset(path.relative_to(STUBS).as_posix() for path in STUBS.rglob("*") if path.is_file())
 
 
 @cache
 def _index() -> Index:
-    return Index.create()
+    return Index.create(excludeDecls=True)  # the stand-in headers, hundreds of declarations

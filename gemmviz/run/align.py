@@ -18,6 +18,7 @@ from gemmviz.model.layouts import vector
 from gemmviz.model.sites import Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
+from gemmviz.run.cpu.simt.granularity import types_of_accesses
 from gemmviz.run.cpu.simt.interpret import Binding
 from gemmviz.source.nodes import Program
 from gemmviz.source.twin.twin import Twin, copied_bytes
@@ -241,7 +242,10 @@ def _slots(
     base, unit, size = np.zeros(count + 1, np.uint32), np.ones(count + 1, np.uint32), np.ones(count + 1, np.int64)
     for number, region in regions.items():
         base[number], unit[number], size[number] = region.base, region.unit, binding.arrays[number].size
-    width = np.array([each.width for each in binding.program.accesses], np.int64)[access]
+    types = types_of_accesses(binding.program)
+    wide = [each.width * types[n].bytes if n in types else 1 for n, each in enumerate(binding.program.accesses)]
+    itemsize = np.array([each.itemsize for each in binding.arrays] + [1], np.int64)[array]
+    width = np.maximum(1, np.array(wide, np.int64)[access] // itemsize)
     last = (size[array] - width).clip(0).astype(np.uint32)
     return Slots(access, threads, rows, array, base[array], unit[array], last)
 

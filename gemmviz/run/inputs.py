@@ -1,7 +1,8 @@
-"""The input matrices of a kernel: random (without zeros, reproducible by seed), their own indices, or ones."""
+"""The initial arrays of a kernel: random (reproducible by seed), their own indices, or ones; outputs are zero."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from math import prod
 from threading import Lock
 from typing import Any
 
@@ -12,6 +13,7 @@ from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
+from gemmviz.model.problem_kind import Shape
 
 _CHUNK = 1 << 20
 _LATEST, _CACHE_BYTES = 2, 64 << 20
@@ -61,23 +63,48 @@ def _filled(size: int, element: ElementType, filling: Filling, number: int, canc
         seed = filling.seed * 2 + number
         return _cache.get((size, element.name, seed), lambda: _random_matrix(size, element, seed, cancelled))
     numbers = np.ones(size) if filling.pattern == "ones" else np.arange(size, dtype=np.int64)
-    data = element.elements(numbers if element.is_float or filling.pattern == "ones" else numbers % 8)
+    exact = 2**element.significant if element.is_float else 8  # numbers below which the type holds exactly
+    data = element.elements(numbers if filling.pattern == "ones" else numbers % exact)
     data.flags.writeable = False
     return data
 
 
-def matrices(
-    problem: Problem, types: dict[str, ElementType], filling: Filling, cancelled: Callable[[], bool]
-) -> dict[str, Any]:
-    """A and B, read-only, and C, all zero, by name: flat arrays in memory order, of ``rows * columns`` elements.
+def _bins(size: int, bins: int, element: ElementType, filling: Filling, number: int) -> npt.NDArray[Any]:
+    """Whole numbers from 0 to ``bins`` - 1."""
+    patterns: dict[str, Callable[[], npt.NDArray[Any]]] = {
+        "random": lambda: np.random.default_rng(filling.seed * 2 + number).integers(0, bins, size),
+        "index": lambda: np.arange(size) % bins,
+        "ones": lambda: np.full(size, min(1, bins - 1)),
+    }
+    data = element.elements(patterns[filling.pattern]())
+    data.flags.writeable = False
+    return data
 
-    Integers take the values 0 to 7: at random, or their index modulo 8. Raises Cancelled.
+
+def initial(
+    problem: Problem, name: str, shape: Shape, types: dict[str, ElementType], filling: Filling, cancelled: Callable[[], bool]
+) -> npt.NDArray[Any]:
+    """One array before the run, flat in memory order: read-only values of an input, or zeros of an output."""
+    element, size, number = types[name], prod(shape), sorted(types).index(name)
+    if not problem.holds_before(name):
+        return np.zeros(size, element.stored)
+    if problem.array(name).contents == "bins":
+        return _bins(size, problem.sizes["bins"], element, filling, number)
+    data = _filled(size, element, filling, number, cancelled)
+    return data if problem.array(name).role == "input" else data.copy()
+
+
+def matrices(
+    problem: Problem,
+    shapes: Mapping[str, Shape],
+    types: dict[str, ElementType],
+    filling: Filling,
+    cancelled: Callable[[], bool],
+) -> dict[str, Any]:
+    """All arrays of a problem before the run, by name: inputs, which are read-only, and outputs, all zero unless they hold
+    values before the run. They are flat arrays in memory order.
+
+    Integers take the values 0 to 7: at random, or their index modulo 8; floats that hold only smaller indices than there are,
+    their index modulo what they hold; elements of an array of bins 0 to bins - 1. Raises Cancelled.
     """
-    arrays: dict[str, Any] = {}
-    for number, (name, element) in enumerate(sorted(types.items())):
-        rows, columns = problem.shapes[name]
-        if name == "C":
-            arrays[name] = np.zeros(rows * columns, element.stored)
-        else:
-            arrays[name] = _filled(rows * columns, element, filling, number, cancelled)
-    return arrays
+    return {name: initial(problem, name, shapes[name], types, filling, cancelled) for name in sorted(types)}

@@ -18,7 +18,7 @@ def needs_of(setup: Setup) -> tuple[Needs, str]:
     """
     launch = requested_launch(setup)
     registers = recorded_registers(setup.kernel.text, setup.parameters, device_for(setup))
-    shared = launch.shared_bytes + sum(map(_bytes, program_for(setup.kernel, setup.parameters).shared))
+    shared = launch.shared_bytes + sum(map(_bytes, program_for(setup.kernel, setup.definitions).shared))
     per_thread, source = (None, "") if registers is None else (registers.per_thread, f"recorded: {registers.source}")
     return Needs(launch.threads_per_block, per_thread, shared), source
 

@@ -13,7 +13,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.kit.window import Lens, lens_of
+from gemmviz.scenes.kit.window import Lens, has_lens
 from gemmviz.scenes.stage.layout import plan_of
 from gemmviz.session.comparison import Comparison
 from gemmviz.state.shot import Shot
@@ -124,7 +124,7 @@ class Display:
     def lens(self) -> Lens:
         """Whether the stage shows the lens or the whole; "auto" if there is no choice."""
         now = self.session.now
-        if now is None or not lens_of(now).is_lens:
+        if now is None or not has_lens(now):
             return "auto"
         options = options_for(self.session.shot, self.theme, self.session.slot.reading.size)
         return "lens" if plan_of(now, options).window.is_lens else "whole"

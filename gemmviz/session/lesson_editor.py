@@ -198,7 +198,6 @@ class LessonEditor:
         shown = self.session.shown
         self._awaits_run = stop.build in _BY_RUN and (shown is None or shown.setup != stop.shot.setup)
         self.session.player.play(False)
-        self.session.unread = ""
         present = self.session.shot
         self.session.show(replace(shot, theme=present.theme, type_scale=present.type_scale), RequestedSizes.of(shot.setup))
         self.changed.emit()

@@ -1,6 +1,5 @@
 """Opening of kernels, traces, saved views, benchmarks and lessons; files are read on a background thread."""
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,20 +7,24 @@ from pathlib import Path
 from psygnal import Signal
 
 from gemmviz.files.benchmark_file import read_benchmark
-from gemmviz.files.kernel_file import kernel_text
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.files.whole import is_file
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.watching import FileWatcher
-from gemmviz.launch.catalog import load_kernel
-from gemmviz.model.errors import GemmvizError
+from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.launch_form import form_of
+from gemmviz.loading.headerless import LaunchUnknown
+from gemmviz.loading.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel, opened
+from gemmviz.loading.project import kernel_files
+from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.setup import Setup
+from gemmviz.session import own_kernels
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.session import Session
-from gemmviz.state.notices import Notice
+from gemmviz.state.notices import Notice, Offer
 from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, resolve
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.runs import recorded_run
@@ -32,17 +35,23 @@ Show = Callable[[], None]
 
 class Opening:
     """Opens files in a session and runs the user's kernel again whenever its file is saved. Signals: ``opened`` with the path
-    of a file; ``busy_changed`` when reading starts or ends.
+    of a file; ``busy_changed`` when reading starts or ends; ``form_requested`` with the form of a launch to be filled in;
+    ``choice_requested`` with the kernel files of a folder.
     """
 
     opened = Signal(object)
     busy_changed = Signal()
+    form_requested = Signal(object)
+    choice_requested = Signal(object)
 
     def __init__(self, session: Session, post: Post, saved_views: LessonEditor, course: LessonPlayer) -> None:
         self.session, self.saved_views, self.course = session, saved_views, course
         self.followed: Path | None = None
         self.worker: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
+        self.names: tuple[str, ...] = ()  # kernels of the file that was opened last
+        self._given: dict[Path, GivenLaunch] = {}
         self._fallback: Shot | None = None
+        self._has_failed = False
         self._watcher = FileWatcher(post, self._on_file_changed)
 
     @property
@@ -62,6 +71,9 @@ class Opening:
         change; if nothing is displayed yet, ``fallback`` or the session's own shot is shown.
         """
         self._fallback = fallback
+        if path.is_dir():
+            self._read(lambda: self._folder(path))
+            return
         match kind_of(path):
             case "kernel":
                 self.choose_kernel(str(path))
@@ -77,22 +89,64 @@ class Opening:
         self._fallback = fallback
         self._read(lambda: self._shipped_lesson(name))
 
-    def choose_kernel(self, name: str) -> None:
-        """Select a shipped kernel by name, or one in a file. The user's settings are kept as far as the kernel can run with
-        them.
+    def choose_kernel(self, name: str, given: GivenLaunch | None = None) -> None:
+        """Select a shipped kernel by name, or one in a file, with these parts of its launch: by default those that were given
+        for the file before. The user's settings are kept as far as the kernel can run with them.
         """
-        path = Path(name).resolve() if Path(name).suffix == ".cu" or is_file(Path(name)) else None
+        path = Path(name).resolve() if is_kernel_file(name) else None
         requested, before = self.session.requested, self.session.shot.setup
-        self._follow(path)
         if path is None:
+            self._follow(None)
             self.worker.cancel()
             self.busy_changed.emit()
             try:
-                self._kernel(name, requested, before)()  # a shipped kernel is small
+                kernel = open_kernel(name)  # a shipped kernel is small
+                self._show_kernel(Opened(kernel), resolve(requested.for_kernel(kernel, before)), requested, before)
             except GemmvizError as error:
                 self._on_failed(error)
         else:
-            self._read(lambda: self._own_kernel(path, requested, before))
+            given = self._given.get(path, NOTHING_GIVEN) if given is None else given
+            self._read(lambda: self._own_kernel(path, given, requested, before))
+
+    def edit_launch(self) -> None:
+        """Request the form of the present kernel's launch."""
+        kernel = self.session.shot.setup.kernel
+        names = self.names if kernel.file == str(self.followed) else ()
+        self.form_requested.emit(form_of(kernel, names))
+
+    @property
+    def can_insert_header(self) -> bool:
+        """Whether the present kernel comes from a file without a header."""
+        return own_kernels.can_insert_header(self.session.shot.setup.kernel)
+
+    def insert_header(self) -> None:
+        """Write the launch of the present kernel into its file, and read the file again."""
+        kernel = self.session.shot.setup.kernel
+        self._do(lambda: own_kernels.insert_header(kernel))
+        self._given.pop(Path(kernel.file), None)
+        self.reload()
+
+    def edit_copy(self) -> Path | None:
+        """Copy the present kernel into the user's folder and open the copy, which is followed while it is edited. None, with a
+        notice, if it can't be written.
+        """
+        kernel = self.session.shot.setup.kernel
+        return self._do(lambda: own_kernels.copy_of(kernel))
+
+    def paste(self, text: str) -> None:
+        """Open a text as a kernel, from a new file in the user's folder."""
+        self._do(lambda: own_kernels.pasted(text))
+
+    def _do(self, work: Callable[[], Path | None]) -> Path | None:
+        """The result of ``work``, which is opened if it is a file. Errors become a notice."""
+        try:
+            path = work()
+        except GemmvizError as error:
+            self._on_failed(error)
+            return None
+        if path is not None:
+            self.open(path)
+        return path
 
     def reload(self) -> None:
         """Read the user's kernel file again."""
@@ -114,25 +168,50 @@ class Opening:
         self.busy_changed.emit()
 
     def _on_failed(self, error: GemmvizError) -> None:
-        self.session.notices.complain("file", error)
+        if isinstance(error, LaunchUnknown):
+            self._offer_form(error)
+        else:
+            self.session.notices.complain("file", error)
         if self.session.shown is None and not self.session.is_busy and self.session.error is None:
             self.start(self._fallback)
         self.busy_changed.emit()
 
-    def _kernel(self, name: str, requested: RequestedSizes, before: Setup) -> Show:
-        resolved = resolve(requested.for_kernel(load_kernel(name), before))
-        return lambda: self._show_kernel(name, resolved, requested, before)
+    def _offer_form(self, error: LaunchUnknown) -> None:
+        """Show the error with an offer of the form."""
+        offer = Offer("Describe the launch …", "Say what each argument is", lambda: self.form_requested.emit(error.form))
+        self.session.notices.put(Notice("file", str(error), offer=offer))
 
-    def _own_kernel(self, path: Path, requested: RequestedSizes, before: Setup) -> Show:
-        """Run a kernel file. If it can't be read as a kernel, its text is shown with the error marked."""
+    def _own_kernel(self, path: Path, given: GivenLaunch, requested: RequestedSizes, before: Setup) -> Show:
+        """Read and run a kernel file. If it can't be read, the display doesn't change; the file is followed until it can."""
+        is_same = str(path) == before.kernel.file
         try:
-            show = self._kernel(str(path), requested, before)
-        except GemmvizError as failed:
-            text, error = "", failed
-            with contextlib.suppress(GemmvizError):
-                text = kernel_text(path)
-            return lambda: self._show_unread(text, error)
+            read = opened(str(path), given, before=before.kernel if is_same else None)
+        except GemmvizError as error:
+            failure = error
+            return lambda: self._on_unreadable(path, failure, is_same)
+        if not is_same and read.kernel.launch_from != "header":
+            requested = RequestedSizes()  # sizes of another kernel needn't suit it
+        resolved = resolve(requested.for_kernel(read.kernel, before))
+
+        def show() -> None:
+            if given:
+                self._given[path] = given
+            self._show_kernel(read, resolved, requested, before)
+
         return self._and_announce(path, show)
+
+    def _on_unreadable(self, path: Path, error: GemmvizError, is_same: bool) -> None:
+        if is_same or self.session.shot.setup.kernel.is_shipped:
+            self._follow(path)
+        self._has_failed = True
+        self._on_failed(error)
+
+    def _folder(self, path: Path) -> Show:
+        """Open the only file with a kernel of a folder, or request a choice of one. Raises UsageError if there is none."""
+        files = kernel_files(path)
+        if not files:
+            raise UsageError("no file of the folder has a kernel", file=str(path))
+        return lambda: self.open(files[0], self._fallback) if len(files) == 1 else self.choice_requested.emit(files)
 
     def _trace(self, path: Path) -> Show:
         run = recorded_run(read_trace(path))
@@ -188,36 +267,30 @@ class Opening:
 
     # Showing
 
-    def _show_kernel(self, name: str, resolved: ResolvedSetup, requested: RequestedSizes, before: Setup) -> None:
-        session = self.session
-        if (session.requested, session.shot.setup) != (requested, before):  # settings changed while the file was read
-            self.choose_kernel(name)
-            return
-        session.unread = ""
+    def _show_kernel(self, read: Opened, resolved: ResolvedSetup, requested: RequestedSizes, before: Setup) -> None:
+        session, kernel = self.session, read.kernel
+        if session.shot.setup != before:  # settings changed while the file was read
+            resolved = resolve(session.requested.for_kernel(kernel, session.shot.setup))
+            requested = session.requested
+        self.names, self._has_failed = read.names, False
+        self._follow(None if kernel.is_shipped else Path(kernel.file))
         session.notices.drop("file", "sizes")
         if resolved.explanation:
             session.notices.put(Notice("sizes", resolved.explanation, warns=False))
         view = session.display.latest_replay if session.display.is_benchmark else session.shot.view
-        session.show(replace(session.shot, setup=resolved.setup, view=view))
-
-    def _show_unread(self, text: str, error: GemmvizError) -> None:
-        self.session.player.play(False)
-        self.session.unread = text
-        self._on_failed(error)
-        self.session.shot_changed.emit()
+        session.show(replace(session.shot, setup=resolved.setup, view=view), requested)
 
     def _leave_file(self) -> None:
         """Stop playback, and stop following the user's file."""
         self._follow(None)
         self.session.player.play(False)
-        self.session.unread = ""
 
     def _follow(self, path: Path | None) -> None:
         self.followed = path if path is not None and path.is_absolute() else None
         self._watcher.follow(self.followed)
 
     def _on_file_changed(self) -> None:
-        if self.session.unread or str(self.followed) == self.session.shot.setup.kernel.file:
+        if self._has_failed or str(self.followed) == self.session.shot.setup.kernel.file:
             self.reload()
 
 
@@ -227,7 +300,7 @@ def _as_on_disk(shot: Shot) -> Shot:
     if kernel.is_shipped or not Path(kernel.file).is_absolute() or not is_file(Path(kernel.file)):
         return shot
     try:
-        fresh = load_kernel(kernel.file)
+        fresh = open_kernel(kernel.file)
     except GemmvizError:
         return shot
     parameters = {name: shot.setup.parameters.get(name, default) for name, default in fresh.defaults.items()}

@@ -49,7 +49,6 @@ class Session:
         self.launch: Launch | None = None
         self.error: GemmvizError | None = None
         self.edited = ""  # name of the field that was set last
-        self.unread = ""  # text of a file that can't be read as a kernel
         self.system_is_dark = True
         self.engines, self.benchmarks = engines or Engines(post), Benchmarks(post)
         self.notices = Notices()
@@ -146,7 +145,6 @@ class Session:
     def show_recorded(self, run: KnownRun, name: str) -> None:
         """Show a run from a file without running anything."""
         self.stop_running()
-        self.unread = ""
         self.history.leave(self._entry)
         self.requested = RequestedSizes.of(run.setup)
         self.runner.take_recorded(run)

@@ -52,7 +52,6 @@ from gemmviz.source.types import (
     common,
     named_type,
     promoted,
-    scalar_of,
 )  # fmt: skip
 
 _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
@@ -219,9 +218,7 @@ def cast(low: Lowering, node: Node) -> Expr:
 
 def converted_by_cast(low: Lowering, value: Expr, to: CType, node: Node) -> Expr:
     match value.type, to:
-        case PointerType(to=have, space=space), PointerType(to=want) as pointer:
-            if scalar_of(have).dtype != scalar_of(want).dtype:
-                raise low.tree.error(f"{have} memory can't be read or written as {want}", node)
+        case PointerType(space=space), PointerType() as pointer:
             return Reinterpret(pointer.into(space), value, low.tree.place(node))
     return low.converted(value, to, node)
 

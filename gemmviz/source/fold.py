@@ -1,10 +1,9 @@
 """Constant folding by C's rules."""
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from gemmviz.source import rounding
 from gemmviz.source.nodes import Number
@@ -25,6 +24,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_CHOICES: dict[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs}
 SHIFT_BITS = (1 << 32) - 1  # of a shift's amount: shl and shr take 32, and clamp what is larger than the width (PTX ISA)
 
 
@@ -33,9 +33,9 @@ def converted(value: Number, source: Scalar, to: Scalar) -> Number:
     if to.kind == "b":
         return bool(value)
     if to.is_float:
-        return _rounded(float(value), to) if source.is_float else rounding.integer_to_float(int(value), to)
+        return rounding.rounded(float(value), to) if source.is_float else rounding.integer_to_float(int(value), to)
     if source.is_float and not -1 < value < 2**31:
-        return int(rounding.to_integer(np.array(value, source.dtype), to))
+        return rounding.to_integer(float(value), source, to)
     return wrap(int(value), to)
 
 
@@ -43,11 +43,6 @@ def wrap(value: int, to: Scalar) -> int:
     """An integer reduced modulo 2**bits to the range of ``to``."""
     value &= (1 << to.bits) - 1
     return value - (1 << to.bits) if to.kind == "i" and value >> (to.bits - 1) else value
-
-
-def _rounded(value: float, to: Scalar) -> float:
-    with np.errstate(over="ignore"):
-        return value if to.bits == 64 else float(to.dtype.type(value))
 
 
 def truncated_quotient(a: int, b: int) -> int:
@@ -60,7 +55,7 @@ def apply_binary(op: str, a: Any, b: Any, within: Scalar) -> Number:
     if op in COMPARISONS:
         return bool(_OPERATORS[op](a, b))
     if within.is_float:
-        return _rounded(_quotient(a, b) if op == "/" else _OPERATORS[op](float(a), float(b)), within)
+        return rounding.rounded(_quotient(float(a), float(b)) if op == "/" else _OPERATORS[op](float(a), float(b)), within)
     match op:
         case "/":
             result = truncated_quotient(a, b)
@@ -74,14 +69,26 @@ def apply_binary(op: str, a: Any, b: Any, within: Scalar) -> Number:
 
 
 def _quotient(a: float, b: float) -> float:
-    with np.errstate(all="ignore"):
-        return float(np.divide(np.float64(a), np.float64(b)))
+    """The quotient by IEEE 754, which Python raises an error for."""
+    if b == 0 or not (math.isfinite(a) and math.isfinite(b)):
+        if math.isnan(a) or math.isnan(b) or (a == 0 and b == 0) or (math.isinf(a) and math.isinf(b)):
+            return math.nan
+        sign = math.copysign(1.0, a) * math.copysign(1.0, b)
+        return math.copysign(0.0 if math.isinf(b) else math.inf, sign)
+    return a / b
 
 
 def _shifted(op: str, value: int, amount: int, bits: int) -> int:
     if op == "<<":
         return value << amount if amount < bits else 0
     return value >> min(amount, bits)
+
+
+def common_choice(name: str, values: list[Any]) -> int | None:
+    """The value of min, max or abs of integer constants; None for other functions and for floats."""
+    if name not in _CHOICES or not values or any(isinstance(value, float) for value in values):
+        return None
+    return int(_CHOICES[name](*values))
 
 
 def apply_unary(op: str, a: Any, within: Scalar) -> Number:

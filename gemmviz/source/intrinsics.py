@@ -3,11 +3,12 @@
 from tree_sitter import Node
 
 from gemmviz.model.errors import closest
+from gemmviz.source import fold
 from gemmviz.source.functions import FUNCTIONS, function_for
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Call, Const, Deref, Expr, MakeVector, Sequence
 from gemmviz.source.scope import FunctionScope
-from gemmviz.source.types import INT, VOID, PointerType, Scalar, VectorType, named_type, promoted, scalar_of
+from gemmviz.source.types import INT, UINT, VOID, PointerType, Scalar, VectorType, named_type, promoted, scalar_of
 
 _SHUFFLES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}
 _IGNORED = {"printf": "printf prints nothing here", "__threadfence": "", "__threadfence_block": "", "__builtin_assume": ""}
@@ -56,10 +57,13 @@ def _computed(low: Lowering, name: str, values: list[Expr], node: Node) -> Expr:
     arity = 1 if function is None else len(function.parameters)
     if function is None or len(values) != arity:
         raise low.tree.error(f"{name} takes {arity} argument{'s' if arity > 1 else ''}, not {len(values)}", node)
-    converted = [low.converted(value, kind, node) for value, kind in zip(values, function.parameters, strict=True)]
+    converted = [
+        low.converted(value, kind, node)
+        for value, kind in zip(values, function.parameters, strict=True)  # type: ignore[arg-type]
+    ]
     numbers = [each.value for each in converted if isinstance(each, Const)]
-    if len(numbers) == arity:
-        return Const(function.result, function(*numbers))
+    if len(numbers) == arity and (chosen := fold.common_choice(name, numbers)) is not None:
+        return Const(function.result, fold.wrap(chosen, function.result))  # type: ignore[arg-type]
     return Call(function.result, name, tuple(converted), low.tree.place(node))
 
 
@@ -97,5 +101,6 @@ def _shuffle(low: Lowering, name: str, values: list[Expr], node: Node) -> Expr:
     width = values[3] if len(values) == 4 else Const(INT, 32)
     assert isinstance(values[1].type, Scalar)
     kind = promoted(values[1].type)
-    moved, lane, width = (low.converted(each, to, node) for each, to in ((values[1], kind), (values[2], INT), (width, INT)))
-    return Call(kind, name, (moved, lane, width), low.tree.place(node))
+    types = (UINT, kind, INT, INT)
+    converted = tuple(low.converted(each, to, node) for each, to in zip((*values[:3], width), types, strict=True))
+    return Call(kind, name, converted, low.tree.place(node))

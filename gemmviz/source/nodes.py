@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gemmviz.model.errors import Place
+from gemmviz.model.phases import phase_loop
 from gemmviz.model.sites import SiteKind
-from gemmviz.model.trace import phase_loop
 from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, VectorType
 
 Number = int | float | bool
@@ -60,7 +60,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """``pointer + index * scale``, in elements of the pointer's own type."""
+    """``pointer + index * scale``. The scale counts scalars or vectors, and units of what is larger, such as a struct."""
 
     type: CType
     pointer: "Expr"

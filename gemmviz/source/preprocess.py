@@ -53,6 +53,7 @@ class _Preprocessor:
         self.line_starts = line_starts_of(text)
         self.tokens = list(_tokens(text))
         self.macros = {name: Macro(None, tuple(_texts(value))) for name, value in defines.items()}
+        self.given = frozenset(defines)  # a definition of the text doesn't change these
         self.pieces: list[str] = []
         self.segments: list[Segment] = []
         self.length = 0
@@ -248,6 +249,8 @@ class _Preprocessor:
     def _define(self, rest: list[Token], line: list[Token]) -> None:
         if not rest or not re.match(r"[A-Za-z_]", rest[0].text):
             raise self._error("#define needs a name", line[0])
+        if rest[0].text in self.given:
+            return
         following = line[line.index(rest[0]) + 1 :]
         parameters: tuple[str, ...] | None = None
         if following and following[0].text == "(":

@@ -1,50 +1,45 @@
-"""Floating-point operations that round once: conversions, fused multiply-add, remainder, rounding to integers.
+"""Conversions of single numbers that round once, as the device rounds; NumPy isn't needed."""
 
-NumPy lacks them or rounds twice. All functions take arrays of float32 or float64 of any shape (0-d included) that broadcast,
-and return an array of the same type unless stated otherwise.
-"""
-
+import math
+import struct
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from gemmviz.source.types import Scalar
 
-AnyFloats = npt.NDArray[np.floating[Any]]
-Doubles = AnyFloats  # float64 throughout
-
-_LAST_BITS = (1 << 29) - 1  # of a float64 significand: those that float32 doesn't have
-_MIDPOINT = 1 << 28  # what they are halfway between two float32
-_SMALLEST_NORMAL32 = float(np.finfo(np.float32).tiny)
-_SPLITTER = float((1 << 27) + 1)  # Veltkamp's: halves the significand of a float64
-_SMALLEST_SAFE, _LARGEST_SAFE = 2.0**-900, 2.0**900  # no product of these, and no rounding error of one, leaves float64
+_PACKED = {16: "<e", 32: "<f"}
+_BFLOAT16_SIGNIFICANT = 8
+_FLOAT_EXPONENT = 126  # of the smallest normal float32 and bfloat16: 2 ** -126
 
 
-def to_integer(value: AnyFloats, to: Scalar) -> npt.NDArray[Any]:
-    """The value truncated towards zero, as an array of the integer type ``to``; values out of range saturate.
+def rounded(value: float, to: Scalar) -> float:
+    """The number of the floating-point type ``to`` that is nearest to a double; ties go to even."""
+    if to.bits == 64 or not math.isfinite(value):
+        return value
+    if to.element.encode is not None:
+        return _nearest_bfloat16(Fraction(value), value)
+    return _packed(value, _PACKED[to.bits])
 
-    nvcc converts by ``cvt.rzi`` to 32 or 64 bits and cuts the result to narrower types. PTX ISA 9.0, cvt: values out of range
-    are clamped; NaN becomes 0 if the source is not .f64 and the destination has 32 bits, else ``1 << (bits - 1)``.
-    """
-    bits = max(32, to.bits)
-    wide = np.dtype(f"{to.kind}{bits // 8}")
-    low, high = int(np.iinfo(wide).min), int(np.iinfo(wide).max)
-    whole = np.trunc(value)
-    above, below = whole >= float(high + 1), whole < float(low)
-    not_a_number = 0 if value.dtype == np.float32 and bits == 32 else low if to.kind == "i" else 1 << (bits - 1)
-    inside = np.where(above | below | np.isnan(whole), 0, whole).astype(wide)
-    clamped = np.where(above, wide.type(high), np.where(below, wide.type(low), inside))
-    return np.asarray(np.where(np.isnan(whole), wide.type(not_a_number), clamped).astype(to.dtype))
+
+def _packed(value: float, form: str) -> float:
+    try:
+        return float(struct.unpack(form, struct.pack(form, value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _nearest_bfloat16(exact: Fraction, near: float) -> float:
+    """The bfloat16 nearest to a finite exact number; ``near`` is a double close to it."""
+    if not exact:
+        return near
+    exponent = max(math.frexp(near)[1], 1 - _FLOAT_EXPONENT)
+    step = Fraction(2) ** (exponent - _BFLOAT16_SIGNIFICANT)
+    return _packed(float(round(exact / step) * step), "<f")
 
 
 def integer_to_float(value: int, to: Scalar) -> float:
     """The floating-point number nearest to an integer of at most 64 bits."""
-    if to.bits == 64:
-        return float(value)
-    return float(np.array(value, np.uint64 if value > 0 else np.int64).astype(to.dtype))
+    return literal_to_float(Fraction(value), to)
 
 
 def literal_to_float(exact: Decimal | Fraction, to: Scalar) -> float:
@@ -52,134 +47,32 @@ def literal_to_float(exact: Decimal | Fraction, to: Scalar) -> float:
     try:
         double = float(exact)
     except OverflowError:
-        double = np.inf if exact > 0 else -np.inf
-    if to.bits == 64 or not np.isfinite(double):
+        return math.inf if exact > 0 else -math.inf
+    if to.bits == 64 or not math.isfinite(double):
         return double
-    if exact != double and not _is_odd(np.float64(double)):
-        double = float(np.nextafter(double, np.inf if exact > double else -np.inf))
-    with np.errstate(over="ignore"):
-        return float(to.dtype.type(double))
+    if exact != double and not _is_odd(double):
+        double = math.nextafter(double, math.inf if exact > double else -math.inf)
+    return rounded(double, to)
 
 
-def _is_odd(value: Any) -> Any:
-    """Whether the last bit of a float64's significand is set.
+def _is_odd(double: float) -> bool:
+    """Whether the last bit of the significand is set: what is rounded to odd is rounded on as the exact number would be."""
+    return bool(struct.unpack("<q", struct.pack("<d", double))[0] & 1)
 
-    What is rounded to odd is rounded on to float32 as the exact number would be (Boldo and Melquiond, Emulation of FMA and
-    correctly rounded sums, 2008).
+
+def to_integer(value: float, source: Scalar, to: Scalar) -> int:
+    """The value truncated towards zero, as an integer of the type ``to``; values out of range saturate.
+
+    nvcc converts by ``cvt.rzi`` to 32 or 64 bits and cuts the result to narrower types. PTX ISA 9.0, cvt: values out of range
+    are clamped; NaN becomes 0 if the source is not .f64 and the destination has 32 bits, else ``1 << (bits - 1)``.
     """
-    return (np.asarray(value, np.float64).view(np.int64) & 1).astype(bool)
-
-
-def half_away(value: AnyFloats) -> AnyFloats:
-    """The nearest integer, halves away from zero: C's round."""
-    size = np.abs(value)
-    whole = np.trunc(size)
-    return np.asarray(np.copysign(whole + (size - whole >= 0.5), value))
-
-
-def positive_difference(x: AnyFloats, y: AnyFloats) -> AnyFloats:
-    """The positive difference: C's fdim."""
-    return np.where(x <= y, x.dtype.type(0), x - y)
-
-
-def smaller(x: AnyFloats, y: AnyFloats) -> AnyFloats:
-    """The smaller number: C's fmin. Of two zeros, the negative one is smaller (PTX ISA, min)."""
-    return np.where((x == 0) & (y == 0), -(-x - y), np.fmin(x, y))
-
-
-def larger(x: AnyFloats, y: AnyFloats) -> AnyFloats:
-    """The larger number: C's fmax. Of two zeros, the positive one is larger (PTX ISA, max)."""
-    return np.where((x == 0) & (y == 0), x + y, np.fmax(x, y))
-
-
-def remainder(x: AnyFloats, y: AnyFloats) -> AnyFloats:
-    """The IEEE 754 remainder: x minus the multiple of y nearest to x, exact."""
-    size, by = np.abs(x).astype(np.float64), np.abs(y).astype(np.float64)
-    fits = by <= np.finfo(np.float64).max / 2
-    rest = np.where(fits, np.fmod(size, np.where(fits, 2 * by, 1)), size)
-    half = by / 2
-    is_tiny = by < 2 * np.finfo(np.float64).tiny  # where half of it may be inexact
-    is_beyond = np.where(is_tiny, rest + rest > by, rest > half)
-    rest = np.where(is_beyond, rest - by, rest)
-    is_beyond &= np.where(is_tiny, rest + rest >= by, rest >= half)
-    rest = np.where(is_beyond, rest - by, rest)
-    rest = np.where(np.isinf(by) & np.isfinite(size), size, rest)
-    rest = np.where((by == 0) | np.isnan(by) | ~np.isfinite(size), np.nan, rest)
-    return np.where(np.signbit(x), -rest, rest).astype(x.dtype)
-
-
-def fused(a: AnyFloats, b: AnyFloats, c: AnyFloats) -> AnyFloats:
-    """The product of a and b plus c, rounded once."""
-    return _fused32(a, b, c) if a.dtype == np.float32 else _fused64(a, b, c)
-
-
-def _fused32(a: AnyFloats, b: AnyFloats, c: AnyFloats) -> AnyFloats:
-    """The product of two float32 is exact in float64; their sum is rounded to odd where rounding it twice might go wrong."""
-    product, addend = a.astype(np.float64) * b, c.astype(np.float64)
-    total = np.asarray(product + addend)
-    may_be_halfway = (total.view(np.int64) & _LAST_BITS) == _MIDPOINT
-    may_be_halfway |= np.abs(total) < _SMALLEST_NORMAL32
-    if may_be_halfway.any():
-        total = np.where(may_be_halfway & np.isfinite(total), _sum_to_odd(product, addend), total)
-    return np.asarray(total.astype(np.float32))
-
-
-def _fused64(a: AnyFloats, b: AnyFloats, c: AnyFloats) -> AnyFloats:
-    """Error-free transformations where they work, else exact arithmetic lane by lane."""
-    a, b, c = np.broadcast_arrays(a, b, c)
-    size = np.abs(a * b)
-    safe = (np.abs(a) < _LARGEST_SAFE) & (np.abs(b) < _LARGEST_SAFE) & (np.abs(c) < _LARGEST_SAFE)
-    safe &= (size > _SMALLEST_SAFE) & (size < _LARGEST_SAFE)
-    plain = (a == 0) | (b == 0) | ~(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))
-    result = np.array(np.where(plain, a * b + c, _emulated(a, b, c)))
-    for lane in np.argwhere(~(safe | plain)):
-        at = tuple(lane)
-        result[at] = _exactly(float(a[at]), float(b[at]), float(c[at]))
-    return result
-
-
-def _emulated(a: Doubles, b: Doubles, c: Doubles) -> Doubles:
-    """Boldo and Melquiond's algorithm for a * b + c."""
-    high, low = _exact_product(a, b)
-    upper, rest = _exact_sum(c, low)
-    total, error = _exact_sum(high, upper)
-    return np.asarray(total + _sum_to_odd(rest, error))
-
-
-def _exact_sum(x: Doubles, y: Doubles) -> tuple[Doubles, Doubles]:
-    """The rounded sum, and its rounding error (Knuth)."""
-    total = x + y
-    of_y = total - x
-    return total, (x - (total - of_y)) + (y - of_y)
-
-
-def _exact_product(x: Doubles, y: Doubles) -> tuple[Doubles, Doubles]:
-    """The rounded product, and its rounding error (Dekker)."""
-    product = x * y
-    (x1, x2), (y1, y2) = _halves(x), _halves(y)
-    return product, ((x1 * y1 - product) + x1 * y2 + x2 * y1) + x2 * y2
-
-
-def _halves(x: Doubles) -> tuple[Doubles, Doubles]:
-    scaled = _SPLITTER * x
-    high = scaled - (scaled - x)
-    return high, x - high
-
-
-def _sum_to_odd(x: Doubles, y: Doubles) -> Doubles:
-    """The sum rounded to odd: of the two neighbours of an inexact sum that with an odd significand."""
-    total, error = _exact_sum(x, y)
-    total = np.asarray(total)
-    outwards = np.where((error > 0) == (total > 0), 1, -1)
-    moved = (total.view(np.int64) + outwards).view(np.float64)
-    return np.where((error == 0) | np.isnan(error) | _is_odd(total), total, moved)
-
-
-def _exactly(a: float, b: float, c: float) -> float:
-    exact = Fraction(a) * Fraction(b) + Fraction(c)
-    if not exact:
-        return a * b + c if c == 0 else 0.0
-    try:
-        return float(exact)
-    except OverflowError:
-        return np.inf if exact > 0 else -np.inf
+    bits = max(32, to.bits)
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if to.kind == "i" else (0, (1 << bits) - 1)
+    if math.isnan(value):
+        whole = 0 if source.bits < 64 and bits == 32 else 1 << (bits - 1)
+    elif math.isinf(value):
+        whole = high if value > 0 else low
+    else:
+        whole = max(low, min(math.trunc(value), high))
+    whole &= (1 << to.bits) - 1
+    return whole - (1 << to.bits) if to.kind == "i" and whole >> (to.bits - 1) else whole

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Literal
 
 from gemmviz.model.element_types import ELEMENT_TYPES, ElementType, element_type_of_c
+
+if TYPE_CHECKING:
+    import numpy as np
 
 AddressSpace = Literal["global", "shared", "local"]
 
@@ -25,8 +26,15 @@ class Scalar:
         return element_type_of_c(self.name)
 
     @property
-    def dtype(self) -> np.dtype:  # type: ignore[type-arg]
+    def dtype(self) -> "np.dtype":  # type: ignore[type-arg]
         return self.element.stored
+
+    @property
+    def running(self) -> "np.dtype":  # type: ignore[type-arg]
+        """The NumPy type of its values while a kernel runs: float32 for types that NumPy lacks."""
+        import numpy as np
+
+        return self.dtype if self.element.decode is None else np.dtype(np.float32)
 
     @property
     def bytes(self) -> int:
@@ -50,6 +58,11 @@ class VectorType:
     @property
     def bytes(self) -> int:
         return self.scalar.bytes * self.count
+
+    @property
+    def alignment(self) -> int:
+        """Bytes to whose multiples CUDA aligns it: its size if that is a power of two, at most 16, else its component's."""
+        return min(16, self.bytes) if self.count != 3 else self.scalar.bytes
 
     def __str__(self) -> str:
         return f"{self.scalar}{self.count}"
@@ -147,6 +160,23 @@ def unit_bytes(ctype: CType) -> int:
             return 1
 
 
+def size_bytes(ctype: CType) -> int:
+    """Bytes of a value of this type, as by sizeof; 1 for void, as in pointer arithmetic."""
+    match ctype:
+        case ArrayType(element=element, dims=dims):
+            return size_bytes(element) * prod(dims)
+        case PointerType():
+            return 8
+        case Void():
+            return 1
+    return ctype.bytes
+
+
+def units_of(ctype: CType) -> int:
+    """Units that a pointer to this type moves by when 1 is added to it."""
+    return size_bytes(ctype) // unit_bytes(ctype)
+
+
 def _scalar(spelling: str) -> Scalar:
     """The scalar that CUDA C spells so; messages use the first of its synonyms."""
     element = element_type_of_c(spelling)
@@ -155,11 +185,13 @@ def _scalar(spelling: str) -> Scalar:
 
 
 _NAMED = {spelling: _scalar(spelling) for each in ELEMENT_TYPES.values() for group in each.spellings for spelling in group}
-BOOL, CHAR, SCHAR = _NAMED["bool"], _NAMED["char"], _NAMED["signed char"]
+BOOL, CHAR, SCHAR, UCHAR = _NAMED["bool"], _NAMED["char"], _NAMED["signed char"], _NAMED["unsigned char"]
 INT, UINT, LONG, ULONG = _NAMED["int"], _NAMED["unsigned int"], _NAMED["long"], _NAMED["unsigned long"]
+SHORT, USHORT = _NAMED["short"], _NAMED["unsigned short"]
 FLOAT, DOUBLE = _NAMED["float"], _NAMED["double"]
+HALF, BFLOAT16 = _NAMED["half"], _NAMED["__nv_bfloat16"]
 VOID = Void()
-_VECTORS = {"float", "double", "int", "uint", "char", "uchar", "short", "ushort"}
+_VECTORS = {"half", "float", "double", "int", "uint", "char", "uchar", "short", "ushort"}
 COMPONENTS = "xyzw"
 
 

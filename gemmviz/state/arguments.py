@@ -8,23 +8,48 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.files.kinds import kind_of
-from gemmviz.launch.catalog import DEFAULT_KERNEL, load_kernel
+from gemmviz.launch.catalog import DEFAULT_KERNEL
+from gemmviz.launch.given_launch import GivenLaunch, formulas_of
 from gemmviz.launch.legality import setup_for
+from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import UsageError
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.state.flags import Flag, integer_from, setup_flags, view_flags
 from gemmviz.state.shot import Against, Shot, Trial, read_view
 
+_LAUNCH_FLAGS = {
+    "entry": ("NAME", "the kernel, with template arguments if it has any: 'sgemm<64, 8>'"),
+    "args": ("LIST", "what each argument is, 'A,B,C,N', or some by name: 'width=N,out=C'"),
+    "block": ("LIST", "threads of a block, '16,16'"),
+    "grid": ("LIST", "blocks of the grid, 'ceil_div(N, 16),ceil_div(M, 16)'"),
+    "shared": ("BYTES", "dynamic shared memory of a block"),
+    "column-major": ("LIST", "matrices that are stored by columns, 'A,B'"),
+}
+_LISTS = {"args": 64, "block": 3, "grid": 3, "column-major": 64}  # most formulas of each
+
 # Parsers
 
 
-def add_setup(parser: argparse.ArgumentParser, what: str, *, required: bool = True, with_record: bool = True) -> None:
-    """Add the kernel, flags for all settings of its run and, if ``with_record``, for what is recorded."""
+def add_setup(
+    parser: argparse.ArgumentParser,
+    what: str,
+    *,
+    required: bool = True,
+    with_record: bool = True,
+    with_launch: bool = True,
+    taken: tuple[str, ...] = (),
+) -> None:
+    """Add the kernel, flags for all settings of its run, for what is recorded if ``with_record``, and for its launch if
+    ``with_launch``; those of the launch that are ``taken`` by the command are called ``--launch-…``.
+    """
     parser.add_argument("kernel", metavar=what, nargs=None if required else "?")
     for flag in setup_flags(with_record=with_record):
         _add(parser, flag)
     parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the kernel")
+    if with_launch:
+        add_launch(parser, taken)
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +62,14 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     groups["time"].add_argument("--phase", type=integer_from(1), help="the first step of this phase, counted from 1")
 
 
+def add_launch(parser: argparse.ArgumentParser, taken: tuple[str, ...] = ()) -> None:
+    """Add flags for the parts of a launch. They take precedence over the file's header and its host code."""
+    group = parser.add_argument_group("launch of a kernel in a file", "read from the file where they are left out")
+    for name, (metavar, text) in _LAUNCH_FLAGS.items():
+        flag = f"--launch-{name}" if name in taken else f"--{name}"
+        group.add_argument(flag, dest=f"launch_{name.replace('-', '_')}", default="", metavar=metavar, help=text)
+
+
 def _add(parser: Any, flag: Flag) -> None:
     parser.add_argument(flag.name, dest=flag.attribute, default=None, **flag.options)
 
@@ -44,9 +77,24 @@ def _add(parser: Any, flag: Flag) -> None:
 # From arguments to a shot
 
 
+def launch_from(args: argparse.Namespace) -> GivenLaunch:
+    """The given parts of the launch. Raises UsageError."""
+    texts = {name: getattr(args, f"launch_{name.replace('-', '_')}", "") for name in _LAUNCH_FLAGS}
+    lists = {name: formulas_of(texts[name], f"--{name}", most) if texts[name] else () for name, most in _LISTS.items()}
+    columns = lists["column-major"]
+    return GivenLaunch(
+        texts["entry"], lists["args"], lists["block"], lists["grid"], texts["shared"], frozenset(columns) if columns else None
+    )
+
+
+def kernel_from(args: argparse.Namespace) -> KernelSpec:
+    """The kernel that the arguments name, with the given parts of its launch. Raises GemmvizError."""
+    return open_kernel(args.kernel or DEFAULT_KERNEL, launch_from(args))
+
+
 def setup_from(args: argparse.Namespace) -> Setup:
     """The setup to run. Raises UsageError or SettingError."""
-    return with_setup(args, Shot(setup_for(load_kernel(args.kernel or DEFAULT_KERNEL)))).setup
+    return with_setup(args, Shot(setup_for(kernel_from(args)))).setup
 
 
 def shot_from_setup(args: argparse.Namespace, trial: Trial) -> Shot:
@@ -56,7 +104,7 @@ def shot_from_setup(args: argparse.Namespace, trial: Trial) -> Shot:
 
 def is_set(args: argparse.Namespace) -> bool:
     """Whether any setting of the setup was given besides the kernel."""
-    return bool(args.D) or any(getattr(args, flag.attribute, None) is not None for flag in setup_flags())
+    return bool(args.D or launch_from(args)) or any(getattr(args, flag.attribute, None) is not None for flag in setup_flags())
 
 
 def shot_from(args: argparse.Namespace) -> Shot:
@@ -65,7 +113,7 @@ def shot_from(args: argparse.Namespace) -> Shot:
     if args.kernel is not None and kind_of(path) == "view":
         shot = read_view(path)
     else:
-        shot = Shot(setup_for(load_kernel(args.kernel or DEFAULT_KERNEL)), theme="dark")
+        shot = Shot(setup_for(kernel_from(args)), theme="dark")
     return view_from(args, with_setup(args, shot))
 
 

@@ -10,7 +10,7 @@ from gemmviz.launch.legality import device_for
 from gemmviz.model.device import Device
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch, Parameter
-from gemmviz.model.setting import FieldKind, Setting, settings_of
+from gemmviz.model.setting import FieldKind, Setting
 from gemmviz.model.setup import Setup
 from gemmviz.model.words import many
 
@@ -44,7 +44,7 @@ class Field:
 
 def fields_of(setup: Setup) -> list[Field]:
     """The settings in order; the kernel's parameters follow the sizes."""
-    settings = list(settings_of(type(setup)))
+    settings = list(setup.settings)
     fields = [_field(each, setup, settings) for each in settings]
     sizes = sum(each.path[0] == "problem" for each in settings)
     parameters = [_of_parameter(each, setup.parameters[each.name]) for each in setup.kernel.parameters]
@@ -58,7 +58,7 @@ def put(setup: Setup, name: str, value: FieldValue) -> Setup:
         raise SettingError(f"{field.label} can't be {value!r}", names=(name,))
     if name in setup.parameters:
         return setup.changed(**{name: int(value)})
-    setting = next(each for each in settings_of(type(setup)) if each.name == name)
+    setting = next(each for each in setup.settings if each.name == name)
     return setting.put(setup, float(value) if field.kind == "decimal" else value)  # type: ignore[no-any-return]
 
 

@@ -11,6 +11,8 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.position import Position
 from gemmviz.files.devices import device_names
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.errors import UsageError
+from gemmviz.model.problem import Problem
 from gemmviz.model.setting import Setting, settings_of
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.catalog import views
@@ -47,8 +49,9 @@ class Flag:
 
 def setup_flags(kind: type = Setup, with_record: bool = True) -> list[Flag]:
     """Flags of the settings of a setup; ``with_record``: including those that only affect what is recorded."""
-    chosen = (each for each in settings_of(kind) if with_record or not each.control.of_record)
-    return [_flag(each.within("setup")) for each in chosen if each.control.flag]
+    own = (*_SIZES, *settings_of(kind))
+    chosen = (each for each in own if each.control.flag and (with_record or not each.control.of_record))
+    return [_SIZE_FLAG, *(_flag(each.within("setup")) for each in chosen)]
 
 
 def view_flags(kind: type = Shot) -> list[Flag]:
@@ -70,6 +73,12 @@ def _view_flags(kind: type) -> Iterator[Flag]:
 # One field
 
 
+def _of(setting: Setting, shot: Shot, default: Any = None) -> Any:
+    """The value of a setting; the default if the shot's problem has no such size."""
+    has = setting.path[:2] != ("setup", "problem") or setting.name in shot.setup.problem.numbers
+    return setting.of(shot) if has else default
+
+
 def _flag(setting: Setting) -> Flag:
     """A flag that is omitted if the shot has the default of its kernel."""
     form = TEXT_FORMS.get(setting.type)
@@ -78,7 +87,7 @@ def _flag(setting: Setting) -> Flag:
         return setting.put(shot, value if form is None else form.parse(setting.of(shot), value))  # type: ignore[no-any-return]
 
     def words(shot: Shot) -> str | list[str] | None:
-        value, default = setting.of(shot), setting.of(Shot(setup_for(shot.setup.kernel)))
+        value, default = _of(setting, shot), _of(setting, Shot(setup_for(shot.setup.kernel)))
         if value == default:
             return None
         return form.words(value) if form is not None else _words(setting, value)
@@ -111,6 +120,35 @@ def _options(setting: Setting, is_repeated: bool) -> dict[str, Any]:
     if is_repeated:
         options["action"] = "append"
     return options | {"metavar": control.metavar or setting.name.upper()}
+
+
+# Sizes of problems
+
+
+def _with_sizes(shot: Shot, texts: list[str]) -> Shot:
+    """The shot with other sizes and factors of its problem, from texts such as rows=64. Raises UsageError."""
+    numbers: dict[str, float] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            numbers[name] = int(number) if number.lstrip("-").isdecimal() else float(number)
+        except ValueError:
+            raise UsageError(f"--dim {text}: write --dim NAME=NUMBER, such as rows=64") from None
+    return replace(shot, setup=replace(shot.setup, problem=shot.setup.problem.__replace__(**numbers)))
+
+
+def _size_words(shot: Shot) -> list[str] | None:
+    """Sizes and factors that differ from the kernel's own and have no flag of their own."""
+    own, with_flag = shot.setup.kernel.problem.numbers, {each.name for each in _SIZES}
+    changed = {name: number for name, number in shot.setup.problem if own.get(name) != number and name not in with_flag}
+    return [f"{name}={number!r}" for name, number in changed.items()] or None
+
+
+_SIZES = tuple(each.within("problem") for each in Problem(8, 8, 8).settings)
+_SIZE_FLAG = Flag(
+    "--dim", _with_sizes, _size_words,
+    {"action": "append", "metavar": "NAME=N", "help": "a size of a problem that is no multiplication, such as rows=64"},
+)  # fmt: skip
 
 
 # Focus and step

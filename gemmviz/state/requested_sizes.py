@@ -9,8 +9,6 @@ from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
 
-_SIZES = ("M", "N", "K")
-
 
 @dataclass(frozen=True, slots=True)
 class RequestedSizes:
@@ -29,10 +27,10 @@ class RequestedSizes:
 
     def for_kernel(self, kernel: KernelSpec, before: Setup) -> Setup:
         """The requested setup of a kernel; other settings are taken from ``before``."""
-        sizes = {name: value for name, value in self.numbers.items() if name in _SIZES}
+        sizes = {name: value for name, value in self.numbers.items() if name in kernel.problem.sizes}
         parameters = {name: value for name, value in self.numbers.items() if name in kernel.defaults}
         return replace(
-            setup_for(kernel, replace(kernel.problem, **sizes), parameters),
+            setup_for(kernel, kernel.problem.__replace__(**sizes), parameters),
             filling=before.filling, device=before.device, blocks=before.blocks, phases=before.phases,
         )  # fmt: skip
 

@@ -63,19 +63,37 @@ class LaunchMetric:
     name: str
     of: Callable[[Setup, LaunchCounts], Amount]
     tip: str
+    input: int | None = None
+
+    def name_for(self, setup: Setup) -> str:
+        """The displayed name. ``input``: the number of the input array that it is about."""
+        inputs = _inputs(setup)
+        return self.name if self.input is None else f"{self.name} {inputs[self.input] if self.input < len(inputs) else '–'}"
 
 
 def _whole(value: int) -> Amount:
     return Amount(value, spaced(value))
 
 
-def _intensity(flops: int, size_bytes: int) -> Amount:
-    value = intensity(flops, size_bytes)
+_NONE = Amount(float("nan"), "–")
+
+
+def _intensity(setup: Setup, size_bytes: int) -> Amount:
+    if setup.problem.flops is None:
+        return _NONE
+    value = intensity(setup.problem.flops, size_bytes)
     return Amount(value, f"{value:.3g} flop/B")
 
 
-def _reuse(counts: LaunchCounts, name: str) -> Amount:
-    value = loads_per_element(counts).get(name, 0.0)
+def _inputs(setup: Setup) -> list[str]:
+    return [array.name for array in setup.problem.arrays if array.role != "output"]
+
+
+def _reuse(setup: Setup, counts: LaunchCounts, place: int) -> Amount:
+    inputs = _inputs(setup)
+    if place >= len(inputs):
+        return _NONE
+    value = loads_per_element(counts).get(inputs[place], 0.0)
     return Amount(value, f"{value:.6g}")
 
 
@@ -89,15 +107,15 @@ LAUNCHES = (
     LaunchMetric("Bytes moved, global", lambda setup, counts: _whole(counts.total("global").bytes_moved(counts.rules)),
                  "Number of sectors moved, times their size"),
     LaunchMetric("Intensity, bytes requested",
-                 lambda setup, counts: _intensity(setup.problem.flops, counts.total("global").bytes_asked),
-                 "Arithmetic intensity: 2·M·N·K floating-point operations per byte that the threads request"),
+                 lambda setup, counts: _intensity(setup, counts.total("global").bytes_asked),
+                 "Arithmetic intensity: floating-point operations per byte that the threads request"),
     LaunchMetric("Intensity, bytes moved",
-                 lambda setup, counts: _intensity(setup.problem.flops, counts.total("global").bytes_moved(counts.rules)),
-                 "Arithmetic intensity: 2·M·N·K floating-point operations per byte of moved sectors"),
-    LaunchMetric("Loads per element of A", lambda setup, counts: _reuse(counts, "A"),
-                 "Average number of loads of an element of A from global memory"),
-    LaunchMetric("Loads per element of B", lambda setup, counts: _reuse(counts, "B"),
-                 "Average number of loads of an element of B from global memory"),
+                 lambda setup, counts: _intensity(setup, counts.total("global").bytes_moved(counts.rules)),
+                 "Arithmetic intensity: floating-point operations per byte of moved sectors"),
+    LaunchMetric("Loads per element of", lambda setup, counts: _reuse(setup, counts, 0),
+                 "Average number of loads of an element of the first input from global memory", 0),
+    LaunchMetric("Loads per element of", lambda setup, counts: _reuse(setup, counts, 1),
+                 "Average number of loads of an element of the second input from global memory", 1),
 )  # fmt: skip
 
 

@@ -16,11 +16,12 @@ def focus_at(moment: Moment, hit: Hit) -> Focus | None:
     if target is None:
         return None
     number, element = target
-    is_result = trace.arrays[number].name == "C"
+    is_result = number == trace.result
     thread = moment.replay.owners.thread_of(element) if is_result else _toucher(moment, number, element)
     if thread is None:
+        result = "the result" if trace.result is None else trace.arrays[trace.result].name
         why = "no traced thread computes this element" if is_result else "no thread touches this now"
-        raise UsageError(why, remedy="click an element of C to follow its thread")
+        raise UsageError(why, remedy=f"click an element of {result} to follow its thread")
     block, _ = trace.space.indices(thread)
     if moment.focus.thread is not None and thread == scope.threads.start:
         return Focus(moment.focus.block)

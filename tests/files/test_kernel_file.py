@@ -37,7 +37,7 @@ def test_defaults_and_prose() -> None:
         (GOOD.replace("entry =", "enrty ="), 2, "'enrty' is unknown .did you mean entry"),
         (GOOD.replace("// [par", '// [[require]]\n// that = "1"\n// [par'), 6, "require 1: the field 'else' is missing"),
         (GOOD.replace("default = 4", "default = -4"), 7, "default: Expected a whole number >= 0"),
-        (GOOD.replace("// [par", "// problem = { M = 0 }\n// [par"), 6, "problem, M: Expected a whole number >= 1"),
+        (GOOD.replace("// [par", "// problem = { M = 0 }\n// [par"), 6, "problem: M = 0: it must be at least 1"),
     ],
 )
 def test_mistakes_are_placed(text: str, line: int, words: str) -> None:
@@ -64,9 +64,9 @@ def test_illegal_settings_name_the_limit_and_the_nearest(
         launch_for(setup_for(spec, Problem(*size), parameters))
     assert caught.value.nearest == nearest
     for name, value in nearest.items():  # what is offered works
-        sizes = {**Problem(*size).sizes, **{n: v for n, v in nearest.items() if n in "MNK"}}
+        sizes = {n: v for n, v in nearest.items() if n in "MNK"}
         good = {**parameters, **({name: value} if name in parameters else {})}
-        assert launch_for(setup_for(spec, Problem(**sizes), good)).threads_per_block > 0
+        assert launch_for(setup_for(spec, Problem(*size).__replace__(**sizes), good)).threads_per_block > 0
 
 
 def test_device_limits_hold_without_a_rule() -> None:
@@ -77,7 +77,7 @@ def test_device_limits_hold_without_a_rule() -> None:
 
 
 def test_sizes_below_one_and_beyond_32_bits() -> None:
-    with pytest.raises(SettingError, match="at least one row"):
+    with pytest.raises(SettingError, match="at least 1"):
         Problem(0, 1, 1)
     with pytest.raises(SettingError, match="32-bit"):
         Problem(1 << 16, 1 << 16, 1)
@@ -104,3 +104,26 @@ def test_too_much_shared_memory_is_a_setting_that_cannot_run() -> None:
     with pytest.raises(SettingError, match="400000 bytes of shared memory; NVIDIA H200 allows 49152") as caught:
         trace_of(kernel_from("__shared__ float s[100000]; s[0] = 1.0f;"))
     assert caught.value.id == "shared-memory"
+
+
+ABOVE = (
+    "\ufeff#pragma once\n\n// Copyright (c) somebody\n// All rights reserved = yes\n/* Second\n   notice\n */\n/* third */\n"
+)
+
+
+@pytest.mark.parametrize(
+    "above", ["// Copyright\n", "#pragma once\n", "/* a */\n", "/*\n * a\n */\n\n", ABOVE.removeprefix("\ufeff")]
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_header_may_stand_below_comments_and_pragma_once(above: str, end: str) -> None:
+    text = (above + GOOD).replace("\n", end)
+    assert parse_kernel(text, "k.cu").entry == "k"
+    with pytest.raises(SourceError) as caught:
+        parse_kernel(text.replace('entry = "k"', "entry = 3"), "k.cu")
+    assert sure(caught.value.place).line == above.count("\n") + 2
+
+
+@pytest.mark.parametrize("above", ["int x;\n", "#include <a.h>\n", "/* open\n", "/* one */ int x;\n/*\n"])
+def test_a_header_stands_above_all_code(above: str) -> None:
+    with pytest.raises(SourceError, match="no gemmviz header"):
+        parse_kernel(above + GOOD, "k.cu")

@@ -101,7 +101,7 @@ def _endless_view(patch: Patch) -> None:
             _forever()
         return view.still(moment, options)
 
-    patch.setitem(views(), "block_tiles", replace(view, still=still))
+    patch.setitem(views(), "block_tiles", replace(view, draw=still))
 
 
 def _on_error(act: Callable[[], object]) -> Wrapped:

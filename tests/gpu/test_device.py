@@ -119,7 +119,7 @@ def test_the_twin_computes_bit_for_bit_what_the_kernel_does(name: str) -> None:
         def both(work: Any) -> tuple[Any, Any]:
             runner.trace(work, None, Recording(limit_bytes=1 << 30), timeout_s=10.0)
             twin = work.matrix("C").get()
-            work.clear_c(np.nan)
+            work.reset_outputs(np.nan)
             runner.launch_real(work, 1)
             return twin.view(np.uint32), work.matrix("C").get().view(np.uint32)
 

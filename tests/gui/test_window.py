@@ -399,7 +399,7 @@ def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot: QtBot, tmp_path
     session.navigation.go_to_step(session.navigation.run_steps - 1)
     assert len(rects_of(window, "wrong").boxes) == 1024
     assert session.now is not None
-    assert "wrong: differs from the float64 product" in hover_lines(session.now, Hit(cells_of(window, "C"), 0, 0))
+    assert "wrong: differs from the float64 result" in hover_lines(session.now, Hit(cells_of(window, "C"), 0, 0))
 
 
 def test_settings_that_cannot_run_are_not_clamped(qtbot: QtBot) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.codec import FormatError, from_plain
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
@@ -33,7 +34,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Timing
 from gemmviz.run.protocol import error_from_plain, error_to_plain, line_of
-from gemmviz.run.worker.link import WorkerLink, gemmviz_command
+from gemmviz.run.worker.link import WorkerLink
 from gemmviz.run.worker.remote import RemoteGpu
 from tests.conftest import sure
 

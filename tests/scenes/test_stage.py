@@ -19,8 +19,9 @@ from gemmviz.scenes.kit.palette import AREA, BASE, FIRST_FILL, FIRST_GROUP, FIRS
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, Squares
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.kit.window import Lens
-from gemmviz.scenes.stage.layout import CellGrid, plan_of
+from gemmviz.scenes.kit.window import Lens, Window
+from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.layout import plan_of
 from gemmviz.scenes.stage.matrix import label_size
 from gemmviz.scenes.views.stage_view import matrix_state
 from gemmviz.scenes.views.stage_view import stage_scene as drawn
@@ -131,6 +132,7 @@ def test_the_lens_shows_what_matters_with_true_indices() -> None:
     reader = read(trace, Focus((3, 5, 0)))
     plan = plan_of(reader.at(0), ViewOptions())
     assert plan.window.is_lens
+    assert isinstance(plan.window, Window)
     assert plan.window.m == (39, 49)  # the block's eight rows and what is beside them
     assert plan.window.n == (23, 33)
     whole = plan_of(reader.at(0), ViewOptions(lens="whole"))
@@ -140,6 +142,7 @@ def test_the_lens_shows_what_matters_with_true_indices() -> None:
     lit = np.argwhere(cells.fill == LIT)
     assert [(cells.origin[0] + r, cells.origin[1] + c) for r, c in lit.tolist()] == [(row, 0) for row in range(40, 48)]
     later = plan_of(reader.at(2 * 300), ViewOptions())
+    assert isinstance(later.window, Window)
     assert later.window.k[0] <= 300 < later.window.k[1]  # it goes along
     assert plan_of(read(trace, Focus((3, 5, 0), everyone=True)).at(0), ViewOptions()).window == whole.window
 

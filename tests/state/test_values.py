@@ -115,7 +115,10 @@ def test_a_position_of_an_older_version_is_read() -> None:
             "format = 'gemmviz view'\nversion = 1\nview = 'sideways'\n[setup]\nkernel = '04_tiled'\nproblem = {M=8,N=8,K=8}",
             "no view",
         ),
-        ("format = 'gemmviz view'\nversion = 1\n[setup]\nkernel = '04_tiled'\nproblem = {M='a',N=8,K=8}", "setup.problem.M"),
+        (
+            "format = 'gemmviz view'\nversion = 1\n[setup]\nkernel = '04_tiled'\nproblem = {M='a',N=8,K=8}",
+            "M: expected a whole number, not .a. - at .*setup.problem",
+        ),
         (
             "format = 'gemmviz view'\nversion = 1\nmoment = 7\n[setup]\nkernel = '04_tiled'\nproblem = {M=8,N=8,K=8}",
             "Moment can't be 7",

@@ -76,7 +76,12 @@ def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[float, str, tu
 
 
 def _demand(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem) -> Reason:
-    """The limiting factor of a kernel without losses: the demand of each multiply-add."""
+    """The limiting factor of a kernel without losses: the demand of each multiply-add, if the problem has any."""
+    few_warps = limits.is_certain and limits.warps_percent < _LOW_OCCUPANCY
+    if few_warps and not problem.is_multiply:
+        return _occupancy(limits)
+    if not problem.is_multiply or problem.flops is None:
+        return Reason("nothing", "No counted cost stands out", f"{spaced(counts.total('global').bytes_asked)} bytes requested")
     multiplies = problem.flops / 2
     requested = counts.total("global", "read").bytes_asked / multiplies
     read = values_read(counts) / multiplies
@@ -89,7 +94,11 @@ def _demand(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem) -> 
         sentence = f"Each multiply-add reads {read:.3g} values from shared memory"
         instructions = spaced(counts.total("shared", "read").requests)
         return Reason("shared", sentence, f"{instructions} instructions of warps for {spaced(int(multiplies))} multiply-adds")
-    if limits.is_certain and limits.warps_percent < _LOW_OCCUPANCY:
-        sentence = f"An SM holds {limits.warps} of {limits.device.max_warps_per_sm} warps: too few to hide latency"
-        return Reason("occupancy", sentence, f"limited by {' and '.join(limits.limiting)}")
+    if few_warps:
+        return _occupancy(limits)
     return Reason("nothing", "No counted cost stands out", f"{requested:.2g} bytes and {read:.2g} values a multiply-add")
+
+
+def _occupancy(limits: OccupancyLimits) -> Reason:
+    sentence = f"An SM holds {limits.warps} of {limits.device.max_warps_per_sm} warps: too few to hide latency"
+    return Reason("occupancy", sentence, f"limited by {' and '.join(limits.limiting)}")

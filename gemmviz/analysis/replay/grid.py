@@ -24,7 +24,7 @@ class Grid:
     @property
     def whole(self) -> tuple[int, int]:
         """Rows and columns of cells over the whole array."""
-        rows, columns = rows_columns(self.array)
+        rows, columns = self.array.extents
         return -(-rows // self.factor), -(-columns // self.factor)
 
     @property
@@ -71,7 +71,7 @@ class Grid:
         (r0, c0), (height, width) = self.origin, self.shape
         rows = (np.arange(r0, r0 + height, dtype=np.int64) * self.factor)[:, None]
         columns = (np.arange(c0, c0 + width, dtype=np.int64) * self.factor)[None, :]
-        high, wide = rows_columns(self.array)
+        high, wide = self.array.extents
         return columns * high + rows if self.array.column_major else rows * wide + columns
 
     def table(self) -> npt.NDArray[np.uint8]:
@@ -81,10 +81,3 @@ class Grid:
     def shaped(self, table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """A ``table`` as (rows, columns)."""
         return table[: self.cell_count].reshape(self.shape)
-
-
-def rows_columns(array: MemoryArray) -> tuple[int, int]:
-    """Rows and columns of an array; a shared array as declared, with leading dimensions stacked as rows."""
-    if len(array.shape) > 1:
-        return array.size // array.shape[-1], array.shape[-1]
-    return 1, array.size

@@ -20,6 +20,7 @@ from gemmviz.analysis.replay.terms import Terms, ThreadTerms, of_thread
 from gemmviz.analysis.replay.tile_loads import TileLoads
 from gemmviz.analysis.replay.tiles import TileContent, Tiles
 from gemmviz.model.arrays import Floats, Ints, Longs
+from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.trace import Trace
 from gemmviz.model.watched import VariableValue, Watched
@@ -178,6 +179,15 @@ class Moment:
         self._cache: dict[Any, Any] = {}
         self.site: Site = self.trace.site_of(step)
         self.phase = int(self.trace.phase[step])
+
+    @property
+    def problem(self) -> Problem:
+        return self.trace.setup.problem
+
+    @property
+    def home(self) -> int | None:
+        """The number of the array on which threads are drawn; None if there is none."""
+        return self.replay.owners.home
 
     def cached(self, key: Any, make: Callable[[], _Cached]) -> _Cached:
         """The cached value for a key, computed by ``make`` if missing."""

@@ -1,5 +1,6 @@
-"""The owner of each element of C: the thread that stores it."""
+"""The owner of each element of the result, C of a multiplication: the thread that stores it."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,13 @@ NEVER = np.iinfo(np.int64).max
 
 
 class Owners:
-    """``elements`` (ascending) are the elements of C that the traced threads store, ``threads`` the thread that stores each
-    (the last one), ``steps`` the step of the first store; ``array`` is C itself, None in a trace without it.
+    """``elements`` (ascending) are the elements of the result that the traced threads store, ``threads`` the thread that stores
+    each (the last one), ``steps`` the step of the first store; ``array`` is the result itself, None in a trace without it.
     """
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        number = trace.number_of("C")
+        number = trace.result
         self.array: MemoryArray | None = None if number is None else trace.arrays[number]
         touches = () if number is None else trace.touches_of(number, "write")
         events = sorted((int(step), int(row), t) for t in touches for step, row in zip(t.steps, t.rows, strict=True))
@@ -54,11 +55,37 @@ class Owners:
         return self.elements[inside], self.threads[inside] - threads.start
 
     def homes(self, threads: slice) -> npt.NDArray[np.float64]:
-        """The mean (row, column) of each thread's own elements of C: (threads, 2), NaN for a thread without any."""
-        elements, thread = self.of(threads)
-        assert self.array is not None
-        rows, columns = self.array.row_column(elements)
+        """The mean (row, column) in the array ``home`` of each thread's own elements: (threads, 2), NaN for a thread without
+        any.
+        """
+        if self.home is None:
+            return np.full((threads.stop - threads.start, 2), np.nan)
+        elements, thread = self.of(threads) if self.home == self.trace.result else self._first_reads(self.home, threads)
+        rows, columns = self.trace.arrays[self.home].row_column(elements)
         count = threads.stop - threads.start
         own = np.bincount(thread, minlength=count)
         with np.errstate(invalid="ignore"):
             return np.stack([np.bincount(thread, where, count) / own for where in (rows, columns)], axis=1)
+
+    @cached_property
+    def home(self) -> int | None:
+        """The number of the array on which threads are drawn: the result; the first matrix that is read if most threads have
+        no element of the result, as in a reduction.
+        """
+        trace = self.trace
+        if trace.is_multiply or 2 * len(np.unique(self.threads)) >= trace.space.thread_count:
+            return trace.result
+        reads = (n for n in trace.inputs if trace.touches_of(n, "read"))
+        return next(reads, trace.result)
+
+    def _first_reads(self, number: int, threads: slice) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The first element of a matrix that each of some threads reads, and the threads."""
+        first = np.full(threads.stop - threads.start, -1, np.int64)
+        touches = self.trace.touches_of(number, "read")
+        rows = sorted({int(row) for each in touches for row in each.rows})
+        for row in rows:
+            if (first >= 0).all():
+                break
+            first = np.where(first < 0, self.trace.element[row, threads], first)
+        thread = np.flatnonzero(first >= 0)
+        return first[thread], thread

@@ -10,8 +10,9 @@ from gemmviz.analysis.memory.counts import LaunchCounts, values_read
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, TRACKS, track_of
+from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, track_names, track_of
 from gemmviz.model.arrays import Floats
+from gemmviz.model.problem import Problem
 from gemmviz.model.sinks import COST_COLUMNS
 
 Lock = Literal["phase", "k", "step", "bytes"]
@@ -105,23 +106,28 @@ class Pair:
     marked: tuple[str, int, int] | None = None
 
     @property
+    def problem(self) -> Problem:
+        """The problem of the left run."""
+        return self.left.problem
+
+    @property
     def is_same_problem(self) -> bool:
-        """Whether both multiply matrices of the same sizes, without which their times can't be compared."""
+        """Whether both solve the same problem with the same sizes, without which their times can't be compared."""
         return bool(self.left.trace.setup.problem == self.right.trace.setup.problem)
 
 
 def differences(pair: Pair) -> list[Difference]:
     """All quantities that are counted on both sides, largest difference first."""
-    sides, quantities = (pair.left, pair.right), []
+    sides, quantities, names = (pair.left, pair.right), [], track_names(pair.problem)
     for track, column in _COUNTED:
         left, right = (_of_track(moment, track, column) for moment in sides)
-        whole = tuple(None if each is None else _of_launch(each, track, column) for each in pair.counts)
+        whole = tuple(None if each is None else _of_launch(each, track, column, pair.problem) for each in pair.counts)
         if left or right or any(whole):
-            name = f"{TRACKS[track]}: {COST_COLUMNS[column]}"
+            name = f"{names[track]}: {COST_COLUMNS[column]}"
             quantities.append(Difference(name, track, (left, right), (whole[0], whole[1])))
     for name, each in (("bytes requested per multiply-add", _requested), ("shared-memory values per multiply-add", _read)):
         whole = tuple(
-            None if counts is None else each(counts) / (moment.trace.setup.problem.flops / 2)
+            None if counts is None else _per_multiply(each(counts), moment.trace.setup.problem)
             for counts, moment in zip(pair.counts, sides, strict=True)
         )
         if any(whole):
@@ -143,13 +149,13 @@ def _of_track(moment: Moment, track: int, column: int) -> float:
     return float(costs[timeline.track[: moment.step + 1] == track].sum())
 
 
-def _of_launch(counts: LaunchCounts, track: int, column: int) -> float:
+def _of_launch(counts: LaunchCounts, track: int, column: int, problem: Problem) -> float:
     """Cost of the accesses of a track for the whole launch."""
     return float(
         sum(
             getattr(each, COST_COLUMNS[column])
             for (site, _), each in counts.accesses.items()
-            if track_of(counts.arrays, site) == track
+            if track_of(counts.arrays, site, problem) == track
         )
     )
 
@@ -169,9 +175,9 @@ def _loads_of(moment: Moment, marked: tuple[str, int, int]) -> float:
     if number is None:
         return math.nan
     array = trace.arrays[number]
-    if row >= array.shape[0] or column >= array.shape[-1]:
+    if row >= array.extents[0] or column >= array.extents[1]:
         return math.nan
-    element = column * array.shape[0] + row if array.column_major else row * array.shape[1] + column
+    element = array.element_at(row, column)
     so_far = 0
     for touches in trace.touches_of(number, "read"):
         rows = touches.rows[touches.steps <= moment.step]
@@ -179,3 +185,8 @@ def _loads_of(moment: Moment, marked: tuple[str, int, int]) -> float:
         offsets = trace.offsets(touches.operand, moment.scope.threads)
         so_far += sum(int(((touched >= 0) & (touched + offset == element)).sum()) for offset in offsets)
     return float(so_far)
+
+
+def _per_multiply(amount: float, problem: Problem) -> float | None:
+    """An amount for each multiply-add of a multiplication; None for another problem."""
+    return 2 * amount / problem.flops if problem.is_multiply and problem.flops else None

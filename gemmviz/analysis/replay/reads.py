@@ -17,8 +17,8 @@ from gemmviz.model.trace import Trace
 
 @dataclass(frozen=True)
 class Reads:
-    """All reads of A and B from global memory by the threads of one block, in the order of the run: int64 (n,) each. ``k`` is
-    the index of the inner dimension, ``number`` the array.
+    """All reads of inputs from global memory by the threads of one block, in the order of the run: int64 (n,) each. ``k`` is
+    the index of the inner dimension of a multiplication, 0 for other problems, ``number`` the array.
     """
 
     step: Longs
@@ -78,10 +78,7 @@ class Reads:
 def reads_of(trace: Trace, scope: Scope) -> Reads:
     """The reads of the block of a scope."""
     parts: list[list[Ints]] = [[] for _ in fields(Reads)]
-    for name in ("A", "B"):
-        number = trace.number_of(name)
-        if number is None:
-            continue
+    for number in trace.inputs:
         for touches in trace.touches_of(number, "read"):
             for step, row in zip(touches.steps.tolist(), touches.rows.tolist(), strict=True):
                 touched = trace.element[row, scope.of_block]
@@ -89,7 +86,7 @@ def reads_of(trace: Trace, scope: Scope) -> Reads:
                 for offset in trace.offsets(touches.operand, thread + scope.of_block.start):
                     element = touched[thread].astype(np.int64) + offset
                     r, c = trace.arrays[number].row_column(element)
-                    k = np.asarray(c if name == "A" else r)
+                    k = np.asarray(c if number == trace.inputs[0] else r) if trace.is_multiply else np.zeros_like(element)
                     entries = np.full(len(thread), step), thread, np.full(len(thread), number), element, k
                     for column, part in zip(parts, entries, strict=True):
                         column.append(part.astype(np.int32))
@@ -122,13 +119,13 @@ def stride_of(addresses: Longs) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """An element of a matrix that a thread copies into shared memory at a step: its source, (row, column), and its
+    """An element of a matrix that a thread copies into shared memory at a step: the indices of its source, and its
     destination.
     """
 
     step: int
     matrix: str
-    source: tuple[int, int]
+    source: tuple[int, ...]
     array: str
     target: tuple[int, int]
 
@@ -157,7 +154,7 @@ def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]
             continue
         offset = operand.layout.offset(at - int(np.searchsorted(trace.origin_step, step)), trace.lane[column])
         matrix, tile = trace.arrays[number], trace.arrays[operand.array]
-        source = matrix.place(int(trace.origin[at, column]))
+        source = matrix.indices(int(trace.origin[at, column]))
         copies.append(Copy(step, matrix.name, source, tile.name, tile.place(cell + int(offset))))
     return copies
 

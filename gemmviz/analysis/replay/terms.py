@@ -80,15 +80,15 @@ def size_of(trace: Trace, scope: Scope) -> int:
 
 
 def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
-    """The sums of the block of a scope; None if they take too much memory, or if A and B are not matrices of the trace.
+    """The sums of the block of a scope; None if they take too much memory, or if the trace is not of a multiplication.
 
     Raises Cancelled.
     """
     names = {array.name: number for number, array in enumerate(trace.arrays) if array.space == "global"}
     elements, threads = owners.of(scope.of_block)
-    depth = trace.setup.problem.K
-    if not {"A", "B", "C"} <= names.keys() or owners.array is None or not len(elements):
+    if not trace.is_multiply or owners.array is None or not len(elements):
         return None
+    depth = trace.setup.problem.K
     rows, columns = (np.asarray(each, np.int64) for each in owners.array.row_column(elements))
     tables = []
     for name, own in (("A", rows), ("B", columns)):

@@ -1,4 +1,6 @@
-"""The timeline of a run: the track of every step, one of five kinds of work, with barriers between."""
+"""The timeline of a run: the track of every step, one of five kinds of work, with barriers between. LOAD_A stands for loads of
+the problem's first input, LOAD_B for those of its others, and STORE_C for accesses of its outputs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.trace import Trace
 
-TRACKS = ("load A", "load B", "store into a tile", "compute", "load, store C")
-LOAD_A, LOAD_B, STORE_TILE, COMPUTE, STORE_C = range(len(TRACKS))
-BARRIER = len(TRACKS)
+LOAD_A, LOAD_B, STORE_TILE, COMPUTE, STORE_C = range(5)
+BARRIER = TRACKS = 5
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """``track`` int8 (steps,): the index in TRACKS of each step, BARRIER for one at which threads wait. ``starts`` (n,)
+    """``track`` int8 (steps,): the track of each step, BARRIER for one at which threads wait. ``starts`` (n,)
     ascending: the first step of each segment, within which track and phase are constant.
     """
 
@@ -46,12 +48,20 @@ class Timeline:
 
 def timeline_of(trace: Trace) -> Timeline:
     """The timeline of a trace."""
-    track = np.array([track_of(trace.arrays, site) for site in trace.sites], np.int8)[trace.site]
+    problem = trace.setup.problem
+    track = np.array([track_of(trace.arrays, site, problem) for site in trace.sites], np.int8)[trace.site]
     changes = np.flatnonzero((np.diff(track) != 0) | (np.diff(trace.phase) != 0)) + 1
     return Timeline(track, np.concatenate([[0], changes]).astype(np.int64))
 
 
-def track_of(arrays: Sequence[MemoryArray], site: Site) -> int:
+def track_names(problem: Problem) -> tuple[str, ...]:
+    """The tracks in words, in order: "load A", "load B", "store into a tile", "compute", "load, store C"."""
+    first, *others = [array.name for array in problem.arrays if array.role == "input"] or ["inputs"]
+    outputs = ", ".join(problem.output_names) or "outputs"
+    return f"load {first}", f"load {', '.join(others) or '–'}", "store into a tile", "compute", f"load, store {outputs}"
+
+
+def track_of(arrays: Sequence[MemoryArray], site: Site, problem: Problem) -> int:
     """The track of a site: for a copy, which loads and stores, that of the store; "compute" for a load from shared memory or a
     matrix operation in registers, and BARRIER for a site that only orders steps.
     """
@@ -62,5 +72,13 @@ def track_of(arrays: Sequence[MemoryArray], site: Site) -> int:
         return STORE_TILE if written[-1].space == "shared" else STORE_C
     for operand in site.accesses("read"):
         read = arrays[operand.array]
-        return COMPUTE if read.space == "shared" else {"A": LOAD_A, "B": LOAD_B}.get(read.name, STORE_C)
+        return COMPUTE if read.space == "shared" else _load_of(read.name, problem)
     return COMPUTE if site.kind == "matrix" else BARRIER
+
+
+def _load_of(name: str, problem: Problem) -> int:
+    """The track of a load from a matrix."""
+    inputs = [array.name for array in problem.arrays if array.role == "input"]
+    if name not in inputs:
+        return STORE_C
+    return LOAD_A if name == inputs[0] else LOAD_B

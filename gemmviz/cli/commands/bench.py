@@ -8,8 +8,9 @@ from dataclasses import replace
 from gemmviz.cli.command import Command, add_device, add_json, add_output, add_timeout, seconds
 from gemmviz.files.benchmark_file import benchmark_text, recorded_benchmarks
 from gemmviz.files.whole import write_text
-from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.catalog import kernel_names
 from gemmviz.launch.sizes import parse_sizes, square_problems
+from gemmviz.loading.loader import open_kernel
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec
@@ -37,7 +38,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernels = [load_kernel(name) for name in args.kernels or kernel_names()]
+    kernels = [open_kernel(name) for name in args.kernels or kernel_names()]
     if args.recorded:
         for benchmark in recorded_benchmarks():
             selected = replace(benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _names(kernels)))

@@ -43,7 +43,7 @@ from gemmviz.subjects.titles import launch_title
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
-    add_setup(parser, "A", with_record=False)
+    add_setup(parser, "A", with_record=False, with_launch=False)
     parser.add_argument("other", metavar="B", help="another kernel, or the same one; uses the sizes of A if it can")
     parser.add_argument("--left", action="append", default=[], metavar="NAME=VALUE", help="parameter of A only")
     parser.add_argument("--right", action="append", default=[], metavar="NAME=VALUE", help="parameter of B only")

@@ -45,7 +45,7 @@ _BY = ("step", "phase")
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
-    add_setup(parser, "KERNEL|FILE|LESSON")
+    add_setup(parser, "KERNEL|FILE|LESSON", taken=("block",))
     add_view(parser)
     parser.add_argument(
         "--steps",

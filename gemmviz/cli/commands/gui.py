@@ -16,7 +16,7 @@ from gemmviz.state.shot import Shot
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
-    add_setup(parser, "KERNEL|FILE|LESSON", required=False)
+    add_setup(parser, "KERNEL|FILE|FOLDER|LESSON", required=False)
     parser.add_argument("--lecture", action="store_true", help="start the lecture, as F5 does")
 
 
@@ -29,6 +29,9 @@ def _run(args: argparse.Namespace) -> int:
     shot = None
     if lesson:
         path = None
+    elif path is not None and path.is_dir():
+        if not _has_display():
+            raise UsageError("a folder needs a window to choose from", file=str(path), remedy=f"list it: gemmviz launch {path}")
     elif kind == "kernel" and (is_set(args) or (path is not None and not is_file(path))):
         path, shot = None, Shot(setup_from(args))
     if not _has_display():

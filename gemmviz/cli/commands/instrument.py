@@ -15,7 +15,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     setup = setup_from(args)
     bound(setup)
-    print(twin_for(setup.kernel, setup.parameters).text, end="")
+    print(twin_for(setup.kernel, setup.definitions).text, end="")
     return 0
 
 

@@ -14,7 +14,7 @@ from gemmviz.subjects.kinds.occupancy import occupancy_case
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
-    add_setup(parser, "KERNEL|FILE.cu", required=False, with_record=False)
+    add_setup(parser, "KERNEL|FILE.cu", required=False, with_record=False, taken=("shared",))
     parser.add_argument("--threads", type=int, help="threads per block, instead of the kernel's")
     parser.add_argument("--registers", type=int, help="registers per thread, instead of the recorded number")
     parser.add_argument("--shared", type=int, metavar="BYTES", help="shared memory per block, instead of the kernel's")

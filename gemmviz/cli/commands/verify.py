@@ -14,9 +14,10 @@ from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.cli.command import Command, add_device, add_json, add_output, add_timeout, print_error
 from gemmviz.files.codec import to_plain
 from gemmviz.files.whole import write_text
-from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.catalog import kernel_names
 from gemmviz.launch.legality import device_for, legal_choices
 from gemmviz.launch.sizes import parse_sizes
+from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
@@ -42,7 +43,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernels = [load_kernel(name) for name in args.kernels or kernel_names()]
+    kernels = [open_kernel(name) for name in args.kernels or kernel_names()]
     problems = _VERIFIED if args.sizes is None else tuple((size, size, size) for size in parse_sizes(args.sizes))
     profiler.find_profiler()
     with closing(RemoteGpu(timeout_s=args.timeout)) as engine:

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, frame_at
+from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.whole import sweep
 from gemmviz.gui.widgets.controls import plain
 from gemmviz.gui.widgets.scene_widget import SceneWidget
@@ -35,7 +36,6 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.export import formats
 from gemmviz.render.format import Deck, Film, Page, RenderOptions, Still
-from gemmviz.run.worker.link import gemmviz_command
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source

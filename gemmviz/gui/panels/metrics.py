@@ -129,6 +129,7 @@ class Metrics(QWidget):
         for row, metric in enumerate(metrics.LAUNCHES):
             amount = None if counts is None else metric.of(shown.setup, counts)
             text, value = (_NOT_HERE, None) if amount is None else (amount.text, amount.value)
+            self.launch.put(row, 0, metric.name_for(shown.setup), tip=metric.tip)
             self.launch.put(row, 1, text, value, right=True)
 
     def _list_accesses(self, counts: LaunchCounts | None) -> None:

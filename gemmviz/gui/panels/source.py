@@ -13,7 +13,7 @@ from gemmviz.subjects.pointing import step_at_text
 
 
 class Source(QSplitter):
-    """The source of the kernel, or the text of a file that could not be read as a kernel."""
+    """The source of the kernel."""
 
     def __init__(self, model: WindowModel) -> None:
         super().__init__(Qt.Orientation.Vertical)
@@ -35,7 +35,7 @@ class Source(QSplitter):
 
     def sync(self) -> None:
         session = self.model.session
-        self.text.load(session.unread or session.shot.setup.kernel.text)
+        self.text.load(session.shot.setup.kernel.text)
         self.text.show_error(session.notices.place)
         self._running.due()
 

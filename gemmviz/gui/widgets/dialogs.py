@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gemmviz.files.benchmark_file import benchmark_text
@@ -30,6 +31,26 @@ def ask_to_open(model: WindowModel, parent: QWidget) -> None:
     name, _ = QFileDialog.getOpenFileName(parent, "Open", "", ";;".join(dialog_filters()))
     if name:
         model.opening.open(Path(name))
+
+
+def ask_to_open_folder(model: WindowModel, parent: QWidget) -> None:
+    """Open a folder: the only kernel file in it, or one that the user chooses."""
+    name = QFileDialog.getExistingDirectory(parent, "Open folder")
+    if name:
+        model.opening.open(Path(name))
+
+
+def edit_copy(model: WindowModel) -> None:
+    """Copy the kernel and open the copy here and in the system's editor; the replay follows each time it is saved."""
+    path = model.opening.edit_copy()
+    if path is not None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+        model.session.say(f"{path} is shown again each time you save it")
+
+
+def paste_kernel(model: WindowModel) -> None:
+    """Open the text of the clipboard as a kernel."""
+    model.opening.paste(QGuiApplication.clipboard().text())
 
 
 def ask_to_save_trace(model: WindowModel, parent: QWidget) -> None:

@@ -6,6 +6,7 @@ from gemmviz.gui.window.about import AboutBox
 from gemmviz.gui.window.action import Action
 from gemmviz.gui.window.actions.edit_actions import edit_actions
 from gemmviz.gui.window.actions.file_actions import file_actions
+from gemmviz.gui.window.actions.kernel_actions import kernel_actions
 from gemmviz.gui.window.actions.lecture_actions import lecture_actions
 from gemmviz.gui.window.actions.play_actions import play_actions
 from gemmviz.gui.window.actions.view_actions import view_actions
@@ -17,6 +18,7 @@ def actions() -> Iterator[Action]:
     """Yield all actions in the order of the menus."""
     yield from file_actions()
     yield from edit_actions()
+    yield from kernel_actions()
     yield from view_actions()
     yield from play_actions()
     yield from lecture_actions()

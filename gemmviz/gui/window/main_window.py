@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QTabBar
 from gemmviz.files.devices import device_extensions
 from gemmviz.files.kinds import is_known
 from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
+from gemmviz.gui.forms.kernel_chooser import KernelChooser
+from gemmviz.gui.forms.launch_form import LaunchDialog
 from gemmviz.gui.lecture.lecture_window import Lecture
 from gemmviz.gui.posting import Poster
 from gemmviz.gui.preferences import Preferences, Store
@@ -18,6 +20,7 @@ from gemmviz.gui.style import apply_theme, system_is_dark
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.banner import Banner
 from gemmviz.gui.window.docks import Docks
+from gemmviz.gui.window.launch_strip import LaunchStrip
 from gemmviz.gui.window.menus import Menus
 from gemmviz.gui.window.status import Status
 from gemmviz.gui.window.tour import Tour, tour_stops
@@ -53,6 +56,7 @@ class MainWindow(QMainWindow):
         self._wear_theme()
         self.tour: Tour | None = None
         self.replay, self.benchmark, self.banner = ReplayPage(self.model), BenchmarkPage(self.model), Banner(self.model)
+        self.launch = LaunchStrip(self.model)
         self._was_alone, self.has_ended = False, False
         self._lay_out()
         self.docks = Docks(self, self.model)
@@ -78,7 +82,7 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        for widget in (self.tabs, self.banner, self.pages):
+        for widget in (self.tabs, self.banner, self.launch, self.pages):
             column.addWidget(widget, 1 if widget is self.pages else 0)
         self.setCentralWidget(middle)
         self.status = Status(self.statusBar(), self.model)
@@ -89,6 +93,8 @@ class MainWindow(QMainWindow):
         session.shot_changed.connect(self._on_shot_changed)
         session.run_changed.connect(self._show_title)
         session.benchmarks.changed.connect(self._show_title)
+        self.model.opening.form_requested.connect(lambda form: LaunchDialog(self.model, form, self).open())
+        self.model.opening.choice_requested.connect(lambda files: KernelChooser(self.model, files, self).open())
         self._lesson = ""
         self.model.course.changed.connect(self._on_lesson)
         session.player.changed.connect(self._on_player)
@@ -171,14 +177,17 @@ class MainWindow(QMainWindow):
     # Dropped files
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if any(is_known(Path(url.toLocalFile())) for url in event.mimeData().urls()):
+        if event.mimeData().hasText() or any(_opens(Path(url.toLocalFile())) for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        chosen = next((path for url in event.mimeData().urls() if is_known(path := Path(url.toLocalFile()))), None)
+        chosen = next((path for url in event.mimeData().urls() if _opens(path := Path(url.toLocalFile()))), None)
         if chosen is not None:
             event.acceptProposedAction()
             self.model.opening.open(chosen)
+        elif event.mimeData().hasText() and not event.mimeData().hasUrls():
+            event.acceptProposedAction()
+            self.model.opening.paste(event.mimeData().text())
 
     # Start and end
 
@@ -236,3 +245,8 @@ class MainWindow(QMainWindow):
         self.hide()
         self.has_ended = self.model.end()
         super().closeEvent(event)
+
+
+def _opens(path: Path) -> bool:
+    """Return whether a dropped path is a file or a folder that can be opened."""
+    return is_known(path) or path.is_dir()

@@ -1,112 +1,134 @@
-"""Checks C against float64: every written element must lie within the rounding that its element type allows."""
+"""Checks the outputs of a problem against float64: every written element must lie within the rounding that its element type
+allows.
+"""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.element_types import ElementType
+from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.element_types import ElementType, element_type
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.problem import Problem
+from gemmviz.model.problem_kind import Question, Reference, Shape
 from gemmviz.model.trace import Check
 
-_FLOPS_PER_CHUNK = 1 << 24
+_WORK_PER_CHUNK = 1 << 25
 _MOST_NAMED = 4096
+_DOUBLE_ROUNDOFF = 2.0**-53
+_HALF_STEP = 2.0**-25  # half the smallest half
+UNCHECKED = Check(0, 0, 0, 0.0, 0.0, (0, 0))
 
 
-def check_result(
-    problem: Problem,
-    data: dict[str, npt.NDArray[Any]],
-    types: dict[str, ElementType],
-    column_major: frozenset[str],
-    written: npt.NDArray[np.int64],
-    whole_launch: bool,
-    cancelled: Callable[[], bool],
-) -> Check:
-    """The comparison of C with float64. ``data`` are flat A, B and C, as stored; ``types`` their element types; ``written`` the
-    distinct elements of C that were stored.
-
-    A sum of K products rounded at each step errs by at most (K + 1) u sum |a b|, u the unit roundoff (Higham, Accuracy and
-    Stability of Numerical Algorithms, 3.1); integers must be exact. Raises Cancelled.
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The arrays of a problem after a run: ``data``, flat in memory order as stored, of these ``shapes`` and element ``types``;
+    the arrays in ``column_major`` are stored column by column. ``roundoff``: the unit roundoff of the kernel's arithmetic.
+    ``before``: outputs that held values before the run.
     """
-    a, b, c = (_shaped(_numbers(data[name], types[name]), problem.shapes[name], name in column_major) for name in "ABC")
-    rows, columns = _places(written, problem, "C" in column_major)
-    used_rows, used_columns = _used(rows, problem.M), _used(columns, problem.N)
-    wrong, wrong_elements, worst = 0, list[int](), _Error()
-    right, factor = np.asarray(b[:, used_columns], np.float64), (problem.K + 1) * types["C"].roundoff
-    for some in _row_chunks(used_rows, len(used_columns) * problem.K):
+
+    problem: Problem
+    shapes: Mapping[str, Shape]
+    types: Mapping[str, ElementType]
+    data: Mapping[str, npt.NDArray[Any]]
+    column_major: frozenset[str] = frozenset()
+    roundoff: float = 0.0
+    before: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+    def shaped(self, name: str, data: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """An array as numbers, unconverted if NumPy knows their type, in the shape in which it is indexed."""
+        element, shape = self.types[name], self.shapes[name]
+        numbers = data[name] if element.decode is None else element.numbers(data[name])
+        return numbers.reshape(shape[::-1]).T if name in self.column_major else numbers.reshape(shape)
+
+    def numbers(self, name: str) -> Floats:
+        """An array after the run as float64, flat in memory order."""
+        return self.types[name].numbers(self.data[name])
+
+    def places(self, name: str, elements: Longs) -> tuple[Longs, ...]:
+        """The indices of elements, given by their offsets in memory: one array for each dimension."""
+        if name in self.column_major:
+            return tuple(reversed(np.unravel_index(elements, self.shapes[name][::-1])))  # type: ignore[arg-type]
+        return tuple(np.unravel_index(elements, self.shapes[name]))  # type: ignore[arg-type]
+
+
+def check_result(contents: Contents, written: Mapping[str, Longs], whole_launch: bool, cancelled: Callable[[], bool]) -> Check:
+    """The comparison of the outputs with float64. ``written``: the distinct elements of each output that were stored, as
+    ascending offsets in memory. Elements that were never written count if the ``whole_launch`` was traced.
+
+    Each kind of problem counts the roundings that may add up (N. J. Higham, Accuracy and Stability of Numerical Algorithms,
+    3.1); halves also err by their smallest steps. Integers must be exact, modulo the range of the output. Raises Cancelled.
+    """
+    problem = contents.problem
+    if problem.kind.reference is None:
+        return Check(0, 0, 0, 0.0, 0.0, (0,), is_checked=False)
+    (name,) = problem.output_names
+    elements = written[name]
+    check = _compared(contents, problem.kind.reference, name, elements, cancelled)
+    return check.with_unwritten(contents.data[name].size - len(elements) if whole_launch else 0)
+
+
+def _compared(contents: Contents, reference: Reference, name: str, elements: Longs, cancelled: Callable[[], bool]) -> Check:
+    """The comparison of some elements of one output, some at a time."""
+    problem, unit = contents.problem, contents.types[name].roundoff
+    arrays = {each: contents.shaped(each, {**contents.data, **contents.before}) for each in contents.data}
+    after = contents.shaped(name, contents.data)
+    wrong, wrong_elements, worst = 0, list[int](), _Worst(places=(0,) * after.ndim)
+    step = max(1, _WORK_PER_CHUNK // problem.kind.work(problem.sizes))
+    for start in range(0, len(elements), step):
         if cancelled():
             raise Cancelled
-        left = np.asarray(a[some], np.float64)
-        allowed = factor * (np.abs(left) @ np.abs(right))
-        error = np.abs(left @ right - np.asarray(c[np.ix_(some, used_columns)], np.float64))
-        here = _membership(rows, columns, some, used_columns)
-        excess = np.where(here, np.where(np.isnan(error), np.inf, error - allowed), -np.inf)
-        wrong += int((excess > 0).sum())
-        if wrong and len(wrong_elements) < _MOST_NAMED:
-            wrong_elements += _elements(excess > 0, some, used_columns, problem, "C" in column_major)
-        largest = _largest(np.where(here, np.nan_to_num(error, nan=np.inf), -1), allowed, excess, some, used_columns)
-        worst = largest if largest.excess > worst.excess else worst
-    unwritten = problem.M * problem.N - len(written) if whole_launch else 0
-    largest_error = worst.error if np.isfinite(worst.error) else None
-    return Check(len(written), wrong, unwritten, largest_error, worst.allowed, worst.at, tuple(wrong_elements[:_MOST_NAMED]))
+        some = elements[start : start + step]
+        places = contents.places(name, some)
+        answer = reference(Question(problem.sizes, problem.factors, arrays, {name: after}, name, places, unit))
+        limit = Limit(answer.roundings, contents.types[name], contents.roundoff)
+        error = limit.error(answer.right - np.asarray(after[places], np.float64))
+        allowed = limit.factor * answer.magnitude + limit.least
+        excess = np.where(np.isnan(error), np.inf, error - allowed)
+        bad = np.flatnonzero(excess > 0)
+        wrong += len(bad)
+        wrong_elements += some[bad[: _MOST_NAMED - len(wrong_elements)]].tolist()
+        worst = max(worst, _worst(error, allowed, excess, places), key=lambda each: each.excess)
+    largest = worst.error if np.isfinite(worst.error) else None
+    return Check(len(elements), wrong, 0, largest, worst.allowed, worst.places, tuple(wrong_elements), name)
 
 
-class _Error(NamedTuple):
-    """The largest error among some elements of C: how far any error is beyond the allowed one, and its place in C."""
+class Limit:
+    """How far an element of an output may be from its right value, after a number of ``roundings``: ``factor`` times the sum of
+    the magnitudes of what it is computed from, and ``least``.
+
+    One rounding is that of the output's type, the others those of the arithmetic, which may be less precise; the right value
+    itself is rounded as float64.
+    """
+
+    def __init__(self, roundings: float, output: ElementType, roundoff: float) -> None:
+        unit = max(roundoff, output.roundoff)
+        reference = roundings * _DOUBLE_ROUNDOFF if unit == _DOUBLE_ROUNDOFF else 0.0
+        self.factor = (roundings - 1) * unit + output.roundoff + reference if output.is_float and roundings else 0.0
+        self.least = roundings * _HALF_STEP if output.is_float and unit == element_type("float16").roundoff else 0.0
+        self.range = None if output.is_float or output.bytes == 8 else float(1 << (8 * output.bytes))
+
+    def error(self, difference: Any) -> Any:
+        """The size of a difference; of integers, modulo the range of the output's type."""
+        if self.range is None:
+            return np.abs(difference)
+        rest = np.mod(difference, self.range)
+        return np.minimum(rest, self.range - rest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Worst:
+    """The largest error among some elements: how far any error is beyond the allowed one, and the place of the largest."""
 
     excess: float = -np.inf
     error: float = 0.0
     allowed: float = 0.0
-    at: tuple[int, int] = (0, 0)
+    places: tuple[int, ...] = ()
 
 
-def _largest(error: Any, allowed: Any, excess: Any, rows: Any, columns: Any) -> _Error:
-    """The largest error in a table of some rows and columns of C."""
-    row, column = np.unravel_index(int(np.argmax(error)), error.shape)
-    at = int(rows[row]), int(columns[column])
-    return _Error(float(excess.max()), float(error[row, column]), float(allowed[row, column]), at)
-
-
-def _elements(bad: Any, rows: Any, columns: Any, problem: Problem, column_major: bool) -> list[int]:
-    """Elements of C at the true places of a table of some rows and columns."""
-    row, column = (each[at] for each, at in zip((rows, columns), np.nonzero(bad), strict=True))
-    elements: list[int] = (column * problem.M + row if column_major else row * problem.N + column).tolist()
-    return elements
-
-
-def _numbers(flat: npt.NDArray[Any], element: ElementType) -> npt.NDArray[Any]:
-    """Elements as numbers, unconverted if NumPy knows their type."""
-    return flat if element.decode is None else element.numbers(flat)
-
-
-def _shaped(flat: npt.NDArray[Any], shape: tuple[int, int], column_major: bool) -> npt.NDArray[Any]:
-    return flat.reshape(shape[::-1]).T if column_major else flat.reshape(shape)
-
-
-def _places(elements: npt.NDArray[np.int64], problem: Problem, column_major: bool) -> tuple[Any, Any]:
-    if column_major:
-        columns, rows = np.divmod(elements, problem.M)
-        return rows, columns
-    return np.divmod(elements, problem.N)
-
-
-def _used(numbers: npt.NDArray[np.int64], extent: int) -> npt.NDArray[np.int64]:
-    """The distinct numbers below ``extent``, ascending."""
-    seen = np.zeros(extent, bool)
-    seen[numbers] = True
-    return np.flatnonzero(seen)
-
-
-def _row_chunks(rows: npt.NDArray[np.int64], work_per_row: int) -> list[npt.NDArray[np.int64]]:
-    size = max(1, _FLOPS_PER_CHUNK // max(1, work_per_row))
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
-
-
-def _membership(rows: Any, columns: Any, some: Any, used_columns: Any) -> npt.NDArray[np.bool_]:
-    """Which elements of the table (some rows) x (used columns) were written."""
-    here = np.zeros((len(some), len(used_columns)), bool)
-    chosen = (rows >= some[0]) & (rows <= some[-1])
-    here[np.searchsorted(some, rows[chosen]), np.searchsorted(used_columns, columns[chosen])] = True
-    return here
+def _worst(error: Any, allowed: Any, excess: Any, places: tuple[Longs, ...]) -> _Worst:
+    at = int(np.argmax(np.nan_to_num(error, nan=np.inf)))
+    return _Worst(float(excess.max()), float(error[at]), float(allowed[at]), tuple(int(place[at]) for place in places))

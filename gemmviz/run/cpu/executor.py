@@ -14,22 +14,25 @@ from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, LaunchSink
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
-from gemmviz.model.trace import INTERPRETER, Check, EarlyExit, Touches, Trace
+from gemmviz.model.trace import INTERPRETER, EarlyExit, Touches, Trace
 from gemmviz.model.trace_bounds import BOUNDS
-from gemmviz.run.cpu.check import check_result
+from gemmviz.model.words import listed
+from gemmviz.run.cpu.check import UNCHECKED, Contents, check_result
 from gemmviz.run.cpu.memory_budget import groups, inputs, most_threads
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
+from gemmviz.run.cpu.roundoff import arithmetic_roundoff
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
+from gemmviz.run.inputs import initial
 from gemmviz.run.recording import Recording, record_limit
 from gemmviz.source.program import program_for
 
 _MOST_TRIED = 12
-UNCHECKED = Check(0, 0, 0, 0.0, 0.0, (0, 0))
 Phases = tuple[int, int] | None
 
 
@@ -80,18 +83,36 @@ def trace_kernel(
 
 
 def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Callable[[], bool] = is_cancelled) -> Trace:
-    """The trace with the check of C in the flat matrices ``data``. Raises KernelFault for a trace without any access."""
+    """The trace with the check of the outputs, flat arrays in ``data``. Raises KernelFault for a trace without accesses."""
     kernel = binding.setup.kernel
     if not trace.steps:
         raise KernelFault("the kernel reads and writes nothing", None, id="no-access").in_file(kernel.file)
     if trace.phases is not None and not any(trace.phase_loop in trace.sites[site].loops for site in set(trace.site.tolist())):
         message = f"the kernel ends before phase {trace.phases[0] + 1}"
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")
-    written = [_stored(trace, touches) for touches in trace.touches_of(binding.number("C"), "write")]
-    elements = _distinct(np.concatenate([np.zeros(0, np.int64), *written]))
+    written = {name: _written(trace, binding, name) for name in binding.setup.problem.output_names}
     is_all = trace.is_whole and not kernel.unfinished
-    check = check_result(trace.setup.problem, data, binding.element_types, kernel.column_major, elements, is_all, cancelled)
-    return replace(trace, check=check)
+    return replace(trace, check=check_result(contents_of(binding, data, cancelled), written, is_all, cancelled))
+
+
+def contents_of(binding: Binding, data: dict[str, Any], cancelled: Callable[[], bool] = is_cancelled) -> Contents:
+    """The flat matrices ``data`` after a run, and the outputs that held values before it."""
+    problem, shapes, types = binding.setup.problem, binding.shapes, binding.element_types
+    before = {
+        name: initial(problem, name, shapes[name], types, binding.setup.filling, cancelled)
+        for name in problem.output_names
+        if problem.holds_before(name)
+    }
+    roundoff = arithmetic_roundoff(binding.program)
+    return Contents(problem, shapes, types, data, binding.setup.kernel.column_major, roundoff, before)
+
+
+def _written(trace: Trace, binding: Binding, name: str) -> Longs:
+    """The distinct elements of an array that were stored, ascending. The record may count smaller pieces than elements."""
+    number = binding.number(name)
+    written = [_stored(trace, touches) for touches in trace.touches_of(number, "write")]
+    pieces = binding.element_types[name].bytes // trace.arrays[number].itemsize
+    return _distinct(np.concatenate([np.zeros(0, np.int64), *written]) // pieces)
 
 
 def requested_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
@@ -126,7 +147,7 @@ def requested_phases(binding: Binding) -> Phases:
     loops = binding.program.loops
     if binding.phase_loop < 0:
         why = f"{binding.setup.kernel.name} has no phases"
-    elif sum(loop.start == loops[binding.phase_loop].start for loop in loops) > 1:
+    elif sum(loop.place == loops[binding.phase_loop].place for loop in loops) > 1:
         why = "the phases' loop is in a function that is called several times"
     if why:
         raise SettingError(why, names=("phases",), remedy="leave the phases open")
@@ -235,12 +256,13 @@ def bound(setup: Setup) -> Binding:
     """The kernel, parsed and bound to its arguments. Raises SourceError, or SettingError for a launch that isn't possible."""
     kernel, launch, device = setup.kernel, launch_for(setup), device_for(setup)
     try:
-        binding = bind(setup, launch, program_for(kernel, setup.parameters))
+        binding = bind(setup, launch, program_for(kernel, setup.definitions))
     except RecursionError:
         raise GemmvizError("the kernel's expressions are nested too deeply", file=kernel.file) from None
-    for name in setup.problem.shapes:
-        if name not in [matrix for matrix, _ in binding.matrices]:
-            raise SourceError(f"the header's args must pass {name}: the result is checked against A and B", file=kernel.file)
+    for array in setup.problem.arrays:
+        if array.name not in binding.shapes:
+            why = f"the result is checked against {listed(_inputs(setup.problem))}"
+            raise SourceError(f"the header's args must pass {array.name}: {why}", file=kernel.file)
     declared = shared_bytes(binding.arrays)
     if declared > device.shared_per_block:
         raise SettingError(
@@ -252,11 +274,15 @@ def bound(setup: Setup) -> Binding:
     return binding
 
 
+def _inputs(problem: Problem) -> list[str]:
+    return [array.name for array in problem.arrays if array.role == "input"]
+
+
 def _nearest_that_fits(setup: Setup) -> dict[str, int]:
     """The nearest value of another parameter with which the shared arrays fit the device, among the first candidates."""
     for name, value, changed in islice(other_choices(setup), _MOST_TRIED):
         with contextlib.suppress(GemmvizError):  # an error of a candidate is not the user's
-            program = program_for(changed.kernel, changed.parameters)
+            program = program_for(changed.kernel, changed.definitions)
             if shared_bytes(bind(changed, launch_for(changed), program).arrays) <= device_for(setup).shared_per_block:
                 return {name: value}
     return {}

@@ -165,7 +165,7 @@ class Interleaving:
         """A copy of the initial contents of an array, flat. Shared memory is initially zero."""
         array = self._binding.arrays[number]
         if array.space == "global":
-            return np.array(self._data[array.name])
+            return np.array(self._data[array.name]).view(array.element.stored)
         return np.zeros(array.size, array.element.stored)
 
     def _raise_first_error(self, order: Order) -> None:
@@ -176,11 +176,12 @@ class Interleaving:
             raise error
 
     def _stored(self, memory: dict[int, Any]) -> Stored:
-        number = self._binding.number("C")
+        number = self._binding.number(self._binding.setup.problem.output_names[0])
         stores = [each.cells for log in self._logs for each in log.events if each.array == number and each.stored is not None]
         elements = np.unique(np.concatenate(stores)) if stores else np.zeros(0, np.int64)
-        values = memory[number][elements] if stores else elements
-        return Stored(elements, values.astype(np.float64))
+        element = self._binding.arrays[number].element
+        values = element.numbers(memory[number][elements] if stores else np.zeros(0, element.stored))
+        return Stored(elements, values)
 
 
 def _stores(logs: list[Log], order: Order, reader: int) -> Iterator[list[Event]]:
@@ -275,7 +276,4 @@ class _Unit(AccessSink):
 
     def _held(self, array: int) -> Any:
         """The elements of an array, flat and writable."""
-        memory = self._memories[array]
-        if not memory.data.flags.writeable:
-            memory.data = memory.data.copy()
-        return memory.data.reshape(-1)
+        return self._memories[array].elements()

@@ -7,6 +7,7 @@ from typing import Any
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.threads import BlockRange
+from gemmviz.model.words import listed
 from gemmviz.run.cpu.simt.interpret import Binding
 from gemmviz.run.inputs import matrices
 
@@ -25,7 +26,7 @@ def groups(launch: Launch, edges_differ: bool, most_threads: int) -> Iterator[Bl
     number = gz * (-(-gx // wide) + edges_differ) * (-(-gy // high) + edges_differ)
     if number > _MOST_GROUPS:
         message = f"{launch.block_count:,} blocks of {launch.threads_per_block:,} threads are too many to be counted here"
-        raise SettingError(message, names=("M", "N", "K"), remedy="choose smaller sizes")
+        raise SettingError(message, remedy="choose smaller sizes")
     columns, rows = _cut(gx, wide, edges_differ), _cut(gy, high, edges_differ)
     return (BlockRange(x, y, (z, z + 1)) for z in range(gz) for y in rows for x in columns)
 
@@ -51,8 +52,9 @@ def most_threads(binding: Binding) -> int:
 def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:
     """The matrices with their initial contents. Raises SettingError if they are too large for memory."""
     problem, types = binding.setup.problem, binding.element_types
-    size = sum(math.prod(problem.shapes[name]) * element.bytes for name, element in types.items())
+    shapes = binding.shapes
+    size = sum(math.prod(shapes[name]) * element.bytes for name, element in types.items())
     if size > _MOST_BYTES:
-        message = f"A, B and C would take {size >> 20:,} MiB; the interpreter holds at most {_MOST_BYTES >> 20:,} MiB"
-        raise SettingError(message, names=("M", "N", "K"), remedy="choose smaller sizes")
-    return matrices(problem, types, binding.setup.filling, cancelled)
+        message = f"{listed(shapes)} would take {size >> 20:,} MiB; the interpreter holds at most {_MOST_BYTES >> 20:,} MiB"
+        raise SettingError(message, names=tuple(problem.sizes), remedy="choose smaller sizes")
+    return matrices(problem, shapes, types, binding.setup.filling, cancelled)

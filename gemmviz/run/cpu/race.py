@@ -17,6 +17,7 @@ from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.setup import Setup
+from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.interleaving import Interleaving, Stored
@@ -36,6 +37,9 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
         return cancelled() or time.monotonic() > end
 
     binding = bound(setup)
+    if not setup.problem.output_names:
+        raise GemmvizError("the problem has no outputs, so no order of threads changes its result")
+    array = binding.arrays[binding.number(setup.problem.output_names[0])]
     x, y, z = (min(at, extent - 1) for at, extent in zip(block, binding.launch.grid, strict=True))
     space = ThreadSpace(binding.launch, BlockRange((x, x + 1), (y, y + 1), (z, z + 1)), device_for(setup).rules.warp_size)
     by_warps = space.warps_per_block > 1
@@ -62,8 +66,8 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
         tried += 1
         if not right.agrees_with(wrong):
             result = _Result(ahead, lead, tried, len(orders), _spoilt(order, turns), right, wrong)
-            return _case(setup, what, by_warps, units, result)
-    return _case(setup, what, by_warps, units, _Result(-1, 0, tried, len(orders), tuple(order), right, right))
+            return _case(setup, array, what, by_warps, units, result)
+    return _case(setup, array, what, by_warps, units, _Result(-1, 0, tried, len(orders), tuple(order), right, right))
 
 
 @dataclass(frozen=True)
@@ -98,29 +102,27 @@ def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
     return tuple(replace(turn, expected=expected(turn)) for turn in turns)
 
 
-def _case(setup: Setup, what: str, by_warps: bool, units: int, result: _Result) -> RaceCase:
+def _case(setup: Setup, array: MemoryArray, what: str, by_warps: bool, units: int, result: _Result) -> RaceCase:
     elements = np.union1d(result.right.elements, result.wrong.elements)
-    row, column = _places(setup, elements)
+    row, column = _places(array, elements)
     corner = (int(row.min()), int(column.min())) if len(elements) else (0, 0)
     shape = (int(row.max()) + 1 - corner[0], int(column.max()) + 1 - corner[1]) if len(elements) else (1, 1)
     kind: Literal["warps", "threads"] = "warps" if by_warps else "threads"
     return RaceCase(
         setup, what, kind, units, result.ahead, result.lead, result.tried, result.orders, result.turns,
-        _table(setup, result.right, corner, shape), _table(setup, result.wrong, corner, shape), corner,
+        _table(array, result.right, corner, shape), _table(array, result.wrong, corner, shape), corner,
     )  # fmt: skip
 
 
-def _places(setup: Setup, elements: Longs) -> tuple[Longs, Longs]:
-    """Rows and columns of elements of C."""
-    rows, columns = setup.problem.shapes["C"]
-    if "C" in setup.kernel.column_major:
-        return elements % rows, elements // rows
-    return elements // columns, elements % columns
+def _places(array: MemoryArray, elements: Longs) -> tuple[Longs, Longs]:
+    """Rows and columns of elements of the result."""
+    rows, columns = array.row_column(elements)
+    return np.asarray(rows, np.int64), np.asarray(columns, np.int64)
 
 
-def _table(setup: Setup, stored: Stored, corner: tuple[int, int], shape: tuple[int, int]) -> Any:
-    """The part of C with this ``corner`` and ``shape``: float64, NaN where nothing was stored."""
+def _table(array: MemoryArray, stored: Stored, corner: tuple[int, int], shape: tuple[int, int]) -> Any:
+    """The part of the result with this ``corner`` and ``shape``: float64, NaN where nothing was stored."""
     table = np.full(shape, np.nan)
-    row, column = _places(setup, stored.elements)
+    row, column = _places(array, stored.elements)
     table[row - corner[0], column - corner[1]] = stored.values
     return table

@@ -13,7 +13,7 @@ from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
 from gemmviz.model.trace_bounds import BOUNDS
-from gemmviz.run.cpu.simt.symbolic import tag_array, tag_element
+from gemmviz.run.cpu.simt.tags import tag_array, tag_element
 
 _RESERVED_BYTES = 512 << 20
 _MOST_STORED_BYTES = 64 << 20

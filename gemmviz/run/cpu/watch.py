@@ -16,7 +16,7 @@ from gemmviz.model.watched import VariableValue, Watched, WatchedVariable
 from gemmviz.run.cpu.executor import bound, requested_phases, within
 from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.simt.interpret import interpret
-from gemmviz.run.cpu.simt.memory import LocalMemory
+from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.values import Partial
 from gemmviz.source.nodes import NamedSlot
 

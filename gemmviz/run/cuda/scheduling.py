@@ -17,7 +17,7 @@ def schedule_on_device(nvrtc: Nvrtc, work: Workload, timeout_s: float) -> Schedu
     """The schedule of the second of two runs; the first one warms up."""
     kernel = work.setup.kernel
     compiled = nvrtc(
-        real_unit(work.setup, probed_source(kernel, work.binding.program, macros_of(kernel, work.setup.parameters)))
+        real_unit(work.setup, probed_source(kernel, work.binding.program, macros_of(kernel, work.setup.definitions)))
     )
     check_resources(compiled, work.launch, work.setup.kernel.file)
     blocks, runtime = work.launch.block_count, cupy.cuda.runtime

@@ -12,11 +12,15 @@ import numpy as np
 from cupy.cuda import driver
 from cupy_backends.cuda.libs import cublas
 
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import element_type_of_c
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
+from gemmviz.run.cpu.check import Limit, check_result
+from gemmviz.run.cpu.executor import contents_of
+from gemmviz.run.cpu.roundoff import arithmetic_roundoff
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, launcher, wait
 from gemmviz.run.cuda.workload import Workload
@@ -89,33 +93,48 @@ def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
 
 
 def _check(compiled: Compiled, work: Workload, arguments: list[Any], timeout_s: float) -> tuple[Check, bool]:
-    """C compared with float64, with C poisoned by NaN before; if that fails, with zeros instead. The flag is true if the kernel
-    reads C.
+    """The outputs compared with float64, poisoned by NaN before; if that fails, with zeros instead. The flag is true if the
+    kernel reads an output that holds nothing before the run.
     """
     checks = []
     for value in (np.nan, 0.0):
-        work.clear_c(value)
+        work.reset_outputs(value)
         launch(compiled, work.launch, arguments)
         wait(timeout_s, work.setup.kernel.file)
         checks.append(check_on_device(work))
-        if checks[-1].passed or work.matrix("C").dtype.kind != "f":
+        if checks[-1].passed or not work.can_be_poisoned:
             break
-    reads_c = len(checks) > 1 and checks[1].passed and checks[0].unwritten == work.setup.problem.M * work.setup.problem.N
+    sizes = [work.data[name].size for name in work.setup.problem.output_names]
+    reads_c = len(checks) > 1 and checks[1].passed and checks[0].unwritten == sum(sizes)
     return checks[reads_c], reads_c
 
 
 def check_on_device(work: Workload) -> Check:
-    """The comparison of all of C with float64 as in ``check_result``, on the GPU, some rows at a time."""
+    """The comparison of all outputs with float64, as in ``check_result``: of a plain multiplication on the GPU, of another
+    problem on the host. Elements that are NaN count as unwritten.
+    """
     problem = work.setup.problem
-    a, b, c = (_shaped(work.matrix(name), problem.shapes[name], name in work.setup.kernel.column_major) for name in "ABC")
-    unit = work.binding.element_types["C"].roundoff
+    if problem.is_multiply and not problem.factors:
+        return _product_on_device(work)
+    data = {name: work.matrix(name).get() for name in work.data}
+    contents = contents_of(work.binding, data)
+    written = {name: np.flatnonzero(~np.isnan(contents.numbers(name))) for name in problem.output_names}
+    return check_result(contents, written, True, is_cancelled)
+
+
+def _product_on_device(work: Workload) -> Check:
+    """The comparison of all of C with A . B in float64, on the GPU, some rows at a time."""
+    problem = work.setup.problem
+    shapes = {"A": (problem.M, problem.K), "B": (problem.K, problem.N), "C": (problem.M, problem.N)}
+    a, b, c = (_shaped(work.matrix(name), shape, name in work.setup.kernel.column_major) for name, shape in shapes.items())
+    limit = Limit(problem.K + 1, work.binding.element_types["C"], arithmetic_roundoff(work.binding.program))
     right = b.astype(cupy.float64)
     size = max(1, _CHECKED_ROWS_FLOPS // (problem.N * problem.K))
     wrong, unwritten, worst = 0, 0, (-np.inf, 0.0, 0.0, (0, 0))
     for start in range(0, problem.M, size):
         left, got = a[start : start + size].astype(cupy.float64), c[start : start + size].astype(cupy.float64)
-        error = cupy.abs(left @ right - got)
-        allowed = (problem.K + 1) * unit * (cupy.abs(left) @ cupy.abs(right))
+        error = limit.error(left @ right - got)
+        allowed = limit.factor * (cupy.abs(left) @ cupy.abs(right)) + limit.least
         missing = cupy.isnan(got)
         unwritten += int(missing.sum())
         excess = cupy.where(missing, -cupy.inf, error - allowed)
@@ -145,6 +164,8 @@ def occupancy(compiled: Compiled, work: Workload) -> Occupancy:
 
 def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Timing:
     """Times SGEMM of cuBLAS on the same matrices, in full float32 (TF32 off). Raises DeviceError for other element types."""
+    if not work.setup.problem.is_multiply:
+        raise DeviceError("cuBLAS SGEMM multiplies matrices only", file=work.setup.kernel.file)
     if any(each is not element_type_of_c("float") for each in work.binding.element_types.values()):
         raise DeviceError("cuBLAS SGEMM multiplies float32 matrices only", file=work.setup.kernel.file)
     problem, handle = work.setup.problem, cupy.cuda.device.get_cublas_handle()
@@ -162,7 +183,7 @@ def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
         )  # fmt: skip
 
     try:
-        work.clear_c(np.nan)
+        work.reset_outputs(np.nan)
         start()  # cuBLAS initialises itself
         return Stopwatch(nvrtc, timeout_s, "cuBLAS", cancelled).time(start)
     finally:
@@ -170,15 +191,17 @@ def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
 
 
 def time_transfer(work: Workload) -> Transfer:
-    """Times the copies of A and B to the GPU and of C back, with pageable memory, as a plain cudaMemcpy uses it."""
-    host = {name: np.array(array) for name, array in work.data.items()}
+    """Times the copies of the inputs to the GPU and of the outputs back, with pageable memory as cudaMemcpy uses it."""
+    problem, host = work.setup.problem, {name: np.array(array) for name, array in work.data.items()}
+    inputs = [name for name in host if problem.holds_before(name)]
 
     def to_device() -> None:
-        for name in "AB":
+        for name in inputs:
             work.matrix(name).set(host[name])
 
     def to_host() -> None:
-        work.matrix("C").get(out=host["C"])
+        for name in problem.output_names:
+            work.matrix(name).get(out=host[name])
 
     return Transfer(_wall(to_device), _wall(to_host))
 

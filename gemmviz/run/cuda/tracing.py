@@ -17,7 +17,8 @@ from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.timing import TraceCost
 from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, check_hashes, outside
-from gemmviz.run.cpu.executor import UNCHECKED, Phases, checked, requested_phases, traced_space
+from gemmviz.run.cpu.check import UNCHECKED
+from gemmviz.run.cpu.executor import Phases, checked, requested_phases, traced_space
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
 from gemmviz.run.cuda.workload import Workload
@@ -49,7 +50,7 @@ def twin_unit(setup: Setup, values: bool, some_phases: bool) -> Unit:
     most = min(255, _REGISTER_FILE // (-(-threads // 32) * 32) // 8 * 8)
     flags = {"-DGV_VALUES": values, "-DGV_PHASES": some_phases}
     options = (f"--maxrregcount={most}", *(flag for flag, is_set in flags.items() if is_set))
-    return Unit(twin_for(setup.kernel, setup.parameters).text, setup.kernel.file, TWIN_ENTRY, options)
+    return Unit(twin_for(setup.kernel, setup.definitions).text, setup.kernel.file, TWIN_ENTRY, options)
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class TwinRunner:
 
     def __init__(self, nvrtc: Nvrtc, work: Workload, phases: Phases, values: bool, timeout_s: float) -> None:
         self.work, self.phases, self.values, self.timeout_s = work, phases, values, timeout_s
-        self.book = PathBook(twin_for(work.setup.kernel, work.setup.parameters))
+        self.book = PathBook(twin_for(work.setup.kernel, work.setup.definitions))
         self.compiled: Compiled = nvrtc(twin_unit(work.setup, values, phases is not None))
         check_resources(self.compiled, work.launch, work.setup.kernel.file)
         self.aligner = nvrtc(Unit(_ALIGN.read_text(encoding="utf-8"), _ALIGN.name, "align"))
@@ -127,7 +128,7 @@ class TwinRunner:
         facts["phase_start"], facts["phase_stop"] = self.phases or (0, 0)
         runtime = cupy.cuda.runtime
         runtime.memcpy(self.compiled.address_of("gv_book"), facts.ctypes.data, facts.nbytes, runtime.memcpyHostToDevice)
-        self.work.clear_c()
+        self.work.reset_outputs()
         begin, end = cupy.cuda.Event(), cupy.cuda.Event()
         begin.record()
         launch(self.compiled, Launch(window.extents, launched.block, launched.shared_bytes), self.work.arguments)
@@ -249,7 +250,8 @@ def trace_on_device(
         element=record.element.get(), value=None if record.value is None else record.value.get(), check=UNCHECKED,
         notes=work.binding.program.notes, phases=phases, by=nvrtc.gpu.label,
     )  # fmt: skip
-    data = {name: work.matrix("C").get() if name == "C" else array for name, array in work.data.items()}
+    outputs = setup.problem.output_names
+    data = {name: work.matrix(name).get() if name in outputs else array for name, array in work.data.items()}
     return checked(trace, work.binding, data), TraceCost(runner.twin_ms, runner.align_ms, runner.runs)
 
 

@@ -1,6 +1,7 @@
-"""One multiplication on the GPU: its matrices in one block of memory, and the arguments of its kernel."""
+"""One problem on the GPU: its arrays in one block of memory, and the arguments of its kernel."""
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import cupy
@@ -11,6 +12,7 @@ from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.setup import Setup
+from gemmviz.model.words import listed
 from gemmviz.run.align import Region
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding, number_argument
@@ -26,8 +28,8 @@ _LARGEST_WORD = 0x7FFFFFFE
 
 @dataclass(frozen=True)
 class Workload:
-    """A multiplication on the GPU. ``arena`` holds A, B and C at ``offsets`` (bytes, multiples of 256); ``data`` is the host's
-    copy: flat A, B, zeros.
+    """A problem on the GPU. ``arena`` holds its arrays at ``offsets`` (bytes, multiples of 256); ``data`` is the host's copy
+    before the run: flat inputs, zeros for outputs.
     """
 
     setup: Setup
@@ -37,7 +39,7 @@ class Workload:
     offsets: dict[str, int]
 
     def of(self, setup: Setup) -> "Workload":
-        """The same multiplication with another recorded part."""
+        """The same problem with another recorded part."""
         return replace(self, setup=setup, binding=replace(self.binding, setup=setup))
 
     @property
@@ -49,14 +51,26 @@ class Workload:
         return int(self.arena.data.ptr)
 
     def matrix(self, name: str) -> Any:
-        """A, B or C on the GPU, flat."""
+        """An array on the GPU, flat."""
         start = self.offsets[name]
         return self.arena[start : start + self.data[name].nbytes].view(self.data[name].dtype)
 
-    def clear_c(self, value: float = 0.0) -> None:
-        """Fills C; NaN poisons it if it holds floats."""
-        c = self.matrix("C")
-        c.fill(value if c.dtype.kind == "f" else 0)
+    def reset_outputs(self, value: float = 0.0) -> None:
+        """Fills the outputs, those that hold values before the run with these; NaN poisons the others if they hold floats."""
+        problem = self.setup.problem
+        for name in problem.output_names:
+            if problem.holds_before(name):
+                self.matrix(name).set(self.data[name])
+            else:
+                array = self.matrix(name)
+                array.fill(value if array.dtype.kind == "f" else 0)
+
+    @property
+    def can_be_poisoned(self) -> bool:
+        """Whether an output can hold NaN before the run."""
+        problem = self.setup.problem
+        free = [name for name in problem.output_names if not problem.holds_before(name)]
+        return any(self.matrix(name).dtype.kind == "f" for name in free)
 
     @property
     def arguments(self) -> list[Any]:
@@ -74,7 +88,7 @@ class Workload:
     @property
     def shift(self) -> int:
         """Number of low bits dropped from addresses in the record, since all elements are at least that large."""
-        return int(np.log2(min(array.itemsize for array in self.data.values())))
+        return int(np.log2(min(array.itemsize for array in self.binding.arrays[: len(self.binding.matrices)])))
 
     @property
     def regions(self) -> dict[int, Region]:
@@ -82,15 +96,15 @@ class Workload:
         if self.arena.nbytes >> self.shift > _LARGEST_WORD:
             raise DeviceError("the matrices are too large to be traced on the GPU", remedy="choose smaller sizes")
         return {
-            number: Region(self.offsets[name] >> self.shift, scalar.bytes >> self.shift)
-            for number, (name, scalar) in enumerate(self.binding.matrices)
+            number: Region(self.offsets[name] >> self.shift, self.binding.arrays[number].itemsize >> self.shift)
+            for number, (name, _) in enumerate(self.binding.matrices)
         }
 
     @property
     def unit(self) -> Unit:
         """The unit of the real kernel."""
         kernel = self.setup.kernel
-        return real_unit(self.setup, real_source(kernel, self.binding.program, macros_of(kernel, self.setup.parameters)))
+        return real_unit(self.setup, real_source(kernel, self.binding.program, macros_of(kernel, self.setup.definitions)))
 
 
 def real_unit(setup: Setup, source: DeviceSource) -> Unit:
@@ -101,28 +115,26 @@ def real_unit(setup: Setup, source: DeviceSource) -> Unit:
 def _entry_of(setup: Setup) -> str:
     """The kernel's name expression, with template arguments filled in."""
     given = setup.kernel.template_arguments
-    named = ", ".join(str(setup.parameters.get(each, each)) for each in given)
+    named = ", ".join(str(setup.definitions.get(each, each)) for each in given)
     return f"{setup.kernel.function}<{named}>" if given else setup.kernel.function
 
 
 def workload(setup: Setup) -> Workload:
     """The matrices of a setup, on the GPU. Raises the errors of ``bound``, and DeviceError if they don't fit."""
     binding = bound(setup)
-    sizes = {name: setup.problem.shapes[name][0] * setup.problem.shapes[name][1] for name, _ in binding.matrices}
+    sizes = {name: prod(shape) for name, shape in binding.shapes.items()}
     needed = sum(sizes[name] * scalar.bytes for name, scalar in binding.matrices)
     if needed > free_memory():
         raise DeviceError(
-            f"A, B and C take {needed >> 20} MiB; the GPU has {free_memory() >> 20} MiB free", file=setup.kernel.file,
+            f"{listed(sizes)} take {needed >> 20} MiB; the GPU has {free_memory() >> 20} MiB free", file=setup.kernel.file,
             remedy="choose smaller sizes",
         )  # fmt: skip
-    data = matrices(setup.problem, binding.element_types, setup.filling, is_cancelled)
+    data = matrices(setup.problem, binding.shapes, binding.element_types, setup.filling, is_cancelled)
     offsets, end = {}, _GAP_BYTES
     for name, array in data.items():
         offsets[name] = end
         end += -(-array.nbytes // 256) * 256 + _GAP_BYTES
     work = Workload(setup, binding, data, cupy.empty(end, cupy.uint8), offsets)
     for name, array in data.items():
-        if name != "C":
-            work.matrix(name).set(array)
-    work.clear_c()
+        work.matrix(name).set(array)
     return work

@@ -4,17 +4,15 @@ import contextlib
 import itertools
 import json
 import math
-import os
 import queue
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import IO, Any
 
+from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.run.protocol import Payload, error_from_plain, line_of
@@ -22,14 +20,7 @@ from gemmviz.run.worker.host_speed import one_thread_environment
 
 _POLL_S = 0.02
 _EXIT_TIMEOUT_S, _STUCK_S = 0.2, 3.0
-_NO_CONSOLE = 0x08000000 if os.name == "nt" else 0
 Replies = queue.Queue[Payload]
-
-
-def gemmviz_command(*words: str) -> list[str]:
-    """Command line that runs gemmviz with these arguments. It imports nothing from the current folder."""
-    frozen = getattr(sys, "frozen", False)
-    return [sys.executable, *words] if frozen else [sys.executable, "-P", "-m", "gemmviz", *words]
 
 
 class WorkerLink:
@@ -130,14 +121,12 @@ class _WorkerProcess:
     """One worker process: its pipes and the queues of the threads that wait for replies."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        package = str(Path(__file__).resolve().parent.parent.parent)
-        environment = one_thread_environment()
-        environment["PYTHONPATH"] = os.pathsep.join([package, *filter(None, [environment.get("PYTHONPATH")])])
+        environment = child_environment(one_thread_environment())
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker ends
         pipe = subprocess.PIPE
         try:
             self.popen = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=self._errors, env=environment, creationflags=_NO_CONSOLE
+                command, stdin=pipe, stdout=pipe, stderr=self._errors, env=environment, creationflags=NO_CONSOLE
             )
         except OSError as error:
             raise DeviceError(f"the GPU worker can't be started: {error}") from None

@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.codec import to_json
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters
 from gemmviz.run.protocol import PROFILED_LAUNCHES
-from gemmviz.run.worker.link import gemmviz_command
 
 DURATION = "gpu__time_duration.sum"
 METRICS = {

@@ -55,7 +55,7 @@ def most_loads(problem: Problem) -> int:
     Without reuse, an element of A is loaded N times and one of B M times; a cell of a tile is loaded at most once for each
     of K.
     """
-    return max(problem.M, problem.N, problem.K)
+    return max(problem.sizes.values(), default=1)
 
 
 def shared_cells(cells: npt.NDArray[np.int64], groups: npt.NDArray[Any], size: int) -> npt.NDArray[np.bool_]:

@@ -24,6 +24,8 @@ def step_title(moment: Moment) -> str:
     where = f"phase {phase + 1}{of}" if 0 <= phase < replay.phases else ("before" if phase < 0 else "after")
     where += "" if where.startswith("phase") else " the phases"
     parts = [f"step {moment.step + 1} of {trace.steps}, " + (where if replay.phases else "no phases"), *left_out(replay)]
+    if not trace.check.is_checked:
+        parts.append("nothing is checked")
     if trace.by != INTERPRETER:
         parts.append(trace.by.partition(",")[0])
     return " · ".join(parts)
@@ -81,9 +83,9 @@ def action(moment: Moment, labels: LabelStyle = PLAIN) -> str:
 
 def element_text(array: MemoryArray, element: int, labels: LabelStyle = PLAIN) -> str:
     """Return an element with its indices: "A[3, 5]"."""
-    if len(array.shape) == 1:
-        return f"{array.name}[{element}]"
-    return (labels if array.space == "global" else PLAIN).element(array.name, *array.place(element))
+    if array.space == "shared":
+        return f"{array.name}[{element}]" if len(array.shape) == 1 else PLAIN.element(array.name, *array.place(element))
+    return labels.named(array, element)
 
 
 def cost(moment: Moment) -> str:

@@ -5,12 +5,13 @@ eight that differ most for normal vision, deuteranopia and protanopia. The colou
 in order.
 """
 
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource, resources
 from gemmviz.model.errors import UsageError
+from gemmviz.model.problem import Problem
 
 WARP_ACCENTS = ("#9682FA", "#E6E61E", "#E696BE", "#E6461E", "#E6E696", "#963282", "#964646", "#6E1EFA")
 LANE_ACCENTS = ("#46307E", "#3B528B", "#2C718E", "#21908D", "#27AD81", "#5CC863", "#AADC32", "#FDE725")
@@ -60,6 +61,10 @@ class Theme:
     def accent(self, name: str) -> str:
         return self.accents.get(name, self.faint)
 
+    def for_problem(self, problem: Problem) -> "Theme":
+        """The theme with a colour for each array of a problem."""
+        return self if problem.is_multiply else _with_hues(self, tuple(problem.hues.items()))
+
     def level(self, place: int) -> str:
         """The colour of a level of memory by its place, the nearest to the threads first: the matrices', then the warps'."""
         accents = [self.accent(name) for name in "ABC"]
@@ -75,6 +80,12 @@ class Theme:
         """
         luminance = _luminance(colour)
         return "#10141A" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#FFFFFF"
+
+
+@lru_cache(maxsize=32)
+def _with_hues(theme: Theme, hues: tuple[tuple[str, str], ...]) -> Theme:
+    own = {name: theme.accents.get(hue) or theme.warps[int(hue) % len(theme.warps)] for name, hue in hues}
+    return replace(theme, accents={**theme.accents, **own})
 
 
 @cache

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, TRACKS
+from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, TRACKS, track_names
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.palette import Palette
@@ -23,7 +23,7 @@ def timeline_primitives(replay: Replay, room: Box, theme: Theme, key: str = "sco
     """Draw the timeline without the current position."""
     columns = min(replay.steps, _MOST_COLUMNS)
     fill = _fill(replay, columns)
-    rows = len(TRACKS)
+    rows = TRACKS
     step = room.width / columns
     cells = Cells(
         key, room.x, room.y, step, fill, timeline_palette(theme), timeline_palette(theme), height=room.height / rows,
@@ -47,7 +47,7 @@ def segment_text(replay: Replay, step: int) -> str:
     first, stop = timeline.segment(step)
     track, phase = int(timeline.track[step]), int(trace.phase[step])
     site = trace.site_of(step)
-    what = TRACKS[track] if track < STORE_C else site.kind
+    what = track_names(trace.setup.problem)[track] if track < STORE_C else site.kind
     if track == STORE_C:
         what = " ".join([what, *(trace.arrays[operand.array].name for operand in site.operands[:1])])
     where = f", phase {phase + 1}" if 0 <= phase < replay.phases else ""

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gemmviz.model.chart import Chart
-from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.model.problem import Problem
+from gemmviz.scenes.kit.frame import ViewOptions, apology
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 
 
@@ -22,21 +23,52 @@ class View:
     """A view, defined by a file in ``gemmviz.scenes.views`` that ends with ``VIEW = View(...)``. Its name is the file's
     name.
 
-    ``still`` draws a subject; ``motion`` draws what moves in it at ``options.moment``; ``order``: the position among the
+    ``draw`` draws a subject; ``draw_motion`` draws what moves in it at ``options.moment``; ``order``: the position among the
     views. ``subject`` is the type of its subject: a Moment of a replay, a Benchmark, ... ``chart``: for a view that is a
     chart, the function that returns it. ``is_ready``: whether everything that the view needs has been computed, so that
-    drawing is immediate.
+    drawing is immediate. ``multiplies``: whether it shows nothing but multiplications of matrices.
     """
 
     title: str
     subject: type
-    still: Callable[[Any, ViewOptions], Scene]
-    motion: Callable[[Any, ViewOptions], tuple[Primitive, ...]] = _nothing_moves
+    draw: Callable[[Any, ViewOptions], Scene]
+    draw_motion: Callable[[Any, ViewOptions], tuple[Primitive, ...]] = _nothing_moves
     chart: Callable[[Any], Chart] | None = None
     is_ready: Callable[[Any], bool] = _always
+    multiplies: bool = False
     order: int = 99
 
     def scene(self, subject: Any, options: ViewOptions) -> Scene:
         """Return the whole picture at ``options.moment``."""
         still = self.still(subject, options)
         return replace(still, primitives=(*still.primitives, *self.motion(subject, options)))
+
+    def still(self, subject: Any, options: ViewOptions) -> Scene:
+        """Return the picture without what moves."""
+        problem = _problem_of(subject)
+        if problem is None:
+            return self.draw(subject, options)
+        if self.multiplies and not problem.is_multiply:
+            return apology(self.title, _why_not(problem), options)
+        return self.draw(subject, replace(options, theme=options.theme.for_problem(problem)))
+
+    def motion(self, subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
+        """Return what moves at ``options.moment``."""
+        problem = _problem_of(subject)
+        if problem is None:
+            return self.draw_motion(subject, options)
+        if self.multiplies and not problem.is_multiply:
+            return ()
+        return self.draw_motion(subject, replace(options, theme=options.theme.for_problem(problem)))
+
+
+def _problem_of(subject: Any) -> Problem | None:
+    """The problem that a subject is about; None for subjects without one, such as a device."""
+    problem = getattr(subject, "problem", None)
+    return problem if isinstance(problem, Problem) else None
+
+
+def _why_not(problem: Problem) -> str:
+    formula = f", {problem.kind.formula}" if problem.kind.formula else ""
+    other = f"{problem.kind.title}{formula}" if problem.kind.is_checked else "an unknown one"
+    return f"This view shows a multiplication of matrices, C = A · B. This kernel solves another problem: {other}."

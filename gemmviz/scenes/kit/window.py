@@ -45,6 +45,63 @@ class Window:
         return {"A": (m, k), "B": (k, n), "C": (m, n)}[name]
 
 
+@dataclass(frozen=True, slots=True)
+class ArrayPart:
+    """The visible rows and columns of one array, its shape and its extents."""
+
+    name: str
+    rows: Range
+    columns: Range
+    shape: tuple[int, ...]
+    whole: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The visible parts of any number of arrays, for problems other than a multiplication of matrices."""
+
+    arrays: tuple[ArrayPart, ...]
+
+    @property
+    def is_lens(self) -> bool:
+        """Whether a part is left out."""
+        return any((part.rows, part.columns) != ((0, part.whole[0]), (0, part.whole[1])) for part in self.arrays)
+
+    def of(self, name: str) -> tuple[Range, Range]:
+        """Return the visible rows and columns of an array."""
+        part = self._named(name)
+        return part.rows, part.columns
+
+    def extents(self, name: str) -> tuple[int, int]:
+        """Return the rows and columns of the whole array."""
+        return self._named(name).whole
+
+    def _named(self, name: str) -> ArrayPart:
+        return next(part for part in self.arrays if part.name == name)
+
+
+def whole_parts(moment: Moment) -> Parts:
+    """Return all rows and columns of all matrices of a run."""
+    matrices = [array for array in moment.trace.arrays if array.space == "global"]
+    return Parts(tuple(ArrayPart(a.name, (0, a.extents[0]), (0, a.extents[1]), a.shape, a.extents) for a in matrices))
+
+
+def lens_parts(moment: Moment) -> Parts:
+    """Return of each matrix what the watched block or warp accesses around this step, with a margin."""
+    parts = []
+    for number, array in enumerate(moment.trace.arrays):
+        if array.space == "global":
+            (high, wide), area = array.extents, moment.area(number)
+            rows, columns = (area[:2], area[2:]) if area else ((0, min(high, _LEAST_STRETCH)), (0, min(wide, _LEAST_STRETCH)))
+            parts.append(ArrayPart(array.name, _around(rows, high), _around(columns, wide), array.shape, array.extents))
+    return Parts(tuple(parts))
+
+
+def has_lens(moment: Moment) -> bool:
+    """Whether the lens would leave out anything."""
+    return (lens_of(moment) if moment.trace.is_multiply else lens_parts(moment)).is_lens
+
+
 def whole_of(moment: Moment) -> Window:
     problem = moment.trace.setup.problem
     return Window.all(problem.M, problem.N, problem.K)

@@ -10,9 +10,12 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Anchor, Labels, Primitive
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.stage.layout import CellGrid, Plan
+from gemmviz.scenes.kit.window import Window
+from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.layout import Plan
 
 _AIR = 8.0
+_OTHER_SIDES = ("left", "below")
 _SIDES: dict[str, tuple[str, ...]] = {"A": ("left", "below"), "B": ("right", "above"), "C": ("right", "below")}
 
 
@@ -42,9 +45,9 @@ def _cached_axes(plan: Plan, theme: Theme, zoom: float, clip: Clip | None, count
     """Return the axes, cached because they stay the same from step to step."""
     look = _Look(theme, zoom, clip, counted_from)
     primitives: list[Primitive] = []
-    for name, sides in _SIDES.items():
-        for side in sides:
-            primitives += _along(name, plan.matrices[name], side, look)
+    for name, table in plan.matrices.items():
+        for side in _SIDES.get(name, _OTHER_SIDES) if isinstance(plan.window, Window) else _OTHER_SIDES:
+            primitives += _along(name, table, side, look)
     return primitives
 
 
@@ -54,6 +57,7 @@ def _along(name: str, table: CellGrid, side: str, options: _Look) -> list[Primit
     first, count = (table.first[0], table.rows) if is_row else (table.first[1], table.columns)
     start, length = (table.y, table.rows * table.cell) if is_row else (table.x, table.columns * table.cell)
     numbers = _numbers(first, count, table.cell, size, is_row)
+    step = table.row_step if is_row else 1
     middle = (start + (numbers - first + 0.5) * table.cell).astype(np.float64)
     if options.clip is not None:
         low, extent = (options.clip[1], options.clip[3]) if is_row else (options.clip[0], options.clip[2])
@@ -66,7 +70,7 @@ def _along(name: str, table: CellGrid, side: str, options: _Look) -> list[Primit
         Labels(
             f"{name}-axis-{side}",
             at,
-            tuple(map(str, (numbers + options.counted_from).tolist())),
+            tuple(map(str, (numbers * step + options.counted_from).tolist())),
             size,
             options.theme.faint,
             anchor,

@@ -14,7 +14,7 @@ _HIGH, _AIR = 5.0, 3.0
 
 
 def barrier_gate(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the gate above the block's part of C, closed until all threads have arrived. Nothing for other steps."""
+    """Draw the gate above the block's part of the result, closed until all threads have arrived. Nothing for other steps."""
     box = _block(moment, plan) if moment.site.is_barrier else None
     if box is None:
         return []
@@ -26,13 +26,15 @@ def barrier_gate(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primi
 
 
 def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw a square for each thread that arrives: from its element of C to the gate, and through it."""
+    """Draw a square for each thread that arrives: from its element of the result to the gate, and through it."""
     box = _block(moment, plan)
     if box is None:
         return ()
     row = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block]
     threads = np.flatnonzero(row >= 0)
-    homes, table = moment.homes[threads], plan.matrices["C"]
+    homes, table = moment.homes[threads], plan.home(moment)
+    if table is None:
+        return ()
     visible = table.holds(homes[:, 0], homes[:, 1]) & ~np.isnan(homes).any(axis=1)
     middle, threads = table.middle(homes[visible, 0], homes[visible, 1]), threads[visible]
     if not len(middle):
@@ -50,10 +52,9 @@ def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Pr
 
 
 def _block(moment: Moment, plan: Plan) -> tuple[float, float, float, float] | None:
-    """Return the visible part of the block's area of C."""
-    number = moment.trace.number_of("C")
-    area = None if number is None else moment.area(number)
-    if area is None:
+    """Return the visible part of the block's area of the matrix on which threads are drawn."""
+    area, home = None if moment.home is None else moment.area(moment.home), plan.home(moment)
+    if area is None or home is None:
         return None
-    box = plan.matrices["C"].part(area[:2], area[2:])
+    box = home.part(area[:2], area[2:])
     return box if box[2] and box[3] else None

@@ -25,10 +25,8 @@ def pointed_at(trace: Trace, hit: Hit) -> tuple[int, int] | None:
             row, column = (
                 (at + first) * hit.cells.factor for at, first in zip((hit.row, hit.column), hit.cells.origin, strict=True)
             )
-            if array.space == "shared":
-                element = row * hit.cells.fill.shape[1] + column
-            else:
-                element = column * array.shape[0] + row if array.column_major else row * array.shape[1] + column
+            width = hit.cells.fill.shape[1]
+            element = row * width + column if array.space == "shared" else array.element_at(row, column)
             return (number, element) if element < array.size else None
     return None
 
@@ -56,7 +54,7 @@ def hover_lines(
         *_value(moment, history, array),
         *_touches(moment, array, history),
         *_owner(moment, array, element),
-        *(["wrong: differs from the float64 product"] if _is_wrong(moment.trace, array, element) else []),
+        *(["wrong: differs from the float64 result"] if _is_wrong(moment.trace, array, element) else []),
     ]
 
 
@@ -117,11 +115,11 @@ def _thread(moment: Moment, number: int, with_block: bool) -> str:
 
 
 def _is_wrong(trace: Trace, array: MemoryArray, element: int) -> bool:
-    return array.name == "C" and element in trace.check.wrong_elements
+    return array.name == trace.check.array and array.space == "global" and element in trace.check.wrong_elements
 
 
 def _owner(moment: Moment, array: MemoryArray, element: int) -> list[str]:
-    if array.name != "C":
+    if moment.trace.result is None or array is not moment.trace.arrays[moment.trace.result]:
         return []
     thread = moment.replay.owners.thread_of(element)
     if thread is None:

@@ -1,10 +1,11 @@
-"""The layout of the stage: the cross of the matrices as large as possible, and around it words, tiles, registers, the map
-of the lens, and source lines.
+"""The layout of the stage: the cross of the matrices, or the arrays of another problem, as large as possible, and around it
+words, tiles, registers, the map of the lens, and source lines.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,13 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.flights import THREADS
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.threads import Range
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import COLUMN, MARGIN, ViewOptions, band_bottom
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.window import Window, lens_of, whole_of
+from gemmviz.scenes.kit.window import Parts, Window, lens_of, lens_parts, whole_of, whole_parts
+from gemmviz.scenes.stage.arrays_layout import arranged_arrays
+from gemmviz.scenes.stage.cell_grid import CellGrid
 
 GAP = 46.0  # between the matrices, with the names of A and C
 _AXIS = 30.0  # for numbers along a side; _WIDE: beside the rows
@@ -30,43 +32,7 @@ _TITLES, _LEGEND, _CAPTIONS = 165.0, 110.0, 195.0  # heights of the column of wo
 _BAND_TOP, _LEGEND_LINES = 74.0, 56.0
 _LEAST_ROOM, _LEAST_TILES, _LEAST_MAP = 130.0, 150.0, 100.0
 _WIDEST_COLUMN = 560.0
-
-
-@dataclass(frozen=True, slots=True)
-class CellGrid:
-    """A table of cells: its top left corner, the side of a cell, rows and columns, and the first row and column."""
-
-    x: float
-    y: float
-    cell: float
-    rows: int
-    columns: int
-    first: tuple[int, int] = (0, 0)
-
-    @property
-    def box(self) -> tuple[float, float, float, float]:
-        return self.x, self.y, self.columns * self.cell, self.rows * self.cell
-
-    def middle(self, row: Any, column: Any) -> npt.NDArray[np.float64]:
-        """Return the centres of cells: (n, 2)."""
-        return np.stack(
-            [self.x + (column - self.first[1] + 0.5) * self.cell, self.y + (row - self.first[0] + 0.5) * self.cell], axis=-1
-        )
-
-    def corner(self, row: float, column: float) -> tuple[float, float]:
-        """Return the top left corner of a cell."""
-        return self.x + (column - self.first[1]) * self.cell, self.y + (row - self.first[0]) * self.cell
-
-    def holds(self, row: Any, column: Any) -> npt.NDArray[np.bool_]:
-        """Return which of these cells are in the table."""
-        r, c = row - self.first[0], column - self.first[1]
-        return np.asarray((r >= 0) & (r < self.rows) & (c >= 0) & (c < self.columns))
-
-    def part(self, rows: Range, columns: Range) -> tuple[float, float, float, float]:
-        """Return the box of the visible part of some rows and columns."""
-        r0, r1 = (min(max(row - self.first[0], 0), self.rows) for row in rows)
-        c0, c1 = (min(max(column - self.first[1], 0), self.columns) for column in columns)
-        return self.x + c0 * self.cell, self.y + r0 * self.cell, (c1 - c0) * self.cell, (r1 - r0) * self.cell
+_Window = TypeVar("_Window", Window, Parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +41,7 @@ class Plan:
     the width of the words beside the cross, 0 if they stand above and below it.
     """
 
-    window: Window
+    window: Window | Parts
     matrices: dict[str, CellGrid] = field(hash=False)
     rooms: dict[str, Box] = field(hash=False)
     column: float = 0.0
@@ -86,13 +52,18 @@ class Plan:
 
     @property
     def cell(self) -> float:
-        return self.matrices["C"].cell
+        return next(iter(self.matrices.values())).cell
 
     @property
     def box(self) -> Box:
-        """The box of the cross."""
-        a, b, c = (self.matrices[name] for name in "ABC")
-        return Box(a.x, b.y, c.x + c.columns * c.cell - a.x, c.y + c.rows * c.cell - b.y)
+        """The box around all matrices."""
+        boxes = [grid.box for grid in self.matrices.values()]
+        x, y = min(box[0] for box in boxes), min(box[1] for box in boxes)
+        return Box(x, y, max(box[0] + box[2] for box in boxes) - x, max(box[1] + box[3] for box in boxes) - y)
+
+    def home(self, moment: Moment) -> CellGrid | None:
+        """The grid of the matrix on which threads are drawn, C of a multiplication; None if there is none."""
+        return None if moment.home is None else self.matrices[moment.trace.arrays[moment.home].name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,20 +86,50 @@ def plan_of(moment: Moment, options: ViewOptions) -> Plan:
 
 
 def _plan_of(moment: Moment, frame: _Frame, options: ViewOptions) -> Plan:
-    whole = _plan(whole_of(moment), frame)
+    if moment.trace.is_multiply:
+        return _whole_or_lens(moment, options, lambda window: _plan(window, frame), whole_of, lens_of)
+    inputs = frozenset(moment.trace.arrays[number].name for number in moment.trace.inputs)
+    return _whole_or_lens(moment, options, lambda parts: _plan_of_parts(parts, inputs, frame), whole_parts, lens_parts)
+
+
+def _whole_or_lens(
+    moment: Moment,
+    options: ViewOptions,
+    plan: Callable[[_Window], Plan],
+    all_of: Callable[[Moment], _Window],
+    part_of: Callable[[Moment], _Window],
+) -> Plan:
+    whole = plan(all_of(moment))
     if options.lens == "whole" or (options.lens == "auto" and not needs_lens(moment, whole)):
         return whole
-    window = lens_of(moment)
-    return _plan(window, frame) if window.is_lens else whole
+    window = part_of(moment)
+    return plan(window) if window.is_lens else whole
 
 
 def needs_lens(moment: Moment, whole: Plan) -> bool:
     """Whether the watched accesses and single elements would be too small to follow."""
-    number = moment.trace.number_of("C")
+    number = moment.home
     area = None if number is None or moment.focus.everyone else moment.area(number)
     if area is None or whole.cell >= _READABLE_CELL:
         return False
     return max(area[1] - area[0], area[3] - area[2]) * whole.cell < _LEAST_SEEN
+
+
+@lru_cache(maxsize=64)
+def _plan_of_parts(parts: Parts, inputs: frozenset[str], frame: _Frame) -> Plan:
+    """Return the layout of the arrays of a problem that is no multiplication."""
+    beside = Box(COLUMN + _WIDE, 16.0, frame.width - COLUMN - _WIDE - MARGIN, _bottom(frame) - 16.0)
+    top = _band_top(frame)
+    between = Box(_WIDE, top, frame.width - 2 * _WIDE, _bottom(frame) - band_bottom(frame.height) - top)
+    arranged = {box: arranged_arrays(parts, inputs, box, bool(frame.tiles)) for box in (beside, between)}
+    box = beside if frame.has_code or arranged[beside].cell >= arranged[between].cell else between
+    tiles = arranged[box].tiles
+    rooms = {} if tiles is None else {"tiles": tiles}
+    if box is between:
+        return Plan(parts, arranged[box].grids, rooms | {"legend": Box(MARGIN, 66, frame.width - 2 * MARGIN, _LEGEND_LINES)})
+    titles, column = _TITLES + (_LEGEND if frame.has_legend else 0.0), COLUMN - MARGIN
+    code = {"code": Box(MARGIN, titles, column, frame.height - titles - _CAPTIONS)} if frame.has_code else {}
+    return Plan(parts, arranged[box].grids, rooms | code | {"legend": Box(MARGIN, _TITLES - 20, column, _LEGEND)}, column)
 
 
 @lru_cache(maxsize=64)
@@ -308,11 +309,12 @@ def tile_grids(trace: Trace, plan: Plan) -> dict[int, CellGrid]:
 
 
 def places(moment: Moment, plan: Plan, number: int, at: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return the centres (n, 2) of elements of an array on the stage; for threads, the place where they compute C. NaN if
-    not visible.
+    """Return the centres (n, 2) of elements of an array on the stage; for threads, the place where they compute the result. NaN
+    if not visible.
     """
     if number == THREADS:
-        return _seen(plan.matrices["C"], *moment.homes[at].T)
+        home = plan.home(moment)
+        return np.full((len(at), 2), np.nan) if home is None else _seen(home, *moment.homes[at].T)
     array = moment.trace.arrays[number]
     if array.space == "global":
         return _seen(plan.matrices[array.name], *array.row_column(at))

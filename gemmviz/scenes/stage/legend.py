@@ -47,14 +47,15 @@ def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
 
 
 def _heat(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
-    """Return the levels with the colours of A and of B."""
+    """Return the levels with the colours of the first two inputs."""
     top = most_loads(moment.trace.setup.problem)
     bounds = [0, *np.ceil(max(2, top) ** (np.arange(HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) - 1e-9).astype(int).tolist()]
     levels = [level for level, bound in enumerate(bounds) if level + 1 == len(bounds) or bound != bounds[level + 1]]
-    a, b = (heat_palette(options.theme, options.theme.accent(name)) for name in "AB")
+    names = [moment.trace.arrays[number].name for number in moment.trace.inputs[:2]]
+    palettes = [heat_palette(options.theme, options.theme.accent(name)) for name in names]
     entries = [("", "loads so far, in a tile since stored:")]
     for level in levels:
-        entries.append((f"{a[level]} {b[level]}", str(bounds[level])))
+        entries.append((" ".join(palette[level] for palette in palettes), str(bounds[level])))
     return entries
 
 

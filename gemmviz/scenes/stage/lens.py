@@ -8,7 +8,9 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.stage.layout import CellGrid, Plan
+from gemmviz.scenes.kit.window import Window
+from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.layout import Plan
 
 _TOOTH, _DEPTH = 30.0, 8.0
 _LEAST_MARK = 5.0
@@ -25,7 +27,9 @@ def _cached_lens(plan: Plan, theme: Theme) -> list[Primitive]:
     """Return the signs, cached because they stay the same while the lens stays in place."""
     torn = [_torn(name, table, plan, theme) for name, table in plan.matrices.items()]
     primitives: list[Primitive] = [each for pair in torn for each in pair]
-    return [*primitives, *(_map(plan, plan.rooms["map"], theme) if "map" in plan.rooms else [])]
+    if isinstance(plan.window, Window) and "map" in plan.rooms:
+        primitives += _map(plan.window, plan.rooms["map"], theme)
+    return primitives
 
 
 def _torn(name: str, table: CellGrid, plan: Plan, theme: Theme) -> list[Primitive]:
@@ -59,9 +63,9 @@ def _zigzag(start: float, length: float, at: float, is_flat: bool) -> np.ndarray
     return np.concatenate([points_[:-1], points_[1:]], axis=1)
 
 
-def _map(plan: Plan, room: Box, theme: Theme) -> list[Primitive]:
+def _map(window: Window, room: Box, theme: Theme) -> list[Primitive]:
     """Draw A, B and C as a whole, small, with the visible part of each."""
-    m, n, k = plan.window.whole
+    m, n, k = window.whole
     gap = 8.0
     size = min(room.width - gap, 260.0) / (k + n), (room.height - _CAPTION - gap) / (k + m)
     scale = min(size)
@@ -70,8 +74,8 @@ def _map(plan: Plan, room: Box, theme: Theme) -> list[Primitive]:
     words = "visible part"
     primitives: list[Primitive] = [Labels("map-name", points((x, y - 10)), (words,), theme.type.note, theme.faint)]
     for name, (left, top) in corners.items():
-        high, wide = (extent * scale for extent in plan.window.extents(name))
-        (r0, r1), (c0, c1) = plan.window.of(name)
+        high, wide = (extent * scale for extent in window.extents(name))
+        (r0, r1), (c0, c1) = window.of(name)
         x0, across = _marked(left + c0 * scale, (c1 - c0) * scale, left, wide)
         y0, down = _marked(top + r0 * scale, (r1 - r0) * scale, top, high)
         primitives.append(Rects(f"{name}-map", boxes((left, top, wide, high)), theme.tint(name, 0.22), theme.line, 1.0))

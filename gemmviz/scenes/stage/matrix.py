@@ -13,7 +13,7 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.palette import Palette, inks_for
 from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.stage.layout import CellGrid
+from gemmviz.scenes.stage.cell_grid import CellGrid
 
 _LEAST_CELL = 1.7  # units: at least a pixel if the frame is at least 950 pixels wide
 _COUNTED_ONCE = 1 << 20
@@ -23,10 +23,15 @@ _SMALLEST_LABEL = 9.0  # pixels
 
 
 @lru_cache(maxsize=32)
-def index_labels(rows: int, columns: int, first: tuple[int, int], labels: LabelStyle) -> npt.NDArray[np.str_]:
-    """Return the indices of every cell of a table, as text, from row and column ``first``."""
-    across = range(first[1], first[1] + columns)
-    return np.array([[labels.pair(row, column) for column in across] for row in range(first[0], first[0] + rows)])
+def index_labels(
+    array: MemoryArray, rows: int, columns: int, first: tuple[int, int], labels: LabelStyle
+) -> npt.NDArray[np.str_]:
+    """Return the indices of every cell of a part of a matrix, as text, from row and column ``first``."""
+    down, across = range(first[0], first[0] + rows), range(first[1], first[1] + columns)
+    if len(array.shape) == 2:
+        return np.array([[labels.pair(row, column) for column in across] for row in down])
+    elements = [[array.element_at(row, column) for column in across] for row in down]
+    return np.array([[labels.indices(array, each) if each < array.size else "" for each in line] for line in elements])
 
 
 @lru_cache(maxsize=256)
@@ -83,15 +88,14 @@ def matrix_cells(
     rows, columns = fill.shape
     size = 0.0
     if grid.factor == 1 and rows * columns <= _MOST_LABELS and table.cell * options.pixels > _SMALLEST_LABEL:
-        all_rows, all_columns = grid.whole
         longest = (
-            options.labels.pair(all_rows - 1, all_columns - 1)
+            options.labels.indices(grid.array, grid.array.size - 1)
             if labels is None
             else max(labels.ravel().tolist(), key=len) or "0"
         )
         size = label_size(longest, table.cell, options.pixels)
         if size and labels is None:
-            labels = index_labels(rows, columns, grid.origin, options.labels)
+            labels = index_labels(grid.array, rows, columns, grid.origin, options.labels)
     side = table.cell * grid.factor
     x = table.x - table.first[1] * table.cell + grid.origin[1] * side
     y = table.y - table.first[0] * table.cell + grid.origin[0] * side

@@ -149,6 +149,5 @@ def _labels(moment: Moment, group: Flights, labels: LabelStyle) -> npt.NDArray[n
         matrix, element = content.array[starts].astype(np.int64), content.element[starts].astype(np.int64)
     texts = []
     for number, each in zip(matrix.tolist(), element.tolist(), strict=True):
-        row, column = moment.trace.arrays[number].row_column(each) if number >= 0 else (0, 0)
-        texts.append(labels.pair(int(row), int(column)) if number >= 0 else "")
+        texts.append(labels.indices(moment.trace.arrays[number], each) if number >= 0 else "")
     return np.array(texts)[which.ravel()]

@@ -7,7 +7,8 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
 from gemmviz.scenes.kit.primitives import Anchor, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.stage.layout import CellGrid, Plan, tile_grids
+from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.layout import Plan, tile_grids
 
 _LEAST_SIDE = 10.0
 _OUTSIDE, _AIR = 26.0, 4.0  # largest size of an element outside its array, and its distance from the edge

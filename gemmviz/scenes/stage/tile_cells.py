@@ -30,7 +30,8 @@ from gemmviz.scenes.kit.palette import (
 )
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.stage.layout import CellGrid, Plan, tile_grids
+from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.layout import Plan, tile_grids
 from gemmviz.scenes.stage.matrix import label_size
 
 _HEADING = 24.0

@@ -50,7 +50,7 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
             texts = []
             for number, element in reads_now or later:
                 array = trace.arrays[number]
-                texts.append(labels.element(array.name, *array.place(element)))
+                texts.append(labels.named(array, element))
             shared = any(readers[each] > 1 for each in reads_now)
             lit = moment.site.kind == "load" and any(each in now for each in reads_now) and _reads_now(moment, thread)
             fill = theme.line if lit else theme.tint(trace.arrays[reads_now[0][0]].name, 0.22) if shared else ""
@@ -94,4 +94,4 @@ def _sentence(moment: Moment, reads: Reads, rows: int) -> str:
     return f"The block so far: {spaced(total)} reads from global memory of {many(different, 'element')}{times}{whose}"
 
 
-VIEW = View("Reads by thread and k", Moment, accesses_scene, order=30)
+VIEW = View("Reads by thread and k", Moment, accesses_scene, multiplies=True, order=30)

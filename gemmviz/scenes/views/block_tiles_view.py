@@ -221,4 +221,4 @@ def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptio
     return [*primitives, Labels("tiles-words", points(*at), tuple(lines), size * scale, theme.text)]
 
 
-VIEW = View("Blocks and their tiles", Moment, tiles_scene, order=33)
+VIEW = View("Blocks and their tiles", Moment, tiles_scene, multiplies=True, order=33)

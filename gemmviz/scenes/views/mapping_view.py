@@ -1,5 +1,5 @@
-"""The mapping of threads to elements: the block's threads in the order of its warps, and the elements of C that they
-compute. The lanes of the watched warp are coloured in order.
+"""The mapping of threads to elements: the block's threads in the order of its warps, and the elements of the result
+that they compute. The lanes of the watched warp are coloured in order.
 """
 
 import numpy as np
@@ -22,10 +22,14 @@ _REST = 8  # colour of the threads of other warps
 
 
 def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """Draw the threads on the left, and the block's part of C on the right."""
+    """Draw the threads on the left, and the block's part of the result on the right."""
     elements, threads = moment.replay.owners.of(moment.scope.of_block)
     if not len(elements):
-        return framed([message("This block stores no element of C.", options)], moment, options)
+        return framed(
+            [message(f"This block stores no element of {', '.join(moment.problem.output_names) or 'an output'}.", options)],
+            moment,
+            options,
+        )
     theme = options.theme
     room = Box(MARGIN, options.top + 30, options.width - 2 * MARGIN, options.bottom - options.top - 30)
     half = (room.width - 60) / 2
@@ -100,8 +104,8 @@ def _elements(
     inks: tuple[str, ...],
     options: ViewOptions,
 ) -> list[Primitive]:
-    """Draw the block's part of C in the colours of the threads; on its left and above it what the warp reads of A and B for
-    one k.
+    """Draw the block's part of the result in the colours of the threads; on its left and above it what the warp reads of A
+    and B for one k.
     """
     array, theme = moment.replay.owners.array, options.theme
     assert array is not None
@@ -113,10 +117,10 @@ def _elements(
     fill = np.full((rows, columns), _REST + 1, np.uint8)
     fill[r - r0, c - c0] = _fill(moment, threads, warp)
     size = moment.trace.rules.warp_size
-    texts, tips = _element_texts(moment, warp, r, c, threads, options)
+    texts, tips = _element_texts(moment, warp, elements, threads, options)
     font = min(22.0, 0.5 * cell, (cell - 3) / text_width("31", 1.0))
     own = threads // size == warp
-    heading = f"their elements of C: warp {warp} stores {_shape(r[own], c[own])}"
+    heading = f"their elements of {array.name}: warp {warp} stores {_shape(r[own], c[own])}"
     base = theme.type.note
     name = text_line("elements-name", (room.x, room.y - 34), heading, base, room.width, theme.text, "semibold")
     primitives: list[Primitive] = [
@@ -124,26 +128,29 @@ def _elements(
         Cells("elements", x, y, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background, tips=tips),
     ]
     words = []
-    for matrix, place in (("A", (r0, rows)), ("B", (c0, columns))):
+    for matrix, place in (("A", (r0, rows)), ("B", (c0, columns))) if moment.trace.is_multiply else ():
         reads = _read(moment, warp, matrix, place, (x, y, cell), palette, inks, options)
         if reads is not None:
             primitives += reads[0]
             words.append(reads[1])
-    note = "; ".join(words) or f"{options.labels.element('C', r0, c0)} onwards"
+    note = "; ".join(words) or f"{options.labels.named(array, array.element_at(r0, c0))} onwards"
     primitives.append(text_line("elements-note", (room.x, room.y - 10), note, base, room.width, theme.text))
     return primitives
 
 
 def _element_texts(
-    moment: Moment, warp: int, r: np.ndarray, c: np.ndarray, threads: np.ndarray, options: ViewOptions
+    moment: Moment, warp: int, elements: np.ndarray, threads: np.ndarray, options: ViewOptions
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels and the hover texts of the block's part of C, (rows, columns) each."""
+    """Return the labels and the hover texts of the block's part of the result, (rows, columns) each."""
+    array = moment.replay.owners.array
+    assert array is not None
+    r, c = array.row_column(elements)
     size, r0, c0 = moment.trace.rules.warp_size, int(r.min()), int(c.min())
     shape = int(r.max()) - r0 + 1, int(c.max()) - c0 + 1
     texts, tips = np.full(shape, "", "<U3"), np.full(shape, "not stored by this block", "<U80")
-    for row, column, thread in zip(r.tolist(), c.tolist(), threads.tolist(), strict=True):
+    for row, column, element, thread in zip(r.tolist(), c.tolist(), elements.tolist(), threads.tolist(), strict=True):
         texts[row - r0, column - c0] = str(thread % size) if thread // size == warp else ""
-        tips[row - r0, column - c0] = f"{options.labels.element('C', row, column)}\n{_tip(moment, thread)}"
+        tips[row - r0, column - c0] = f"{options.labels.named(array, element)}\n{_tip(moment, thread)}"
     return texts, tips
 
 
@@ -200,4 +207,4 @@ def _shape(rows: np.ndarray, columns: np.ndarray) -> str:
     return f"{many(high, 'row')} of {many(wide, 'column')}"
 
 
-VIEW = View("Threads and their elements of C", Moment, mapping_scene, order=34)
+VIEW = View("Threads and their elements of the result", Moment, mapping_scene, order=34)

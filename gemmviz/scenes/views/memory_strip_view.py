@@ -32,11 +32,11 @@ def shown_array(moment: Moment) -> MemoryArray:
 
 def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     array, theme = shown_array(moment), options.theme
-    whole_rows, whole_columns = array.shape[0], array.shape[-1]
+    whole_rows, whole_columns = array.extents
     rows, columns = min(whole_rows, _MOST), min(whole_columns, _MOST)
     r, c = np.divmod(np.arange(rows * columns), columns)
     lit = _lit(moment, array, rows, columns)
-    names = np.array([options.labels.element(array.name, int(i), int(j)) for i, j in zip(r, c, strict=True)])
+    names = np.array([_label(array, int(i), int(j), options) for i, j in zip(r, c, strict=True)])
     room = Box(MARGIN, options.top + 30, options.width - 2 * MARGIN, options.bottom - options.top - 30)
     cell = min(0.42 * room.width / columns, 0.52 * room.height / rows, 110.0)
     palette = _row_colours(array.name, rows, theme)
@@ -73,6 +73,12 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     return primitives
 
 
+def _label(array: MemoryArray, row: int, column: int, options: ViewOptions) -> str:
+    """Return the name of an element; "" for a place behind the end of a vector."""
+    element = array.element_at(row, column)
+    return options.labels.named(array, element) if element < array.size else ""
+
+
 def _lit(moment: Moment, array: MemoryArray, rows: int, columns: int) -> np.ndarray:
     lit = np.zeros((rows, columns), bool)
     touched = next((each for each in moment.touched if each.array is array), None)
@@ -85,7 +91,7 @@ def _lit(moment: Moment, array: MemoryArray, rows: int, columns: int) -> np.ndar
 
 def _formulas(array: MemoryArray, own: str, room: Box, options: ViewOptions) -> list[Primitive]:
     theme, size = options.theme, options.theme.type.small
-    height, width = array.shape[0], array.shape[-1]
+    height, width = array.extents
     lines = (
         f"row-major: element (r, c) at r · {width} + c",
         f"column-major: element (r, c) at c · {height} + r",
@@ -118,7 +124,7 @@ def _strip(
     """Draw the strip in as many lines as needed, with offsets below. Offsets skip what is not shown of the matrix."""
     theme = options.theme
     array, is_columns = of
-    rows, columns = array.shape[0], array.shape[-1]
+    rows, columns = array.extents
     offset = place[1] * rows + place[0] if is_columns else place[0] * columns + place[1]
     per_line = len(labels) if len(labels) <= 16 else 32
     lines = -(-len(labels) // per_line)

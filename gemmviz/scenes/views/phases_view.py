@@ -95,4 +95,4 @@ def _dress(moment: Moment, steps: list[int], name: str, options: ViewOptions) ->
     return theme.text, theme.tint(name, 0.22)
 
 
-VIEW = View("Phases by thread", Moment, phases_scene, order=31)
+VIEW = View("Phases by thread", Moment, phases_scene, multiplies=True, order=31)

@@ -22,7 +22,7 @@ _MEANINGS = (
     "write into a tile",
     "read from a tile",
     "wait",
-    "store of C",
+    "store of the result",
     "value differs from lockstep",
 )
 
@@ -34,7 +34,7 @@ def race_scene(case: RaceCase, options: ViewOptions) -> Scene:
     right = Box(room.x + 0.64 * room.width, room.y, 0.36 * room.width, room.height)
     one = case.kind[:-1]
     if case.ahead < 0:
-        title = f"No order found that makes C wrong: {case.what}"
+        title = f"No order found that makes {case.result} wrong: {case.what}"
         whose = f"of the {many(case.units, one)} of a block"
         note = f"{many(case.tried, 'order')} {whose} were run, each with one ahead by 1 step or more"
         if case.tried < case.orders:
@@ -43,7 +43,8 @@ def race_scene(case: RaceCase, options: ViewOptions) -> Scene:
         wrong_count = int(case.spoilt.sum())
         verb = "is" if wrong_count == 1 else "are"
         title = (
-            f"{one} {case.ahead} runs ahead by {many(case.lead, 'step')}, and {many(wrong_count, 'element')} of C {verb} wrong"
+            f"{one} {case.ahead} runs ahead by {many(case.lead, 'step')}, and {many(wrong_count, 'element')} of {case.result} "
+            f"{verb} wrong"
         )
         note = f"{case.what}. {many(case.tried, 'order')} were run; this one has the shortest lead"
     return titled([*_order(case, left, options), *_results(case, right, options)], capital(title), note, options)
@@ -54,7 +55,7 @@ def story(case: RaceCase) -> list[str]:
     one = case.kind[:-1]
     turn = next((turn for turn in case.turns if turn.is_spoilt), None)
     if turn is None:
-        return [f"all {many(case.tried, 'order')} that were run give the same C"]
+        return [f"all {many(case.tried, 'order')} that were run give the same {case.result}"]
     values = f"gives {_value(turn.value)}; in lockstep it gives {_value(turn.expected)}"
     sentences = [f"{one} {turn.unit}, line {turn.line}: {turn.action} {values}"]
     place = case.turns.index(turn)
@@ -72,14 +73,14 @@ def _value(value: float | None) -> str:
     return "?" if value is None else f"{value:.4g}"
 
 
-def _kind(turn: Turn) -> int:
+def _kind(turn: Turn, case: RaceCase) -> int:
     if turn.is_spoilt:
         return _DIFFERENT
     if not turn.array:
         return _BARRIER
     if turn.action.startswith("write"):
-        return _STORE if turn.array == "C" else _SHARED_WRITE
-    return _GLOBAL_READ if turn.array in ("A", "B", "C") else _SHARED_READ
+        return _STORE if turn.array == case.result else _SHARED_WRITE
+    return _GLOBAL_READ if turn.array in {array.name for array in case.problem.arrays} else _SHARED_READ
 
 
 def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -94,7 +95,7 @@ def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
     cell = (room.width - name) / max(1, len(turns))
     pitch = min(0.42 * room.height / shown, 84.0)
     palette = _palette(theme)
-    fill, tips = _table(turns, shown, one)
+    fill, tips = _table(turns, shown, case)
     top = room.y + 34
     inks = tuple(theme.ink_on(each) for each in palette)
     names = points(*((room.x + name - 12, top + (row + 0.5) * pitch + 0.35 * size) for row in range(shown)))
@@ -110,7 +111,7 @@ def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
             x = room.x + name + lead[0] * cell
             box = boxes((x, top + case.ahead * pitch, (lead[-1] - lead[0] + 1) * cell, pitch))
             primitives.append(Rects("race-lead", box, None, theme.text, 3.0))
-    legend, y = _legend(turns, palette, Box(room.x, top + shown * pitch + 30, room.width, 0.0), options)
+    legend, y = _legend(turns, case, palette, Box(room.x, top + shown * pitch + 30, room.width, 0.0), options)
     return [*primitives, *legend, *_story(case, Box(room.x, y, room.width, room.y + room.height - y), options)]
 
 
@@ -120,24 +121,26 @@ def _palette(theme: Theme) -> tuple[str, ...]:
     return a, b, theme.tint("B", 0.5), theme.faint, c, theme.warning, theme.panel
 
 
-def _table(turns: Sequence[Turn], shown: int, one: str) -> tuple[np.ndarray, np.ndarray]:
+def _table(turns: Sequence[Turn], shown: int, case: RaceCase) -> tuple[np.ndarray, np.ndarray]:
     """Return the kind and the hover text of each turn: (units, turns)."""
-    fill = np.full((shown, len(turns)), _NO_TURN, np.uint8)
+    fill, one = np.full((shown, len(turns)), _NO_TURN, np.uint8), case.kind[:-1]
     tips = np.full((shown, len(turns)), "", "<U120")
     for place, turn in enumerate(turns):
         if turn.unit < shown:
-            fill[turn.unit, place] = _kind(turn)
+            fill[turn.unit, place] = _kind(turn, case)
             value = "" if turn.value is None else f"\n{_value(turn.value)}"
             tips[turn.unit, place] = f"{one} {turn.unit}, its step {turn.step + 1}\n{turn.action}, line {turn.line}{value}"
     return fill, tips
 
 
-def _legend(turns: Sequence[Turn], palette: tuple[str, ...], room: Box, options: ViewOptions) -> tuple[list[Primitive], float]:
+def _legend(
+    turns: Sequence[Turn], case: RaceCase, palette: tuple[str, ...], room: Box, options: ViewOptions
+) -> tuple[list[Primitive], float]:
     """Draw the legend, and return its lower edge."""
     theme, size = options.theme, options.theme.type.note
     primitives: list[Primitive] = []
     x, y = room.x, room.y
-    for kind in sorted({_kind(turn) for turn in turns}):
+    for kind in sorted({_kind(turn, case) for turn in turns}):
         words = _MEANINGS[kind]
         wide = 30 + text_width(words, size) + 26
         if x + wide > room.x + room.width:
@@ -166,7 +169,9 @@ def _results(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]
     palette = (theme.tint("C", 0.45), theme.warning, theme.empty)
     inks = tuple(theme.ink_on(each) for each in palette)
     primitives: list[Primitive] = []
-    for place, (name, table) in enumerate((("C in lockstep", case.right), ("C in this order", case.wrong))):
+    for place, (name, table) in enumerate(
+        ((f"{case.result} in lockstep", case.right), (f"{case.result} in this order", case.wrong))
+    ):
         y = room.y + place * high
         some, bad = table[:rows, :columns], case.spoilt[:rows, :columns]
         fill = np.where(np.isnan(some), 2, bad & bool(place)).astype(np.uint8)
@@ -197,4 +202,4 @@ def _results(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]
     return primitives
 
 
-VIEW = View("Race: an order that makes C wrong", RaceCase, race_scene, order=49)
+VIEW = View("Race: an order that makes the result wrong", RaceCase, race_scene, order=49)

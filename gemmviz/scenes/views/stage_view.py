@@ -38,8 +38,9 @@ from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.axes import axis_primitives
 from gemmviz.scenes.stage.barrier import barrier_gate
+from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
-from gemmviz.scenes.stage.layout import CellGrid, Plan, plan_of
+from gemmviz.scenes.stage.layout import Plan, plan_of
 from gemmviz.scenes.stage.legend import legend
 from gemmviz.scenes.stage.lens import lens_primitives
 from gemmviz.scenes.stage.matrix import counting_grid, grid_of, in_window, matrix_cells
@@ -71,7 +72,8 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
     primitives += barrier_gate(moment, plan, options)
     primitives += stop_marks(moment, plan, theme)
-    names = [_name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
+    name = _name if moment.trace.is_multiply else _name_above
+    names = [name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
     above = (*names, *axis_primitives(plan, options), *legend(moment, plan.rooms["legend"], options))
     return Scene(options.width, options.height, theme.background, tuple(primitives), above, _words(moment, plan, options))
 
@@ -88,7 +90,8 @@ def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix
     by_group = layer in GROUPED
     flat = grid.table()
     state = grid.shaped(flat)
-    if grid.array.name == "C":
+    is_result = number == moment.trace.result
+    if is_result:
         if by_group:
             threads = moment.replay.owner_threads(moment.scope, grid)
             state[threads >= 0] = FIRST_OWNER + group_colours(moment.trace, threads[threads >= 0], layer)
@@ -96,7 +99,7 @@ def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix
             _fill_sums(moment, flat, grid)
             state[moment.stored(grid)] = SOURCE
     area = moment.area(number)
-    if area is not None and grid.array.name != "C":
+    if area is not None and not is_result:
         f, (r0, c0) = grid.factor, grid.origin
         rows, columns = (
             slice(max(0, area[0] // f - r0), max(0, -(-area[1] // f) - r0)),
@@ -146,6 +149,7 @@ def _matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, options
     theme, table = options.theme, plan.matrices[array.name]
     primitives: list[Primitive] = [_cells(moment, number, table, options)]
     primitives.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
+    primitives += _beyond(array, table, theme)
     area = moment.area(number)
     if area is not None:
         box = table.part(area[:2], area[2:])
@@ -157,7 +161,7 @@ def _matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, options
 def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -> Cells:
     array, theme = moment.trace.arrays[number], options.theme
     grid = grid_of(table, array, options)
-    if options.layer != "reuse" or array.name == "C":
+    if options.layer != "reuse" or number == moment.trace.result:
         state = matrix_state(moment, number, grid, options.layer)
         palette = matrix_palette(theme, array.name, group_accents(options.layer, theme))
         return matrix_cells(array.name, state, palette, table, grid, options)
@@ -187,10 +191,30 @@ def _name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
     return Labels(key, points((x + beside, y - 12)), (text,), size, accent, "start", "semibold")
 
 
+def _name_above(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
+    """Draw the name and the shape above an array of a problem that is no multiplication."""
+    table = plan.matrices[array.name]
+    text = f"{array.name}  {' × '.join(map(str, array.shape))}"
+    at = points((table.x, table.y - 12))
+    return Labels(f"{array.name}-name", at, (text,), theme.type.name, theme.accent(array.name), "start", "semibold")
+
+
+def _beyond(array: MemoryArray, table: CellGrid, theme: Theme) -> list[Primitive]:
+    """Cover the cells behind the end of a vector."""
+    (rows, columns), size = array.extents, array.size
+    if rows * columns == size:
+        return []
+    box = table.part((rows - 1, rows), (size - (rows - 1) * columns, columns))
+    return [Rects(f"{array.name}-beyond", boxes(box), theme.background)] if box[2] and box[3] else []
+
+
 def _sums(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     """Draw in each cell of C with an incomplete sum a bar as long as the share of its terms."""
-    terms, table, array = moment.terms, plan.matrices["C"], moment.replay.owners.array
-    if terms is None or array is None or table.cell < _LEAST_BARRED or len(terms.elements) > _MOST_BARRED:
+    terms, array = moment.terms, moment.replay.owners.array
+    if terms is None or array is None:
+        return []
+    table = plan.matrices[array.name]
+    if table.cell < _LEAST_BARRED or len(terms.elements) > _MOST_BARRED:
         return []
     done = moment.done
     on_the_way = (done > 0) & (moment.replay.owners.steps_of(terms.elements) > moment.step)
@@ -209,7 +233,7 @@ def _sums(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
 def _guides(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     """Draw faint lines from the block's area of C to its rows of A and columns of B."""
     numbers = {array.name: n for n, array in enumerate(moment.trace.arrays) if array.space == "global"}
-    if not {"A", "B", "C"} <= numbers.keys():
+    if not moment.trace.is_multiply:
         return []
     areas = {name: moment.area(number) for name, number in numbers.items()}
     c_area = areas["C"]
@@ -227,7 +251,7 @@ def _guides(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
 
 
 def _wrong(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
-    """Draw frames around the elements of C that were stored with wrong values."""
+    """Draw frames around the elements of the result that were stored with wrong values."""
     elements_ = np.array(moment.trace.check.wrong_elements, np.int64)
     by_now = elements_[moment.replay.owners.steps_of(elements_) <= moment.step]
     return _rings("wrong", moment, by_now, plan, theme.warning)
@@ -248,9 +272,9 @@ def _marked(plan: Plan, options: ViewOptions) -> list[Primitive]:
 
 
 def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw a line through the cells of C of a warp's lanes in order, if colours mean lanes or all blocks are watched."""
-    table, size = plan.matrices["C"], moment.trace.rules.warp_size
-    if not (options.layer == "lane" or moment.focus.everyone) or table.cell < _LEAST_ORDERED:
+    """Draw a line through the places of a warp's lanes in order, if colours mean lanes or all blocks are watched."""
+    table, size = plan.home(moment), moment.trace.rules.warp_size
+    if table is None or not (options.layer == "lane" or moment.focus.everyone) or table.cell < _LEAST_ORDERED:
         return []
     first = (moment.focus.warp or 0) * size
     homes = moment.homes[first : first + size]
@@ -265,12 +289,12 @@ def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primit
 
 
 def _rings(key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str) -> list[Primitive]:
-    """Draw a ring around some elements of C; nothing for none."""
+    """Draw a ring around some elements of the result; nothing for none."""
     array = moment.replay.owners.array
     if array is None or not len(elements):
         return []
     rows, columns = array.row_column(elements)
-    table = plan.matrices["C"]
+    table = plan.matrices[array.name]
     visible = table.holds(rows, columns)
     corners = table.middle(rows[visible], columns[visible]) - table.cell / 2
     return [Rects(key, np.hstack([corners, np.full((len(corners), 2), table.cell)]), None, colour, 4.0)]

@@ -176,4 +176,4 @@ def _account(
     return [Labels("sum-account", at, (text,), min(30.0, size), theme.text, "start", "semibold")]
 
 
-VIEW = View("Sum, term by term", Moment, sum_scene, order=32)
+VIEW = View("Sum, term by term", Moment, sum_scene, multiplies=True, order=32)

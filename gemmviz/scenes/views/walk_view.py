@@ -1,10 +1,10 @@
-"""The addresses that one thread reads from A and from B in order, their distances, and the lines that they move."""
+"""The addresses that one thread reads from each input in order, their distances, and the lines that they move."""
 
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import stride_of, walk_of
-from gemmviz.model.words import many, spaced
+from gemmviz.model.words import listed, many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, points
@@ -15,16 +15,20 @@ _MOST = 12
 
 
 def walk_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """Draw A above and B below: a box for each read of the first watched thread, later ones faint."""
+    """Draw A above and B below, or the inputs of another problem: a box for each read of the first watched
+    thread, later ones faint.
+    """
     room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
     primitives: list[Primitive] = []
-    for place, name in enumerate("AB"):
+    names = [moment.trace.arrays[number].name for number in moment.trace.inputs]
+    high = room.height / max(2, len(names))
+    for place, name in enumerate(names):
         walk = walk_of(moment, name)
         if walk is not None:
-            primitives += _walk(
-                moment, name, *walk, Box(room.x, room.y + place * room.height / 2, room.width, room.height / 2), options
-            )
-    nothing = message("The watched thread reads no element of A or B from global memory.", options)
+            primitives += _walk(moment, name, *walk, Box(room.x, room.y + place * high, room.width, high), options)
+    nothing = message(
+        f"The watched thread reads no element of {listed(names, 'or') or 'an input'} from global memory.", options
+    )
     return framed(primitives or [nothing], moment, options)
 
 
@@ -48,7 +52,6 @@ def _walk(
     gap = 10.0
     wide = (room.width - gap * (count - 1)) / count
     lines = bytes_ // rules.line_bytes
-    r, c = array.row_column(elements)
     colours = (theme.empty, theme.tint(name, 0.45), theme.accent(name))
     primitives: list[Primitive] = []
     size = theme.type.small
@@ -57,7 +60,7 @@ def _walk(
         text_line(f"{name}-walk", (room.x, room.y + size), heading, size, room.width, theme.accent(name), "semibold")
     )
     y, high = room.y + 1.9 * size, min(0.24 * room.height, 64.0)
-    texts = [options.labels.element(name, int(r[at]), int(c[at])) for at in range(first, first + count)]
+    texts = [options.labels.named(array, int(elements[at])) for at in range(first, first + count)]
     font = min(22.0, *((wide - 8) / text_width(text, 1.0) for text in texts))
     addresses = [f"byte {spaced(int(bytes_[at]))}" for at in range(first, first + count)]
     small = min(18.0, *((wide - 2) / text_width(text, 1.0) for text in addresses))

@@ -42,6 +42,8 @@ def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
 
 
 def _speed(case: SpeedCase) -> str:
+    if case.problem.flops is None:
+        return f"No rate in GFLOP/s: {case.problem.kind.why_no_flops}"
     if case.rate is None:
         return f"Time unknown: {case.rate_source or 'not measured yet'}"
     share = "" if case.share_of_cublas is None else f", {case.share_of_cublas:.1%} of cuBLAS"
@@ -87,6 +89,8 @@ def _roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     ]
     for place, each in enumerate(case.traffic):
         side = _SIDE + 8.0 * (len(case.traffic) - 1 - place)  # where levels meet, each stays visible
+        if case.problem.flops is None:
+            continue
         flops_per_byte = intensity(case.problem.flops, each.size_bytes)
         primitives += _level(case, each.level, flops_per_byte, theme.level(place), (x, y), side, theme)
     return [*primitives, *_so_far(case, x, y, room, theme)]
@@ -170,12 +174,14 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
 
 
 def _level_text(case: SpeedCase, traffic: Traffic) -> str:
-    """Return bytes, intensity and roof of a level of memory in words."""
+    """Return bytes, intensity and roof of a level of memory in words; bytes only if the problem has no flops to count."""
+    name = f"{_bytes(traffic.size_bytes)} {traffic.level}"
+    if case.problem.flops is None:
+        return name
     per_byte = intensity(case.problem.flops, traffic.size_bytes)
     roof = case.device.roof(per_byte)
     tail = "; it is faster, so a cache serves it" if case.rate is not None and case.rate > roof else ""
     tail += "" if _LEAST_INTENSITY <= per_byte <= _MOST_INTENSITY else "; outside the chart"
-    name = f"{_bytes(traffic.size_bytes)} {traffic.level}"
     return f"{name}: {number(per_byte)} flop per byte; from DRAM {number(roof)} GFLOP/s{tail}"
 
 

@@ -18,6 +18,8 @@ def _make(shot: Shot, context: Context) -> TrafficCase:
     parameter = next((each for each in setup.kernel.parameters if each.name == name), None)
     if name is None or parameter is None:
         raise UsageError(f"{setup.kernel.name} has no width parameter", remedy=f"choose a kernel with {' or '.join(_WIDTHS)}")
+    if not setup.problem.is_multiply or setup.problem.flops is None:
+        raise UsageError("the reads of tiles are compared with those of a multiplication without tiles")
     rows = []
     for width in sorted({*(parameter.choices or ()), setup.parameters[name]}):
         tried = setup.changed(**{name: width})

@@ -5,6 +5,7 @@ from typing import Literal
 
 from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.errors import UsageError
+from gemmviz.model.problem import Problem
 from gemmviz.model.sites import Access, Space
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.levels import DRAM, traffic_of
@@ -69,7 +70,7 @@ def elements_per_phase(facts: ShotFacts) -> int:
 @quantity("floating-point operations per block and phase")
 def flops_per_phase(facts: ShotFacts) -> int:
     """Multiplications and additions of a block in one phase. Raises UsageError unless all phases are alike."""
-    return facts.setup.problem.flops // facts.launch.block_count // _equal_phases(facts)
+    return flops_of(facts.setup.problem) // facts.launch.block_count // _equal_phases(facts)
 
 
 def _equal_phases(facts: ShotFacts) -> int:
@@ -80,16 +81,23 @@ def _equal_phases(facts: ShotFacts) -> int:
     return facts.setup.problem.K // width
 
 
+def flops_of(problem: Problem) -> int:
+    """Floating-point operations of a problem. Raises UsageError if it has none to count."""
+    if problem.flops is None:
+        raise UsageError(f"no floating-point operations can be counted: {problem.kind.why_no_flops}")
+    return problem.flops
+
+
 @quantity("FLOP per byte read, by bytes {measure}")
 def arithmetic_intensity(facts: ShotFacts, measure: Measure) -> float:
     """Arithmetic intensity in FLOP/byte over global reads; the stores of C are left out."""
-    return intensity(facts.setup.problem.flops, int(global_bytes.compute(facts, measure, "read")))
+    return intensity(flops_of(facts.setup.problem), int(global_bytes.compute(facts, measure, "read")))
 
 
 @quantity("FLOP per byte, stores included")
 def arithmetic_intensity_with_stores(facts: ShotFacts) -> float:
     """Arithmetic intensity in FLOP/byte over all requested bytes of global memory."""
-    return intensity(facts.setup.problem.flops, facts.counts.total("global").bytes_asked)
+    return intensity(flops_of(facts.setup.problem), facts.counts.total("global").bytes_asked)
 
 
 @quantity("roofline in GFLOP/s, by bytes {measure}")

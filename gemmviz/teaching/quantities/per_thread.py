@@ -24,7 +24,7 @@ def element_read(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> st
     reads = [e for n, e in facts.reads.of(_checked(facts, thread), k, facts.replay.steps) if n == number]
     if not reads or number is None:
         return _NONE
-    return facts.shot.labels.element(array, *trace.arrays[number].place(reads[0]))
+    return facts.shot.labels.named(trace.arrays[number], reads[0])
 
 
 @quantity("elements of {array} that a block copies in a phase")

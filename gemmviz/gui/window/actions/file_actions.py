@@ -18,6 +18,7 @@ _NO_SAVED_VIEWS = "There are no saved views. Press Shift+B to add one"
 def file_actions() -> Iterator[Action]:
     """Yield the actions of the File menu."""
     yield Action("open", "file", "&Open …", lambda c: dialogs.ask_to_open(c.model, c.window), ("Ctrl+O",), "open")
+    yield Action("open-folder", "file", "Open &folder …", lambda c: dialogs.ask_to_open_folder(c.model, c.window))
     yield Action("recent", "file", "Open &recent", fill=_fill_recent)
     yield Action(
         "reload", "file", "Re&load the kernel's file", lambda c: c.model.opening.reload(), ("Ctrl+R",), "reload your file",

@@ -1,15 +1,17 @@
-"""Closures of addresses: each takes the machine and gives the (memory, offset) of a pointer, offsets in scalar elements."""
+"""Closures of addresses: each takes the machine and gives the (memory, offset) of a pointer, in units of its type."""
 
 from typing import Any
 
 import numpy as np
 
+from gemmviz.model.errors import Place
 from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.pointers import NULL
 from gemmviz.run.cpu.simt.values import Address, Closure
-from gemmviz.source.nodes import Base, Expr
-from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
+from gemmviz.source.nodes import Const, Convert, Expr
+from gemmviz.source.types import ArrayType, CType, PointerType, VectorType, unit_bytes
 
-_FARTHEST = 1 << 62  # limit of each of two distances in elements: their sum still fits 64 bits
+_FARTHEST = 1 << 58  # limit of each of two distances in units: their sum in bytes still fits 64 bits
 
 
 def indexed_address(address: Address, index: Closure, scale: int) -> Address:
@@ -32,21 +34,21 @@ def indexed_address(address: Address, index: Closure, scale: int) -> Address:
 
 
 def _limited(distance: int, most: int = _FARTHEST - 1) -> int:
-    """A distance in elements, clipped so that overflowing offsets stay out of every array."""
+    """A distance in units, clipped so that overflowing offsets stay out of every array."""
     return distance if -most <= distance <= most else most if distance > 0 else -most
 
 
 def _scaled(index: Any, scale: int) -> Any:
     """Indices times ``scale``, int64, clipped so that overflowing offsets stay out of every array."""
     if index.dtype.itemsize == 8:
-        most = _FARTHEST // abs(scale)
-        index = np.clip(index, -most, most)
+        most = _FARTHEST // max(1, abs(scale))
+        index = np.clip(index, -most if index.dtype.kind == "i" else 0, most)
     wide = index.astype(np.int64, copy=False)
     return wide * scale if scale != 1 else wide
 
 
 class _FixedAddress:
-    """The address of a local array plus a known distance, as for most registers."""
+    """The address of a shared or local variable plus a known distance, as for most registers."""
 
     __slots__ = ("distance", "slot")
 
@@ -55,19 +57,21 @@ class _FixedAddress:
         self.distance = distance
 
     def __call__(self, machine: Machine) -> tuple[Any, Any]:
-        memory, offset = machine.slots[self.slot]
-        return memory, offset + self.distance
+        return machine.slots[self.slot][0], self.distance
 
 
-def shifted_address(pointer: Expr, address: Address, distance: int) -> Address:
-    """The address of ``pointer`` plus a known distance in scalar elements."""
+def base_address(slot: int) -> Address:
+    """The address of a shared or local variable."""
+    return _FixedAddress(slot, 0)
+
+
+def shifted_address(address: Address, distance: int) -> Address:
+    """An address plus a known distance in its units."""
     distance = _limited(distance, _FARTHEST)
-    if isinstance(address, _FixedAddress):
-        return _FixedAddress(address.slot, address.distance + distance)
-    if isinstance(pointer, Base):
-        return _FixedAddress(pointer.slot, distance)
     if distance == 0:
         return address
+    if isinstance(address, _FixedAddress):
+        return _FixedAddress(address.slot, address.distance + distance)
 
     def shifted(machine: Machine) -> tuple[Any, Any]:
         memory, offset = address(machine)
@@ -76,25 +80,62 @@ def shifted_address(pointer: Expr, address: Address, distance: int) -> Address:
     return shifted
 
 
-def reinterpreted_address(address: Address, to: Scalar | VectorType, place: Any) -> Address:
-    """The address as a pointer to ``to``. Raises KernelFault in a run if the memory holds another scalar type."""
-    scalar = scalar_of(to)
+def reinterpreted_address(address: Address, source: CType, to: CType, place: Place) -> Address:
+    """The address in the units of another type. Raises KernelFault in a run where it is at no multiple of those."""
+    have, want = unit_bytes(source), unit_bytes(to)
+    if have == want:
+        return address
+    if have > want:
+        times = have // want
+        if isinstance(address, _FixedAddress):
+            return _FixedAddress(address.slot, address.distance * times)
 
-    def reinterpreted(machine: Machine) -> tuple[Any, Any]:
+        def finer(machine: Machine) -> tuple[Any, Any]:
+            memory, offset = address(machine)
+            return memory, offset * times
+
+        return finer
+    by = want // have
+    if isinstance(address, _FixedAddress) and address.distance % by == 0:
+        return _FixedAddress(address.slot, address.distance // by)
+    return _coarser(address, by, f"{to}", place)
+
+
+def _coarser(address: Address, by: int, name: str, place: Place) -> Address:
+    def coarser(machine: Machine) -> tuple[Any, Any]:
         memory, offset = address(machine)
-        if memory.scalar.dtype != scalar.dtype:
-            raise machine.fault(
-                f"{memory.name} holds {memory.scalar}; reading it as {to} is not supported", place, id="unsupported"
-            )
-        return memory, offset
+        bad = offset % by
+        if np.any(bad):
+            torn = np.asarray(bad != 0)
+            if (torn if machine.mask is None else torn & machine.mask).any():
+                message = f"an address in {memory.name} is read as {name}, but is not aligned to it"
+                raise machine.fault(message, place, torn, id="misaligned-access")
+        return memory, offset // by
 
-    return reinterpreted
+    return coarser
 
 
-def element_width(pointer: Expr) -> int:
-    """Number of scalar elements per element of a pointer's type."""
+def null_address(node: Expr) -> Address | None:
+    """The address of an integer constant made a pointer; None for other nodes."""
+    while isinstance(node, Convert):
+        node = node.operand
+    if not isinstance(node, Const):
+        return None
+    distance = int(node.value)
+    return lambda machine: (NULL, distance)
+
+
+def units_per_scale(pointer: Expr) -> int:
+    """The units by which a scale of 1 moves a pointer: the components of a vector, else 1."""
+    target = target_of(pointer)
+    while isinstance(target, ArrayType):
+        target = target.element
+    return target.count if isinstance(target, VectorType) else 1
+
+
+def target_of(pointer: Expr) -> CType:
+    """The type to which a pointer or array points."""
     match pointer.type:
-        case PointerType(to=VectorType(count=count)):
-            return count
-    element = getattr(pointer.type, "element", None)
-    return element.count if isinstance(element, VectorType) else 1
+        case PointerType(to=to):
+            return to
+    return getattr(pointer.type, "element", pointer.type)

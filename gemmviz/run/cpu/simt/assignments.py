@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from gemmviz.run.cpu.simt import values
+from gemmviz.run.cpu.simt.access_types import AccessType, access_type
 from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.pointers import Several, each_memory
 from gemmviz.run.cpu.simt.values import Address, Closure, merged
 from gemmviz.source.nodes import Assign, Component, Deref, Expr, Read
-from gemmviz.source.types import PointerType, Scalar, VectorType
+from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
 
 
 class ExpressionTable(Protocol):
@@ -17,7 +19,7 @@ class ExpressionTable(Protocol):
     def combine(self, node: Assign, old: Closure, value: Closure) -> Closure: ...
     def merge_scalar(self, scalar: Scalar | None) -> Scalar | None: ...
     def address(self, node: Expr) -> Address: ...
-    def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None: ...
+    def announce(self, machine: Machine, memory: Any, parts: list[Any], kind: AccessType) -> None: ...
 
 
 def assignment(compiler: ExpressionTable, node: Assign) -> Closure:
@@ -96,51 +98,67 @@ def _assign_component(compiler: ExpressionTable, node: Assign, of: Expr, compone
     return assign
 
 
+StoreOne = Callable[[Machine, Any, Any, Any], Any]
+
+
 def _store(compiler: ExpressionTable, node: Assign, target: Deref) -> Closure:
-    value, address, place = compiler.right_side(node), compiler.address(target.pointer), target.place
-    combined = _combined(compiler, node)
-    if node.store is None and isinstance(target.type, Scalar):
-        return _store_local(node, value, address, combined, place)
-    width = target.type.count if isinstance(target.type, VectorType) else 1
-    compound, gives_old = node.op is not None, node.gives_old
-    load, store = target.access, node.store
+    value, address = compiler.right_side(node), compiler.address(target.pointer)
+    is_local = node.store is None and isinstance(target.type, Scalar)
+    store = (_store_local if is_local else _store_reported)(compiler, node, target)
+    running = compiler.merge_scalar(scalar_of(target.type))
 
     def assign(machine: Machine) -> Any:
         right = value(machine)
         memory, offset = address(machine)
-        offset = memory.checked(machine, offset, width, place)
+        if memory.__class__ is not Several:
+            return store(machine, memory, offset, right)
+        result: Any = None
+        for each, lanes in each_memory(machine, memory):
+            one = store(machine, each, offset, right)
+            result = one if result is None else merged(lanes, one, result, running)
+        return result
+
+    return assign
+
+
+def _store_reported(compiler: ExpressionTable, node: Assign, target: Deref) -> StoreOne:
+    """A store of a scalar or vector, reported to the sink unless it is local."""
+    kind, place, combined = access_type(target.type), target.place, _combined(compiler, node)
+    compound, gives_old, load, store = node.op is not None, node.gives_old, target.access, node.store
+
+    def assign(machine: Machine, memory: Any, offset: Any, right: Any) -> Any:
+        offset = memory.checked(machine, offset, kind, place)
         old = None
         if compound:
             if load is not None:
-                machine.touch(load, memory.number, offset, place)
-            old = memory.load(machine, offset, place)
+                machine.touch(load, memory.number, memory.recorded(offset, kind), place)
+            old = memory.load(machine, offset, kind, place)
             if load is not None and machine.wants_values:
                 machine.sink.value(old)
         new = combined(machine, old, right)
-        parts = new if width > 1 else [new]
+        parts = new if kind.width > 1 else [new]
         if store is not None:
-            machine.touch(store, memory.number, offset, place)
-            compiler.announce(machine, memory, parts)
+            machine.touch(store, memory.number, memory.recorded(offset, kind), place)
+            compiler.announce(machine, memory, parts, kind)
         for i, part in enumerate(parts):
-            memory.store(machine, offset + i if i else offset, part, place)
+            memory.store(machine, offset + i if i else offset, part, kind, place)
         return old if gives_old else new
 
     return assign
 
 
-def _store_local(node: Assign, value: Closure, address: Address, combined: Finish, place: Any) -> Closure:
-    compound, gives_old = node.op is not None, node.gives_old
+def _store_local(compiler: ExpressionTable, node: Assign, target: Deref) -> StoreOne:
+    kind, place, combined = access_type(target.type), target.place, _combined(compiler, node)
+    compound, gives_old, dtype = node.op is not None, node.gives_old, kind.dtype
 
-    def assign(machine: Machine) -> Any:
-        right = value(machine)
-        memory, offset = address(machine)
-        offset = memory.checked(machine, offset, 1, place)
-        old = memory.load(machine, offset, place) if compound else None
+    def assign(machine: Machine, memory: Any, offset: Any, right: Any) -> Any:
+        offset = memory.checked(machine, offset, kind, place)
+        old = memory.load(machine, offset, kind, place) if compound else None
         new = combined(machine, old, right)
-        if offset.__class__ is int and machine.level == memory.level:
+        if offset.__class__ is int and machine.level == memory.level and memory.dtype is dtype:
             memory.values[offset] = new
         else:
-            memory.store(machine, offset, new, place)
+            memory.store(machine, offset, new, kind, place)
         return old if gives_old else new
 
     return assign

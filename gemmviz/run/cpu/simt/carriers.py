@@ -6,9 +6,11 @@ from typing import Any
 
 from gemmviz.source.nodes import (
     Assign,
+    Atomic,
     Base,
     Call,
     Component,
+    Copy,
     Declare,
     DeclareArray,
     Deref,
@@ -18,6 +20,7 @@ from gemmviz.source.nodes import (
     Read,
     Reinterpret,
     Return,
+    Wait,
 )
 from gemmviz.source.types import PointerType, Scalar
 from gemmviz.source.walk import parts
@@ -32,8 +35,7 @@ def carriers(program: Program) -> frozenset[int]:
     Integers are not included: they follow from the sizes and the thread's indices.
     """
     given = [*_given(program.body)]
-    stores = (node.value for node in parts(program.body) if isinstance(node, Assign) and _is_shared(node.target))
-    found = {slot for value in stores for slot in _slots(value)}
+    found = {slot for node in parts(program.body) for value in _stored(node) for slot in _slots(value)}
     while True:
         more = {slot for to, of in given if to & found for slot in of} - found
         if not more:
@@ -44,11 +46,20 @@ def carriers(program: Program) -> frozenset[int]:
 def brings_nothing(node: Any, carriers: frozenset[int]) -> bool:
     """Whether a part of a kernel neither stores into shared memory nor changes a variable that may reach it."""
     for part in parts(node):
-        stores = isinstance(part, Assign) and _is_shared(part.target)
+        stores = isinstance(part, Copy | Wait) or next(_stored(part), None) is not None
         passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, PointerType) for arg in part.args)
         if stores or passes_pointer:
             return False
     return not any(to & carriers for to, _ in _given(node))
+
+
+def _stored(node: Any) -> Iterator[Any]:
+    """What an assignment or an atomic operation on shared memory stores there."""
+    match node:
+        case Assign(target=target, value=value) if _is_shared(target):
+            yield value
+        case Atomic(target=target, args=args) if _is_shared(target):
+            yield from args
 
 
 def _given(node: Any) -> Iterator[_Given]:

@@ -7,14 +7,33 @@ import numpy as np
 
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
-from gemmviz.run.cpu.simt.addresses import element_width, indexed_address, reinterpreted_address, shifted_address
+from gemmviz.run.cpu.simt.access_types import AccessType, access_type
+from gemmviz.run.cpu.simt.address_space import found_address, integer_address
+from gemmviz.run.cpu.simt.addresses import (
+    base_address,
+    indexed_address,
+    null_address,
+    reinterpreted_address,
+    shifted_address,
+    target_of,
+    units_per_scale,
+)  # fmt: skip
 from gemmviz.run.cpu.simt.assignments import assignment, component_type
+from gemmviz.run.cpu.simt.atomics import atomic
+from gemmviz.run.cpu.simt.cells import Cells
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
+from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.pointers import Several, comparison, each_memory, is_set, same_memory
 from gemmviz.run.cpu.simt.values import Address, Closure, merged
 from gemmviz.source.counted import known_trips
 from gemmviz.source.nodes import (
+    Address as IntegerAddress,
+)
+from gemmviz.source.nodes import (
     Assign,
+    AtAddress,
+    Atomic,
     Base,
     Binary,
     Call,
@@ -39,7 +58,7 @@ from gemmviz.source.nodes import (
     Unary,
     Unrolled,
 )  # fmt: skip
-from gemmviz.source.types import PointerType, Scalar, VectorType
+from gemmviz.source.types import ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
 
 
 class Compiler:
@@ -84,7 +103,7 @@ class Compiler:
                 return lambda machine: counter
             case Read():
                 return _read(node)
-            case Base() | Offset() | Reinterpret():
+            case Base() | Offset() | Reinterpret() | AtAddress():
                 return self.address(node)
             case Deref():
                 return self._load(node)
@@ -94,10 +113,14 @@ class Compiler:
                 vector = self.value(of)
                 return lambda machine: vector(machine)[component]
             case MakeVector(parts=parts):
-                closures = [self.value(part) for part in parts]
-                return lambda machine: [closure(machine) for closure in closures]
+                return _vector([self.value(part) for part in parts])
+            case Unary(op="!", operand=operand) if _is_pointer(operand):
+                test = is_set(self.address(operand))
+                return lambda machine: np.logical_not(v) if isinstance(v := test(machine), np.ndarray) else not v
             case Unary(type=scalar, op=op, operand=operand):
                 return values.unary(op, scalar, self.value(operand))
+            case Binary(op=op, left=left, right=right, place=place) if _is_pointer(left) or _is_pointer(right):
+                return comparison(op, self.address(left), self.address(right), place)
             case Binary(op=op, left=left, right=right, place=place):
                 assert isinstance(left.type, Scalar)
                 return values.binary(op, left.type, self.value(left), self.value(right), place)
@@ -108,7 +131,7 @@ class Compiler:
             case Select():
                 return self._select(node)
             case Convert(type=to, operand=operand):
-                return self._convert(operand, to)
+                return is_set(self.address(operand)) if _is_pointer(operand) else self._convert(operand, to)
             case Assign():
                 return assignment(self, node)
             case Call():
@@ -117,7 +140,18 @@ class Compiler:
                 return self._inline(node)
             case Sequence(parts=parts):
                 return _sequence([self.value(part) for part in parts])
+            case Atomic() | IntegerAddress():
+                return self._beyond_c(node)
         raise AssertionError(node)
+
+    def _beyond_c(self, node: Atomic | IntegerAddress) -> Closure:
+        """The value of what C has no operator for."""
+        match node:
+            case Atomic(target=target, args=args):
+                running = self.merge_scalar(scalar_of(node.type))
+                return atomic(node, self.address(target.pointer), [self.value(arg) for arg in args], running)
+            case IntegerAddress(pointer=pointer):
+                return integer_address(node, self.address(pointer))
 
     def _constant(self, node: Const | Index | Extent) -> Any:
         """The value of a node that is the same whenever it is evaluated."""
@@ -133,62 +167,58 @@ class Compiler:
         """A closure of the side effects of ``node``, or None if it has none."""
         return self.value(node)
 
+    def local(self, name: str, cells: Cells, values: list[Any], level: int) -> LocalMemory:
+        """A new local variable."""
+        return LocalMemory(name, cells, values, level)
+
     def address(self, node: Expr) -> Address:
-        """A closure of the (memory, offset) of a pointer expression, offsets in scalar elements."""
+        """A closure of the (memory, offset) of a pointer expression, in units of the type that is pointed to."""
         match node:
             case Base(slot=slot):
-                return lambda machine: machine.slots[slot]
+                return base_address(slot)
             case Offset(pointer=pointer, index=index, scale=scale):
-                width = element_width(pointer)
-                distance = known_trips(index, self.constants)
+                distance, units = known_trips(index, self.constants), scale * units_per_scale(pointer)
                 if distance is not None:
-                    return shifted_address(pointer, self.address(pointer), distance * scale * width)
-                return indexed_address(self.address(pointer), self.value(index), scale * width)
+                    return shifted_address(self.address(pointer), distance * units)
+                return indexed_address(self.address(pointer), self.value(index), units)
             case Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
-                return reinterpreted_address(self.address(pointer), to, place)  # type: ignore[arg-type]
-        return self.value(node)
+                if (null := null_address(pointer)) is not None:
+                    return null
+                return reinterpreted_address(self.address(pointer), target_of(pointer), to, place)
+            case AtAddress(address=integer):
+                return null_address(integer) or found_address(node, self.value(integer))
+        return null_address(node) or self.value(node)
 
     def _load(self, node: Deref) -> Closure:
-        address, place, access = self.address(node.pointer), node.place, node.access
-        if isinstance(node.type, VectorType):
-            return self._load_vector(node, address)
-        if access is None:
-            return _load_local(address, place)
+        address, place, access, kind = self.address(node.pointer), node.place, node.access, access_type(node.type)
+        one = _load_vector if isinstance(node.type, VectorType) else _load_scalar
+        load = one(access, kind, place)
+        if access is None and kind.width == 1:
+            return _load_local(address, kind, load, self.merge_scalar(kind.scalar))
+        running = self.merge_scalar(kind.scalar)
 
-        def load(machine: Machine) -> Any:
+        def loaded(machine: Machine) -> Any:
             memory, offset = address(machine)
-            offset = memory.checked(machine, offset, 1, place)
-            machine.touch(access, memory.number, offset, place)
-            result = memory.load(machine, offset, place)
-            if machine.wants_values:
-                machine.sink.value(result)
-            return result
+            if memory.__class__ is Several:
+                return _load_each(machine, memory, offset, load, running)
+            return load(machine, memory, offset)
 
-        return load
-
-    def _load_vector(self, node: Deref, address: Address) -> Closure:
-        place, access, width = node.place, node.access, node.type.count  # type: ignore[union-attr]
-
-        def load(machine: Machine) -> Any:
-            memory, offset = address(machine)
-            offset = memory.checked(machine, offset, width, place)
-            if access is not None:
-                machine.touch(access, memory.number, offset, place)
-            parts = [memory.load(machine, offset + i, place) for i in range(width)]
-            if access is not None and machine.wants_values:
-                machine.sink.value(parts[0])
-            return parts
-
-        return load
+        return loaded
 
     def _difference(self, node: PointerDifference) -> Closure:
-        left, right, place, width = self.address(node.left), self.address(node.right), node.place, element_width(node.left)
+        left, right, place, units = (
+            self.address(node.left),
+            self.address(node.right),
+            node.place,
+            units_of(target_of(node.left)),
+        )
 
         def difference(machine: Machine) -> Any:
             (a, x), (b, y) = left(machine), right(machine)
-            if a is not b:
-                raise machine.fault("pointers into two different arrays are subtracted", place)
-            return (x - y) // width
+            apart = ~np.asarray(same_memory(a, b))
+            if (apart if machine.mask is None else apart & machine.mask).any():
+                raise machine.fault("pointers into two different arrays are subtracted", place, apart)
+            return (x - y) // units
 
         return difference
 
@@ -254,7 +284,7 @@ class Compiler:
         assert node.within is not None
         return values.binary(node.op, node.within, old, value, node.place)
 
-    def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None:
+    def announce(self, machine: Machine, memory: Any, parts: list[Any], kind: AccessType) -> None:
         """Reports to the sink the value that a store wrote."""
         if machine.wants_values:
             machine.sink.value(parts[0])
@@ -280,18 +310,64 @@ class Compiler:
         return call
 
 
-def _load_local(address: Address, place: Any) -> Closure:
-    """A closure that loads an element of a local array, with a fast path for an index that is one number for all lanes."""
+LoadOne = Callable[[Machine, Any, Any], Any]
 
-    def load(machine: Machine) -> Any:
+
+def _load_scalar(access: int | None, kind: AccessType, place: Any) -> LoadOne:
+    def load(machine: Machine, memory: Any, offset: Any) -> Any:
+        offset = memory.checked(machine, offset, kind, place)
+        if access is None:
+            return memory.load(machine, offset, kind, place)
+        machine.touch(access, memory.number, memory.recorded(offset, kind), place)
+        result = memory.load(machine, offset, kind, place)
+        if machine.wants_values:
+            machine.sink.value(result)
+        return result
+
+    return load
+
+
+def _load_vector(access: int | None, kind: AccessType, place: Any) -> LoadOne:
+    def load(machine: Machine, memory: Any, offset: Any) -> Any:
+        offset = memory.checked(machine, offset, kind, place)
+        if access is not None:
+            machine.touch(access, memory.number, memory.recorded(offset, kind), place)
+        parts = [memory.load(machine, offset + i, kind, place) for i in range(kind.width)]
+        if access is not None and machine.wants_values:
+            machine.sink.value(parts[0])
+        return parts
+
+    return load
+
+
+def _load_each(machine: Machine, memory: Several, offset: Any, load: LoadOne, running: Scalar | None) -> Any:
+    """A load whose lanes read different memories."""
+    result: Any = None
+    for each, lanes in each_memory(machine, memory):
+        value = load(machine, each, offset)
+        result = value if result is None else merged(lanes, value, result, running)
+    return result
+
+
+def _load_local(address: Address, kind: AccessType, load: LoadOne, running: Scalar | None) -> Closure:
+    """A closure that loads a scalar of local memory, with a fast path for an index that is one number for all lanes."""
+    dtype = kind.dtype
+
+    def loaded(machine: Machine) -> Any:
         memory, offset = address(machine)
-        if offset.__class__ is int and 0 <= offset < memory.size:
+        if memory.__class__ is Several:
+            return _load_each(machine, memory, offset, load, running)
+        if offset.__class__ is int and memory.dtype is dtype and 0 <= offset < memory.size:
             value = memory.values[offset]
             if value is not None and value.__class__ is not values.Partial:
                 return value
-        return memory.load(machine, memory.checked(machine, offset, 1, place), place)
+        return load(machine, memory, offset)
 
-    return load
+    return loaded
+
+
+def _is_pointer(node: Expr) -> bool:
+    return isinstance(node.type, PointerType | ArrayType)
 
 
 def _read(node: Read) -> Closure:
@@ -316,6 +392,10 @@ def _read_component(node: Read, component: int) -> Closure:
 def _read_vector(machine: Machine, slot: int, name: str, place: Any) -> Any:
     vector = machine.slots[slot]
     return [values.read(machine, part, name, place) for part in vector] if vector else values.read(machine, None, name, place)
+
+
+def _vector(closures: list[Closure]) -> Closure:
+    return lambda machine: [closure(machine) for closure in closures]
 
 
 def _sequence(closures: list[Closure]) -> Closure:

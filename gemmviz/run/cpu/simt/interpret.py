@@ -8,27 +8,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.launch.legality import evaluated
+from gemmviz.launch.legality import evaluated, shapes_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import KernelFault, SourceError
 from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.layouts import vector
+from gemmviz.model.problem_kind import Shape
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
-from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
+from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.words import listed
+from gemmviz.run.cpu.simt.address_space import AddressSpace
 from gemmviz.run.cpu.simt.carriers import brings_nothing, carriers
 from gemmviz.run.cpu.simt.expressions import Compiler
+from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_accesses, types_of_memories
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.numbers import number_slots
 from gemmviz.run.cpu.simt.statements import statement
-from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler, TagMemory, UnseenMatrix, UnseenShared, constant_tag
+from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler
+from gemmviz.run.cpu.simt.tags import TagMemory, TagShared, UnseenMatrix, UnseenShared, constant_tag
 from gemmviz.run.cpu.simt.values import constant
 from gemmviz.source import fold
 from gemmviz.source.nodes import FunctionParameter, Loop, Program, SharedArray, Unrolled
-from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
+from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of, size_bytes
 
 Matrices = Mapping[str, npt.NDArray[Any]]
 
@@ -46,6 +51,11 @@ class Binding:
     matrices: tuple[tuple[str, Scalar], ...]
     arrays: tuple[MemoryArray, ...]
 
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """Shapes of the matrices, by name."""
+        return {array.name: array.shape for array in self.arrays[: len(self.matrices)]}
+
     def number(self, matrix: str) -> int:
         return [name for name, _ in self.matrices].index(matrix)
 
@@ -54,11 +64,19 @@ class Binding:
         """Element types of the matrices, by name."""
         return {name: scalar.element for name, scalar in self.matrices}
 
-    def site(self, access: int, array: int) -> Site:
-        """The site of an access to an array; ``array`` is -1 for a site that touches none."""
-        at = self.program.accesses[access]
-        operands = () if array < 0 else (Operand(array, "read" if at.kind == "load" else "write", vector(at.width)),)
-        return Site(at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement)
+    def site(self, access: int, touched: int | tuple[Operand, ...]) -> Site:
+        """The site of an access to an array (-1 for a site that touches none), or to these operands."""
+        at, operands = self.program.accesses[access], () if touched == -1 else touched
+        if isinstance(operands, int):
+            operands = (self._operand(access, operands, "read" if at.kind == "load" else "write"),)
+        return Site(at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement, at.is_async, at.visible_to)
+
+    def _operand(self, access: int, array: int, how: Access) -> Operand:
+        """What an access touches of an array: its scalars as elements of the record."""
+        at, info = self.program.accesses[access], self.arrays[array]
+        scalar = types_of_accesses(self.program)[access]
+        other = "" if scalar.element.name == info.element_type else scalar.element.name
+        return Operand(array, how, vector(at.width * scalar.bytes // info.itemsize), other)
 
     @property
     def phase_loop(self) -> int:
@@ -71,18 +89,20 @@ class Binding:
 
 def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
     """Binds the header's args to the kernel's parameters. Raises SourceError if they don't match."""
-    spec, problem = setup.kernel, setup.problem
+    spec, shapes = setup.kernel, shapes_for(setup)
     if len(spec.args) != len(program.parameters):
         raise SourceError(
             f"{program.name} takes {len(program.parameters)} arguments; the header's args has {len(spec.args)}", file=spec.file
         )
     matrices: dict[str, Scalar] = {}
+    used: dict[str, set[Scalar]] = {}
     for argument, parameter in zip(spec.args, program.parameters, strict=True):
-        if isinstance(parameter.type, PointerType) != (argument in problem.shapes):
+        if isinstance(parameter.type, PointerType) != (argument in shapes):
+            names = listed([*setup.problem.numbers, "parameters"])
             kind = "a pointer" if isinstance(parameter.type, PointerType) else "no pointer"
             raise SourceError(
                 f"the parameter {parameter.name} is {kind}; the header passes {argument}", file=spec.file,
-                remedy="pointers take A, B or C; numbers take formulas of M, N, K and parameters",
+                remedy=f"pointers take {listed(shapes, 'or')}; numbers take formulas of {names}",
             )  # fmt: skip
         if (
             isinstance(parameter.type, Scalar)
@@ -95,23 +115,54 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
             )  # fmt: skip
         if isinstance(parameter.type, PointerType):
             matrices[argument] = scalar_of(parameter.type.to)
+            used.setdefault(argument, set()).update(types_of_memories(program)[parameter.slot])
     arrays = [
-        MemoryArray(name, "global", problem.shapes[name], scalar.element.name, name in spec.column_major)
+        _matrix_info(name, shapes[name], scalar, frozenset(used[name]), name in spec.column_major)
         for name, scalar in matrices.items()
     ]
-    arrays += [_shared_info(array, launch.shared_bytes, spec) for array in program.shared]
+    arrays += [_shared_info(array, launch.shared_bytes, spec, program) for array in own_memories(program)]
     return Binding(setup, launch, program, tuple(matrices.items()), tuple(arrays))
 
 
-def _shared_info(array: SharedArray, shared_bytes: int, spec: KernelSpec) -> MemoryArray:
-    dims = array.dims
+def own_memories(program: Program) -> tuple[SharedArray, ...]:
+    """The shared arrays of a program that have memory of their own: all names of ``extern __shared__`` share the first's."""
+    first = next((array for array in program.shared if array.dims is None), None)
+    return tuple(array for array in program.shared if array.dims is not None or array is first)
+
+
+def _matrix_info(name: str, shape: Shape, declared: Scalar, used: frozenset[Scalar], column_major: bool) -> MemoryArray:
+    """The array of a matrix; one that is accessed by narrower types has more elements along its contiguous dimension."""
+    scalar = recorded_scalar(declared, used, may_widen=False)
+    ratio = declared.bytes // scalar.bytes
+    shape = (shape[0] * ratio, *shape[1:]) if column_major else (*shape[:-1], shape[-1] * ratio)
+    return MemoryArray(name, "global", shape, scalar.element.name, column_major)
+
+
+def _shared_info(array: SharedArray, shared_bytes: int, spec: KernelSpec, program: Program) -> MemoryArray:
+    """The array of a shared array, in elements of the narrowest type by which it is accessed."""
+    dims, each = array.dims, size_bytes(array.element)
     if dims is None:
         if shared_bytes <= 0:
             raise SourceError(f"extern __shared__ {array.name} needs shared_bytes in the header", array.place, file=spec.file)
-        dims = (shared_bytes // array.element.bytes,)
+        dims = (shared_bytes // each,)
+    same = [other.slot for other in program.shared if other is array or (array.dims is None and other.dims is None)]
+    used = frozenset(scalar for slot in same for scalar in types_of_memories(program)[slot])
     if isinstance(array.element, VectorType):
-        dims = (*dims, array.element.count)
-    return MemoryArray(array.name, "shared", dims, scalar_of(array.element).element.name)
+        dims, each = (*dims, array.element.count), array.element.scalar.bytes
+    row = dims[-1] * each
+    scalar = recorded_scalar(declared_scalar(array.element), used, may_widen=True)
+    if scalar.bytes > each and row % scalar.bytes:
+        scalar = scalar_of(array.element)
+    return MemoryArray(array.name, "shared", _in_units(dims, each, scalar.bytes), scalar.element.name)
+
+
+def _in_units(dims: tuple[int, ...], each: int, unit: int) -> tuple[int, ...]:
+    """Extents of an array of elements of ``each`` bytes, in units."""
+    if each == unit:
+        return dims
+    if each > unit and len(dims) == 1:
+        return (*dims, each // unit)
+    return (*dims[:-1], dims[-1] * each // unit)
 
 
 def interpret(
@@ -135,16 +186,17 @@ def interpret(
         compiler.numbers = number_slots(binding.program)
         compiler.may_repeat = _may_repeat(binding.program, sink)
     run = statement(compiler, binding.program.body)
-    budget = step_budget(binding.setup.problem.K) if budget is None else budget
+    budget = step_budget(binding.setup.problem.depth) if budget is None else budget
     machine = Machine(
         space, binding.program.slots, sink, binding.site, budget=budget, cancelled=cancelled, wants_values=wants_values
     )
-    memories = {name: _matrix(binding, name, scalar, matrices, sums_only) for name, scalar in binding.matrices}
+    memories = {name: _matrix(binding, name, matrices, sums_only) for name, _ in binding.matrices}
     for argument, parameter in zip(binding.setup.kernel.args, binding.program.parameters, strict=True):
         machine.slots[parameter.slot] = _argument(
             binding.setup, argument, parameter, memories, symbolic and parameter.slot not in compiler.numbers
         )
-    _allocate_shared(binding, machine, UnseenShared if sums_only else SharedMemory, symbolic)
+    shared = _allocate_shared(binding, machine, None if not symbolic else UnseenShared if sums_only else TagShared)
+    machine.addresses = AddressSpace(memories.values(), shared)
     sink.started(machine)
     try:
         with np.errstate(all="ignore"):
@@ -159,13 +211,23 @@ def interpret(
     return memories
 
 
-def _allocate_shared(binding: Binding, machine: Machine, kind: type[SharedMemory], symbolic: bool) -> None:
+def _allocate_shared(binding: Binding, machine: Machine, of_tags: type[TagShared] | None) -> list[SharedMemory]:
     """Creates the shared arrays of the program in their slots."""
     first = len(binding.matrices)
     threads, blocks = len(machine.space.thread_shape), len(machine.space.block_shape)
-    for number, array in enumerate(binding.program.shared, first):
-        memory = kind(binding.arrays[number], number, scalar_of(array.element), blocks, threads, symbolic)
-        machine.slots[array.slot] = memory, 0
+    units = tuple(array.itemsize for array in binding.arrays)
+    pool: SharedMemory | None = None
+    memories: dict[int, SharedMemory] = {}
+    for number, array in enumerate(own_memories(binding.program), first):
+        info = binding.arrays[number]
+        memory = (
+            SharedMemory(info, number, blocks, threads) if of_tags is None else of_tags(info, number, blocks, threads, units)
+        )
+        memories[array.slot] = memory
+        pool = memory if array.dims is None else pool
+    for array in binding.program.shared:
+        machine.slots[array.slot] = memories.get(array.slot, pool), 0
+    return list(memories.values())
 
 
 def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled], bool]:
@@ -184,17 +246,17 @@ def _note_last_access(binding: Binding, machine: Machine, fault: KernelFault) ->
         return
     offset, bad = (np.asarray(each) for each in fault.unmade)
     access = next((n for n, each in enumerate(binding.program.accesses) if each.place == fault.place), None)
-    if access is not None and fault.place is not None:
+    if access is not None and fault.place is not None and binding.program.accesses[access].kind != "copy":
         machine.mask = ~bad if machine.mask is None else machine.mask & ~bad
         machine.touch(access, fault.array, np.where(bad, 0, offset), fault.place)
 
 
-def _matrix(binding: Binding, name: str, scalar: Scalar, matrices: Matrices | None, sums_only: bool) -> GlobalMemory:
+def _matrix(binding: Binding, name: str, matrices: Matrices | None, sums_only: bool) -> GlobalMemory:
+    number = binding.number(name)
+    info = binding.arrays[number]
     if matrices is None:
-        return (UnseenMatrix if sums_only else TagMemory)(
-            name, binding.number(name), scalar, binding.arrays[binding.number(name)].size
-        )
-    return GlobalMemory(name, binding.number(name), scalar, matrices[name])
+        return (UnseenMatrix if sums_only else TagMemory)(info, number)
+    return GlobalMemory(info, number, matrices[name])
 
 
 def _argument(
@@ -215,8 +277,9 @@ def _argument(
 
 
 def number_argument(setup: Setup, argument: str) -> float:
-    """The value of a header's arg that is a number or a formula."""
+    """The value of a header's arg that is a number, a factor of the problem, or a formula."""
     try:
         return float(argument)
     except ValueError:
-        return evaluated(setup.kernel, argument, setup.sizes_and_parameters)
+        factors = setup.problem.factors
+        return factors[argument] if argument in factors else evaluated(setup.kernel, argument, setup.sizes_and_parameters)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gemmviz.model.arrays import Bools
 from gemmviz.model.errors import Cancelled, ErrorId, KernelFault, Place
 from gemmviz.model.sinks import AccessSink
-from gemmviz.model.sites import Site
+from gemmviz.model.sites import Operand, Site
 from gemmviz.model.threads import ThreadSpace
 
 ActiveMask = Bools | None
@@ -28,6 +28,43 @@ def step_budget(k: int) -> int:
     return 50_000 + 400 * k
 
 
+class Transfer:
+    """An asynchronous copy under way: its number, what it writes where in which lanes (None: all), and its batch."""
+
+    __slots__ = ("batch", "kind", "lanes", "memory", "number", "offset", "parts", "place")
+
+    def __init__(
+        self, number: int, memory: Any, offset: Any, parts: list[Any], kind: Any, lanes: ActiveMask, batch: Any, place: Place
+    ) -> None:
+        self.number = number
+        self.memory = memory
+        self.offset = offset
+        self.parts = parts
+        self.kind = kind
+        self.lanes = lanes
+        self.batch = batch
+        self.place = place
+
+
+class Transfers:
+    """The asynchronous copies of a run: the number begun so far, those under way in order, and each thread's open batch."""
+
+    __slots__ = ("batch", "begun", "under_way")
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.under_way: list[Transfer] = []
+        self.batch: Any = 0
+
+    def begin(self, transfer: Transfer) -> None:
+        self.begun += 1
+        self.under_way.append(transfer)
+
+    def commit(self, mask: ActiveMask) -> None:
+        """Closes the open batch of these threads."""
+        self.batch = self.batch + 1 if mask is None else self.batch + mask.astype(np.int64)
+
+
 class NeedsValues(Exception):
     """Raised by a run by tags if control flow or addresses depend on the contents of the matrices."""
 
@@ -36,6 +73,7 @@ class Machine:
     """A run over a space of threads. Values are Python numbers if all lanes agree, else arrays that broadcast."""
 
     __slots__ = (
+        "addresses",
         "broken",
         "budget",
         "cancelled",
@@ -53,6 +91,7 @@ class Machine:
         "slots",
         "space",
         "steps",
+        "transfers",
         "vanished",
         "visits",
         "wants_values",
@@ -63,7 +102,7 @@ class Machine:
         space: ThreadSpace,
         slots: int,
         sink: AccessSink,
-        make_site: Callable[[int, int], Site],
+        make_site: Callable[[int, "int | tuple[Operand, ...]"], Site],
         *,
         budget: int,
         cancelled: Callable[[], bool],
@@ -88,7 +127,9 @@ class Machine:
         self.cancelled = cancelled
         self.wants_values = wants_values
         self.make_site = make_site
-        self.sites: dict[tuple[int, int], int] = {}
+        self.sites: dict[tuple[int, int | tuple[Operand, ...]], int] = {}
+        self.transfers = Transfers()
+        self.addresses: Any = None
 
     def tick(self, place: Place) -> None:
         """Counts one unit of work. Raises Cancelled, or KernelFault when the step budget is exhausted."""
@@ -112,6 +153,16 @@ class Machine:
             number = self.sites[access, array] = len(self.sites)
             self.sink.site(self.make_site(access, array))
         self.sink.access(number, 0, offset, self.mask, tuple(self.visits), self.epoch)
+
+    def step(self, access: int, operands: tuple[Operand, ...], place: int, offset: Any, mask: ActiveMask, at: Place) -> None:
+        """Reports one operand of an access with several, in some lanes."""
+        if place == 0:
+            self.tick(at)
+        number = self.sites.get((access, operands))
+        if number is None:
+            number = self.sites[access, operands] = len(self.sites)
+            self.sink.site(self.make_site(access, operands))
+        self.sink.access(number, place, offset, mask, tuple(self.visits), self.epoch)
 
     def leave(self, code: int, lanes: ActiveMask) -> None:
         """Makes ``lanes`` leave the loop, its current trip, or the function."""

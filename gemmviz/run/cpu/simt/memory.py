@@ -1,7 +1,7 @@
-"""The memories of a kernel: matrices in global memory, shared arrays, and local arrays of threads.
+"""The memories of a kernel that several threads see: matrices in global memory, and shared arrays.
 
-Offsets count scalar elements; they are Python ints or int64 arrays over lanes. An access may touch ``width`` neighbouring
-elements at once, and then must start at a multiple of that.
+A memory is bytes. An access reads or writes them as its own type, in whose scalars its offset counts: a Python int, or an int64
+array over lanes.
 """
 
 from functools import lru_cache
@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from gemmviz.model.errors import ErrorId, KernelFault, Place
 from gemmviz.model.sites import MemoryArray
+from gemmviz.run.cpu.simt.access_types import AccessType
 from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.run.cpu.simt.values import Partial, from_memory, merged, read
-from gemmviz.source.types import Scalar
 
 ElementOffset = Any
 Shape = tuple[int, ...]
@@ -22,36 +21,49 @@ _MOST_NAMED = 1024
 _FARTHEST = (1 << 63) - 1  # element that a fault names
 
 
+_ALIGNMENT = 16  # bytes to whose multiples shared arrays are padded here, so that the widest access fits
+
+
 class Memory:
-    """Base of global and shared memory: bounds and alignment."""
+    """Base of global and shared memory: bounds and alignment. ``info`` describes the array as it is recorded."""
 
-    __slots__ = ("name", "number", "scalar", "size")
+    __slots__ = ("bytes", "info", "name", "number", "unit")
 
-    def __init__(self, name: str, number: int, scalar: Scalar, size: int) -> None:
-        self.name = name
+    def __init__(self, info: MemoryArray, number: int) -> None:
+        self.info = info
+        self.name = info.name
         self.number = number
-        self.scalar = scalar
-        self.size = size
+        self.unit = info.itemsize
+        self.bytes = info.size * info.itemsize
 
-    def checked(self, machine: Machine, offset: ElementOffset, width: int, place: Place) -> ElementOffset:
+    def recorded(self, offset: ElementOffset, kind: AccessType) -> ElementOffset:
+        """An offset of an access in elements of the recorded array."""
+        return offset if kind.bytes == self.unit else offset * (kind.bytes // self.unit)
+
+    def checked(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> ElementOffset:
         """The offset, with 0 for inactive lanes. Raises KernelFault for an active lane out of range or misaligned."""
-        last = self.size - width
+        last = self.bytes // kind.bytes - kind.width
         if isinstance(offset, int):
             if not 0 <= offset <= last:
-                raise self._outside(machine, np.asarray(max(-_FARTHEST, min(offset, _FARTHEST))), last, place)
+                raise self._outside(machine, np.asarray(max(-_FARTHEST, min(offset, _FARTHEST))), last, kind, place)
         else:
             if machine.mask is not None:
                 offset = np.where(machine.mask, offset, 0)
-            if np.maximum.reduce(offset.view(np.uint64), axis=None) > last:
-                raise self._outside(machine, offset, last, place)
-        if width > 1 and np.any(offset % width):
-            bad = np.asarray(offset % width != 0)
-            message = (
-                f"{self.name}[{_first(offset, bad)}] is read or written {width} elements at a time, "
-                f"but is not aligned to {width * self.scalar.bytes} bytes"
-            )
-            raise self.unmade(machine, message, place, offset, bad, "misaligned-access")
+            if last < 0 or np.maximum.reduce(offset.view(np.uint64), axis=None) > last:
+                raise self._outside(machine, offset, last, kind, place)
+        if kind.step > 1 and np.any(offset % kind.step):
+            raise self.misaligned(machine, offset, kind, place)
         return offset
+
+    def misaligned(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> KernelFault:
+        """The error for an access of several scalars whose first lies at no multiple of them."""
+        bad = np.asarray(offset % kind.step != 0)
+        at = np.asarray(self.recorded(offset, kind))
+        message = (
+            f"{self.element(_first(at, bad))} is read or written {kind.width} elements at a time, "
+            f"but is not aligned to {kind.step * kind.bytes} bytes"
+        )
+        return self.unmade(machine, message, place, at, bad, "misaligned-access")
 
     def unmade(
         self, machine: Machine, message: str, place: Place, offset: Any, bad: npt.NDArray[np.bool_], id: ErrorId
@@ -80,11 +92,14 @@ class Memory:
         found.array, found.elements = self.number, (first, *(each for each in asked if each != first))
         return found
 
-    def _outside(self, machine: Machine, offset: npt.NDArray[np.int64], last: int, place: Place) -> Exception:
+    def _outside(self, machine: Machine, offset: npt.NDArray[np.int64], last: int, kind: AccessType, place: Place) -> Exception:
         bad = (offset < 0) | (offset > last)
         index = _first(offset, bad if machine.mask is None else bad & machine.mask)
-        message = f"{self.element(index)} is out of range: it has {self.size} elements"
-        return self.unmade(machine, message, place, offset, bad, "out-of-range")
+        if kind.bytes == self.unit:
+            message = f"{self.element(index)} is out of range: it has {self.info.size} elements"
+        else:
+            message = f"byte {index * kind.bytes} of {self.name} is out of range: it has {self.bytes} bytes"
+        return self.unmade(machine, message, place, self.recorded(_limited(offset), kind), bad, "out-of-range")
 
     def element(self, index: int) -> str:
         """An element as the source would write it."""
@@ -96,30 +111,62 @@ def _first(offset: Any, bad: Any) -> int:
     return int(offsets.ravel()[int(np.argmax(where))])
 
 
+def _limited(offset: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Offsets clipped so that they may be multiplied by the ratio of two sizes."""
+    return np.clip(offset, -_FARTHEST // _ALIGNMENT, _FARTHEST // _ALIGNMENT)
+
+
 class GlobalMemory(Memory):
     """A matrix as a flat array that all threads see. It is copied before the first write."""
 
-    __slots__ = ("data",)
+    __slots__ = ("_views", "data", "dtype")
 
-    def __init__(self, name: str, number: int, scalar: Scalar, data: npt.NDArray[Any]) -> None:
-        super().__init__(name, number, scalar, data.size)
+    def __init__(self, info: MemoryArray, number: int, data: npt.NDArray[Any]) -> None:
+        super().__init__(info, number)
         self.data = data
+        self.dtype = data.dtype
+        self._views: dict[Any, npt.NDArray[Any]] = {}
 
-    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
-        if isinstance(offset, int):
-            return from_memory(self.data[offset], self.scalar)
-        return self.data.take(offset)
+    def _as(self, dtype: Any) -> npt.NDArray[Any]:
+        """The whole scalars of a type that the memory's bytes hold."""
+        if dtype is self.dtype:
+            return self.data
+        view = self._views.get(dtype)
+        if view is None:
+            view = self.data.view(np.uint8)[: self.bytes // dtype.itemsize * dtype.itemsize].view(dtype)
+            self._views[dtype] = view
+        return view
 
-    def store(self, machine: Machine, offset: ElementOffset, value: Any, place: Place) -> None:
+    def elements(self) -> npt.NDArray[Any]:
+        """The recorded elements as stored, flat and writable."""
+        self._own()
+        return self._as(self.info.element.stored)
+
+    def _own(self) -> None:
+        """Copies the matrix before its first change."""
         if not self.data.flags.writeable:
             self.data = self.data.copy()
+            self._views.clear()
+
+    def load(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> Any:
+        """One scalar of an access."""
+        data = self._as(kind.dtype)
+        if isinstance(offset, int):
+            return kind.single(data[offset])
+        return kind.decoded(data.take(offset)) if kind.is_coded else data.take(offset)
+
+    def store(self, machine: Machine, offset: ElementOffset, value: Any, kind: AccessType, place: Place) -> None:
+        """Writes one scalar of an access."""
+        self._own()
+        data = self._as(kind.dtype)
+        value = kind.encoded(value) if kind.is_coded else value
         if machine.mask is None:
             if isinstance(offset, np.ndarray):
                 offset, value = np.broadcast_arrays(offset, value)
-            self.data[offset] = value if isinstance(offset, np.ndarray) else last_lane(value)
+            data[offset] = value if isinstance(offset, np.ndarray) else last_lane(value)
             return
         offsets, values, mask = np.broadcast_arrays(offset, value, machine.mask)
-        self.data[offsets[mask]] = values[mask]
+        data[offsets[mask]] = values[mask]
 
 
 def last_lane(value: Any) -> Any:
@@ -133,72 +180,108 @@ def _joint_shape(offset: Shape, value: Shape, mask: Shape, ndim: int) -> Shape:
 
 
 class SharedMemory(Memory):
-    """One ``__shared__`` array of every traced block: ``data`` is (block axes, size), of extent 1 along a block axis while all
-    blocks along it hold the same values.
+    """One ``__shared__`` array of every traced block: ``data`` is (block axes, scalars), of extent 1 along a block axis while
+    all blocks along it hold the same values. ``written`` is kept for each recorded element, until all of them are.
     """
 
-    __slots__ = ("blocks", "complete", "data", "info", "threads_ndim", "written")
+    __slots__ = ("_views", "blocks", "complete", "data", "dtype", "threads_ndim", "written")
 
-    def __init__(self, info: MemoryArray, number: int, scalar: Scalar, blocks: int, threads_ndim: int, tags: bool) -> None:
-        super().__init__(info.name, number, scalar, info.size)
-        self.info = info
+    def __init__(self, info: MemoryArray, number: int, blocks: int, threads_ndim: int) -> None:
+        super().__init__(info, number)
         self.blocks = blocks
         self.threads_ndim = threads_ndim
-        self.data = np.zeros((1,) * blocks + (info.size,), np.int64 if tags else scalar.dtype)
-        self.written = np.zeros(self.data.shape, bool)
-        self.complete = tags
+        self.dtype = info.element.stored
+        self._allocate((1,) * blocks)
+        self.written = np.zeros((1,) * blocks + (info.size,), bool)
+        self.complete = False
+
+    def _allocate(self, outer: Shape) -> None:
+        padded = -(-self.bytes // _ALIGNMENT) * _ALIGNMENT
+        self.data = np.zeros((*outer, padded // self.dtype.itemsize), self.dtype)
+        self._views: dict[Any, npt.NDArray[Any]] = {}
 
     def element(self, index: int) -> str:
         return self.info.subscripted(index)
 
-    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
+    def _as(self, dtype: Any) -> npt.NDArray[Any]:
+        """The memory's bytes as scalars of a type: (block axes, scalars)."""
+        if dtype is self.dtype:
+            return self.data
+        if dtype not in self._views:
+            self._views[dtype] = self.data.view(dtype)
+        return self._views[dtype]
+
+    def elements(self) -> npt.NDArray[Any]:
+        """The recorded elements as stored, flat and writable, of one block after the other."""
+        return self._as(self.info.element.stored).reshape(-1)
+
+    def load(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> Any:
+        """One scalar of an access. Raises KernelFault if a byte of it isn't written."""
         if not self.complete:
-            self._check_written(machine, offset, place)
-        return self._taken(self.data, offset)
+            self._check_written(machine, offset, kind, place)
+        found = self._taken(self._as(kind.dtype), offset)
+        if isinstance(offset, int) and found.size == 1:
+            return kind.single(found.ravel()[0])
+        return kind.decoded(found) if kind.is_coded else found
 
     def _taken(self, data: npt.NDArray[Any], offset: ElementOffset) -> Any:
         if isinstance(offset, int):
-            found = data[..., offset].reshape(data.shape[:-1] + (1,) * self.threads_ndim)
-            return from_memory(found.ravel()[0], self.scalar) if found.size == 1 and data.dtype != bool else found
+            return data[..., offset].reshape(data.shape[:-1] + (1,) * self.threads_ndim)
         outer = offset.shape[: self.blocks]
         if outer.count(1) == self.blocks:
             return data.take(offset.reshape(offset.shape[self.blocks :]), axis=-1)
-        return data.ravel().take(self._rows(data) + offset)
+        return data.reshape(-1).take(self._rows(data) + offset)
 
     def _rows(self, data: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Index of the first element of each block in the flat data, over the lane axes."""
         outer = data.shape[:-1]
-        starts = np.arange(int(np.prod(outer, dtype=np.int64)), dtype=np.int64) * self.size
-        return starts.reshape(outer + (1,) * self.threads_ndim)
+        starts = np.arange(int(np.prod(outer, dtype=np.int64)), dtype=np.int64) * data.shape[-1]
+        return np.asarray(starts.reshape(outer + (1,) * self.threads_ndim))
 
-    def _check_written(self, machine: Machine, offset: ElementOffset, place: Place) -> None:
-        missing = ~np.asarray(self._taken(self.written, offset))
-        if machine.mask is not None:
-            missing = missing & machine.mask
-        if missing.any():
-            index = _first(offset, missing)
-            message, remedy = f"{self.element(index)} is read before it is written", "is a store or a __syncthreads() missing?"
-            raise self.fault(machine, message, place, offset, missing, remedy, id="uninitialised-read")
+    def _check_written(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> None:
+        first = self.recorded(offset, kind)
+        for part in range(kind.bytes // self.unit):
+            at = first + part if part else first
+            missing = ~np.asarray(self._taken(self.written, at))
+            if machine.mask is not None:
+                missing = missing & machine.mask
+            if missing.any():
+                name = self.element(_first(at, missing))
+                message, remedy = f"{name} is read before it is written", "is a store or a __syncthreads() missing?"
+                raise self.fault(machine, message, place, at, missing, remedy, id="uninitialised-read")
 
-    def store(self, machine: Machine, offset: ElementOffset, value: Any, place: Place) -> None:
+    def store(self, machine: Machine, offset: ElementOffset, value: Any, kind: AccessType, place: Place) -> None:
+        """Writes one scalar of an access."""
+        value = kind.encoded(value) if kind.is_coded else value
         shape = _joint_shape(np.shape(offset), np.shape(value), np.shape(np.asarray(machine.mask)), self._ndim)
-        outer, threads = shape[: self.blocks], shape[self.blocks :]
-        self._widen(outer)
+        self._widen(shape[: self.blocks])
+        marks = self._put(self._as(kind.dtype), machine, offset, value, shape)
+        if self.complete:
+            return
+        ratio = kind.bytes // self.unit
+        if ratio == 1:
+            self.written[marks] = True
+        else:
+            for part in range(ratio):
+                self._put(self.written, machine, offset * ratio + part, True, shape)
+        self.complete = bool(self.written.all())
+
+    def _put(self, data: npt.NDArray[Any], machine: Machine, offset: ElementOffset, value: Any, shape: Shape) -> Any:
+        """Writes values into an array of (block axes, scalars); ``shape`` is that of the lanes. Returns the index of what it
+        wrote, for arrays of the same shape.
+        """
+        threads = shape[self.blocks :]
         if machine.mask is None and np.shape(offset)[: self.blocks].count(1) == (self.blocks if np.ndim(offset) else 0):
             inner: Any = offset if isinstance(offset, int) else offset.reshape(offset.shape[self.blocks :])
             whole = isinstance(inner, np.ndarray) and inner.shape == threads
             index = (inner if whole else np.broadcast_to(inner, threads)).reshape(-1)
-            self.data[..., index] = self._spread(value, threads)
-            marks: Any = (..., index)
-        else:
-            flat = np.broadcast_to(self._rows(self.data) + offset, self._full(shape))
-            values = np.broadcast_to(value, flat.shape)
-            chosen = np.ones(flat.shape, bool) if machine.mask is None else np.broadcast_to(machine.mask, flat.shape)
-            self.data.reshape(-1)[flat[chosen]] = values[chosen]
-            marks = np.unravel_index(flat[chosen], self.data.shape)
-        if not self.complete:
-            self.written[marks] = True
-            self.complete = bool(self.written.all())
+            data[..., index] = self._spread(value, threads)
+            return (..., index)
+        flat = np.broadcast_to(self._rows(data) + offset, self._full(shape))
+        values = np.broadcast_to(value, flat.shape)
+        chosen = np.ones(flat.shape, bool) if machine.mask is None else np.broadcast_to(machine.mask, flat.shape)
+        data.reshape(-1)[flat[chosen]] = values[chosen]
+        return np.unravel_index(flat[chosen], data.shape)
 
     def _spread(self, value: Any, threads: tuple[int, ...]) -> Any:
         """The value with its thread axes at full extent and flattened into one."""
@@ -219,60 +302,6 @@ class SharedMemory(Memory):
         have = self.data.shape[:-1]
         wanted = have if outer == have else np.broadcast_shapes(outer, have)
         if wanted != have:
-            self.data = np.broadcast_to(self.data, (*wanted, self.size)).copy()
-            self.written = np.broadcast_to(self.written, (*wanted, self.size)).copy()
-
-
-class LocalMemory:
-    """A local array: one value over lanes per element. ``running`` is the type of its values during the run."""
-
-    __slots__ = ("level", "name", "running", "scalar", "size", "values")
-    number = -1
-
-    def __init__(self, name: str, scalar: Scalar, running: Scalar, values: list[Any], level: int) -> None:
-        self.name = name
-        self.scalar = scalar
-        self.running = running
-        self.values = values
-        self.size = len(values)
-        self.level = level
-
-    def checked(self, machine: Machine, offset: ElementOffset, width: int, place: Place) -> ElementOffset:
-        if offset.__class__ is int and 0 <= offset <= self.size - width:
-            return offset
-        active = offset
-        if isinstance(offset, np.ndarray) and machine.mask is not None:
-            active = np.where(machine.mask, offset, 0)
-        bad = np.asarray((active < 0) | (active > self.size - width))
-        if bad.any():
-            message = f"{self.name}[{_first(active, bad)}] is out of range: it has {self.size} elements"
-            raise machine.fault(message, place, bad, id="out-of-range")
-        return active
-
-    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
-        if isinstance(offset, int):
-            return self._element(machine, offset, place)
-        result: Any = None
-        outer = machine.mask
-        for index in np.unique(offset).tolist():
-            here = offset == index
-            machine.mask = here if outer is None else here & outer
-            if machine.mask.any():
-                result = merged(here, self._element(machine, index, place), 0 if result is None else result, self.running)
-        machine.mask = outer
-        return result
-
-    def _element(self, machine: Machine, index: int, place: Place) -> Any:
-        value = self.values[index]
-        if value is None or value.__class__ is Partial:
-            return read(machine, value, f"{self.name}[{index}]", place)
-        return value
-
-    def store(self, machine: Machine, offset: ElementOffset, value: Any, place: Place) -> None:
-        if isinstance(offset, int):
-            keeps = machine.level != self.level
-            self.values[offset] = merged(machine.mask, value, self.values[offset], self.running) if keeps else value
-            return
-        for index in np.unique(offset).tolist():
-            here = offset == index if machine.mask is None else (offset == index) & machine.mask
-            self.values[index] = merged(here, value, self.values[index], self.running)
+            self.data = np.broadcast_to(self.data, (*wanted, self.data.shape[-1])).copy()
+            self._views = {}
+            self.written = np.broadcast_to(self.written, (*wanted, self.written.shape[-1])).copy()

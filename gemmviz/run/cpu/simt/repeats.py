@@ -16,7 +16,9 @@ from gemmviz.source.nodes import (
     Assign,
     Barrier,
     Base,
+    Commit,
     Component,
+    Copy,
     Declare,
     DeclareArray,
     Inline,
@@ -24,6 +26,7 @@ from gemmviz.source.nodes import (
     Read,
     Return,
     Unrolled,
+    Wait,
 )  # fmt: skip
 from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
 from gemmviz.source.walk import parts
@@ -99,7 +102,7 @@ def _slots_of(node: Loop | Unrolled, numbers: frozenset[int]) -> _Slots | None:
         declared.add(node.slot)
     for part in parts(node):
         match part:
-            case Barrier():
+            case Barrier() | Copy() | Commit() | Wait():
                 return None
             case Unrolled(slot=slot):
                 declared.add(slot)

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.errors import KernelFault
+from gemmviz.run.cpu.simt.cells import cells_of
+from gemmviz.run.cpu.simt.copies import commit, copy, fence, side, wait
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.machine import (
     BREAK,
@@ -17,24 +19,27 @@ from gemmviz.run.cpu.simt.machine import (
     is_empty,
     without,
 )  # fmt: skip
-from gemmviz.run.cpu.simt.memory import LocalMemory
 from gemmviz.run.cpu.simt.repeats import remembered
 from gemmviz.run.cpu.simt.values import Closure, merged
 from gemmviz.source.nodes import (
     Barrier,
     Block,
     Break,
+    Commit,
     Continue,
+    Copy,
     Declare,
     DeclareArray,
     Evaluate,
+    Fence,
     If,
     Loop,
     Return,
     Stmt,
     Unrolled,
+    Wait,
 )  # fmt: skip
-from gemmviz.source.types import Scalar, VectorType, scalar_of
+from gemmviz.source.types import Scalar, VectorType
 
 
 def statement(compiler: Compiler, node: Stmt) -> Closure:
@@ -63,6 +68,14 @@ def statement(compiler: Compiler, node: Stmt) -> Closure:
             return _return(compiler, node)
         case Barrier():
             return _barrier(node)
+        case Copy():
+            return _copy(compiler, node)
+        case Commit():
+            return commit(node)
+        case Wait(pending=pending):
+            return wait(node, compiler.value(pending))
+        case Fence():
+            return fence(node)
     raise AssertionError(node)
 
 
@@ -101,19 +114,18 @@ def _declare(slot: int, closure: Closure) -> Closure:
 
 
 def _declare_array(compiler: Compiler, node: DeclareArray) -> Closure:
-    scalar = scalar_of(node.element)
-    width = node.element.count if isinstance(node.element, VectorType) else 1
-    running = compiler.merge_scalar(scalar)
-    assert running is not None
-    given = None if node.values is None else [compiler.value(value) for value in node.values]
-    zero = compiler.zero(scalar) if given is not None else None
+    cells, given = cells_of(node.element, node.size), None
+    if node.values is not None:
+        given = [(compiler.value(value), isinstance(value.type, VectorType)) for value in node.values]
+    zeros = [] if given is None else [compiler.zero(scalar) for _, scalar in cells.leaves]
 
     def declare(machine: Machine) -> int:
-        initial = [] if given is None else [closure(machine) for closure in given]
-        if width > 1:
-            initial = [part for vector in initial for part in vector]
-        rest: list[Any] = [zero] * (node.size * width - len(initial))
-        machine.slots[node.slot] = LocalMemory(node.name, scalar, running, initial + rest, machine.level), 0
+        initial: list[Any] = []
+        for closure, is_vector in given or ():
+            initial += closure(machine) if is_vector else [closure(machine)]
+        rest = range(len(initial), cells.size)
+        initial += [None] * len(rest) if given is None else [zeros[cell % len(zeros)] for cell in rest]
+        machine.slots[node.slot] = compiler.local(node.name, cells, initial, machine.level), 0
         return NORMAL
 
     return declare
@@ -271,6 +283,12 @@ def _return(compiler: Compiler, node: Return) -> Closure:
         return RETURN
 
     return give_back
+
+
+def _copy(compiler: Compiler, node: Copy) -> Closure:
+    target, source = (side(each, compiler.address(each.pointer)) for each in (node.target, node.source))
+    taken = None if node.fills_zero_from is None else compiler.value(node.fills_zero_from)
+    return copy(node, target, source, taken, compiler.zero, compiler.announce)
 
 
 def _barrier(node: Barrier) -> Closure:

@@ -10,16 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.model.errors import Place
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED, CONSTANT
+from gemmviz.run.cpu.simt.access_types import AccessType, access_type
+from gemmviz.run.cpu.simt.cells import Cells
 from gemmviz.run.cpu.simt.expressions import Compiler
+from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
-from gemmviz.run.cpu.simt.memory import ElementOffset, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.numbers import is_float, is_number
+from gemmviz.run.cpu.simt.pointers import Several, each_memory
+from gemmviz.run.cpu.simt.tags import TagLocal, TagShared, constant_tag
 from gemmviz.run.cpu.simt.values import Closure
 from gemmviz.source.nodes import (
+    Address,
     Assign,
+    AtAddress,
+    Atomic,
     Binary,
     Call,
     Component,
@@ -43,69 +49,9 @@ from gemmviz.source.nodes import (
 from gemmviz.source.nodes import (
     Offset as Moved,
 )
-from gemmviz.source.types import LONG, Scalar, VectorType, scalar_of
+from gemmviz.source.types import LONG, Scalar, scalar_of
 
-TAG_SHIFT = 40
-_COPIES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}
-
-
-def constant_tag(value: float) -> int:
-    """The tag of a float32 literal: CONSTANT and below, by its bits."""
-    return CONSTANT - int(np.float32(value).view(np.uint32))
-
-
-def tag_array(tags: Any) -> Any:
-    """Number of the array that each tag names; COMPUTED or CONSTANT if it names none."""
-    found = np.asarray(tags)
-    if not (found < 0).any():
-        return found >> TAG_SHIFT
-    return np.where(found < 0, np.maximum(found, CONSTANT), found >> TAG_SHIFT)
-
-
-def tag_element(tags: Any) -> Any:
-    """The element that each tag names, int32; of a CONSTANT, the bits of its float32; undefined for COMPUTED."""
-    found = np.asarray(tags)
-    if not (found < 0).any():
-        return (found & ((1 << TAG_SHIFT) - 1)).astype(np.int32)
-    bits = (CONSTANT - np.minimum(found, CONSTANT)).astype(np.uint32).view(np.int32)
-    return np.where(found <= CONSTANT, bits, found & ((1 << TAG_SHIFT) - 1)).astype(np.int32)
-
-
-class TagMemory(GlobalMemory):
-    """A matrix whose elements are represented by their tags."""
-
-    __slots__ = ()
-
-    def __init__(self, name: str, number: int, scalar: Scalar, size: int) -> None:
-        super().__init__(name, number, scalar, np.zeros(0))
-        self.size = size
-
-    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
-        return offset + (self.number << TAG_SHIFT)
-
-    def store(self, machine: Machine, offset: ElementOffset, value: Any, place: Place) -> None:
-        pass
-
-
-class UnseenMatrix(TagMemory):
-    """A matrix whose accesses are reported and whose contents are not tracked."""
-
-    __slots__ = ()
-
-    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
-        return COMPUTED
-
-
-class UnseenShared(SharedMemory):
-    """A shared array whose accesses are reported and whose contents are not tracked."""
-
-    __slots__ = ()
-
-    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
-        return COMPUTED
-
-    def store(self, machine: Machine, offset: ElementOffset, value: Any, place: Place) -> None:
-        pass
+_COPIES = {f"__shfl{way}{sync}" for way in ("", "_up", "_down", "_xor") for sync in ("", "_sync")}
 
 
 class SymbolicCompiler(Compiler):
@@ -156,6 +102,12 @@ class SymbolicCompiler(Compiler):
                 if not self._is_number(node):
                     raise NeedsValues
                 return self._plain.value(node)
+            case Atomic(type=ctype):
+                if not scalar_of(ctype).is_float:
+                    raise NeedsValues
+                computed = self._computed(node)
+                width = access_type(ctype).width
+                return computed if width == 1 else lambda machine: [computed(machine)] * width
             case Deref(type=ctype, access=int()) if not scalar_of(ctype).is_float:
                 raise NeedsValues
         return super().value(node)
@@ -171,9 +123,13 @@ class SymbolicCompiler(Compiler):
             return value
         return super().combine(node, old, value)
 
-    def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None:
-        if isinstance(memory, SharedMemory):
-            machine.sink.origins(parts if memory.scalar.is_float else [COMPUTED] * len(parts))
+    def local(self, name: str, cells: Cells, values: list[Any], level: int) -> LocalMemory:
+        return TagLocal(name, cells, values, level)
+
+    def announce(self, machine: Machine, memory: Any, parts: list[Any], kind: AccessType) -> None:
+        if isinstance(memory, TagShared):
+            tags = [tag for part in parts for tag in memory.tags_of(part, kind)] if kind.scalar.is_float else None
+            machine.sink.origins(tags or [COMPUTED] * (kind.width * kind.bytes // memory.unit))
 
     def _is_number(self, node: Expr) -> bool:
         return is_number(node, self.numbers)
@@ -198,6 +154,12 @@ class SymbolicCompiler(Compiler):
                 return self.effect(operand)
             case Component(of=of):
                 return self.effect(of)
+            case Atomic():
+                return self._update(node)
+            case Address(pointer=pointer):
+                return self.effect(pointer)
+            case AtAddress(address=address):
+                return self.effect(address)
             case Binary(left=left, right=right) | PointerDifference(left=left, right=right):
                 return _both(self.effect(left), self.effect(right))
             case MakeVector(parts=parts) | Sequence(parts=parts):
@@ -213,15 +175,46 @@ class SymbolicCompiler(Compiler):
         return None
 
     def _touch(self, node: Deref) -> Closure:
-        address, place, access = self.address(node.pointer), node.place, node.access
-        width = node.type.count if isinstance(node.type, VectorType) else 1
+        address, place, access, kind = self.address(node.pointer), node.place, node.access, access_type(node.type)
         assert access is not None
+
+        def one(machine: Machine, memory: Any, offset: Any) -> None:
+            offset = memory.checked(machine, offset, kind, place)
+            machine.touch(access, memory.number, memory.recorded(offset, kind), place)
 
         def touch(machine: Machine) -> None:
             memory, offset = address(machine)
-            machine.touch(access, memory.number, memory.checked(machine, offset, width, place), place)
+            if memory.__class__ is not Several:
+                one(machine, memory, offset)
+                return
+            for each, _ in each_memory(machine, memory):
+                one(machine, each, offset)
 
         return touch
+
+    def _update(self, node: Atomic) -> Closure:
+        """The access of an atomic operation, after which nothing is known of its element."""
+        address, place, access, kind = self.address(node.target.pointer), node.place, node.access, access_type(node.type)
+        before = _all([self.effect(arg) for arg in node.args])
+
+        def one(machine: Machine, memory: Any, offset: Any) -> None:
+            offset = memory.checked(machine, offset, kind, place)
+            machine.touch(access, memory.number, memory.recorded(offset, kind), place)
+            self.announce(machine, memory, [COMPUTED] * kind.width, kind)
+            for i in range(kind.width):
+                memory.store(machine, offset + i, COMPUTED, kind, place)
+
+        def update(machine: Machine) -> None:
+            if before is not None:
+                before(machine)
+            memory, offset = address(machine)
+            if memory.__class__ is not Several:
+                one(machine, memory, offset)
+                return
+            for each, _ in each_memory(machine, memory):
+                one(machine, each, offset)
+
+        return update
 
 
 def _constant_of(number: Closure) -> Closure:

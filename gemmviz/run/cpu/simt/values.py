@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.errors import KernelFault, Place
+from gemmviz.model.errors import Place
+from gemmviz.run.cpu.simt import rounding
 from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.source import fold, rounding
+from gemmviz.run.cpu.simt.pointers import joined
+from gemmviz.source import fold
+from gemmviz.source.rounding import rounded
 from gemmviz.source.types import Scalar
 
 Closure = Callable[[Machine], Any]
@@ -41,12 +44,8 @@ def merged(mask: Any, new: Any, old: Any, scalar: Scalar | None) -> Any:
     if isinstance(new, list):
         return [merged(mask, n, o, scalar) for n, o in zip(new, old, strict=True)]
     if isinstance(new, tuple):
-        if new[0] is not old[0]:
-            raise KernelFault(
-                "threads let one pointer point to different arrays here, which is not supported", None, id="unsupported"
-            )
-        return new[0], merged(mask, new[1], old[1], None)
-    dtype = np.dtype(np.int64) if scalar is None else scalar.dtype
+        return joined(mask, new, old)
+    dtype = np.dtype(np.int64) if scalar is None else scalar.running
     return np.where(mask, _typed(new, dtype), _typed(old, dtype))
 
 
@@ -71,6 +70,8 @@ def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
     dtype = to.dtype
     if to.kind == "b":
         return lambda v: v != 0 if isinstance(v, ArrayValue) else bool(v)
+    if to.element.decode is not None:
+        return lambda v: rounding.nearest(_exact(v), to) if isinstance(v, ArrayValue) else constant(float(v), to)
     if source.is_float and to.is_float:
         return lambda v: v.astype(dtype) if isinstance(v, ArrayValue) else constant(float(v), to)
     if source.is_float:
@@ -78,14 +79,16 @@ def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
     return lambda v: v.astype(dtype) if isinstance(v, ArrayValue) else constant(fold.converted(v, source, to), to)
 
 
+def _exact(value: Any) -> Any:
+    """Numbers as floats that hold them; integers of 64 bits may round."""
+    return value if value.dtype.kind == "f" else value.astype(np.float64)
+
+
 def constant(value: Any, scalar: Scalar) -> Any:
     """A folded number as a runtime value of its type."""
-    return scalar.dtype.type(value) if scalar.is_float and scalar.bits < 64 else value
-
-
-def from_memory(value: Any, scalar: Scalar) -> Any:
-    """A single element of an array as a runtime value of its type."""
-    return value if scalar.is_float and scalar.bits < 64 else value.item()
+    if not scalar.is_float or scalar.bits == 64:
+        return value
+    return scalar.running.type(rounded(value, scalar) if scalar.element.decode is not None else value)
 
 
 _PLAIN: dict[str, Callable[[Any, Any], Any]] = {
@@ -111,7 +114,7 @@ def binary(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> Clo
     if op in _COMPARE:
         return _comparison(_COMPARE[op], a, b)
     if within.is_float:
-        return _float(op, a, b)
+        return _float(op, within, a, b)
     if op in ("/", "%"):
         return _division(op, within, a, b, place)
     if op in ("<<", ">>"):
@@ -127,8 +130,10 @@ def _comparison(apply: Callable[[Any, Any], Any], a: Closure, b: Closure) -> Clo
     return run
 
 
-def _float(op: str, a: Closure, b: Closure) -> Closure:
+def _float(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
     apply = np.divide if op == "/" else _PLAIN[op]
+    if within.element.decode is not None:
+        return lambda machine: rounding.nearest(apply(a(machine), b(machine)), within)
     return lambda machine: apply(a(machine), b(machine))
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gemmviz.source.functions import FUNCTIONS, FunctionCode, function_for
-from gemmviz.source.types import BOOL, DOUBLE, FLOAT, INT, LONG, SCHAR, UINT, Scalar
-from tests.source.test_rounding import random_floats
+from gemmviz.run.cpu.simt.functions import COMPUTE, code_for
+from gemmviz.source.functions import CLOCKS, FUNCTIONS, Signature, Value, function_for
+from gemmviz.source.types import BOOL, DOUBLE, FLOAT, INT, LONG, SCHAR, UINT, Scalar, scalar_of
+from tests.run.test_rounding import random_floats
 
 LIBM = ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")
 EXACT = [
@@ -34,12 +35,12 @@ EXACT = [
 CLOSE = ["acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp10", "exp2", "expm1",
          "hypot", "log", "log10", "log1p", "log2", "pow", "sin", "sinh", "tan", "tanh"]  # fmt: skip
 LONGS = ["lrint", "llrint", "lround", "llround"]
-_C = {"float": ctypes.c_float, "double": ctypes.c_double, "int": ctypes.c_int, "long": ctypes.c_long}
+_C: dict[str, Any] = {"float": ctypes.c_float, "double": ctypes.c_double, "int": ctypes.c_int, "long": ctypes.c_long}
 
 
-def arguments(function: FunctionCode, count: int, largest: float = math.inf) -> list[npt.NDArray[Any]]:
+def arguments(function: Signature, count: int, largest: float = math.inf) -> list[npt.NDArray[Any]]:
     """Random ones of the function's own types, those that are no integers at most ``largest``."""
-    found = random_floats(str(function.parameters[0].dtype), count, 7)[: len(function.parameters)]
+    found = random_floats(str(scalar_of(function.parameters[0]).dtype), count, 7)[: len(function.parameters)]
     found = [np.where(np.abs(each) <= largest, each, 1.5).astype(each.dtype) for each in found]
     return [
         np.arange(len(each), dtype=np.int32) % 300 - 150 if kind == INT else each
@@ -47,34 +48,36 @@ def arguments(function: FunctionCode, count: int, largest: float = math.inf) -> 
     ]
 
 
-def of_libm(name: str, function: FunctionCode, values: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def of_libm(name: str, function: Signature, values: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     call = getattr(LIBM, name)
     call.argtypes, call.restype = [_C[str(each)] for each in function.parameters], _C[str(function.result)]
-    return np.array([call(*each) for each in zip(*(value.tolist() for value in values), strict=True)], function.result.dtype)
+    return np.array(
+        [call(*each) for each in zip(*(value.tolist() for value in values), strict=True)], scalar_of(function.result).dtype
+    )
 
 
 @pytest.mark.parametrize("name", [*EXACT, *(f"{each}f" for each in EXACT)])
 def test_exact_functions(name: str) -> None:
-    function = FUNCTIONS[name]
-    values = arguments(function, 1500)
-    found, wanted = function(*values), of_libm(name, function, values)
+    function = code_for(name, FUNCTIONS[name])
+    values = arguments(FUNCTIONS[name], 1500)
+    found, wanted = function(*values), of_libm(name, FUNCTIONS[name], values)
     same = (found == wanted) & (np.signbit(found) == np.signbit(wanted))
     assert (same | (np.isnan(found) & np.isnan(wanted))).all()
 
 
 @pytest.mark.parametrize("name", [*LONGS, *(f"{each}f" for each in LONGS)])
 def test_functions_that_give_a_long(name: str) -> None:
-    function = FUNCTIONS[name]
-    values = arguments(function, 1500, 2.0**62)
-    assert (function(*values) == of_libm(name, function, values)).all()
+    function = code_for(name, FUNCTIONS[name])
+    values = arguments(FUNCTIONS[name], 1500, 2.0**62)
+    assert (function(*values) == of_libm(name, FUNCTIONS[name], values)).all()
 
 
 @pytest.mark.parametrize("name", [*CLOSE, *(f"{each}f" for each in CLOSE)])
 def test_other_functions(name: str) -> None:
-    function = FUNCTIONS[name]
-    values = arguments(function, 300, 60.0)
+    function = code_for(name, FUNCTIONS[name])
+    values = arguments(FUNCTIONS[name], 300, 60.0)
     with np.errstate(all="ignore"):
-        found, wanted = function(*values), of_libm(name, function, values)
+        found, wanted = function(*values), of_libm(name, FUNCTIONS[name], values)
     np.testing.assert_allclose(found, wanted, rtol=8 * np.finfo(found.dtype).eps, atol=1e-40 if name.endswith("f") else 1e-300)
 
 
@@ -98,7 +101,7 @@ def test_other_functions(name: str) -> None:
         ("abs", [FLOAT], FLOAT, FLOAT),
     ],
 )
-def test_overloads(name: str, types: list[Scalar], parameter: Scalar, result: Scalar) -> None:
+def test_overloads(name: str, types: list[Value], parameter: Scalar, result: Scalar) -> None:
     function = function_for(name, types)
     assert function is not None
     assert (function.parameters[0], function.result) == (parameter, result)
@@ -120,6 +123,10 @@ def test_overloads(name: str, types: list[Scalar], parameter: Scalar, result: Sc
     ],
 )  # fmt: skip
 def test_single_values(name: str, values: tuple[Any, ...], wanted: Any) -> None:
-    found = FUNCTIONS[name](*values)
+    found = code_for(name, FUNCTIONS[name])(*values)
     assert found == wanted
     assert type(found) is type(wanted)
+
+
+def test_each_signature_has_an_implementation() -> None:
+    assert set(COMPUTE) == set(FUNCTIONS) - set(CLOCKS)

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gemmviz.source import rounding
+from gemmviz.run.cpu.simt import rounding
+from gemmviz.source import rounding as single
 from gemmviz.source.types import DOUBLE, FLOAT, INT, LONG, ULONG, Scalar, named_type
 
 VALUES = [math.nan, math.inf, -math.inf, 3e9, -3e9, 5e9, 1e19, 2e19, -1e19, -1.5, 300.7, -200.2, 70000.0, 9.3e18]
@@ -76,7 +77,7 @@ def test_fused_multiply_add_is_rounded_once(dtype: str) -> None:
             assert got == otherwise or (math.isnan(got) and math.isnan(otherwise))
             continue
         exact = Fraction(x) * Fraction(y) + Fraction(z)
-        wanted = rounding.literal_to_float(exact, FLOAT if dtype == "float32" else DOUBLE)
+        wanted = single.literal_to_float(exact, FLOAT if dtype == "float32" else DOUBLE)
         assert got == wanted, (x.hex(), y.hex(), z.hex())
         assert exact or math.copysign(1, got) == math.copysign(1, x * y + z)
 
@@ -124,8 +125,8 @@ def test_of_two_zeros_one_is_smaller() -> None:
     "value", [2**60 + 2**36 + 1, -(2**60) - 2**36 - 1, 2**63 + 2**39 + 1, 2**64 - 1, 2**63 - 1, -(2**63), 7]
 )
 def test_large_integers_become_floats_without_a_stop_at_double(value: int) -> None:
-    assert rounding.integer_to_float(value, FLOAT) == rounding.literal_to_float(Fraction(value), FLOAT)
-    assert rounding.integer_to_float(value, DOUBLE) == float(value)
+    assert single.integer_to_float(value, FLOAT) == single.literal_to_float(Fraction(value), FLOAT)
+    assert single.integer_to_float(value, DOUBLE) == float(value)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_large_integers_become_floats_without_a_stop_at_double(value: int) -> No
     ],
 )
 def test_literals_are_rounded_once(text: str, wanted: float) -> None:
-    assert rounding.literal_to_float(Decimal(text), FLOAT) == wanted
+    assert single.literal_to_float(Decimal(text), FLOAT) == wanted
 
 
 @pytest.mark.parametrize("to", [INT, LONG, ULONG])

@@ -1,0 +1,94 @@
+"""The command ``launch``: prints how a kernel is launched and what its arguments are, as it was read from the file."""
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import Any
+
+from gemmviz.cli.command import Command, add_json, print_json
+from gemmviz.files.whole import write_text
+from gemmviz.launch.launch_line import header_text, launch_command, launch_flags, launch_line, with_header
+from gemmviz.loading.loader import Opened, opened
+from gemmviz.loading.project import kernel_files
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.state.arguments import add_launch, launch_from
+
+_ORIGINS = {
+    "header": "from the file's header",
+    "read": "read from the file; the result is right",
+    "guessed": "launched nowhere; with this launch the result is right",
+    "unsure": "read from the file, but no roles give a right result",
+    "given": "as given by flags",
+}
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kernel", metavar="FILE.cu|FOLDER")
+    add_launch(parser)
+    parser.add_argument("--header", action="store_true", help="print the launch as a header")
+    parser.add_argument("--insert", action="store_true", help="write the launch into the file, as a header")
+    add_json(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    path = Path(args.kernel)
+    if path.is_dir():
+        return _list(path, args.json)
+    read = opened(args.kernel, launch_from(args))
+    if args.insert:
+        _insert(read.kernel)
+    if args.json:
+        print_json(_facts(read))
+    elif args.header:
+        print(header_text(read.kernel), end="")
+    else:
+        _print(read)
+    return 0
+
+
+def _print(read: Opened) -> None:
+    kernel = read.kernel
+    print(f"{kernel.entry}: {launch_line(kernel)} ({_ORIGINS[kernel.launch_from]})")
+    print(launch_command(kernel))
+    others = [name for name in read.names if name != kernel.function]
+    if others:
+        print(f"other kernels of the file: {', '.join(others)} (choose one with --entry)")
+
+
+def _insert(kernel: KernelSpec) -> None:
+    """Write the launch into the kernel's file. Raises UsageError for a kernel that has a header, or none of its own."""
+    if kernel.is_shipped or kernel.launch_from == "header":
+        raise UsageError(f"{kernel.name} has a header", file=None if kernel.is_shipped else kernel.file)
+    write_text(Path(kernel.file), with_header(kernel, kernel.text))
+
+
+def _list(folder: Path, as_json: bool) -> int:
+    """Print the kernel files of a folder with the kernels that can be opened."""
+    rows = [(path, *_read(path)) for path in kernel_files(folder)]
+    if as_json:
+        print_json([{"file": str(path), "kernels": names, "error": error} for path, names, _, error in rows])
+    else:
+        for path, _, line, error in rows:
+            print(f"{path.relative_to(folder)}: {error or line}")
+    return 0 if rows else 1
+
+
+def _read(path: Path) -> tuple[list[str], str, str | None]:
+    """Names of a file's kernels, the launch of the first, and why it can't be opened."""
+    try:
+        read = opened(str(path))
+    except GemmvizError as error:
+        return [], "", f"{error.message}{f' ({error.remedy})' if error.remedy else ''}"
+    return list(read.names), f"{read.kernel.entry}: {launch_line(read.kernel)}", None
+
+
+def _facts(read: Opened) -> dict[str, Any]:
+    kernel = read.kernel
+    return {
+        "entry": kernel.entry, "kernels": read.names, "from": kernel.launch_from, "line": launch_line(kernel),
+        "flags": shlex.join(launch_flags(kernel)), "problem": kernel.problem.to_flat(), "parameters": kernel.defaults,
+    }  # fmt: skip
+
+
+COMMAND = Command("print how a kernel is launched and what its arguments are", _add, _run, order=2)

@@ -1,0 +1,146 @@
+"""The dialog that describes or corrects a launch: what each argument is, block, grid and shared memory."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.gui.widgets.controls import line, plain, set_look
+from gemmviz.gui.window_model import WindowModel
+from gemmviz.launch.launch_form import LaunchField, LaunchForm
+from gemmviz.model.errors import GemmvizError
+
+_HINT = "Formulas may use the sizes, the kernel's parameters, + - * / %, ceil_div(a, b), min and max."
+_AXES = "xyz"
+
+
+class LaunchDialog(QDialog):
+    """The fields of a LaunchForm, each with its candidates. Accepting it opens the kernel with the launch as it was filled in; an
+    error leaves the dialog open.
+    """
+
+    def __init__(self, model: WindowModel, form: LaunchForm, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model, self.form = model, form
+        self.setWindowTitle("Launch of the kernel")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(520)
+        self.controls: dict[str, QComboBox | QLineEdit] = {}
+        self.columns = {name: QCheckBox(name) for name in form.arrays}
+        self.message = line("message")
+        self.message.hide()
+        column = QVBoxLayout(self)
+        column.addWidget(_scrolled(self._fields()), 1)
+        hint = line("faint")
+        hint.setText(_HINT)
+        column.addWidget(hint)
+        column.addWidget(self.message)
+        column.addWidget(self._buttons())
+
+    def _fields(self) -> QWidget:
+        form, rows = self.form, QWidget()
+        layout = QFormLayout(rows)
+        layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        layout.addRow("&Kernel", self._list("entry", "Kernel", form.entries, form.entry))
+        titles = tuple(kind.title for kind in form.kinds)
+        present = next((kind.title for kind in form.kinds if kind.name == form.kind), "")
+        layout.addRow("&Problem", self._list("kind", "Problem", titles, present))
+        layout.addRow(_heading("What each argument is"))
+        for field in form.parameters:
+            layout.addRow(plain(field.label), self._editable(field))
+        layout.addRow(_heading("Launch"))
+        layout.addRow("&Block", self._extents("block", form.block))
+        layout.addRow("&Grid", self._extents("grid", form.grid))
+        layout.addRow("&Shared bytes", self._text("shared", "Dynamic shared memory in bytes", form.shared_bytes))
+        if form.arrays:
+            layout.addRow("Stored by columns", self._layouts())
+        return rows
+
+    def _list(self, name: str, label: str, entries: tuple[str, ...], present: str) -> QComboBox:
+        box = QComboBox()
+        box.addItems(list(entries))
+        box.setCurrentIndex(max(0, box.findText(present)))
+        box.setAccessibleName(label)
+        self.controls[name] = box
+        return box
+
+    def _editable(self, field: LaunchField) -> QComboBox:
+        box = self._list(field.name, field.label, field.candidates, field.value)
+        box.setEditable(True)
+        box.setEditText(field.value)
+        return box
+
+    def _text(self, name: str, label: str, value: str) -> QLineEdit:
+        box = QLineEdit(value)
+        box.setAccessibleName(label)
+        self.controls[name] = box
+        return box
+
+    def _extents(self, part: str, values: tuple[str, str, str]) -> QWidget:
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for axis, value in zip(_AXES, values, strict=True):
+            layout.addWidget(self._text(f"{part}.{axis}", f"{part}, {axis}", value), 1 if axis == "z" else 3)
+        return row
+
+    def _layouts(self) -> QWidget:
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for name, box in self.columns.items():
+            box.setChecked(name in self.form.column_major)
+            layout.addWidget(box)
+        layout.addStretch(1)
+        return row
+
+    def _buttons(self) -> QDialogButtonBox:
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        run = buttons.addButton("&Run", QDialogButtonBox.ButtonRole.AcceptRole)
+        run.setDefault(True)
+        buttons.accepted.connect(self._on_run)
+        buttons.rejected.connect(self.reject)
+        return buttons
+
+    def _on_run(self) -> None:
+        values = {name: _text_of(control).strip() for name, control in self.controls.items()}
+        kinds = {kind.title: kind.name for kind in self.form.kinds}
+        values["kind"] = kinds.get(values["kind"], self.form.kind)
+        columns = frozenset(name for name, box in self.columns.items() if box.isChecked())
+        try:
+            given = self.form.given(values, columns)
+        except GemmvizError as error:
+            self.message.setText(str(error))
+            self.message.show()
+            return
+        self.accept()
+        self.model.opening.choose_kernel(self.form.file, given)
+        self.model.released.emit()
+
+
+def _text_of(control: QComboBox | QLineEdit) -> str:
+    return control.currentText() if isinstance(control, QComboBox) else control.text()
+
+
+def _heading(text: str) -> QWidget:
+    label = plain(text)
+    set_look(label, "heading")
+    return label
+
+
+def _scrolled(widget: QWidget) -> QScrollArea:
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(widget)
+    return area

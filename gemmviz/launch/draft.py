@@ -1,0 +1,168 @@
+"""A kernel and its launch in the host's own words, before it is known which argument is which matrix or size."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gemmviz.launch.formula import evaluate
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import LARGEST_NUMBER, Parameter
+from gemmviz.model.outline import ArgumentOutline, BufferOutline, KernelOutline, LaunchOutline, ParameterOutline
+
+ParameterKind = Literal["pointer", "whole", "real", "flag", "other"]
+_WORD = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*|\d+)(?![\w.(])")
+_RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
+_KINDS: dict[str, ParameterKind] = {
+    **dict.fromkeys(("int", "unsigned", "long", "short", "size_t", "char", "ptrdiff_t"), "whole"),
+    **dict.fromkeys(("float", "double", "half", "__half", "nv_bfloat16", "__nv_bfloat16"), "real"),
+    "bool": "flag",
+}
+_SIZE_NOW = 64  # stands for a size that only the running program knows
+_LEAST_LITERAL = 8  # a smaller number among the arguments is no size
+
+
+@dataclass(frozen=True, slots=True)
+class DraftParameter:
+    """A parameter of the kernel and the formula that the launch passes, "" if none is known. ``buffer``: the memory behind a
+    pointer.
+    """
+
+    name: str
+    kind: ParameterKind
+    is_const: bool = False
+    argument: str = ""
+    buffer: BufferOutline | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A launch in the host's words.
+
+    ``sizes``: names, or numbers, of the host that stand for sizes; ``macros``: those of them that are macros, which the kernel
+    may use too; ``tiles``: tile sizes with the values that the file gives them.
+    """
+
+    entry: str
+    parameters: tuple[DraftParameter, ...]
+    block: tuple[str, ...]
+    grid: tuple[str, ...]
+    shared_bytes: str
+    sizes: tuple[str, ...]
+    macros: tuple[str, ...]
+    tiles: tuple[Parameter, ...]
+
+    @property
+    def pointers(self) -> tuple[DraftParameter, ...]:
+        return tuple(each for each in self.parameters if each.kind == "pointer")
+
+    @property
+    def tile_values(self) -> dict[str, int]:
+        return {tile.name: tile.default for tile in self.tiles}
+
+
+def names_in(formulas: Iterable[str]) -> list[str]:
+    """Names and whole numbers in formulas, each once, in order."""
+    return list(dict.fromkeys(word for formula in formulas for word in _WORD.findall(formula)))
+
+
+def renamed(formula: str, names: Mapping[str, str]) -> str:
+    """The formula with some of its names and numbers replaced."""
+    return _WORD.sub(lambda match: names.get(match[0], match[0]), formula)
+
+
+def draft_of(kernel: KernelOutline, launch: LaunchOutline) -> Draft:
+    """The draft of a kernel and one of its launches."""
+    return _Drafting(kernel, launch).draft()
+
+
+class _Drafting:
+    """Sorts the names of a launch into sizes, tile sizes and constants."""
+
+    def __init__(self, kernel: KernelOutline, launch: LaunchOutline) -> None:
+        self.kernel, self.launch = kernel, launch
+        self.macros = frozenset(each.name for each in launch.names if each.kind == "macro")
+        self.known = {name: int(value) for name, value in launch.values.items() if _is_whole(value)}
+        self.parameters = _parameters(kernel, launch)
+        whole = [each.argument for each in self.parameters if each.kind == "whole"]
+        self.passed = [each for each in names_in(whole) if self._may_be_size(each, whole)]
+        self.shape = [*launch.block, *launch.grid, launch.shared_bytes]
+
+    def draft(self) -> Draft:
+        launch = self.launch
+        templates = [each for each in names_in(launch.template_arguments) if each in self.known]
+        used = [each for each in names_in(self.shape) if not each.isdecimal()]
+        sizes = [each for each in dict.fromkeys((*self.passed, *used)) if each not in templates and self._is_size(each)]
+        others = [each for each in dict.fromkeys((*templates, *used, *self.passed)) if each not in sizes]
+        tiles = [each for each in others if self._is_tile(each) and (each in self.macros or each in templates)]
+        fixed = {each: str(self.known[each]) for each in others if each not in tiles and each in self.known}
+        arguments = ", ".join(renamed(each, fixed) for each in launch.template_arguments)
+        return Draft(
+            entry=f"{self.kernel.name}<{arguments}>" if arguments else self.kernel.name,
+            parameters=tuple(replace(each, argument=renamed(each.argument, fixed)) for each in self.parameters),
+            block=tuple(renamed(each, fixed) for each in launch.block),
+            grid=tuple(renamed(each, fixed) for each in launch.grid),
+            shared_bytes=renamed(launch.shared_bytes, fixed),
+            sizes=tuple(sizes),
+            macros=tuple(each for each in sizes if each in self.macros),
+            tiles=tuple(Parameter(each, self.known[each]) for each in tiles),
+        )
+
+    def _may_be_size(self, word: str, arguments: list[str]) -> bool:
+        """A number is a size only if it is an argument by itself."""
+        return not word.isdecimal() or (int(word) >= _LEAST_LITERAL and word in arguments)
+
+    def _is_tile(self, name: str) -> bool:
+        return 0 < self.known.get(name, 0) <= LARGEST_NUMBER and name.isidentifier() and name not in _RESERVED
+
+    def _is_size(self, name: str) -> bool:
+        """Whether a name stands for a size: the grid grows with it, or it is passed and the grid doesn't depend on it."""
+        growth = self._growth(name)
+        if growth < 0 or (name in names_in(self.launch.block) and growth == 0 and name not in self.passed):
+            return False
+        return growth > 0 or name in self.passed or name not in self.known
+
+    def _growth(self, name: str) -> int:
+        """1 if the grid has more blocks for a larger ``name``, -1 if fewer, 0 if as many."""
+        value = self.known.get(name, int(name) if name.isdecimal() else _SIZE_NOW)
+        few, many = (self._blocks({name: each}) for each in (max(value, 1), 8 * max(value, 1)))
+        return 0 if few is None or many is None else (many > few) - (many < few)
+
+    def _blocks(self, changed: Mapping[str, int]) -> int | None:
+        """Number of blocks of the grid with some names changed; None if it can't be computed."""
+        names = {each: self.known.get(each, _SIZE_NOW) for each in names_in(self.launch.grid) if not each.isdecimal()}
+        numbers = {name: str(value) for name, value in changed.items() if name.isdecimal()}
+        count = 1
+        try:
+            for formula in self.launch.grid:
+                count *= max(1, evaluate(renamed(formula, numbers), {**names, **changed}))
+        except GemmvizError:
+            return None
+        return count
+
+
+def _is_whole(value: float) -> bool:
+    return float(value).is_integer() and abs(value) <= LARGEST_NUMBER
+
+
+def _parameters(kernel: KernelOutline, launch: LaunchOutline) -> tuple[DraftParameter, ...]:
+    buffers = {each.name: each for each in launch.buffers}
+    arguments: list[ArgumentOutline | None] = [*launch.arguments, *(None for _ in kernel.parameters)]
+    return tuple(_parameter(each, argument, buffers) for each, argument in zip(kernel.parameters, arguments, strict=False))
+
+
+def _parameter(
+    parameter: ParameterOutline, argument: ArgumentOutline | None, buffers: Mapping[str, BufferOutline]
+) -> DraftParameter:
+    if parameter.is_pointer:
+        buffer = None if argument is None else buffers.get(argument.buffer, BufferOutline(argument.buffer))
+        return DraftParameter(parameter.name, "pointer", parameter.is_const, buffer=buffer)
+    formula = "" if argument is None or argument.kind != "value" else argument.formula
+    return DraftParameter(parameter.name, kind_of_type(parameter.canonical), argument=formula)
+
+
+def kind_of_type(text: str) -> ParameterKind:
+    """The kind of a parameter that is no pointer, from the text of its type."""
+    words = re.findall(r"\w+", text.replace("std::", ""))
+    named = [_KINDS.get(re.sub(r"^u?int\d+_t$", "int", word)) for word in words]
+    return next((kind for kind in named if kind is not None), "other")

@@ -1,0 +1,70 @@
+"""A draft with roles for its arguments, as the spec of a kernel that runs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gemmviz.launch.draft import Draft, DraftParameter, renamed
+from gemmviz.launch.roles import Roles
+from gemmviz.model.kernel import KernelSpec, ProjectFile, Requirement
+from gemmviz.model.problem import Problem
+
+_FLAGS = {"true": "1", "false": "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class KernelText:
+    """The text of a kernel's file. ``name``: the kernel's name for users; the other fields are those of KernelSpec."""
+
+    name: str
+    file: str
+    text: str
+    own_name: str = ""
+    project: tuple[ProjectFile, ...] = ()
+    compiled: str = ""
+
+
+def spec_of(
+    source: KernelText, draft: Draft, roles: Roles, problem: Problem, column_major: frozenset[str] = frozenset()
+) -> KernelSpec:
+    """The spec of a draft with these roles. The formulas of the host are those of M, N, K and the parameters."""
+    names = dict(zip(draft.sizes, roles.sizes, strict=True))
+    arrays = iter(roles.arrays)
+    reals = iter(roles.reals)
+    return KernelSpec(
+        name=source.name,
+        file=source.file,
+        text=source.text,
+        title=source.name,
+        description="",
+        entry=draft.entry,
+        args=tuple(_argument(each, names, arrays, reals) for each in draft.parameters),
+        block=tuple(renamed(each, names) for each in draft.block),
+        grid=tuple(renamed(each, names) for each in draft.grid),
+        parameters=draft.tiles,
+        requirements=tuple(_tied(size, roles) for size in roles.ties),
+        shared_bytes=renamed(draft.shared_bytes, names),
+        column_major=column_major,
+        problem=problem,
+        size_macros=tuple((name, names[name]) for name in draft.macros),
+        parameter_names=tuple(each.name for each in draft.parameters),
+        own_name=source.own_name,
+        project=source.project,
+        compiled=source.compiled,
+    )  # fmt: skip
+
+
+def _argument(parameter: DraftParameter, names: Mapping[str, str], arrays: Iterator[str], reals: Iterator[float]) -> str:
+    match parameter.kind:
+        case "pointer":
+            return next(arrays)
+        case "real":
+            return f"{next(reals):g}"
+    return _FLAGS.get(parameter.argument, renamed(parameter.argument, names))
+
+
+def _tied(size: str, roles: Roles) -> Requirement:
+    """The rule that a size equals another one, since the launch has one number for both."""
+    other = roles.sizes[0]
+    return Requirement(
+        f"{size} == {other}", f"{size} = {{{size}}}: the launch has one number for {size} and {other} = {{{other}}}"
+    )

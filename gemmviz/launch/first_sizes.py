@@ -1,0 +1,131 @@
+"""Sizes for the first runs of a kernel: small ones that fill its tiles, oblong where the launch has a number for each."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+from gemmviz.launch.formula import evaluate
+from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.problem import Problem
+
+_MOST, _MOST_WHOLE, _USUAL, _LARGE_TILE = 4096, 128, 8, 32
+_MOST_STEPS = 1 << 22  # of the threads of a run that tries roles, all sizes multiplied
+_APART = (2, 1, 3)  # tiles along the first, second, third size, so that all sizes differ
+_SHIFTED = (1, 2, 2)
+_MANY = (8, 4, 2)
+_OWN_SIZES = frozenset(("radius", "bins", "batch"))  # they don't scale with the others
+Sizes = dict[str, int]
+
+
+def units_of(kernel: KernelSpec) -> Sizes:
+    """How many elements of each size one block covers: as the grid cuts them, or by the tile sizes if the grid doesn't depend
+    on a size; 0 if neither tells.
+    """
+    sizes = [name for name in kernel.problem.sizes if name not in _OWN_SIZES]
+    units = {name: _unit(kernel, name) for name in sizes}
+    return {
+        name: unit or (_unit_of_terms(kernel) if len(sizes) > 1 or not any(units.values()) else 0)
+        for name, unit in units.items()
+    }
+
+
+def trial_problems(kernel: KernelSpec) -> Iterator[Problem]:
+    """Problems to try roles at, small ones first, with sizes that differ where the launch allows."""
+    units = {name: unit or _USUAL for name, unit in units_of(kernel).items()}
+    whole = math.lcm(*(each for each in units.values() if each <= _MOST_WHOLE))
+    wholes = dict.fromkeys(units, whole)
+    seen = set()
+    for sizes in (
+        _scaled(units, _APART),
+        _scaled({name: math.lcm(unit, whole) if name == "K" else unit for name, unit in units.items()}, _SHIFTED),
+        _scaled(wholes, _APART),
+        _scaled(units, _MANY),
+        *(dict.fromkeys(units, side) for side in (whole, 2 * whole, 64, 128, 256)),
+    ):
+        problem = _problem(kernel, sizes)
+        if problem is not None and problem not in seen and math.prod(problem.sizes.values()) <= _MOST_STEPS:
+            seen.add(problem)
+            yield problem
+
+
+def first_problem(kernel: KernelSpec) -> Problem:
+    """The sizes of the first picture, if they suit the kernel: two small tiles along each side, or one large one. The kernel's
+    own problem is one that suits it.
+    """
+    units = units_of(kernel)
+    return _problem(kernel, {name: _first(unit, kernel.problem.sizes[name]) for name, unit in units.items()}) or kernel.problem
+
+
+def _first(unit: int, tried: int) -> int:
+    if unit <= 1:
+        return min(tried, _USUAL)
+    return 2 * unit if unit <= _LARGE_TILE else unit
+
+
+def _scaled(units: Mapping[str, int], factors: tuple[int, ...]) -> Sizes:
+    """Multiples of the units, enlarged until all differ."""
+    sizes: Sizes = {}
+    for (name, unit), factor in zip(units.items(), (*factors, *(1 for _ in units)), strict=False):
+        size = factor * unit
+        while size in sizes.values():
+            size += unit
+        sizes[name] = size
+    return sizes
+
+
+def _problem(kernel: KernelSpec, sizes: Sizes) -> Problem | None:
+    """The kernel's problem at these sizes; sizes for which the launch has one number take the largest of theirs."""
+    ties = [rule.that.split(" == ") for rule in kernel.requirements if rule.that.count(" == ") == 1]
+    for _ in range(2):  # the second pass spreads what the last rule raised
+        for size, other in ties:
+            if size in sizes and other in sizes:
+                sizes = {**sizes, size: max(sizes[size], sizes[other]), other: max(sizes[size], sizes[other])}
+    try:
+        return Problem.of_flat({**kernel.problem.to_flat(), **sizes})
+    except SettingError:
+        return None
+
+
+def _unit(kernel: KernelSpec, size: str) -> int:
+    """How many elements of a size make one more block; 0 if the grid doesn't depend on it, or no size up to 4096 does."""
+
+    def blocks(value: int) -> int:
+        try:
+            names = {**dict.fromkeys(kernel.problem.sizes, _MOST), size: value, **kernel.defaults}
+            return math.prod(max(0, evaluate(formula, names)) for formula in kernel.grid)
+        except GemmvizError:
+            return 0
+
+    first = _first_above(blocks, 0, 1)
+    if first is None or blocks(_MOST) == blocks(first):
+        return 0
+    second = _first_above(blocks, blocks(first), first)
+    return 0 if second is None else second - first if first == 1 else first
+
+
+def _first_above(blocks: Callable[[int], int], count: int, start: int) -> int | None:
+    """The smallest size from ``start`` with more than ``count`` blocks."""
+    low, high = start, _MOST
+    if blocks(high) <= count:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if blocks(middle) > count else (middle + 1, high)
+    return low
+
+
+def _unit_of_terms(kernel: KernelSpec) -> int:
+    """The extent of a tile along K: that of a parameter with a K in its name, else of the largest small tile or block."""
+    values = kernel.defaults
+    named = [value for name, value in values.items() if "k" in name.lower().replace("block", "").replace("blk", "")]
+    if named:
+        return min(named)
+    return max((each for each in (*values.values(), *_extents(kernel)) if each <= _LARGE_TILE), default=0)
+
+
+def _extents(kernel: KernelSpec) -> Iterator[int]:
+    for formula in kernel.block:
+        try:
+            yield evaluate(formula, {**dict.fromkeys(kernel.problem.sizes, _USUAL), **kernel.defaults})
+        except GemmvizError:
+            continue

@@ -1,0 +1,86 @@
+"""Parts of a launch that a person gives by flags or in a form; they replace what is read from the file."""
+
+import re
+from dataclasses import dataclass, replace
+
+from gemmviz.model.errors import UsageError, closest
+from gemmviz.model.kernel import KernelSpec
+
+_NAMED = re.compile(r"\s*(\w+)\s*=(?!=)\s*(.+)")
+_MOST_AXES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLaunch:
+    """Parts of a launch; empty ones are read from the file.
+
+    ``args``: formulas for all of the kernel's parameters in order, or ``NAME=FORMULA`` for some of them; ``block`` and
+    ``grid``: one to three formulas over M, N, K and the kernel's parameters; ``column_major``: matrices stored by columns;
+    ``kind``: of the problem.
+    """
+
+    entry: str = ""
+    args: tuple[str, ...] = ()
+    block: tuple[str, ...] = ()
+    grid: tuple[str, ...] = ()
+    shared_bytes: str = ""
+    column_major: frozenset[str] | None = None
+    kind: str = ""
+
+    def __bool__(self) -> bool:
+        return self != GivenLaunch()
+
+    def arguments(self, names: tuple[str, ...]) -> dict[str, str]:
+        """The given formulas by the names of the kernel's parameters. Raises UsageError for too many or unknown ones."""
+        pairs = [_NAMED.fullmatch(each) for each in self.args]
+        if self.args and all(pairs):
+            named = {match[1]: match[2].strip() for match in pairs if match is not None}
+            unknown = next((name for name in named if name not in names), None)
+            if unknown is not None:
+                remedy = closest(unknown, names) or f"its parameters are {', '.join(names)}"
+                raise UsageError(f"the kernel has no parameter {unknown}", remedy=remedy)
+            return named
+        if self.args and len(self.args) != len(names):
+            message = f"the kernel has {len(names)} parameters, {', '.join(names)}; args gives {len(self.args)}"
+            raise UsageError(message, remedy="give one for each, or NAME=FORMULA for some")
+        return dict(zip(names, self.args, strict=False))
+
+    def applied(self, kernel: KernelSpec) -> KernelSpec:
+        """The kernel with the given parts in place of its own."""
+        if not self:
+            return kernel
+        args = kernel.args
+        if self.args:
+            names = kernel.parameter_names or tuple(f"argument {number}" for number in range(1, len(kernel.args) + 1))
+            given = self.arguments(names)
+            args = tuple(given.get(name, old) for name, old in zip(names, kernel.args, strict=True))
+        return replace(
+            kernel,
+            entry=self.entry if "<" in self.entry else kernel.entry,
+            args=args,
+            block=self.block or kernel.block,
+            grid=self.grid or kernel.grid,
+            shared_bytes=self.shared_bytes or kernel.shared_bytes,
+            column_major=kernel.column_major if self.column_major is None else self.column_major,
+            launch_from="given",
+        )
+
+
+def formulas_of(text: str, what: str, most: int = _MOST_AXES) -> tuple[str, ...]:
+    """Formulas separated by commas outside brackets. Raises UsageError if there are none or too many."""
+    formulas = _split(text)
+    if not 1 <= len(formulas) <= most or not all(formulas):
+        raise UsageError(f"{what}: {text!r} doesn't give 1 to {most} formulas", remedy="separate them by commas")
+    return formulas
+
+
+def _split(text: str) -> tuple[str, ...]:
+    parts, depth, part = [], 0, ""
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            parts.append(part.strip())
+            part = ""
+        else:
+            part += character
+    return (*parts, part.strip())

@@ -1,0 +1,56 @@
+"""Launches to try for a kernel whose launch stands nowhere."""
+
+import re
+from collections.abc import Iterator
+
+from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.model.outline import ArgumentOutline, BufferOutline, HostName, KernelOutline, LaunchOutline
+
+_TILE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?(\d+)\)?[ \t]*(?://.*|/\*.*)?$", re.MULTILINE)
+_BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)")
+_USUAL_TILES, _USUAL_THREADS = ("16", "32"), ("256", "128", "1024")
+_LEAST_TILE, _MOST_TILE, _MOST_THREADS = 2, 32, 1024
+
+
+def launch_by_names(kernel: KernelOutline) -> LaunchOutline:
+    """A launch that passes each parameter under its own name, and leaves grid and block open."""
+    values = [each for each in kernel.parameters if not each.is_pointer]
+    return LaunchOutline(
+        kernel=kernel.name,
+        template_arguments=tuple(
+            each.default or ("float" if each.kind == "type" else _USUAL_TILES[0]) for each in kernel.template_parameters
+        ),
+        arguments=tuple(
+            ArgumentOutline(each.name, "pointer", "0", each.name) if each.is_pointer
+            else ArgumentOutline(each.name, "value", each.name)
+            for each in kernel.parameters
+        ),
+        grid=(), block=(), shared_bytes="0", file=kernel.file, place=kernel.place,
+        names=tuple(HostName(each.name, "parameter") for each in values),
+        buffers=tuple(BufferOutline(each.name) for each in kernel.parameters if each.is_pointer),
+    )  # fmt: skip
+
+
+def guesses(text: str, sizes: tuple[str, ...]) -> Iterator[GivenLaunch]:
+    """Grids and blocks to try, likely ones first. ``sizes``: names of the problem's sizes."""
+    rows, columns = (sizes[0], sizes[1]) if len(sizes) > 1 else (sizes[0], sizes[0])
+    if len(sizes) > 1:
+        for tile in dict.fromkeys((*_tiles(text), *_USUAL_TILES)):
+            yield _tiled(tile, columns, rows)
+            yield _tiled(tile, rows, columns)
+    for threads in dict.fromkeys((*_BOUNDS.findall(text), *_USUAL_THREADS)):
+        for count in dict.fromkeys((rows, columns, " * ".join((rows, columns)))):
+            yield GivenLaunch(block=(threads,), grid=(f"ceil_div({count}, {threads})",))
+        if len(sizes) > 1:
+            yield GivenLaunch(block=(columns, rows), grid=("1",))
+
+
+def _tiled(tile: str, across: str, down: str) -> GivenLaunch:
+    return GivenLaunch(block=(tile, tile), grid=(f"ceil_div({across}, {tile})", f"ceil_div({down}, {tile})"))
+
+
+def _tiles(text: str) -> Iterator[str]:
+    """Values of the text's macros that may be the width of a tile."""
+    for _, value in _TILE.findall(text):
+        if len(value) <= len(str(_MOST_TILE)) and _LEAST_TILE <= int(value) <= _MOST_TILE:
+            yield value

@@ -1,0 +1,1 @@
+"""Cursors of host code to outlines of kernels and launches. Runs in the reader process only."""

@@ -1,0 +1,269 @@
+"""Functions of the host: a walk through their bodies collects calls, launches and what their variables are set to."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from clang.cindex import Cursor, CursorKind, conf
+
+from gemmviz.launch.host_code.cursors import Key, arguments, callee, initialiser, inner_parts, key_of, unwrapped, variable_of
+from gemmviz.parser.operators import binary_operator, unary_operator
+from gemmviz.parser.unit import Unit
+
+_SCOPES = frozenset(
+    {
+        CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC, CursorKind.UNEXPOSED_DECL, CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL,
+        CursorKind.CLASS_TEMPLATE, CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION,
+    }
+)  # fmt: skip
+FUNCTION_KINDS = frozenset(
+    {
+        CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE, CursorKind.CXX_METHOD, CursorKind.CONSTRUCTOR,
+        CursorKind.DESTRUCTOR, CursorKind.CONVERSION_FUNCTION,
+    }
+)  # fmt: skip
+_CONFIGURATIONS = frozenset(
+    {"cudaConfigureCall", "__cudaPushCallConfiguration", "hipConfigureCall", "__hipPushCallConfiguration"}
+)
+_LOOPS = frozenset({CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.CXX_FOR_RANGE_STMT})
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """An arm of a condition that a statement stands in. ``condition`` is None in a loop and in ``default``; ``subject``: what a
+    ``switch`` compares with it.
+    """
+
+    statement: int
+    arm: int
+    condition: Cursor | None = None
+    is_loop: bool = False
+    subject: Cursor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A position in a function: its offset in the text and the conditions around it."""
+
+    offset: int
+    branches: tuple[Branch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VariableSetting:
+    """A place that sets a variable or one member of it. ``value`` is None if it can't be followed."""
+
+    member: str
+    value: Cursor | None
+    at: At
+
+
+@dataclass(frozen=True, slots=True)
+class HostCall:
+    """A call in a host function."""
+
+    cursor: Cursor
+    at: At
+
+
+@dataclass(eq=False)
+class HostFunction:
+    """A function of the host with its calls and the settings of its variables, in the order of the text."""
+
+    cursor: Cursor
+    name: str
+    parameters: list[Cursor]
+    template_parameters: list[Cursor] = field(default_factory=list)
+    settings: dict[Key, list[VariableSetting]] = field(default_factory=lambda: defaultdict(list))
+    calls: list[HostCall] = field(default_factory=list)
+    returns: list[Cursor] = field(default_factory=list)
+    statements: int = 0
+    outer: "HostFunction | None" = None
+
+    def position(self, parameter: Key) -> int:
+        """Number of a parameter; -1 if it isn't one."""
+        return next((n for n, each in enumerate(self.parameters) if key_of(each) == parameter), -1)
+
+
+def place_key(cursor: Cursor) -> tuple[str, int]:
+    """The place of a declaration, the same for a template and its instantiations."""
+    location = cursor.location
+    return (location.file.name if location.file is not None else "", location.offset)
+
+
+def is_kernel(function: Cursor) -> bool:
+    return any(each.kind == CursorKind.CUDAGLOBAL_ATTR for each in function.get_children())
+
+
+def functions_of(unit: Unit) -> Iterator[Cursor]:
+    """Functions of the project's files, with those in namespaces and classes, in order."""
+    yield from _functions(unit.declarations())
+
+
+def _functions(cursors: Iterable[Cursor]) -> Iterator[Cursor]:
+    for cursor in cursors:
+        if cursor.kind in FUNCTION_KINDS:
+            yield cursor
+        elif cursor.kind in _SCOPES:
+            yield from _functions(cursor.get_children())
+
+
+def qualified_name(cursor: Cursor) -> str:
+    """A declaration's name with its namespaces and classes."""
+    names = [cursor.spelling]
+    scope = cursor.semantic_parent
+    while scope is not None and scope.kind != CursorKind.TRANSLATION_UNIT:
+        if scope.kind in _SCOPES and scope.spelling and not scope.spelling.startswith("(anonymous"):
+            names.append(scope.spelling)
+        scope = scope.semantic_parent
+    return "::".join(reversed(names))
+
+
+def is_configured(call: Cursor) -> bool:
+    """Whether a call is a launch with ``<<< >>>``."""
+    inside = inner_parts(call)
+    return len(inside) > 1 and inside[1].kind == CursorKind.CALL_EXPR and inside[1].spelling in _CONFIGURATIONS
+
+
+def host_functions(cursor: Cursor, outer: HostFunction | None = None) -> list[HostFunction]:
+    """A function with a body, and the lambdas inside it."""
+    children = list(cursor.get_children())
+    function = HostFunction(
+        cursor,
+        qualified_name(cursor) if outer is None else outer.name,
+        [each for each in children if each.kind == CursorKind.PARM_DECL],
+        [each for each in children if each.kind.name.startswith("TEMPLATE_")],
+        outer=outer,
+    )
+    walk = _Walk(function)
+    for child in children:
+        if child.kind == CursorKind.COMPOUND_STMT:
+            function.statements = sum(1 for _ in child.get_children())
+            walk.visit(child, ())
+    return [function, *walk.lambdas]
+
+
+class _Walk:
+    """Collects into one function; lambdas become functions of their own that share the outer one's variables."""
+
+    def __init__(self, function: HostFunction) -> None:
+        self.function = function
+        self.lambdas: list[HostFunction] = []
+        self.subject: Cursor | None = None
+
+    def visit(self, cursor: Cursor, branches: tuple[Branch, ...]) -> None:
+        kind = cursor.kind
+        at = At(cursor.extent.start.offset, branches)
+        if kind == CursorKind.LAMBDA_EXPR:
+            for each in host_functions(cursor, self.function):
+                self.lambdas.append(each)
+                for key, settings in each.settings.items():
+                    self.function.settings[key] += settings
+            return
+        if kind == CursorKind.VAR_DECL:
+            self._declared(cursor, at)
+        elif kind in (CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.UNARY_OPERATOR):
+            self._changed(cursor, at)
+        elif kind == CursorKind.CALL_EXPR:
+            self._called(cursor, at)
+        elif kind == CursorKind.RETURN_STMT:
+            self.function.returns += inner_parts(cursor)[:1]
+        for child, inside in self._children(cursor, branches):
+            self.visit(child, inside)
+
+    def _children(self, cursor: Cursor, branches: tuple[Branch, ...]) -> Iterator[tuple[Cursor, tuple[Branch, ...]]]:
+        children, number = list(cursor.get_children()), int(cursor.hash)
+        match cursor.kind:
+            case CursorKind.IF_STMT:
+                yield children[0], branches
+                for arm, child in enumerate(children[1:]):
+                    yield child, (*branches, Branch(number, arm, children[0]))
+            case CursorKind.SWITCH_STMT:
+                for child in children:
+                    self.subject = children[0]
+                    yield child, branches
+            case CursorKind.CASE_STMT:
+                yield from ((each, (*branches, Branch(number, 0, children[0], False, self.subject))) for each in children[1:])
+            case CursorKind.DEFAULT_STMT:
+                yield from ((each, (*branches, Branch(number, 0))) for each in children)
+            case kind if kind in _LOOPS:
+                yield from ((each, (*branches, Branch(number, 0, None, True))) for each in children)
+            case CursorKind.COMPOUND_STMT:
+                yield from _cases(children, branches, self.subject)
+            case _:
+                yield from ((each, branches) for each in children)
+
+    def _declared(self, cursor: Cursor, at: At) -> None:
+        value = initialiser(cursor)
+        if value is not None and not _is_empty(value):
+            self.function.settings[key_of(cursor)].append(VariableSetting("", value, at))
+
+    def _changed(self, cursor: Cursor, at: At) -> None:
+        target = inner_parts(cursor)[0]
+        is_assignment = cursor.kind == CursorKind.BINARY_OPERATOR and binary_operator(cursor) == "="
+        is_change = cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR or (
+            cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) in ("x++", "x--", "++x", "--x")
+        )
+        if is_assignment or is_change:
+            self._set(target, inner_parts(cursor)[1] if is_assignment else None, at)
+
+    def _set(self, target: Cursor, value: Cursor | None, at: At) -> None:
+        variable = variable_of(target)
+        if variable is not None:
+            self.function.settings[variable.key].append(VariableSetting(variable.member, value, at))
+
+    def _called(self, cursor: Cursor, at: At) -> None:
+        self.function.calls.append(HostCall(cursor, at))
+        if cursor.spelling == "operator=":
+            target, *values = (each for each in inner_parts(cursor) if callee_name(each) != "operator=")
+            self._set(target, values[-1] if values else None, at)
+        elif cursor.spelling == "operator>>":
+            self._set(inner_parts(cursor)[-1], None, at)
+        elif cursor.spelling in ("scanf", "sscanf", "fscanf"):
+            for each in arguments(cursor)[1:]:
+                self._set(each, None, at)
+
+
+def _is_empty(value: Cursor) -> bool:
+    """Whether an initialiser is a constructor that isn't written; that of dim3 sets all extents to 1."""
+    is_constructor = value.kind == CursorKind.CALL_EXPR and not arguments(value)
+    return is_constructor and value.spelling == value.type.spelling != "dim3"
+
+
+def _cases(
+    children: list[Cursor], branches: tuple[Branch, ...], subject: Cursor | None
+) -> Iterator[tuple[Cursor, tuple[Branch, ...]]]:
+    """Statements of a block; those behind a ``case`` belong to it until the next one."""
+    case: tuple[Branch, ...] = ()
+    for child in children:
+        if child.kind in (CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT):
+            condition = next(iter(child.get_children()), None) if child.kind == CursorKind.CASE_STMT else None
+            case = (Branch(int(child.hash), 0, condition, False, subject),)
+            yield child, branches
+        else:
+            yield child, (*branches, *case)
+
+
+def callee_name(cursor: Cursor) -> str:
+    """Name of the function that an expression refers to; "" if it doesn't."""
+    inside = unwrapped(cursor)
+    return str(inside.spelling) if inside.kind in (CursorKind.DECL_REF_EXPR, CursorKind.OVERLOADED_DECL_REF) else ""
+
+
+def called_function(call: Cursor) -> Cursor | None:
+    """The declaration that a call refers to; of a call in a template, the first one of that name; of a lambda's, its class."""
+    if call.spelling == "operator()" and call.referenced is not None:
+        return call.referenced.semantic_parent
+    target = callee(call)
+    return None if target is None else referenced_function(target)
+
+
+def referenced_function(target: Cursor) -> Cursor | None:
+    """The function that an expression refers to, its definition where there is one."""
+    found = target.referenced
+    if found is not None and found.kind in FUNCTION_KINDS:
+        return found
+    for each in target.walk_preorder():
+        if each.kind == CursorKind.OVERLOADED_DECL_REF:
+            return conf.lib.clang_getOverloadedDecl(each, 0)  # type: ignore[no-any-return]
+    return None

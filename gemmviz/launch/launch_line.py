@@ -1,0 +1,104 @@
+"""A kernel's launch as one line of text, as command-line flags, and as the header of its file."""
+
+import json
+import re
+import shlex
+
+from gemmviz.files.kernel_file import HEADER_VERSION
+from gemmviz.model.kernel import KernelSpec
+
+_TIMES = " × "
+_ONES = {"1"}
+
+
+def launch_line(kernel: KernelSpec) -> str:
+    """What each argument is, the threads of a block and the blocks of the grid, in one sentence without a full stop."""
+    names = kernel.parameter_names or kernel.args
+    arguments = ", ".join(f"{name} is {argument}" for name, argument in zip(names, kernel.args, strict=False))
+    block, grid = (_TIMES.join(map(_bare, _trimmed(each))) for each in (kernel.block, kernel.grid))
+    parts = [arguments or "no arguments", f"{block} threads{_values(kernel)}", f"grid {grid}"]
+    if kernel.shared_bytes not in ("", "0"):
+        parts.append(f"{kernel.shared_bytes} bytes of shared memory")
+    if kernel.column_major:
+        parts.append(f"{', '.join(sorted(kernel.column_major))} stored by columns")
+    return "; ".join(parts)
+
+
+def launch_flags(kernel: KernelSpec) -> list[str]:
+    """The launch as flags of the command line, not quoted."""
+    flags = ["--entry", kernel.entry, "--args", ",".join(kernel.args)]
+    flags += ["--block", ",".join(_trimmed(kernel.block)), "--grid", ",".join(_trimmed(kernel.grid))]
+    if kernel.shared_bytes not in ("", "0"):
+        flags += ["--shared", kernel.shared_bytes]
+    if kernel.column_major:
+        flags += ["--column-major", ",".join(sorted(kernel.column_major))]
+    return flags
+
+
+def launch_command(kernel: KernelSpec) -> str:
+    """A command that opens the kernel with this launch, quoted for a shell."""
+    return shlex.join(["gemmviz", kernel.file, *launch_flags(kernel)])
+
+
+def header_text(kernel: KernelSpec) -> str:
+    """The launch as a header: ``//`` lines that end with a line feed."""
+    plain: dict[str, object] = {
+        "gemmviz": HEADER_VERSION,
+        "entry": kernel.entry,
+        "args": list(kernel.args),
+        "block": list(_trimmed(kernel.block)),
+        "grid": list(_trimmed(kernel.grid)),
+    }
+    if kernel.shared_bytes not in ("", "0"):
+        plain["shared_bytes"] = kernel.shared_bytes
+    if kernel.column_major:
+        plain["column_major"] = sorted(kernel.column_major)
+    plain["problem"] = kernel.problem.to_flat()
+    if kernel.size_macros:
+        plain["size_macros"] = dict(kernel.size_macros)
+    lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
+    for parameter in kernel.parameters:
+        lines += [f"[parameters.{parameter.name}]", f"default = {parameter.default}"]
+    for rule in kernel.requirements:
+        lines += ["[[require]]", f"that = {_toml(rule.that)}", f"else = {_toml(rule.otherwise)}"]
+    return "".join(f"// {line}\n" for line in lines)
+
+
+def _toml(value: object) -> str:
+    """A value of TOML on one line."""
+    match value:
+        case str():
+            return json.dumps(value, ensure_ascii=False)
+        case list():
+            return f"[{', '.join(map(_toml, value))}]"
+        case dict():
+            return f"{{ {', '.join(f'{name} = {_toml(each)}' for name, each in value.items())} }}"
+    return str(value)
+
+
+def with_header(kernel: KernelSpec, text: str) -> str:
+    """The text of the kernel's file with its launch as a header above it."""
+    return f"{header_text(kernel)}\n{text}"
+
+
+def _trimmed(extents: tuple[str, ...]) -> tuple[str, ...]:
+    """The extents along x, y and z without the ones at the end."""
+    count = max((axis for axis, extent in enumerate(extents, 1) if extent not in _ONES), default=1)
+    return extents[:count]
+
+
+def _bare(formula: str) -> str:
+    """A formula without brackets around all of it."""
+    depth = 0
+    for place, character in enumerate(formula):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and place < len(formula) - 1:
+            return formula
+    return formula[1:-1] if formula.startswith("(") else formula
+
+
+def _values(kernel: KernelSpec) -> str:
+    """The values of the parameters in the block's formulas, in brackets."""
+    words = set(re.findall(r"\w+", " ".join(kernel.block)))
+    values = [f"{each.name} = {each.default}" for each in kernel.parameters if each.name in words]
+    return f" ({', '.join(values)})" if values else ""

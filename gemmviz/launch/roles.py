@@ -1,0 +1,117 @@
+"""Candidates for the roles of a launch's arguments, likeliest first: which is A, B, C, M, N, K, alpha or beta."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gemmviz.launch.draft import Draft, DraftParameter
+from gemmviz.launch.role_names import ARRAY_NAMES, LEADING, SIZE_NAMES, bare_name
+from gemmviz.model.problem_kind import ProblemKind
+
+_UNLIKELY, _SPOKEN_AGAINST = 2, 6
+_MOST_CANDIDATES = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What each argument is. ``kind``: of the problem; ``arrays``: the array of each pointer; ``sizes``: the size for each of
+    the draft's sizes; ``reals``: the value of each floating-point argument; ``ties``: sizes that no argument tells from
+    the first.
+    """
+
+    kind: str
+    arrays: tuple[str, ...]
+    sizes: tuple[str, ...]
+    reals: tuple[float, ...] = ()
+    ties: tuple[str, ...] = ()
+
+
+def candidates(draft: Draft, kind: ProblemKind) -> Iterator[Roles]:
+    """Roles for the arguments of a draft in a problem of this kind, likeliest first; none if the kind has other arrays."""
+    if len(draft.pointers) != len(kind.arrays):
+        return
+    needed = [size.name for size in kind.sizes if not size.is_optional]
+    ranked: list[tuple[float, int, Roles]] = []
+    products = itertools.product(_orders(draft, kind), _size_choices(draft, kind, needed), _real_values(draft))
+    for number, ((a, arrays), (b, sizes), (c, reals)) in enumerate(itertools.islice(products, _MOST_CANDIDATES)):
+        ties = tuple(each for each in needed if each not in sizes and each not in ("radius", "bins")) if sizes else ()
+        ranked.append((a + b + c, number, Roles(kind.name, arrays, sizes, reals, ties)))
+    yield from (roles for _, _, roles in sorted(ranked, key=lambda each: each[:2]))
+
+
+def _orders(draft: Draft, kind: ProblemKind) -> list[tuple[float, tuple[str, ...]]]:
+    """The arrays of the pointers, in order."""
+    names = [array.name for array in kind.arrays]
+    orders = [(_cost_of_order(draft, kind, order), order) for order in itertools.permutations(names)]
+    return sorted(orders, key=lambda each: each[0])
+
+
+def _cost_of_order(draft: Draft, kind: ProblemKind, order: tuple[str, ...]) -> float:
+    """How unlikely an order of the arrays is: names count, constness and copies count, and the usual order counts a little."""
+    usual = [array.name for array in kind.arrays]
+    outputs = {array.name for array in kind.arrays if array.is_output}
+    cost = 0.1 * sum(usual.index(a) > usual.index(b) for a, b in itertools.combinations(order, 2))
+    for pointer, array in zip(draft.pointers, order, strict=True):
+        words = {bare_name(pointer.name), bare_name(pointer.buffer.name if pointer.buffer is not None else "")}
+        named = [each for each in usual if words & set(ARRAY_NAMES[each].split())]
+        cost += 0 if array in named else _UNLIKELY if not named else _UNLIKELY + 1
+        cost += _SPOKEN_AGAINST if pointer.is_const and array in outputs else 0
+        cost += _cost_of_copies(pointer, array in outputs)
+    return cost
+
+
+def _cost_of_copies(pointer: DraftParameter, is_output: bool) -> float:
+    """What the host's copies say against a role: inputs are copied in and not out, outputs are copied out."""
+    buffer = pointer.buffer
+    if buffer is None or not (buffer.is_copied_in or buffer.is_copied_out):
+        return 0
+    return _UNLIKELY if buffer.is_copied_out != is_output else 0
+
+
+def _size_choices(draft: Draft, kind: ProblemKind, needed: list[str]) -> list[tuple[float, tuple[str, ...]]]:
+    """The size that each of the draft's sizes may stand for."""
+    known_as = [_names_of(draft, size) for size in draft.sizes]
+    distinct = min(len(draft.sizes), len(needed))
+    choices = []
+    for sizes in itertools.islice(itertools.product(needed, repeat=len(draft.sizes)), _MOST_CANDIDATES):
+        if len(set(sizes)) == distinct or len(draft.sizes) > len(needed):
+            choices.append((_cost_of_sizes(known_as, sizes, needed), sizes))
+    return sorted(choices, key=lambda each: each[0])
+
+
+def _names_of(draft: Draft, size: str) -> list[str]:
+    """The names that a size of the host has: those of the parameters that it is passed to, and its own."""
+    passed = [each.name for each in draft.parameters if each.argument == size]
+    return [each.lower().replace("_", "") for each in (*passed, size)]
+
+
+def _cost_of_sizes(known_as: list[list[str]], sizes: tuple[str, ...], usual: list[str]) -> float:
+    if len(sizes) == 1:  # one number for all sizes of a multiplication is called N
+        return 0.0 if sizes[0] in ("N", "n") else 0.5 + 0.1 * usual.index(sizes[0])
+    cost = 0.1 * sum(usual.index(a) > usual.index(b) for a, b in itertools.combinations(sizes, 2))
+    cost += sum(_cost_of_size(names, size) for names, size in zip(known_as, sizes, strict=True))
+    return cost + 3 * (min(len(sizes), len(usual)) - len(set(sizes)))
+
+
+def _cost_of_size(names: list[str], size: str) -> float:
+    for name in names:
+        leading = LEADING.get(name)
+        if leading is not None:
+            return 0.0 if size == leading[0] else 1.0 if size == leading[1] else _SPOKEN_AGAINST
+        named = [each for each, known in SIZE_NAMES.items() if name in known.split()]
+        if named:
+            return 0.0 if size in named else _UNLIKELY
+    return 1.0
+
+
+def _real_values(draft: Draft) -> list[tuple[float, tuple[float, ...]]]:
+    """Values of the floating-point arguments: alpha = 1 and beta = 0, which multiply A * B and the old C."""
+    reals = [each for each in draft.parameters if each.kind == "real"]
+    if not reals:
+        return [(0.0, ())]
+    likely = tuple(
+        0.0 if re.search("beta", each.name, re.IGNORECASE) or number == 1 else 1.0 for number, each in enumerate(reals)
+    )
+    others = [each for each in itertools.product((1.0, 0.0), repeat=len(reals)) if each != likely and any(each)]
+    return [(0.0, likely), *((_UNLIKELY + number, each) for number, each in enumerate(others[:3]))]

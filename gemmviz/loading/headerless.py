@@ -1,0 +1,186 @@
+"""A file without a header: which of its kernels is shown, how it is launched, and what its arguments are."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gemmviz.launch.draft import Draft, draft_of
+from gemmviz.launch.drafted_spec import KernelText
+from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.guessed_launch import guesses, launch_by_names
+from gemmviz.launch.launch_form import LaunchForm, form_of_draft
+from gemmviz.loading.outlines import launches_elsewhere, outline_of
+from gemmviz.loading.project import Project
+from gemmviz.loading.remembered import Remembered
+from gemmviz.model.errors import SourceError, UsageError, closest
+from gemmviz.model.kernel import KernelSpec, LaunchOrigin
+from gemmviz.model.outline import FileOutline, KernelOutline
+from gemmviz.run.trying import find_roles, is_right, kinds_of, likeliest
+
+_BUDGET_S, _AGAIN_S = 5.0, 1.0
+_FLAGS = "describe it with --entry, --args, --block, --grid and --shared"
+
+
+class LaunchUnknown(UsageError):
+    """A kernel can be read, but not how it is launched or what its arguments are. ``form``: asks for what is missing."""
+
+    def __init__(self, message: str, form: LaunchForm) -> None:
+        super().__init__(message, file=form.file, remedy=_FLAGS)
+        self.form = form
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A draft to find roles for, with the parts of its launch that are given or guessed."""
+
+    draft: Draft
+    given: GivenLaunch
+    is_guess: bool = False
+
+
+def read_headerless(
+    project: Project,
+    path: Path,
+    given: GivenLaunch,
+    before: KernelSpec | None,
+    progress: Callable[[str], None],
+    cancelled: Callable[[], bool],
+) -> tuple[KernelSpec, tuple[str, ...]]:
+    """The kernel with its launch, and the names of the file's kernels. Raises LaunchUnknown, SourceError, UsageError and
+    Cancelled.
+    """
+    outline = outline_of(project, cancelled=cancelled)
+    own = [each for each in outline.kernels if each.file == project.own_name] or list(outline.kernels)
+    names = tuple(each.name for each in own)
+    if not own:
+        remedy = "a kernel is a function that begins with __global__ void"
+        raise SourceError("the file has no kernel", file=str(path), remedy=remedy)
+    chosen = _named(own, given, str(path)) if given.entry else _by_launch(own, outline)
+    search = _Search(project, path, given, names, progress, cancelled)
+    if before is None or given != GivenLaunch() or before.launch_from == "given":
+        return search.kernel(chosen, outline), names
+    return search.kernel_again(chosen, outline, before), names
+
+
+def _named(kernels: list[KernelOutline], given: GivenLaunch, file: str) -> list[KernelOutline]:
+    """The kernel that is asked for by name, whose namespaces may be omitted. Raises UsageError if there is none."""
+    function = given.entry.split("<")[0].strip().removeprefix("::")
+    named = [each for each in kernels if f"::{each.name}".endswith(f"::{function}")]
+    if not named:
+        names = [each.name for each in kernels]
+        remedy = closest(function, names) or f"its kernels are {', '.join(names)}"
+        raise UsageError(f"the file has no kernel {function}", file=file, remedy=remedy)
+    return named
+
+
+def _by_launch(kernels: list[KernelOutline], outline: FileOutline) -> list[KernelOutline]:
+    """All kernels: launched ones first, in the order of their launches."""
+    launched = [launch.kernel for launch in outline.launches]
+    return sorted(kernels, key=lambda each: launched.index(each.name) if each.name in launched else len(launched))
+
+
+class _Search:
+    """Tries the launches of some kernels until a result is right."""
+
+    def __init__(
+        self,
+        project: Project,
+        path: Path,
+        given: GivenLaunch,
+        names: tuple[str, ...],
+        progress: Callable[[str], None],
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self.project, self.given, self.names, self.progress, self.cancelled = project, given, names, progress, cancelled
+        own_name = project.own_name if project.others else ""
+        self.source = KernelText(path.stem, str(path), project.texts[project.own_name], own_name, project.others)
+        self.until = time.monotonic() + _BUDGET_S
+        self.remembered = Remembered()
+        self.attempts: list[_Attempt] = []
+        self.refusals: dict[str, SourceError] = {}  # by the kernel's name
+
+    def kernel(self, kernels: list[KernelOutline], outline: FileOutline) -> KernelSpec:
+        """The first kernel whose result is right, with its launch."""
+        for kernel in kernels:
+            for attempt in self._attempts_for(kernel, outline):
+                spec = self._try(kernel.name, attempt)
+                if spec is not None:
+                    return spec
+        spec = self._likeliest(kernels[0])
+        if spec is None:
+            raise self._failure(kernels[0])
+        return spec
+
+    def kernel_again(self, kernels: list[KernelOutline], outline: FileOutline, before: KernelSpec) -> KernelSpec:
+        """The kernel as it was launched before, unless another launch gives a right result and this one doesn't."""
+        source = self.source
+        same = replace(before, text=source.text, own_name=source.own_name, project=source.project)
+        named = [each for each in kernels if each.name == before.function]
+        if not named or before.parameter_names != tuple(each.name for each in named[0].parameters):
+            return self.kernel(kernels, outline)
+        if is_right(same, self.until, self.cancelled):
+            return replace(same, launch_from="read" if before.launch_from == "unsure" else before.launch_from)
+        self.until = time.monotonic() + _AGAIN_S
+        try:
+            read = self.kernel(kernels, outline)
+        except LaunchUnknown:
+            return same
+        return same if read.launch_from == "unsure" else read
+
+    def _attempts_for(self, kernel: KernelOutline, outline: FileOutline) -> Iterator[_Attempt]:
+        """Drafts of the kernel's launches, in this file or another one; of guesses if it is launched nowhere."""
+        is_given = bool(self.given.block and self.given.grid)
+        launches = outline.launches_of(kernel.name) or launches_elsewhere(self.project, kernel, cancelled=self.cancelled)
+        read = [launch for launch in launches if launch.is_read]
+        for launch in read:
+            yield _Attempt(draft_of(kernel, launch), self.given)
+        if read:
+            return
+        draft = draft_of(kernel, launches[0] if launches else launch_by_names(kernel))
+        if is_given:
+            yield _Attempt(draft, self.given)
+            return
+        for kind in kinds_of(draft)[:1]:
+            for guess in guesses(self.source.text, tuple(size.name for size in kind.sizes if not size.is_optional)):
+                block, grid = self.given.block or guess.block, self.given.grid or guess.grid
+                yield _Attempt(draft, replace(self.given, block=block, grid=grid), is_guess=True)
+
+    def _try(self, kernel: str, attempt: _Attempt) -> KernelSpec | None:
+        """The spec if the result is right with some roles."""
+        self.attempts.append(attempt)
+        left_s = self.until - time.monotonic()
+        if left_s <= 0 or kernel in self.refusals:
+            return None
+        self.progress(f"Trying what the arguments of {attempt.draft.entry} are")
+        likely = self.remembered.roles(self.source, attempt.draft)
+        try:
+            found = find_roles(
+                self.source, attempt.draft, given=attempt.given, likely=likely, budget_s=left_s, cancelled=self.cancelled
+            )
+        except SourceError as error:
+            self.refusals[kernel] = error
+            return None
+        if found is None:
+            return None
+        self.remembered.add(self.source, attempt.draft, found.roles)
+        origin: LaunchOrigin = "given" if self.given else "guessed" if attempt.is_guess else "read"
+        return replace(found.spec, launch_from=origin)
+
+    def _likeliest(self, kernel: KernelOutline) -> KernelSpec | None:
+        """The kernel with the likeliest roles, if its launch is known: a kernel may be wrong."""
+        attempt = next((each for each in self.attempts if not each.is_guess), None)
+        if attempt is None or kernel.name in self.refusals:
+            return None
+        spec = likeliest(self.source, attempt.draft, attempt.given)
+        return None if spec is None else replace(spec, launch_from="given" if self.given else "unsure")
+
+    def _failure(self, kernel: KernelOutline) -> SourceError | UsageError:
+        if kernel.name in self.refusals:
+            return self.refusals[kernel.name]
+        names = ", ".join(dict.fromkeys(attempt.draft.entry for attempt in self.attempts))
+        if all(attempt.is_guess for attempt in self.attempts):
+            message = f"{names} is launched nowhere in the project, and no usual launch gives a right result"
+        else:
+            message = f"what the arguments of {names} are can't be found by trying"
+        return LaunchUnknown(message, form_of_draft(self.attempts[0].draft, self.source.file, self.names))

@@ -1,0 +1,65 @@
+"""Loads a kernel: by its name, from a file with a header, or from a plain file whose launch is read and tried."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gemmviz.files.kernel_file import has_header, parse_kernel
+from gemmviz.files.kinds import KERNEL_SUFFIXES
+from gemmviz.files.whole import is_file
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.loading.headerless import read_headerless
+from gemmviz.loading.project import project_of
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.kernel import KernelSpec
+
+NOTHING_GIVEN = GivenLaunch()
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A kernel, and the names of all kernels of its file, of a shipped one none."""
+
+    kernel: KernelSpec
+    names: tuple[str, ...] = ()
+
+
+def is_kernel_file(name: str) -> bool:
+    """Whether a name means a file, not a shipped kernel."""
+    path = Path(name)
+    return path.suffix.lower() in KERNEL_SUFFIXES or is_file(path)
+
+
+def open_kernel(name: str, given: GivenLaunch = NOTHING_GIVEN) -> KernelSpec:
+    """The kernel of ``opened``."""
+    return opened(name, given).kernel
+
+
+def opened(
+    name: str,
+    given: GivenLaunch = NOTHING_GIVEN,
+    *,
+    before: KernelSpec | None = None,
+    progress: Progress = lambda sentence: None,
+    cancelled: Callable[[], bool] = is_cancelled,
+) -> Opened:
+    """The shipped kernel of this name ("04_tiled", or "tiled" for short), or the kernel in this file of CUDA C++.
+
+    A header in the file describes the launch; without one the launch is read from the host code, and the roles of its arguments
+    are found by running it. ``given`` parts take precedence over both. ``before``: what the file held when it was read last;
+    its launch is tried first, and kept if no other one gives a right result. Raises UsageError for an unknown name,
+    LaunchUnknown for a launch that can't be found, SourceError for a kernel that can't be read, and Cancelled.
+    """
+    if not is_kernel_file(name):
+        return Opened(given.applied(load_kernel(name)))
+    path = Path(name)
+    project = project_of(path)
+    text = project.texts[project.own_name]
+    if not has_header(text):
+        return Opened(*read_headerless(project, path, given, before, progress, cancelled))
+    spec = parse_kernel(text, str(path))
+    if project.others:
+        spec = replace(spec, own_name=project.own_name, project=project.others)
+    return Opened(given.applied(spec), (spec.entry,))

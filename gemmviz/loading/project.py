@@ -1,0 +1,122 @@
+"""The project of a kernel's file: its folder, and the texts of the files that it includes or that launch its kernels."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemmviz.files.codec import FormatError
+from gemmviz.files.kernel_file import kernel_text
+from gemmviz.files.kinds import KERNEL_SUFFIXES
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import MOST_TEXT, ProjectFile
+from gemmviz.parser.includes import includes_of, resolved
+
+_MARKS = (".git", ".hg", "CMakeLists.txt", "Makefile", "makefile", "meson.build")
+_MOST_UP, _MOST_FILES, _MOST_LOOKED_AT = 4, 64, 2000
+_HEADERS = frozenset((".h", ".hpp", ".hh", ".cuh", ".inl", ".inc", ""))
+_SKIPPED = frozenset(("build", "node_modules", "__pycache__"))
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A file and its project. ``folder``: the project's; ``own_name``: the file's name below it, with forward slashes;
+    ``texts``: those of the file and of the files that it includes, by such names.
+    """
+
+    folder: Path
+    own_name: str
+    texts: dict[str, str]
+
+    @property
+    def others(self) -> tuple[ProjectFile, ...]:
+        """The files that the file includes."""
+        return tuple(ProjectFile(name, text) for name, text in self.texts.items() if name != self.own_name)
+
+
+def project_of(path: Path) -> Project:
+    """The file at ``path`` with the files that it includes, directly or through others, as far as they lie below the project's
+    folder and don't leave it by a link. Raises the errors of ``kernel_text``.
+    """
+    text = kernel_text(path)
+    folder = project_folder(path)
+    own_name = path.resolve().relative_to(folder).as_posix()
+    return Project(folder, own_name, _with_includes(folder, {own_name: text}))
+
+
+def project_folder(path: Path) -> Path:
+    """The folder of the project that a file belongs to: the nearest one that holds a build file or a repository, up to four
+    folders above the file's, else the file's own.
+    """
+    own = path.resolve().parent
+    for folder in (own, *own.parents[:_MOST_UP]):
+        if folder in (Path.home(), folder.parent):
+            break
+        if any((folder / mark).exists() for mark in _MARKS):
+            return folder
+    return own
+
+
+def kernel_files(folder: Path) -> list[Path]:
+    """Files of CUDA C++ below a folder that define a kernel, sorted, without hidden folders and links out of the folder."""
+    return [path for path in _files(folder) if path.suffix.lower() in KERNEL_SUFFIXES and "__global__" in _text(path)]
+
+
+def launching_files(project: Project, kernel: str) -> Iterator[str]:
+    """Names of the project's other files that mention a kernel, those beside it first; each is read with what it includes."""
+    own = project.folder / project.own_name
+    for path in sorted(_files(project.folder), key=lambda each: (each.parent != own.parent, each)):
+        name = path.relative_to(project.folder).as_posix()
+        if path.suffix.lower() in KERNEL_SUFFIXES and name not in project.texts and kernel in _text(path):
+            yield name
+
+
+def with_file(project: Project, name: str) -> Project:
+    """The project with one more of its files, and with those that it includes."""
+    return Project(
+        project.folder, project.own_name, _with_includes(project.folder, {**project.texts, name: _text(project.folder / name)})
+    )
+
+
+def _with_includes(folder: Path, texts: dict[str, str]) -> dict[str, str]:
+    """The texts with those of the files that they include. A file beyond the limits is left out, as one that is missing."""
+    known = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
+    waiting, texts = list(texts), dict(texts)
+    while waiting and len(texts) < _MOST_FILES:
+        by = waiting.pop(0)
+        for include in includes_of(texts[by]):
+            name = resolved(include.name, by, known)
+            if name is None or name in texts or sum(map(len, texts.values())) > MOST_TEXT:
+                continue
+            text = _text(known[name])
+            if text:
+                texts[name] = text
+                waiting.append(name)
+    return texts
+
+
+def _text(path: Path) -> str:
+    """The text of a file; "" if it can't be read."""
+    try:
+        return kernel_text(path)
+    except (GemmvizError, FormatError):
+        return ""
+
+
+def _files(folder: Path) -> list[Path]:
+    """Regular files below a folder whose names may be those of C++, at most two thousand, sorted."""
+    paths: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in _SKIPPED)
+        for name in sorted(names):
+            path = Path(place) / name
+            if path.suffix.lower() in KERNEL_SUFFIXES | _HEADERS and _is_inside(path, folder):
+                paths.append(path)
+        if len(paths) > _MOST_LOOKED_AT:
+            break
+    return paths[:_MOST_LOOKED_AT]
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path is a regular file that is still below the folder when its links are followed."""
+    return path.is_file() and path.resolve().is_relative_to(folder)

@@ -1,0 +1,161 @@
+"""What a project's files hold: its kernels with their parameters, and its launches as formulas over the host code's names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from gemmviz.model.errors import Place
+
+HostNameKind = Literal["macro", "global", "local", "parameter", "member", "template"]
+ArgumentKind = Literal["pointer", "value", "struct", "unread"]
+TemplateKind = Literal["type", "value", "template"]
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateParameter:
+    """A template parameter of a kernel. ``type``: of a value, as written, else "". ``default``: as written, "" if none."""
+
+    name: str
+    kind: TemplateKind
+    type: str = ""
+    default: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterOutline:
+    """A parameter of a kernel.
+
+    ``type``: as written, ``canonical``: without aliases; ``pointee``: the canonical type that a pointer points to, without
+    const, "" if it isn't a pointer; ``is_const``: the pointee is const, so the kernel reads it only; ``fields``: the members of
+    a struct.
+    """
+
+    name: str
+    type: str
+    canonical: str
+    pointee: str = ""
+    is_const: bool = False
+    fields: "tuple[ParameterOutline, ...]" = ()
+
+    @property
+    def is_pointer(self) -> bool:
+        return bool(self.pointee)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelOutline:
+    """A kernel of one of the project's files. ``name`` is qualified by its namespaces: ``ns::sgemm``.
+
+    ``file``: its name below the project's folder; ``place`` in that file, from its first line to the end of its body.
+    """
+
+    name: str
+    parameters: tuple[ParameterOutline, ...]
+    template_parameters: tuple[TemplateParameter, ...]
+    file: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class HostName:
+    """A name that formulas of a launch use. ``value``: what the program gives it if nobody changes it, None if unknown.
+
+    ``macro``: an object-like macro, so that another value can be defined in front of the text; ``global``: a constant of the
+    file or an enumerator, which the kernel may use too; ``local``: a variable of the host function; ``parameter``: a parameter
+    of the host function, whose value comes from a call of it; ``member``: ``p_M`` of an object p; ``template``: a template
+    parameter of the host function.
+    """
+
+    name: str
+    kind: HostNameKind
+    value: int | float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentOutline:
+    """An argument of a launch. ``text``: as written.
+
+    ``kind`` "value": ``formula`` is its value. "pointer": ``buffer`` is the name of the memory, "" for a null pointer, and
+    ``formula`` the elements in front of it, counted in the parameter's pointee. "struct": ``fields`` are its members'
+    arguments, in order. "unread": none of that is known.
+    """
+
+    text: str
+    kind: ArgumentKind
+    formula: str = ""
+    buffer: str = ""
+    fields: "tuple[ArgumentOutline, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BufferOutline:
+    """Memory that a launch works on, and what the host code does with it.
+
+    ``bytes``: its size as a formula, "" if unknown; ``element_bytes``: of the type that the host code points to it with, 0 if
+    unknown; ``is_copied_in``: before the launch, from the host; ``is_copied_out``: to the host; ``is_zeroed``: by cudaMemset.
+    """
+
+    name: str
+    bytes: str = ""
+    element_bytes: int = 0
+    is_copied_in: bool = False
+    is_copied_out: bool = False
+    is_zeroed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadPart:
+    """A part of a launch that can't be read: which part ("grid", "block", "shared_bytes", "argument 3"), why, and where."""
+
+    part: str
+    reason: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOutline:
+    """A launch in the host code. Formulas are in the language of launch/formula.py.
+
+    ``kernel``: its qualified name; ``template_arguments``: texts, values as formulas; ``grid`` and ``block``: three formulas
+    (x, y, z), or () if unread; ``shared_bytes``: dynamic shared memory; ``allowed_shared_bytes``: what cudaFuncSetAttribute
+    allows the kernel, "" if it isn't called; ``host_function``: the qualified name of the function that launches; ``conditions``: texts of the conditions under which the launch runs, outermost first; ``names``: every name in the
+    formulas; ``buffers``: the memory that the arguments point to; ``file`` and ``place``: of the launch.
+    """
+
+    kernel: str
+    template_arguments: tuple[str, ...]
+    arguments: tuple[ArgumentOutline, ...]
+    grid: tuple[str, ...]
+    block: tuple[str, ...]
+    shared_bytes: str
+    file: str
+    place: Place
+    host_function: str = ""
+    allowed_shared_bytes: str = ""
+    names: tuple[HostName, ...] = ()
+    buffers: tuple[BufferOutline, ...] = ()
+    conditions: tuple[str, ...] = ()
+    unread: tuple[UnreadPart, ...] = ()
+    is_cooperative: bool = False
+
+    @property
+    def values(self) -> Mapping[str, int | float]:
+        """Values of the names that have one."""
+        return {each.name: each.value for each in self.names if each.value is not None}
+
+    @property
+    def is_read(self) -> bool:
+        """Whether grid, block and shared bytes are known as formulas."""
+        return bool(self.grid and self.block and self.shared_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutline:
+    """Kernels and launches of a translation unit's project files, in the order of the text."""
+
+    kernels: tuple[KernelOutline, ...] = ()
+    launches: tuple[LaunchOutline, ...] = ()
+
+    def launches_of(self, kernel: str) -> tuple[LaunchOutline, ...]:
+        """Launches of a kernel by its qualified name."""
+        return tuple(launch for launch in self.launches if launch.kernel == kernel)

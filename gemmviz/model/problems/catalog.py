@@ -1,0 +1,35 @@
+"""The table of all kinds of problems."""
+
+from gemmviz.model.errors import SettingError, closest
+from gemmviz.model.problem_kind import ProblemKind
+from gemmviz.model.problems import (
+    convolution,
+    histogram,
+    matrix_vector,
+    multiply,
+    none,
+    reduction,
+    scan,
+    softmax,
+    stencil,
+    transpose,
+    vector_add,
+)
+
+MULTIPLY = multiply.KIND.name
+NONE = none.KIND.name
+PROBLEM_KINDS: dict[str, ProblemKind] = {
+    kind.name: kind
+    for kind in (
+        multiply.KIND, transpose.KIND, vector_add.KIND, reduction.KIND, scan.KIND, scan.EXCLUSIVE, histogram.KIND, stencil.KIND,
+        convolution.KIND, convolution.ONE_DIMENSION, softmax.KIND, matrix_vector.KIND, none.KIND,
+    )
+}  # fmt: skip
+
+
+def problem_kind(name: str) -> ProblemKind:
+    """The kind of this name. Raises SettingError if there is none."""
+    if name not in PROBLEM_KINDS:
+        remedy = closest(name, PROBLEM_KINDS) or f"choose {', '.join(PROBLEM_KINDS)}"
+        raise SettingError(f"there is no kind of problem {name!r}", names=("kind",), remedy=remedy)
+    return PROBLEM_KINDS[name]

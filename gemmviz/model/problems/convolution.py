@@ -1,0 +1,63 @@
+"""Convolution with a filter of odd width that is not turned over, in one dimension or two; the input is zero outside."""
+
+import numpy as np
+
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Size, Sizes
+from gemmviz.model.setting import Control
+
+
+def _width(sizes: Sizes) -> int:
+    return 2 * sizes["radius"] + 1
+
+
+def _taps(sizes: Sizes) -> int:
+    return _width(sizes) ** 2
+
+
+def _reference(question: Question) -> Answer:
+    """A sum of as many products as the filter has weights, rounded at each step."""
+    weights = np.asarray(question.arrays["filter"], np.float64)
+    padded = np.pad(np.asarray(question.arrays["in"], np.float64), question.sizes["radius"])
+    right, magnitude = np.zeros(len(question.places[0])), np.zeros(len(question.places[0]))
+    for offset in np.ndindex(weights.shape):
+        terms = weights[offset] * padded[tuple(place + by for place, by in zip(question.places, offset, strict=True))]
+        right += terms
+        magnitude += np.abs(terms)
+    return Answer(right, magnitude, weights.size + 1)
+
+
+_RADIUS = Size("radius", Control("Radius", "Weights on each side of the middle of the filter", least=1), 2)
+
+KIND = ProblemKind(
+    "convolution",
+    "Convolution, 2-D",
+    "out[i, j] = sum of filter[r, s] · in[i + r - radius, j + s - radius], zero outside",
+    (
+        Size("rows", Control("Rows", "Rows of in and out", least=1), 16),
+        Size("columns", Control("Columns", "Columns of in and out", least=1), 16),
+        _RADIUS,
+    ),
+    (
+        ProblemArray("in", "input", lambda sizes: (sizes["rows"], sizes["columns"])),
+        ProblemArray("filter", "input", lambda sizes: (_width(sizes), _width(sizes))),
+        ProblemArray("out", "output", lambda sizes: (sizes["rows"], sizes["columns"])),
+    ),
+    _reference,
+    flops=lambda sizes: 2 * sizes["rows"] * sizes["columns"] * _taps(sizes),
+    work=_taps,
+    depth=_taps,
+)
+ONE_DIMENSION = ProblemKind(
+    "convolution_1d",
+    "Convolution, 1-D",
+    "out[i] = sum of filter[r] · in[i + r - radius], zero outside",
+    (Size("n", Control("n", "Number of elements of in and out", least=1), 256), _RADIUS),
+    (
+        ProblemArray("in", "input", lambda sizes: (sizes["n"],)),
+        ProblemArray("filter", "input", lambda sizes: (_width(sizes),)),
+        ProblemArray("out", "output", lambda sizes: (sizes["n"],)),
+    ),
+    _reference,
+    flops=lambda sizes: 2 * sizes["n"] * _width(sizes),
+    work=_width,
+)

@@ -1,0 +1,29 @@
+"""Histogram: how many elements of the input hold each number."""
+
+import numpy as np
+
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Size
+from gemmviz.model.setting import Control
+
+
+def _reference(question: Question) -> Answer:
+    counts = np.bincount(question.flat("in").astype(np.int64), minlength=question.sizes["bins"])
+    right = counts[question.places[0]].astype(np.float64)
+    return Answer(right, np.zeros_like(right))
+
+
+KIND = ProblemKind(
+    "histogram",
+    "Histogram",
+    "out[b] = number of i with in[i] = b",
+    (
+        Size("n", Control("n", "Number of elements of in", least=1), 256),
+        Size("bins", Control("Bins", "Number of counts: in holds 0 to bins - 1", least=1), 16),
+    ),
+    (
+        ProblemArray("in", "input", lambda sizes: (sizes["n"],), "bins"),
+        ProblemArray("out", "output", lambda sizes: (sizes["bins"],)),
+    ),
+    _reference,
+    why_no_flops="a histogram counts with integers",
+)

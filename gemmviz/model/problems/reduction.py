@@ -1,0 +1,37 @@
+"""Reduction: the sum of all elements, in one element or as parts that a second launch adds up."""
+
+import numpy as np
+
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Size
+from gemmviz.model.setting import Control
+
+
+def _reference(question: Question) -> Answer:
+    """The sum of each part: equally long stretches of the input, or whatever the kernel chose if its parts add up to the sum of
+    the input. A sum of n numbers in any order errs by at most (n - 1) u sum |x|.
+    """
+    values, parts = question.flat("in"), question.arrays["out"].size
+    length = -(-len(values) // parts)
+    starts = np.arange(0, len(values), length)
+    right, magnitude = np.zeros(parts), np.zeros(parts)
+    right[: len(starts)] = np.add.reduceat(values, starts)
+    magnitude[: len(starts)] = np.add.reduceat(np.abs(values), starts)
+    places, after = question.places[0], np.asarray(question.after["out"], np.float64).ravel()
+    allowed = len(values) * question.roundoff * np.abs(values).sum()
+    if parts > 1 and len(places) == parts and abs(after.sum() - values.sum()) <= allowed:
+        right = after
+    return Answer(right[places], magnitude[places], length)
+
+
+KIND = ProblemKind(
+    "reduction",
+    "Reduction",
+    "out = sum of in[i]",
+    (Size("n", Control("n", "Number of elements of in", least=1), 256),),
+    (
+        ProblemArray("in", "input", lambda sizes: (sizes["n"],)),
+        ProblemArray("out", "output", lambda sizes: (1,)),
+    ),
+    _reference,
+    flops=lambda sizes: sizes["n"] - 1,
+)

@@ -1,0 +1,34 @@
+"""Stencil in one dimension: each element of the output is the sum of the input's neighbours within a radius."""
+
+import numpy as np
+
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Size
+from gemmviz.model.setting import Control
+
+
+def _reference(question: Question) -> Answer:
+    values, radius, places = question.flat("in"), question.sizes["radius"], question.places[0]
+    padded = np.pad(values, radius)
+    right, magnitude = np.zeros(len(places)), np.zeros(len(places))
+    for offset in range(2 * radius + 1):
+        right += padded[places + offset]
+        magnitude += np.abs(padded[places + offset])
+    return Answer(right, magnitude, 2 * radius + 1)
+
+
+KIND = ProblemKind(
+    "stencil",
+    "Stencil",
+    "out[i] = in[i - radius] + … + in[i + radius], zero outside",
+    (
+        Size("n", Control("n", "Number of elements", least=1), 256),
+        Size("radius", Control("Radius", "Neighbours on each side", least=1), 3),
+    ),
+    (
+        ProblemArray("in", "input", lambda sizes: (sizes["n"],)),
+        ProblemArray("out", "output", lambda sizes: (sizes["n"],)),
+    ),
+    _reference,
+    flops=lambda sizes: 2 * sizes["radius"] * sizes["n"],
+    work=lambda sizes: 2 * sizes["radius"] + 1,
+)

@@ -1,0 +1,26 @@
+"""Vector addition: C[i] = A[i] + B[i], the plainest elementwise operation."""
+
+import numpy as np
+
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Shape, Size, Sizes
+from gemmviz.model.setting import Control
+
+
+def _reference(question: Question) -> Answer:
+    a, b = (np.asarray(question.arrays[name][question.places], np.float64) for name in "AB")
+    return Answer(a + b, np.abs(a) + np.abs(b), 1)
+
+
+def _shape(sizes: Sizes) -> Shape:
+    return (sizes["n"],)
+
+
+KIND = ProblemKind(
+    "vector_add",
+    "Vector addition",
+    "C[i] = A[i] + B[i]",
+    (Size("n", Control("n", "Number of elements of each vector", least=1), 256),),
+    (ProblemArray("A", "input", _shape), ProblemArray("B", "input", _shape), ProblemArray("C", "output", _shape)),
+    _reference,
+    flops=lambda sizes: sizes["n"],
+)

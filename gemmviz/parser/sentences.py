@@ -1,0 +1,82 @@
+"""Sentences of the parser in plain words: a table from its own to ours, with the error's id and the way out."""
+
+import re
+from typing import NamedTuple
+
+from gemmviz.model.errors import ErrorId
+
+
+class Sentence(NamedTuple):
+    """A sentence of the parser as a pattern, the plain one with the pattern's groups, and the way out, if one is known."""
+
+    pattern: str
+    words: str
+    remedy: str | None = None
+    id: ErrorId = "source"
+
+
+_NOT_DECLARED, _ONE_TYPE = r"'\1' is not declared", "convert the operands to one type"
+_HOST_FUNCTION = r"\1 is a host function, which a kernel can't call", "write __device__ before it"
+_SMALLER = "make it smaller"
+_SENTENCES = (
+    Sentence(r"use of undeclared identifier '(\w+)'", _NOT_DECLARED, id="unknown-name"),
+    Sentence(r"no (?:template|type|member) named '(\w+)' in .*namespace.*", _NOT_DECLARED, id="unknown-name"),
+    Sentence(r"no template named '(\w+)'", _NOT_DECLARED, id="unknown-name"),
+    Sentence(r"unknown type name '(\w+)'", r"'\1' is not a known type", id="unknown-name"),
+    Sentence(r"'(\w+)' is not a (?:class|template|namespace).*", r"'\1' is not a known type", id="unknown-name"),
+    Sentence(r"no member named '(\w+)' in '(.+)'", r"\2 has no member \1"),
+    Sentence(r"member reference base type '(.+)' is not a structure or union", r"a \1 has no members"),
+    Sentence(r"member reference type '(.+)' is a pointer.*", r"a \1 is a pointer: its members follow ->"),
+    Sentence(r"redefinition of '(.+?)'.*", r"\1 is declared twice", "rename one of them"),
+    Sentence(r"redeclaration of '(.+?)'.*", r"\1 is declared twice", "rename one of them"),
+    Sentence(r"static assertion failed due to requirement '.+': (.+)", r'static_assert fails: "\1"'),
+    Sentence(r"static assertion failed.* requirement '(.+)'", r"static_assert fails: \1"),
+    Sentence(r"static assertion failed: (.+)", r'static_assert fails: "\1"'),
+    Sentence(r"cannot assign to .* '(\w+)' .*const.*", r"\1 is const and can't be assigned"),
+    Sentence(r"read-only variable is not assignable", "const elements can't be assigned"),
+    Sentence(r"expression is not assignable", "this can't be assigned"),
+    Sentence(r"array subscript is not an integer", "this can't be an index: it is no integer", "convert it to int"),
+    Sentence(r"assigning to '(.+?)'.* from .* '(.+)'.*", r"a \2 can't become a \1"),
+    Sentence(r"cannot initialize .* type '(.+?)'.* with .* '(.+)'.*", r"a \2 can't become a \1"),
+    Sentence(r"no viable conversion from '(.+?)'.* to '(.+?)'.*", r"a \1 can't become a \2"),
+    Sentence(r"no viable overloaded '(.+)'", r"these types have no operator \1"),
+    Sentence(r"invalid operands to binary expression \('(.+)' and '(.+)'\)", r"\1 and \2 have no such operator"),
+    Sentence(r"use of overloaded operator '(.+?)' is ambiguous.*", r"several operators \1 fit these types", _ONE_TYPE),
+    Sentence(r"call to '(.+)' is ambiguous", r"several functions \1 fit these arguments", _ONE_TYPE),
+    Sentence(r"no matching .*call to '(.+)': .*call to __host__ function.*", *_HOST_FUNCTION),
+    Sentence(
+        r"no matching .*call to '(.+)': .*requires (?:at least |at most )?(\d+) arguments?, but (\d+) .*",
+        r"\1 takes \2 arguments, not \3",
+    ),
+    Sentence(r"no matching (?:member )?function for call to '(.+?)'.*", r"no \1 takes these arguments"),
+    Sentence(r"no matching constructor for initialization of '(.+)'", r"a \1 can't be made of this"),
+    Sentence(r"too (?:few|many) arguments to function call, expected (\d+), have (\d+).*", r"it takes \1 arguments, not \2"),
+    Sentence(r"reference to __host__ function '(.+?)'.* in .* function", *_HOST_FUNCTION),
+    Sentence(r"cannot use variable-length arrays.*", "an array's size must be known when it is compiled", "make it a constant"),
+    Sentence(r"variable length array.*", "an array's size must be known when it is compiled", "make it a constant"),
+    Sentence(
+        r"recursive template instantiation exceeded maximum depth of (\d+)",
+        r"templates are instantiated more than \1 deep",
+        "end the recursion earlier",
+    ),
+    Sentence(
+        r"bracket nesting level exceeded maximum of (\d+)", r"brackets are nested more than \1 deep", "split the expression"
+    ),
+    Sentence(
+        r"#include nested too deeply", "includes are nested too deeply", "write #pragma once in a header that includes itself"
+    ),
+    Sentence(
+        r"constexpr evaluation .*|constant expression evaluat.*", "a constant takes too long to compute", "make it smaller"
+    ),
+    Sentence(r"array is too large \((\d+) elements\)", r"an array of \1 elements is too large"),
+    Sentence(r"(expected .*|extraneous .*|missing .*)", r"this can't be read: \1"),
+)
+
+
+def plain_sentence(message: str) -> tuple[str, str | None, ErrorId]:
+    """A sentence of the parser in plain words, with the way out and the error's id; one that the table lacks stays as it is."""
+    message = re.sub(r" \(aka '[^']*'\)", "", message)
+    for sentence in _SENTENCES:
+        if match := re.fullmatch(sentence.pattern, message):
+            return re.sub(r" (?=[*&])", "", match.expand(sentence.words)), sentence.remedy, sentence.id
+    return message, None, "source"

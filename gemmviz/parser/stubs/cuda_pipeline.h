@@ -1,0 +1,22 @@
+// Asynchronous copies with the C interface.
+#pragma once
+
+void __pipeline_memcpy_async(void* target, const void* source, size_t bytes, size_t zero_filled = 0);
+void __pipeline_commit();
+void __pipeline_wait_prior(size_t groups);
+void __pipeline_arrive_on(unsigned long long* barrier);
+typedef unsigned long long __mbarrier_t;
+typedef unsigned long long __mbarrier_token_t;
+void __mbarrier_init(__mbarrier_t*, unsigned int);
+void __mbarrier_inval(__mbarrier_t*);
+__mbarrier_token_t __mbarrier_arrive(__mbarrier_t*);
+bool __mbarrier_test_wait(__mbarrier_t*, __mbarrier_token_t);
+namespace nvcuda { namespace experimental {
+class pipeline {
+ public:
+  size_t commit();
+  void wait(size_t);
+  template <unsigned int groups> void wait_prior();
+};
+template <class T> void memcpy_async(T&, const T&, pipeline&);
+} }

@@ -1,0 +1,124 @@
+"""Pointers at run time: a memory and an offset, in units of the type that is pointed to.
+
+Lanes may point into different memories: then the memory is ``Several``, and accesses run once for each of them.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gemmviz.model.errors import Place
+from gemmviz.run.cpu.simt.machine import Machine
+
+Pointer = tuple[Any, Any]
+_NO_MEMORY = -1
+
+
+class Null:
+    """The memory of null pointers and of other integers made pointers: nothing can be accessed there."""
+
+    __slots__ = ()
+    name = "a null pointer"
+    number = _NO_MEMORY
+
+    def checked(self, machine: Machine, offset: Any, kind: Any, place: Place) -> NoReturn:
+        """Raises KernelFault: nothing is there."""
+        raise machine.fault("a null pointer is dereferenced", place, id="out-of-range")
+
+
+NULL = Null()
+
+
+class Several:
+    """The memories of a pointer that differ between lanes: ``which`` is the index of each lane's memory in ``memories``."""
+
+    __slots__ = ("memories", "which")
+    name = "several arrays"
+
+    def __init__(self, memories: tuple[Any, ...], which: Any) -> None:
+        self.memories = memories
+        self.which = which
+
+
+def joined(mask: Any, new: Pointer, old: Pointer) -> Pointer:
+    """The pointer ``new`` for the lanes in ``mask`` and ``old`` for the others."""
+    offsets = new[1] if new[1] is old[1] else np.where(mask, _long(new[1]), _long(old[1]))
+    if new[0] is old[0]:
+        return new[0], offsets
+    memories: dict[int, Any] = {}
+    numbers = [_numbered(memory, memories) for memory in (new[0], old[0])]
+    which = np.where(mask, *numbers)
+    return Several(tuple(memories.values()), which), offsets
+
+
+def _numbered(memory: Any, memories: dict[int, Any]) -> Any:
+    """The index of each lane's memory among ``memories``, to which new ones are added."""
+    several = memory.memories if isinstance(memory, Several) else (memory,)
+    for each in several:
+        memories.setdefault(id(each), each)
+    order = list(memories)
+    places = np.array([order.index(id(each)) for each in several])
+    return places[memory.which] if isinstance(memory, Several) else places[0]
+
+
+def _long(value: Any) -> Any:
+    return value if isinstance(value, np.ndarray) else np.int64(value)
+
+
+def each_memory(machine: Machine, memory: Several) -> Iterator[tuple[Any, Any]]:
+    """The memories that active lanes point to, with the lanes of each. The machine's mask is theirs meanwhile."""
+    outer = machine.mask
+    machine.level += 1
+    for number, each in enumerate(memory.memories):
+        lanes = memory.which == number if outer is None else (memory.which == number) & outer
+        if lanes.any():
+            machine.mask = lanes
+            yield each, lanes
+    machine.mask = outer
+    machine.level -= 1
+
+
+def same_memory(a: Any, b: Any) -> Any:
+    """Whether two pointers' memories are the same: a bool, or an array over lanes."""
+    if not isinstance(a, Several) and not isinstance(b, Several):
+        return a is b
+    memories: dict[int, Any] = {}
+    return np.equal(_numbered(a, memories), _numbered(b, memories))
+
+
+_ORDERS: dict[str, Callable[[Any, Any], Any]] = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+
+
+def comparison(
+    op: str, left: Callable[[Machine], Pointer], right: Callable[[Machine], Pointer], place: Place
+) -> Callable[[Machine], Any]:
+    """The closure of a comparison of two pointers of one type. An order of pointers into different memories is a fault."""
+
+    def compare(machine: Machine) -> Any:
+        (a, x), (b, y) = left(machine), right(machine)
+        is_same = same_memory(a, b)
+        if op in ("==", "!="):
+            equal = is_same & np.equal(x, y)
+            return _plain(equal if op == "==" else ~np.asarray(equal))
+        apart = ~np.asarray(is_same)
+        if (apart if machine.mask is None else apart & machine.mask).any():
+            raise machine.fault("pointers into two different arrays are compared", place, apart)
+        return _plain(_ORDERS[op](x, y))
+
+    return compare
+
+
+def is_set(pointer: Callable[[Machine], Pointer]) -> Callable[[Machine], Any]:
+    """The closure of whether a pointer isn't null."""
+
+    def test(machine: Machine) -> Any:
+        memory, offset = pointer(machine)
+        return _plain(~np.asarray(same_memory(memory, NULL) & np.equal(offset, 0)))
+
+    return test
+
+
+def _plain(value: Any) -> Any:
+    array = np.asarray(value)
+    return array if array.ndim else bool(array)

@@ -1,0 +1,111 @@
+"""The arrangement of any number of arrays: inputs on the left or above, outputs on the right or below, the tiles of shared
+memory between them, all with cells of one size, as large as possible.
+"""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import product
+from typing import Literal
+
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.window import ArrayPart, Parts
+from gemmviz.scenes.stage.cell_grid import CellGrid
+
+_LARGEST_CELL = 64.0
+_HEAD, _FOOT = 44.0, 30.0  # above an array for its name, below for the numbers of its columns
+_NAME, _PAD = 28.0, 24.0  # size of a name, and space to the right of an array
+_TILES = 0.32  # share of the room that the tiles take
+_GAP = 40.0  # between the tiles and the arrays
+_STEPS = 40  # of the search for the largest cell
+Direction = Literal["row", "column"]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """The grid of each array by name, and the room of the tiles; None without tiles."""
+
+    grids: dict[str, CellGrid] = field(hash=False)
+    tiles: Box | None
+    cell: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Arrays with cells of one size, relative to a corner: the space that they take, and the top left corner of each one's
+    cells.
+    """
+
+    width: float
+    height: float
+    corners: tuple[tuple[ArrayPart, float, float], ...] = ()
+
+    def moved(self, x: float, y: float) -> "_Placed":
+        return _Placed(self.width, self.height, tuple((part, left + x, top + y) for part, left, top in self.corners))
+
+
+@lru_cache(maxsize=64)
+def arranged_arrays(parts: Parts, inputs: frozenset[str], room: Box, has_tiles: bool) -> Arrangement:
+    """Return the arrangement in a room with the largest cells."""
+    ways = product(("row", "column"), repeat=3)
+    best = max(((_largest(parts, inputs, room, has_tiles, way), way) for way in ways), key=lambda each: each[0])  # type: ignore[arg-type]
+    cell, way = best
+    placed, tiles = _whole(parts, inputs, room, has_tiles, way, cell)  # type: ignore[arg-type]
+    x, y = room.x + (room.width - placed.width) / 2, room.y + (room.height - placed.height) / 2
+    grids = {part.name: _grid(part, left + x, top + y, cell) for part, left, top in placed.corners}
+    at = None if tiles is None else Box(tiles.x + x, tiles.y + y, tiles.width, tiles.height)
+    return Arrangement(grids, at, cell)
+
+
+def _grid(part: ArrayPart, x: float, y: float, cell: float) -> CellGrid:
+    rows, columns, step = part.rows, part.columns, part.whole[1] if len(part.shape) == 1 else 1
+    return CellGrid(x, y, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]), step)
+
+
+def _largest(parts: Parts, inputs: frozenset[str], room: Box, has_tiles: bool, way: tuple[Direction, ...]) -> float:
+    """Return the largest cell with which one way of arranging fits the room."""
+    low, high = 0.0, _LARGEST_CELL
+    for _ in range(_STEPS):
+        cell = (low + high) / 2
+        placed, _tiles = _whole(parts, inputs, room, has_tiles, way, cell)
+        low, high = (cell, high) if placed.width <= room.width and placed.height <= room.height else (low, cell)
+    return low
+
+
+def _whole(
+    parts: Parts, inputs: frozenset[str], room: Box, has_tiles: bool, way: tuple[Direction, ...], cell: float
+) -> tuple[_Placed, Box | None]:
+    """Return all arrays in one way: the direction of inputs, tiles and outputs, and those within inputs and outputs."""
+    main, of_inputs, of_outputs = way
+    first = _joined([_one(part, cell) for part in parts.arrays if part.name in inputs], of_inputs)
+    last = _joined([_one(part, cell) for part in parts.arrays if part.name not in inputs], of_outputs)
+    if not has_tiles:
+        return _joined([first, last], main), None
+    wide, high = (_TILES * room.width, room.height) if main == "row" else (room.width, _TILES * room.height)
+    between = _Placed(wide, 0.0) if main == "row" else _Placed(0.0, high)
+    placed = _joined([first, between, last], main)
+    if main == "row":
+        return placed, Box(first.width + _GAP, 0.0, wide - 2 * _GAP, placed.height)
+    return placed, Box(0.0, first.height, placed.width, high)
+
+
+def _one(part: ArrayPart, cell: float) -> _Placed:
+    """Return one array with the space for its name and its numbers."""
+    rows, columns = part.rows[1] - part.rows[0], part.columns[1] - part.columns[0]
+    beside = 12.0 + text_width(str(part.whole[0] * part.whole[1]), 16.0)
+    wide = max(columns * cell, text_width(f"{part.name}  {' × '.join(map(str, part.shape))}", _NAME, "semibold"))
+    return _Placed(beside + wide + _PAD, _HEAD + rows * cell + _FOOT, ((part, beside, _HEAD),))
+
+
+def _joined(placed: list[_Placed], direction: Direction) -> _Placed:
+    """Return several arrangements side by side or one below the other, centred across."""
+    is_row = direction == "row"
+    lengths = [each.width if is_row else each.height for each in placed]
+    across = max((each.height if is_row else each.width for each in placed), default=0.0)
+    corners: list[tuple[ArrayPart, float, float]] = []
+    at = 0.0
+    for each, length in zip(placed, lengths, strict=True):
+        aside = (across - (each.height if is_row else each.width)) / 2
+        corners += each.moved(*((at, aside) if is_row else (aside, at))).corners
+        at += length
+    return _Placed(at, across, tuple(corners)) if is_row else _Placed(across, at, tuple(corners))

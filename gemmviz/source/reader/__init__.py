@@ -1,0 +1,1 @@
+"""Cursors of libclang to the typed nodes of one kernel: templates instantiated, calls inlined, constants folded."""

@@ -1,0 +1,51 @@
+"""One assignment: its conversion, its operator, its accesses."""
+
+from gemmviz.source.nodes import Assign, Binary, Component, Deref, Expr, Read
+from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader.expressions import combined
+from gemmviz.source.reader.lowering import Lowering, component_of
+from gemmviz.source.types import PointerType, Scalar
+
+
+def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, left: Node, gives_old: bool) -> Expr:
+    """The node of ``target op= value``. The read of a compound assignment comes before its write; each is an access."""
+    match target:
+        case Component(of=Deref() as of):
+            target = component_of(of, target)
+        case Read(type=PointerType() as have):
+            return _assign_pointer(low, target, op, value, have, node, gives_old)
+    if not _is_place(target):
+        raise low.error("this can't be assigned to", left)
+    within: Scalar | None = None
+    if op:
+        target = low.loaded(target, left)
+        combined_value = combined(low, op, target, value, node)
+        if not isinstance(combined_value, Binary) or not isinstance(combined_value.left.type, Scalar):
+            raise low.error(f"{op}= does not work on a {target.type}", node)
+        within, value = combined_value.left.type, combined_value.right
+    else:
+        value = low.converted(value, target.type, node)
+    store = None
+    if isinstance(target, Deref) and isinstance(target.pointer.type, PointerType) and target.pointer.type.space != "local":
+        store = low.access("store", target, left)
+    return Assign(target.type, target, value, op or None, within, store, gives_old, low.place(node))
+
+
+def _is_place(target: Expr) -> bool:
+    match target:
+        case Read() | Deref():
+            return True
+        case Component(of=of):
+            return _is_place(of)
+    return False
+
+
+def _assign_pointer(low: Lowering, target: Read, op: str, value: Expr, have: PointerType, node: Node, gives_old: bool) -> Expr:
+    moved = combined(low, op, target, value, node) if op else low.converted(value, have, node)
+    want = moved.type
+    assert isinstance(want, PointerType)
+    if have.space is None:
+        low.settle(target.slot, have.into(want.space))
+    elif want.space is not None and want.space != have.space:
+        raise low.error(f"this pointer points into {have.space} memory; it can't point into {want.space} memory too", node)
+    return Assign(have.into(want.space or have.space), target, moved, None, None, None, gives_old, low.place(node))

@@ -1,0 +1,247 @@
+"""Trees of cursors in Python, with places in the shown file: one call of libclang for a whole function's cursors."""
+
+from bisect import bisect_right
+from ctypes import c_void_p, cast
+
+from gemmviz.model.errors import Place
+from gemmviz.parser.unit import Unit
+from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader.library import CONTINUE, MACRO, RECURSE, RawCursor, RawLocation, RawType, Visitor, library, raw
+
+_ROOT = "/project"
+
+
+class Node:
+    """A cursor and the cursors below it."""
+
+    __slots__ = ("children", "cursor", "kind", "span")
+
+    def __init__(self, cursor: RawCursor) -> None:
+        self.cursor = cursor
+        self.kind: int = cursor.kind
+        self.children: list[Node] = []
+        self.span: tuple[int, int] | None = None
+
+    @property
+    def key(self) -> int:
+        """What identifies the declaration."""
+        return self.cursor.first or 0
+
+    @property
+    def parts(self) -> list["Node"]:
+        """The expressions and statements directly below."""
+        return [each for each in self.children if k.FIRST_EXPRESSION <= each.kind <= k.LAST_STATEMENT]
+
+
+class Cursors:
+    """The cursors of one translation unit, and the places of the shown file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.lib = library()
+        self.text = unit.text
+        self._bytes = None if self.text.isascii() else self.text.encode()
+        self.size = len(self._bytes or self.text)
+        self.root = raw(unit.tree.cursor)
+        self.handle = cast(unit.tree.obj, c_void_p)
+        shown = f"{_ROOT}/{unit.source.shown or unit.source.main}"
+        self._file = self.lib.getFile(self.handle, shown.encode())
+        self._base = self.lib.getLocationForOffset(self.handle, self._file, 0).number
+        self._line_starts = [0, *(at + 1 for at, char in enumerate(self.text) if char == "\n")]
+        self._places: dict[tuple[int, int], Place] = {}
+        self._trees: dict[int, Node] = {}
+        self._names: dict[int, str] = {}
+        self._macro_ends: dict[int, int] = {}
+
+    def tree(self, cursor: RawCursor) -> Node:
+        """The cursors below a declaration or expression."""
+        root = Node(cursor)
+        stack: list[tuple[tuple[int, int], Node]] = [((cursor.first, cursor.second), root)]
+
+        def visit(each: RawCursor, parent: RawCursor, _: object) -> int:
+            above = (parent.first, parent.second)
+            while stack[-1][0] != above and len(stack) > 1:
+                stack.pop()
+            key = (each.first, each.second)
+            if key == above and len(stack) > 1:  # a constant expression, which libclang gives twice
+                return RECURSE
+            node = Node(each)
+            stack[-1][1].children.append(node)
+            stack.append((key, node))
+            return RECURSE
+
+        self.lib.visitChildren(cursor, Visitor(visit), None)
+        return root
+
+    def declaration(self, cursor: RawCursor) -> Node:
+        """The tree of a function's or class's definition, built once."""
+        tree = self._trees.get(cursor.first)
+        if tree is None:
+            tree = self._trees[cursor.first] = self.tree(cursor)
+        return tree
+
+    def top_level(self, cursor: RawCursor) -> list[Node]:
+        """The cursors directly below."""
+        found: list[Node] = []
+
+        def visit(each: RawCursor, parent: RawCursor, _: object) -> int:
+            found.append(Node(each))
+            return CONTINUE
+
+        self.lib.visitChildren(cursor, Visitor(visit), None)
+        return found
+
+    def definition(self, cursor: RawCursor) -> RawCursor | None:
+        found: RawCursor = self.lib.getCursorDefinition(cursor)
+        return None if self.lib.Cursor_isNull(found) else found
+
+    def referenced(self, node: Node) -> RawCursor | None:
+        """The declaration that an expression refers to."""
+        found: RawCursor = self.lib.getCursorReferenced(node.cursor)
+        return None if self.lib.Cursor_isNull(found) else found
+
+    def name(self, cursor: RawCursor) -> str:
+        """The unqualified name of a declaration."""
+        found = self._names.get(cursor.first)
+        if found is None:
+            found = self._names[cursor.first] = self.lib.string(self.lib.getCursorSpelling(cursor))
+        return found
+
+    def type(self, node: Node) -> RawType:
+        found: RawType = self.lib.getCursorType(node.cursor)
+        return found
+
+    def evaluated(self, node: Node) -> int | float | None:
+        return self.lib.evaluated(node.cursor)
+
+    def initialiser(self, cursor: RawCursor) -> Node | None:
+        """The value that a variable or a parameter is declared with."""
+        found: RawCursor = self.lib.Cursor_getVarDeclInitializer(cursor)
+        return None if self.lib.Cursor_isNull(found) else self.tree(found)
+
+    def arguments(self, node: Node) -> list[Node]:
+        """The arguments of a call, in order; those of an operator begin with the object."""
+        if (node.children and node.children[0].kind == k.MEMBER_REF_EXPR) or not node.children:
+            return node.parts[1:]
+        count = self.lib.Cursor_getNumArguments(node.cursor)
+        parts = {(each.cursor.first, each.cursor.second): each for each in node.parts}
+        found = []
+        for number in range(max(0, count)):
+            cursor = self.lib.Cursor_getArgument(node.cursor, number)
+            found.append(parts.get((cursor.first, cursor.second)) or self.tree(cursor))
+        return found
+
+    def is_stub(self, cursor: RawCursor) -> bool:
+        """Whether a declaration is in a header of gemmviz, not of the project."""
+        file, _ = self.lib.expansion(self.lib.getCursorLocation(cursor))
+        return file is None or not self.lib.string(self.lib.getFileName(file)).startswith(_ROOT)
+
+    def span(self, node: Node) -> tuple[int, int] | None:
+        """The half-open range of characters of the shown file; a macro's expansion has that of its use. None elsewhere."""
+        if node.span is None:
+            found = self.lib.getCursorExtent(node.cursor)
+            start = self._offset(found, found.begin)
+            stop = self._offset(found, found.end, is_end=True)
+            node.span = (start, max(start, stop)) if start >= 0 and stop >= 0 else (-1, -1)
+        return None if node.span[0] < 0 else node.span
+
+    def file_place(self, node: Node) -> tuple[str, Place, str] | None:
+        """The file of the project that a cursor is in ("" is the shown one), its place there, and its text; None for others."""
+        extent = self.lib.getCursorExtent(node.cursor)
+        ends = [RawLocation(extent.manager, extent.options, number) for number in (extent.begin, extent.end)]
+        (file, start), (_, stop) = (self.lib.expansion(each) for each in ends)
+        name = "" if file is None else self.lib.string(self.lib.getFileName(file))
+        if not name.startswith(_ROOT):
+            return None
+        name = name.removeprefix(f"{_ROOT}/")
+        text = self.unit.files[name]
+        data = text.encode()
+        first, last = len(data[:start].decode(errors="replace")), len(data[:stop].decode(errors="replace"))
+        is_shown = name == (self.unit.source.shown or self.unit.source.main)
+        return "" if is_shown else name, _place(text, first, last), text[first:last]
+
+    def name_span(self, node: Node) -> tuple[int, int] | None:
+        """The range of the name in a declaration."""
+        found = self.lib.getCursorLocation(node.cursor)
+        start = self._offset(found, found.number)
+        if start < 0:
+            return None
+        if found.number & MACRO:
+            return start, self._macro_end(start)
+        return start, start + len(self.name(node.cursor))
+
+    def _offset(self, found: object, number: int, *, is_end: bool = False) -> int:
+        offset = number - self._base
+        if number & MACRO:
+            file, offset = self.lib.expansion(RawLocation(found.manager, found.options, number))  # type: ignore[attr-defined]
+            if file != self._file:
+                return -1
+            return self._macro_end(self._character(offset)) if is_end else self._character(offset)
+        return self._character(offset) if 0 <= offset <= self.size else -1
+
+    def _character(self, offset: int) -> int:
+        return offset if self._bytes is None else len(self._bytes[:offset].decode(errors="replace"))
+
+    def _macro_end(self, start: int) -> int:
+        """Where the use of a function-like macro ends, whose name is at ``start``."""
+        if start not in self._macro_ends:
+            text, at = self.text, start
+            while at < len(text) and (text[at].isalnum() or text[at] == "_"):
+                at += 1
+            while at < len(text) and text[at].isspace():
+                at += 1
+            self._macro_ends[start] = closing(text, at) + 1
+        return self._macro_ends[start]
+
+    def place_of(self, span: tuple[int, int]) -> Place:
+        place = self._places.get(span)
+        if place is None:
+            starts = self._line_starts
+            line, last = bisect_right(starts, span[0]), bisect_right(starts, span[1])
+            place = Place(line, span[0] - starts[line - 1] + 1, last, span[1] - starts[last - 1] + 1)
+            self._places[span] = place
+        return place
+
+    def written(self, span: tuple[int, int]) -> str:
+        """The text of a range as in the file, on one line."""
+        return " ".join(self.text[span[0] : span[1]].split())
+
+
+def _place(text: str, first: int, last: int) -> Place:
+    line, end_line = text.count("\n", 0, first) + 1, text.count("\n", 0, last) + 1
+    return Place(line, first - text.rfind("\n", 0, first), end_line, last - text.rfind("\n", 0, last))
+
+
+def closing(text: str, opening: int) -> int:
+    """The index of the bracket that closes the one at ``opening``; strings and comments are skipped."""
+    depth, at = 0, opening
+    while at < len(text):
+        at = skipped(text, at)
+        if at >= len(text):
+            break
+        if text[at] in "([{":
+            depth += 1
+        elif text[at] in ")]}":
+            depth -= 1
+            if depth <= 0:
+                return at
+        at += 1
+    return len(text) - 1
+
+
+def skipped(text: str, at: int) -> int:
+    """The index behind the comment or string that begins at ``at``; ``at`` itself if none does."""
+    while True:
+        if text.startswith("//", at):
+            at = text.find("\n", at)
+            at = len(text) if at < 0 else at
+        elif text.startswith("/*", at):
+            end = text.find("*/", at + 2)
+            at = len(text) if end < 0 else end + 2
+        elif text[at : at + 1] in ('"', "'"):
+            quote, at = text[at], at + 1
+            while at < len(text) and text[at] != quote:
+                at += 2 if text[at] == "\\" else 1
+            at += 1
+        else:
+            return at

@@ -1,0 +1,246 @@
+"""Lowers declarations of variables, arrays, references, shared memory and objects."""
+
+from dataclasses import replace
+from math import prod
+
+from gemmviz.source.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, SharedArray, Stmt
+from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader.constructors import aggregate, default_members, run_constructor
+from gemmviz.source.reader.copies import copied
+from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader.initialisers import initialised, stripped, values_of
+from gemmviz.source.reader.library import RawType
+from gemmviz.source.reader.lowering import Lowering
+from gemmviz.source.reader.objects import needs_memory
+from gemmviz.source.reader.records import in_memory, local_array, new_object
+from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Thing, Variable
+from gemmviz.source.reader.syntax import bare
+from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType
+
+NOTHING = Block(())
+_REFERENCES = (k.T_LVALUE_REFERENCE, k.T_RVALUE_REFERENCE)
+
+
+def declaration(low: Lowering, node: Node) -> Stmt:
+    made = [variable(low, each) for each in node.children if each.kind == k.VAR_DECL]
+    for each in node.children:
+        if each.kind == k.STATIC_ASSERT:
+            static_assert(low, each)
+    return made[0] if len(made) == 1 else Block(tuple(made))
+
+
+def static_assert(low: Lowering, node: Node) -> Stmt:
+    """A false static_assert is the compiler's error; here it was true."""
+    return NOTHING
+
+
+def variable(low: Lowering, node: Node) -> Stmt:
+    raw = low.cursors.type(node)
+    canonical = low.cursors.lib.getCanonicalType(raw)
+    if any(each.kind == k.SHARED_ATTR for each in node.children):
+        return _shared(low, node, raw)
+    given = low.cursors.initialiser(node.cursor)
+    if canonical.kind in _REFERENCES:
+        return _reference(low, node, canonical, given)
+    if stripped_lambda(given):
+        return _lambda(low, node, given)
+    if canonical.kind == k.T_POINTER and _is_function(low, canonical):
+        return _function_pointer(low, node, given)
+    ctype = low.type_in(raw, node)
+    if isinstance(ctype, ArrayType):
+        return _array(low, node, ctype, given)
+    if isinstance(ctype, StructType):
+        return _object(low, node, ctype, given)
+    return _plain(low, node, raw, ctype, given)
+
+
+def _line(low: Lowering, node: Node) -> int:
+    """The line of a declared name."""
+    return low.name_line(node)
+
+
+def _is_function(low: Lowering, raw: RawType) -> bool:
+    pointee = low.cursors.lib.getCanonicalType(low.cursors.lib.getPointeeType(raw))
+    return pointee.kind in (k.T_FUNCTION, k.T_FUNCTION_WITHOUT_PARAMETERS)
+
+
+def stripped_lambda(node: Node | None) -> bool:
+    return node is not None and _innermost(node).kind == k.LAMBDA_EXPR
+
+
+def _innermost(node: Node) -> Node:
+    while node.kind in (k.UNEXPOSED_EXPR, k.PAREN_EXPR, k.CALL_EXPR) and len(node.parts) == 1:
+        node = node.parts[0]
+    return node
+
+
+def _lambda(low: Lowering, node: Node, given: Node | None) -> Stmt:
+    assert given is not None
+    found = low.place_node(_innermost(given))
+    assert isinstance(found, Thing)
+    low.declare(node.cursor, found.symbol)
+    return _effects(found.effects)
+
+
+def _effects(effects: tuple[Expr, ...]) -> Stmt:
+    return Block(tuple(Evaluate(each) for each in effects)) if effects else NOTHING
+
+
+def _function_pointer(low: Lowering, node: Node, given: Node | None) -> Stmt:
+    found = None if given is None else low.place_node(given)
+    if not isinstance(found, Thing) or not isinstance(found.symbol, Function):
+        raise low.error("a function pointer must be known before the kernel runs", node, id="unsupported")
+    low.declare(node.cursor, found.symbol)
+    return NOTHING
+
+
+def _plain(low: Lowering, node: Node, raw: RawType, ctype: CType, given: Node | None) -> Stmt:
+    name = low.cursors.name(node.cursor)
+    if given is not None and _is_default(given):
+        given = None
+    value = None if given is None else initialised(low, given, ctype)
+    if isinstance(value, Const) and low.types.is_const(raw) and node.key not in low.addressed:
+        low.declare(node.cursor, Constant(value))
+        return NOTHING
+    if node.key in low.addressed and isinstance(ctype, Scalar | VectorType):
+        return _addressed(low, node, name, ctype, value)
+    if isinstance(ctype, PointerType) and value is not None and isinstance(value.type, PointerType):
+        ctype = ctype.into(value.type.space)
+    slot = low.new_slot()
+    low.declare(node.cursor, Variable(slot, ctype, name, checked=value is None))
+    low.named(slot, name, _line(low, node))
+    return Declare(slot, value)
+
+
+def _addressed(low: Lowering, node: Node, name: str, ctype: Scalar | VectorType, value: Expr | None) -> Stmt:
+    """A variable whose address is taken: an array of one."""
+    statements: list[Stmt] = []
+    slot = local_array(low, ctype, 1, name, statements, node, None if value is None else (value,))
+    low.declare(node.cursor, InMemory(slot, PointerType(ctype, "local")))
+    low.named(slot, name, _line(low, node))
+    return statements[0]
+
+
+def _is_default(given: Node) -> bool:
+    """Whether a value is a vector's constructor without arguments, which leaves it as it is."""
+    return given.kind == k.CALL_EXPR and not given.children
+
+
+def _reference(low: Lowering, node: Node, canonical: RawType, given: Node | None) -> Stmt:
+    """A reference, as in ``float (&row)[8] = tile[0];`` or ``float& x = C[i];``."""
+    if given is None:
+        raise low.error("a reference needs a value", node)
+    if stripped_lambda(given):
+        return _lambda(low, node, given)
+    name = low.cursors.name(node.cursor)
+    target = low.place_node(given)
+    match target:
+        case Thing():
+            low.declare(node.cursor, target.symbol)
+            return _effects(target.effects)
+        case Offset(type=ArrayType() as array):
+            slot = low.new_slot()
+            low.declare(node.cursor, ArrayVariable(slot, array))
+            if array.space == "local":
+                low.named(slot, name, _line(low, node))
+            return Declare(slot, replace(target, type=PointerType(array.element, array.space)))
+        case Deref(pointer=pointer, type=ctype):
+            slot = low.new_slot()
+            assert isinstance(pointer.type, PointerType)
+            low.declare(node.cursor, Variable(slot, replace(pointer.type, to=ctype), name, is_reference=True))
+            return Declare(slot, pointer)
+        case Read(slot=slot, type=ctype, checked=checked):
+            low.declare(node.cursor, Variable(slot, ctype, name, checked))
+            return NOTHING
+    raw = low.cursors.lib.getPointeeType(canonical)
+    loaded = low.loaded(target, bare(given))
+    if loaded is target and not low.types.is_const(raw):
+        low.declare(node.cursor, Alias(target))
+        return NOTHING
+    ctype = low.type_in(raw, node)
+    slot = low.new_slot()
+    low.declare(node.cursor, Variable(slot, ctype, name))
+    return Declare(slot, low.converted(loaded, ctype, node))
+
+
+def _shared(low: Lowering, node: Node, raw: RawType) -> Stmt:
+    if node.key in low.symbols:
+        return NOTHING
+    name, ctype = low.cursors.name(node.cursor), low.type_in(raw, node)
+    is_extern = low.cursors.lib.Cursor_getStorageClass(node.cursor) == k.EXTERN
+    array = ctype if isinstance(ctype, ArrayType) else ArrayType(ctype, (1,), "shared")  # type: ignore[arg-type]
+    array = replace(array, space="shared")
+    if not is_extern:
+        _check_extents(low, array, node)
+    slot = low.new_slot()
+    dims = None if is_extern else array.dims
+    low.shared.append(SharedArray(slot, name, array.element, dims, low.name_place(node), 0))
+    if isinstance(ctype, ArrayType):
+        low.declare(node.cursor, ArrayVariable(slot, replace(array, dims=(1, *array.dims[1:]) if is_extern else array.dims)))
+    else:
+        low.declare(node.cursor, Variable(slot, PointerType(ctype, "shared"), name, is_reference=True))
+    return NOTHING
+
+
+def _check_extents(low: Lowering, array: ArrayType, node: Node) -> None:
+    for extent in array.dims:
+        if extent < 1:
+            raise low.error(f"an array can't have {extent} elements", node)
+    if prod(array.dims) * array.element.bytes >= 1 << 63:
+        raise low.error("this array has more elements than memory has addresses", node)
+
+
+def _array(low: Lowering, node: Node, array: ArrayType, given: Node | None) -> Stmt:
+    _check_extents(low, array, node)
+    name = low.cursors.name(node.cursor)
+    if given is not None and _is_default(given):
+        given = None
+    statements: list[Stmt] = []
+    values = None
+    if given is not None and isinstance(array.element, Scalar | VectorType):
+        values = values_of(low, given, array)
+    slot = local_array(low, array.element, prod(array.dims), name, statements, node, values)
+    low.declare(node.cursor, ArrayVariable(slot, array))
+    low.named(slot, name, _line(low, node))
+    return statements[0]
+
+
+def _object(low: Lowering, node: Node, struct: StructType, given: Node | None) -> Stmt:
+    name, statements = low.cursors.name(node.cursor), list[Stmt]()
+    inner = None if given is None else stripped(given)
+    if needs_memory(struct) or node.key in low.addressed:
+        symbol = in_memory(low, struct, name, statements, node)
+        low.declare(node.cursor, symbol)
+        low.named(symbol.slot, name, _line(low, node))
+        return Block(tuple(statements))
+    if inner is not None and inner.kind == k.INIT_LIST_EXPR:
+        return _bound(low, node, aggregate(low, struct, inner, node), statements)
+    if inner is None or (inner.kind == k.CALL_EXPR and not low.cursors.arguments(inner) and _constructor(low, inner)):
+        target = new_object(low, struct, statements, node, name)
+        if inner is None or (constructor := _constructor(low, inner)) is None:
+            default_members(low, target, statements, node)
+        else:
+            run_constructor(low, target, constructor, [], statements, node)
+        return _bound(low, node, target, statements)
+    value = low.place_node(inner)
+    if isinstance(value, Thing) and value.effects:  # made for this variable
+        return _bound(low, node, value, statements)
+    target = new_object(low, struct, statements, node, name)
+    filled = copied(low, target, value, node)
+    assert isinstance(filled, Thing)
+    return _bound(low, node, filled, statements)
+
+
+def _constructor(low: Lowering, node: Node):  # type: ignore[no-untyped-def]
+    found = low.cursors.referenced(node)
+    return found if found is not None and found.kind == k.CONSTRUCTOR else None
+
+
+def _bound(low: Lowering, node: Node, thing: Thing, statements: list[Stmt]) -> Stmt:
+    """Gives a variable the object's members as its own."""
+    assert isinstance(thing.symbol, Object)
+    low.declare(node.cursor, thing.symbol)
+    for symbol in thing.symbol.members.values():
+        if isinstance(symbol, Variable):
+            low.named(symbol.slot, f"{low.cursors.name(node.cursor)}{symbol.name}", _line(low, node))
+    return Block((*statements, *(Evaluate(each) for each in thing.effects)))

@@ -1,0 +1,117 @@
+"""Finds the kernel that an entry names, with its template arguments."""
+
+import re
+
+from gemmviz.model.errors import SourceError, closest
+from gemmviz.parser.refusals import refusal
+from gemmviz.parser.source_text import SourceText
+from gemmviz.parser.unit import Unit, parse
+from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader.cursors import Cursors, Node, closing
+from gemmviz.source.reader.errors import first_error
+from gemmviz.source.reader.library import RawCursor, RawLocation
+
+_ENTRY = "gemmviz_entry"
+_FUNCTIONS = (k.FUNCTION_DECL, k.FUNCTION_TEMPLATE)
+_AROUND = (k.LINKAGE_SPEC, k.NAMESPACE, k.UNEXPOSED_DECL)
+
+
+def find_kernel(source: SourceText, entry: str) -> tuple[Unit, RawCursor]:
+    """The translation unit with the kernel, and the definition of the kernel, instantiated. Raises SourceError without one."""
+    unit = parse(source, _appended(entry))
+    cursors = Cursors(unit)
+    kernel = _referred(cursors)
+    if kernel is not None:
+        return unit, kernel
+    found = kernels_named(cursors, entry.partition("<")[0].strip())
+    if found:
+        name, declared = found[0]
+        arguments = entry[entry.index("<") :] if "<" in entry else ""
+        again = None
+        if declared.kind == k.FUNCTION_DECL and not arguments:
+            return unit, declared.cursor
+        if name != entry.partition("<")[0].strip():
+            unit = parse(source, _appended(f"{name}{arguments}"))
+            again = _referred(Cursors(unit))
+        if again is not None:
+            return unit, again
+        raise _template_error(cursors, name, declared, arguments)
+    raise _no_kernel(cursors, entry)
+
+
+def _appended(entry: str) -> str:
+    return f"static auto {_ENTRY} = &{entry};"
+
+
+def _referred(cursors: Cursors) -> RawCursor | None:
+    """The kernel that the last line of the compiled text names."""
+    lib, unit = cursors.lib, cursors.unit
+    main = lib.getFile(cursors.handle, f"/project/{unit.source.main}".encode())
+    at = unit.files[unit.source.main].encode().rindex(_ENTRY.encode())
+    location: RawLocation = lib.getLocationForOffset(cursors.handle, main, at)
+    found = lib.Cursor_getVarDeclInitializer(lib.getCursor(cursors.handle, location))
+    if lib.Cursor_isNull(found):
+        return None
+    tree = cursors.tree(found)
+    while tree.kind != k.DECL_REF_EXPR and tree.parts:
+        tree = tree.parts[0]
+    kernel = cursors.referenced(tree)
+    return None if kernel is None else cursors.definition(kernel)
+
+
+def kernels_named(cursors: Cursors, name: str) -> list[tuple[str, Node]]:
+    """Qualified names and definitions of the kernels of this name, of which namespaces may be left out."""
+    wanted = f"::{name.removeprefix('::')}"
+    return [(full, node) for full, node in kernels(cursors, cursors.root, "") if f"::{full}".endswith(wanted)]
+
+
+def kernels(cursors: Cursors, around: RawCursor, prefix: str) -> list[tuple[str, Node]]:
+    """All kernels that are defined, with their qualified names."""
+    found: list[tuple[str, Node]] = []
+    for each in cursors.top_level(around):
+        if each.kind in _AROUND:
+            name = cursors.name(each.cursor) if each.kind == k.NAMESPACE else ""
+            found += kernels(cursors, each.cursor, f"{prefix}{name}::" if name else prefix)
+        elif each.kind in _FUNCTIONS:
+            inside = cursors.top_level(each.cursor)
+            if {k.GLOBAL_ATTR, k.COMPOUND_STMT} <= {part.kind for part in inside}:
+                found.append((prefix + cursors.name(each.cursor), each))
+    return found
+
+
+def _template_error(cursors: Cursors, name: str, declared: Node, arguments: str) -> SourceError:
+    where = cursors.file_place(declared)
+    place = None if where is None or where[0] else where[1]
+    if declared.kind == k.FUNCTION_DECL:
+        return SourceError(f"{name} is not a template", place, remedy="leave out <...> in the header's entry")
+    parameters = [each for each in cursors.top_level(declared.cursor) if each.kind in (27, 28, 29)]
+    wanted = len(parameters)
+    given = arguments.count(",") + 1 if arguments.strip("<> ") else 0
+    plural = "s" if wanted > 1 else ""
+    if given > wanted:
+        return SourceError(f"the template {name} takes {wanted} argument{plural}, not {given}", None)
+    if given < wanted:
+        remedy = f'name them in the header: entry = "{name}<...>"'
+        return SourceError(f"the template {name} needs {wanted} argument{plural}", place, remedy=remedy)
+    error = next((each for each in reversed(cursors.unit.errors)), None)
+    why = "" if error is None else f": {error.message}"
+    return SourceError(
+        f"the entry's template arguments can't be read{why}", None, remedy='write numbers or types: "name<BM, float>"'
+    )
+
+
+def _no_kernel(cursors: Cursors, entry: str) -> SourceError:
+    """The error of an entry that no kernel has; an error in the kernel itself that hides it comes first."""
+    unit, text = cursors.unit, cursors.text
+    name = entry.partition("<")[0].rpartition("::")[2].strip()
+    for found in re.finditer(rf"\b{re.escape(name)}\s*\(", text):
+        end = closing(text, text.find("{", closing(text, found.end() - 1)))
+        first, last = text.count("\n", 0, text.rfind("\n\n", 0, found.start()) + 1) + 1, text.count("\n", 0, end) + 1
+        error = first_error(unit, unit.source.shown or unit.source.main, first, last)
+        if error is not None:
+            return refusal(unit, error, error.place)
+    known = [each for each, _ in kernels(cursors, cursors.root, "")]
+    if not known and unit.errors and unit.errors[0].place is not None and _ENTRY not in unit.errors[0].message:
+        return refusal(unit, unit.errors[0], unit.errors[0].place)
+    remedy = closest(entry, known) or (f"kernels here: {', '.join(known)}" if known else "a kernel is __global__ void")
+    return SourceError(f"the file has no kernel {entry}", None, remedy=remedy)

@@ -1,0 +1,148 @@
+"""Calls of CUDA's own functions, by name.
+
+To add one, write a function ``(low, name, arguments, node) -> Expr`` and put it into a table: ``low.value(argument)`` is an
+argument's value (its loads are numbered), ``low.place_node(argument)`` what it designates, ``low.add_access(kind, space, node,
+width)`` a new access at the place of the call, ``low.constant(argument, "what")`` a number that must be known, ``low.note`` a
+sentence about something ignored. ``STATEMENTS`` is for those that give a statement and must stand alone, such as barriers.
+"""
+
+from collections.abc import Callable
+
+from gemmviz.model.errors import closest
+from gemmviz.source import fold
+from gemmviz.source.functions import FUNCTIONS, function_for
+from gemmviz.source.nodes import Call, Const, Deref, Expr, MakeVector, Reinterpret, Sequence, Stmt
+from gemmviz.source.reader.assign import assign
+from gemmviz.source.reader.asynchronous import ASYNCHRONOUS_STATEMENTS, MEMORY_FUNCTIONS
+from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader.expressions import combined
+from gemmviz.source.reader.inlining import inlined
+from gemmviz.source.reader.library import RawCursor
+from gemmviz.source.reader.lowering import Lowering
+from gemmviz.source.reader.symbols import Thing
+from gemmviz.source.reader.warps import STATEMENTS as WARP_STATEMENTS
+from gemmviz.source.reader.warps import WARP_FUNCTIONS
+from gemmviz.source.types import INT, VOID, ArrayType, PointerType, Scalar, VectorType, named_type, scalar_of
+
+Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
+StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
+
+
+def intrinsic(
+    low: Lowering, name: str, arguments: list[Node], node: Node, definition: RawCursor | None, this: Expr | Thing | None = None
+) -> Expr | Thing:
+    """The node of a call of one of CUDA's functions. Raises SourceError for a function that gemmviz doesn't know."""
+    if name in INTRINSICS:
+        return INTRINSICS[name](low, name, arguments, node)
+    if name.startswith("make_") and isinstance(vector := named_type(name[5:]), VectorType):
+        return _made_vector(low, vector, arguments, node)
+    if name in FUNCTIONS or name in ("min", "max", "abs"):
+        return _computed(low, name, arguments, node)
+    if name.startswith("operator"):
+        return _operator(low, name, arguments, node, this)
+    if definition is not None:
+        return inlined(low, definition, arguments, node, this)
+    if name in STATEMENTS:
+        raise low.error(f"the function {name} is not known", node, "it must stand alone as a statement", id="unknown-name")
+    why = closest(name, [*INTRINSICS, *FUNCTIONS])
+    raise low.error(f"the function {name} is not known", node, why, id="unknown-name")
+
+
+def _operator(low: Lowering, name: str, arguments: list[Node], node: Node, this: Expr | Thing | None) -> Expr:
+    """An operator or conversion of a type of CUDA's, such as half."""
+    op = name.removeprefix("operator").strip()
+    if isinstance(this, Thing) or (this is None and not arguments):
+        raise low.error(f"{name} is not supported here", node, id="unsupported")
+    if this is not None and not arguments:
+        return low.converted(low.loaded(this, node), low.type_of(node), node)
+    if this is not None and op.endswith("=") and op not in ("==", "<=", ">=", "!="):
+        return assign(low, this, op[:-1], low.value(arguments[0]), node, node.parts[0], False)
+    values = [*([] if this is None else [low.loaded(this, node)]), *(low.value(each) for each in arguments)]
+    if len(values) == 1:
+        zero = low.converted(Const(INT, 0), values[0].type, node)
+        return combined(low, op, zero, values[0], node)
+    return combined(low, op, values[0], values[1], node)
+
+
+def _ignored(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    return Sequence(VOID, ())
+
+
+def _printed(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    low.note(f"line {low.place(node).line}: {name} prints nothing here")
+    return Sequence(VOID, ())
+
+
+def _checked(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    if not arguments:
+        raise low.error("assert takes a condition", node)
+    return Call(VOID, "assert", (low.condition(arguments[0]),), low.place(node))
+
+
+def _load(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    pointer = low.value(arguments[0])
+    if not isinstance(pointer.type, PointerType):
+        raise low.error(f"{name} takes a pointer", node)
+    return low.loaded(Deref(pointer.type.to, pointer, low.place(node)), node)  # type: ignore[arg-type]
+
+
+def _store(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    value, pointer = low.value(arguments[1]), low.value(arguments[0])
+    if not isinstance(pointer.type, PointerType):
+        raise low.error(f"{name} takes a pointer", node)
+    target = Deref(pointer.type.to, pointer, low.place(node))  # type: ignore[arg-type]
+    return assign(low, target, "", low.converted(value, target.type, node), node, node, False)
+
+
+def _computed(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    """The node of a function from numbers to a number, folded if its arguments are constants."""
+    values = [low.value(argument) for argument in arguments]
+    function = function_for(name, [value.type for value in values if isinstance(value.type, Scalar | VectorType)])
+    arity = 1 if function is None else len(function.parameters)
+    if function is None or len(values) != arity:
+        raise low.error(f"{name} takes {arity} argument{'s' if arity > 1 else ''}, not {len(values)}", node)
+    converted = [low.converted(value, kind, node) for value, kind in zip(values, function.parameters, strict=True)]
+    numbers = [each.value for each in converted if isinstance(each, Const)]
+    if len(numbers) == arity and isinstance(function.result, Scalar):
+        chosen = fold.common_choice(name, numbers)
+        if chosen is not None:
+            return Const(function.result, fold.wrap(chosen, function.result))
+    return Call(function.result, name, tuple(converted), low.place(node))
+
+
+def _cleared(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    """The node of a memset that zeroes an array of this thread."""
+    if len(arguments) == 3:
+        target, value = low.value(arguments[0]), low.value(arguments[1])
+        while isinstance(target, Reinterpret):
+            target = target.pointer
+        size = int(low.constant(arguments[2], "the size for memset").value)
+        if (
+            isinstance(target.type, PointerType)
+            and target.type.space == "local"
+            and isinstance(value, Const)
+            and not value.value
+        ):
+            scalar = scalar_of(target.type.to.element if isinstance(target.type.to, ArrayType) else target.type.to)
+            count = Const(INT, size // scalar.bytes)
+            return Call(VOID, "memset", (target, count, low.converted(Const(INT, 0), scalar, node)), low.place(node))
+    raise low.error("memset works here only on an array of the thread, and only with 0", node)
+
+
+def _made_vector(low: Lowering, vector: VectorType, arguments: list[Node], node: Node) -> Expr:
+    parts = tuple(low.converted(low.scalar(argument), vector.scalar, node) for argument in arguments)
+    return MakeVector(vector, parts)
+
+
+STATEMENTS: dict[str, StatementIntrinsic] = {**WARP_STATEMENTS, **ASYNCHRONOUS_STATEMENTS}
+INTRINSICS: dict[str, Intrinsic] = {
+    "printf": _printed,
+    "assert": _checked,
+    "__assert_fail": _ignored,
+    "memset": _cleared,
+    **dict.fromkeys(("__builtin_assume", "__nanosleep"), _ignored),
+    **WARP_FUNCTIONS,
+    **MEMORY_FUNCTIONS,
+    **dict.fromkeys(("__ldg", "__ldcs", "__ldcg", "__ldca", "__ldcv", "__ldlu"), _load),
+    **dict.fromkeys(("__stcs", "__stcg", "__stwb", "__stwt"), _store),
+}

@@ -1,0 +1,93 @@
+"""Variables that are structs: a variable for each member, or memory."""
+
+from math import prod
+
+from gemmviz.source.nodes import Block, Declare, DeclareArray, Expr, Inline, Stmt
+from gemmviz.source.reader.copies import copied
+from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader.lowering import Lowering
+from gemmviz.source.reader.objects import fields_of, needs_memory
+from gemmviz.source.reader.symbols import ArrayVariable, InMemory, Object, Symbol, Thing, Variable
+from gemmviz.source.types import VOID, ArrayType, CType, PointerType, Scalar, StructType, VectorType
+
+_MOST_LOCAL_BYTES = 512 << 10  # CUDA C++ Programming Guide, compute capabilities: local memory of a thread
+
+
+def new_object(low: Lowering, struct: StructType, statements: list[Stmt], node: Node, name: str = "") -> Thing:
+    """A struct whose members are new variables; ``statements`` gets their declarations."""
+    if needs_memory(struct):
+        raise low.error(f"a {struct} can't be used here", node, id="unsupported")
+    members = {key: _member(low, field.type, f"{name}.{field.name}", statements, node) for key, field in fields_of(low, struct)}
+    return Thing(struct, Object(struct, members))
+
+
+def _member(low: Lowering, ctype: CType, name: str, statements: list[Stmt], node: Node) -> Symbol:
+    match ctype:
+        case StructType() if needs_memory(ctype):
+            return in_memory(low, ctype, name, statements, node)
+        case StructType():
+            found = new_object(low, ctype, statements, node, name).symbol
+            assert isinstance(found, Object)
+            return found
+        case ArrayType():
+            slot = local_array(low, ctype.element, prod(ctype.dims), name, statements, node)
+            return ArrayVariable(slot, ctype)
+    slot = low.new_slot()
+    statements.append(Declare(slot, None))
+    return Variable(slot, ctype, name, checked=True)
+
+
+def in_memory(
+    low: Lowering, ctype: Scalar | VectorType | StructType, name: str, statements: list[Stmt], node: Node
+) -> InMemory:
+    """An object of local memory."""
+    slot = local_array(low, ctype, 1, name, statements, node)
+    return InMemory(slot, PointerType(ctype, "local"))
+
+
+def local_array(
+    low: Lowering,
+    element: Scalar | VectorType | StructType,
+    size: int,
+    name: str,
+    statements: list[Stmt],
+    node: Node,
+    values: tuple[Expr, ...] | None = None,
+) -> int:
+    """The slot of a new local array."""
+    check_local_bytes(low, name, size * element.bytes, node)
+    slot = low.new_slot()
+    low.local_elements += size * _held(element)
+    low.local_bytes += size * element.bytes
+    statements.append(DeclareArray(slot, name, element, size, values))  # type: ignore[arg-type]
+    return slot
+
+
+def _held(element: CType) -> int:
+    match element:
+        case VectorType(count=count):
+            return count
+        case StructType(fields=fields):
+            return sum(_held(each.type) for each in fields)
+        case ArrayType(element=inner, dims=dims):
+            return prod(dims) * _held(inner)
+    return 1
+
+
+def check_local_bytes(low: Lowering, name: str, added: int, node: Node) -> None:
+    if low.local_bytes + added > _MOST_LOCAL_BYTES:
+        size = f"with {name}, the local arrays of a thread take {low.local_bytes + added:,} bytes"
+        remedy = "make them smaller or use shared memory"
+        raise low.error(f"{size}; at most {_MOST_LOCAL_BYTES:,} are possible", node, remedy)
+
+
+def copy_of(low: Lowering, value: Expr | Thing, node: Node) -> Thing:
+    """A new object with the members of ``value``; its effects declare and fill it."""
+    struct = value.type
+    assert isinstance(struct, StructType)
+    statements: list[Stmt] = []
+    target = new_object(low, struct, statements, node)
+    filled = copied(low, target, value, node)
+    assert isinstance(filled, Thing)
+    declared = Inline(VOID, (), Block(tuple(statements)), None, low.place(node))
+    return Thing(struct, target.symbol, (declared, *filled.effects))

@@ -1,0 +1,77 @@
+"""Meanings of declarations: variables, arrays, constants, objects, functions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gemmviz.source.nodes import Const, Expr
+from gemmviz.source.reader.library import RawCursor
+from gemmviz.source.types import ArrayType, CType, PointerType, StructType
+
+
+@dataclass(slots=True)
+class Variable:
+    """A variable in a slot. ``is_reference``: the slot holds a pointer to the object that the name designates."""
+
+    slot: int
+    type: CType
+    name: str
+    checked: bool = False
+    is_reference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayVariable:
+    """An array, or a reference to one, whose slot holds a pointer to its first element."""
+
+    slot: int
+    type: ArrayType
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A name with a known value."""
+
+    node: Const
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """A struct whose members are variables of their own, by the keys of their declarations."""
+
+    type: StructType
+    members: "Mapping[int, Symbol]"
+
+
+@dataclass(frozen=True, slots=True)
+class InMemory:
+    """An object in local or shared memory, whose slot holds a pointer to it."""
+
+    slot: int
+    type: PointerType
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A reference to what an expression designates, which is the same whenever it is evaluated."""
+
+    node: "Expr | Thing"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A known function, or a lambda with the variables that it copied, by the keys of the originals."""
+
+    declaration: RawCursor | None
+    copies: "Mapping[int, Symbol]" = field(default_factory=dict)
+
+
+Symbol = Variable | ArrayVariable | Constant | Object | InMemory | Alias | Function
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A value that isn't a node: an object or a function, known when reading. ``effects`` are run before it is used."""
+
+    type: CType
+    symbol: Object | Function
+    effects: tuple[Expr, ...] = ()

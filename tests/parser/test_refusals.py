@@ -1,0 +1,126 @@
+"""Errors inside the kernel and what it calls, in plain words with their place; host code never refuses."""
+
+import pytest
+from clang.cindex import Cursor
+
+from gemmviz.model.errors import SourceError
+from gemmviz.parser.refusals import check, check_all
+from gemmviz.parser.source_text import SourceText
+from gemmviz.parser.unit import Unit, parse
+
+BEFORE = "template <int N> struct T { static const int v = T<N - 1>::v; }; float host(int); constexpr int TILE = 4;\n"
+
+
+def unit_of(body: str, before: str = BEFORE, **files: str) -> Unit:
+    text = f"{before}__global__ void k(const float* A, float* C, int M) {{\n{body}\n}}\nint main() {{ nonsense; }}\n"
+    return parse(SourceText("k.cu", {"k.cu": text, **{name.replace("_h", ".h"): each for name, each in files.items()}}))
+
+
+def kernel(unit: Unit) -> Cursor:
+    return next(each for each in unit.declarations() if each.spelling == "k")
+
+
+def refused(unit: Unit) -> SourceError:
+    with pytest.raises(SourceError) as caught:
+        check(unit, kernel(unit))
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("body", "column", "message", "remedy"),
+    [
+        ("int i = 0\nC[i] = 1.0f;", 10, "this can't be read: expected ';' at end of declaration", None),
+        ("flaot x = 1.0f;", 1, "'flaot' is not a known type", "did you mean float?"),
+        ("float sum; C[0] = summ;", 19, "'summ' is not declared", "did you mean sum?"),
+        ("C[0] = __shfl_donw_sync(0, 1, 1);", 8, "'__shfl_donw_sync' is not declared", "did you mean __shfl_down_sync?"),
+        ("/* 矩阵 */ C[0] = summ;", 17, "'summ' is not declared", None),
+        ("C[0] = A;", 8, "a const float* can't become a float", None),
+        ("C[threadIdx.w] = 1.0f;", 13, "uint3 has no member w", None),
+        ("C[1.5f] = 1.0f;", 2, "this can't be an index: it is no integer", "convert it to int"),
+        ("const int i = 1; i = 2;", 20, "i is const and can't be assigned", None),
+        ("float s[M];", 8, "an array's size must be known when it is compiled", "make it a constant"),
+        ('static_assert(sizeof(float) == 8, "wide");', 15, 'static_assert fails: "wide"', None),
+        ("C[0] = fmaf(1.0f, 2.0f);", 8, "fmaf takes 3 arguments, not 2", None),
+        ("A[0] = 4.0f;", 6, "const elements can't be assigned", None),
+        ("int q = 3; int q = 4;", 16, "q is declared twice", "rename one of them"),
+        ("A[0].x = 1.0f;", 5, "a const float has no members", None),
+        ("C[0] = host(1);", 8, "host is a host function, which a kernel can't call", "write __device__ before it"),
+        ("C[0] = max(1, 2.0f);", 8, "several functions max fit these arguments", "convert the operands to one type"),
+    ],
+)
+def test_plain_words_place_and_way_out(body: str, column: int, message: str, remedy: str | None) -> None:
+    error = refused(unit_of(body))
+    assert (error.message, error.remedy) == (message, remedy)
+    assert error.place is not None
+    assert (error.place.line, error.place.column) == (3, column)
+
+
+@pytest.mark.parametrize(
+    "body", ["int q{3.5};", "dim3 d = {M, 1, 1};", "register int i = 0;", 'const char* s = "a";', "printf(s);"][:4]
+)
+def test_what_nvcc_accepts_is_accepted(body: str) -> None:
+    unit = unit_of(body)
+    check(unit, kernel(unit))
+
+
+def test_an_error_in_a_function_that_the_kernel_calls() -> None:
+    callees = "__device__ float f(float x) { return y; }\n__device__ float g(float x) { return f(x); }\n__device__ float h() { return z; }\n"
+    error = refused(unit_of("C[0] = g(1.0f);", callees))
+    assert str(error) == "1:38: 'y' is not declared"
+
+
+def test_an_error_in_a_template_is_the_kernels() -> None:
+    assert refused(unit_of("C[0] = T<1000>::v;")).message == "templates are instantiated more than 256 deep"
+
+
+def test_an_error_in_another_file_is_placed_at_the_kernel_and_names_that_file() -> None:
+    unit = unit_of("C[0] = f();", '#include "u.h"\n', u_h="\n__device__ float f() { return y; }\n")
+    error = refused(unit)
+    assert error.message == "'y' is not declared (line 2 of u.h)"
+    assert error.place is not None
+    assert error.place.line == 2
+
+
+def test_missing_headers_are_named() -> None:
+    unit = unit_of("C[0] = helper();", '#include "foo.cuh"\n#include <vector>\n#include <bar/x.h>\n')
+    assert unit.missing == ("foo.cuh", "bar/x.h")
+    error = refused(unit)
+    assert error.remedy == "foo.cuh, bar/x.h are not in the project's folder: open the folder that has them"
+    assert error.id == "unknown-name"
+
+
+def test_a_text_in_which_there_is_no_kernel() -> None:
+    with pytest.raises(SourceError, match="this can't be read: expected"):
+        check_all(parse(SourceText("k.cu", {"k.cu": "__global__ void k(float* C {\n"})))
+
+
+def test_a_missing_comma_between_asm_operands_is_corrected_and_noted() -> None:
+    unit = unit_of('int x;\nasm volatile("add.s32 %0, %1, %2;" : "=r"(x) : "r"(M)\n  "r"(f(M)));\n', "__device__ int f(int);\n")
+    check(unit, kernel(unit))
+    assert unit.notes == ("a comma is missing between the asm operands in line 4, which nvcc accepts",)
+
+
+@pytest.mark.parametrize(
+    "definition",
+    ["#define TILE 4", "#ifndef TILE\n#define TILE 4\n#endif", "#define TILE \\\n 4", "constexpr int TILE = 4;", "static const int A = f(1, 2), TILE = (4), B = 3;", "#undef TILE\n# define TILE 4 // four"],
+)  # fmt: skip
+def test_a_parameter_beats_the_files_own_definition(definition: str) -> None:
+    text = f"{definition}\n__shared__ float s[TILE];\n"
+    lines = text.count("\n")
+    unit = parse(SourceText("k.cu", {"k.cu": text.replace("f(1, 2)", "1")}, macros={"TILE": "16"}))
+    assert unit.errors == ()
+    array = list(unit.declarations())[-1]
+    assert array.type.get_array_size() == 16
+    assert array.location.line == lines
+
+
+def test_includes_are_found_in_folders_of_the_project() -> None:
+    files = {
+        "src/a.cu": '#include "../deep.h"\n#include <inner/b.h>\n#include "c.h"\nint a = DEEP + B + C;\n',
+        "deep.h": "#pragma once\n#define DEEP 1\n",
+        "include/inner/b.h": '#include "../../deep.h"\n#define B DEEP\n',
+        "other/c.h": '#include "d.h"\n',
+        "other/d.h": "#define C 1\n",
+    }
+    unit = parse(SourceText("src/a.cu", files))
+    assert (unit.errors, unit.missing) == ((), ())
