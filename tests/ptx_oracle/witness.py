@@ -46,8 +46,8 @@ class Witness:
 def compiled(setup: Setup) -> tuple[str, str]:
     """PTX of the real kernel as written, and the name of its entry."""
     spec = setup.kernel
-    source = real_source(spec, bound(setup).program, macros_of(spec, setup.parameters))
-    given = [str(setup.parameters.get(each, each)) for each in spec.template_arguments]
+    source = real_source(spec, bound(setup).program, macros_of(spec, setup.definitions))
+    given = [str(setup.definitions.get(each, each)) for each in spec.template_arguments]
     entry = f"{spec.function}<{', '.join(given)}>" if given else spec.function
     include = [f"-I{cuda_include()}"] if cuda_include() else []
     headers = _HEADERS | dict(source.headers)

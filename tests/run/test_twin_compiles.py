@@ -19,7 +19,7 @@ OPTIONS = ("--gpu-architecture=sm_90", "--std=c++17")
 
 def compile_twin(setup: Setup, *options: str) -> bytes:
     include = [f"-I{cuda_include()}"] if cuda_include() else []
-    text = twin_for(setup.kernel, setup.parameters).text
+    text = twin_for(setup.kernel, setup.definitions).text
     code, _ = sure(nvrtc()).compiled(text, [*OPTIONS, *include, *options], form="CUBIN")
     return code
 

@@ -40,7 +40,7 @@ class HostTwins:
         text = f'#include "{SHIM}"\n'
         for number, setup in enumerate(setups):
             twin = (
-                twin_for(setup.kernel, setup.parameters)
+                twin_for(setup.kernel, setup.definitions)
                 .text.replace('extern "C" {', "inline namespace c {")
                 .replace('extern "C"', "")
             )
@@ -66,7 +66,7 @@ class HostTwins:
         """The steps of one kernel, their elements (steps, threads), and C."""
         setup = self.setups[number]
         binding = bound(setup)
-        launch, twin = binding.launch, twin_for(setup.kernel, setup.parameters)
+        launch, twin = binding.launch, twin_for(setup.kernel, setup.definitions)
         blocks = blocks or BlockRange.all(launch)
         space = ThreadSpace(launch, blocks)
         data = matrices(setup.problem, binding.shapes, binding.element_types, setup.filling, lambda: False)
