@@ -119,7 +119,7 @@ def test_instrument_prints_the_twin(capsys: pytest.CaptureFixture[str]) -> None:
         (["counts", "nonsense"], 2, "there is no kernel 'nonsense'"),
         (["counts", "04_tiled", "-D", "TILE_WIDTH=64"], 2, "nearest that works: TILE_WIDTH = 32"),
         (["counts", "04_tiled", "-D", "TILE_WIDTH"], 2, "write -D NAME=NUMBER"),
-        (["counts", "04_tiled", "-m", "0"], 2, "at least one row"),
+        (["counts", "04_tiled", "-m", "0"], 2, "at least 1"),
         (["info", "missing.gvt"], 2, "no such file"),
         (["export", "missing.toml", "-o", "x.svg"], 2, "no such file"),
         (["export", "04_tiled", "--camera", "2", "-o", "x.svg"], 2, "write ZOOM,X,Y"),

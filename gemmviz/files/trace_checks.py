@@ -62,7 +62,9 @@ def _check_array(array: MemoryArray, trace: Trace, file: str) -> None:
         refuse(file, f"its array {array.name!r} is invalid")
     if array.space == "shared" and math.prod(array.shape) * array.itemsize > BOUNDS.shared_bytes:
         refuse(file, f"its array {array.name!r} is larger than shared memory")
-    if array.space == "global" and trace.setup.problem.shapes.get(array.name) != array.shape:
+    problem = trace.setup.problem
+    is_open = array.name in problem.formulas  # its shape depends on the kernel's parameters
+    if array.space == "global" and not is_open and problem.shapes.get(array.name) != array.shape:
         refuse(file, "its matrices don't fit its problem")
 
 

@@ -13,7 +13,7 @@ from gemmviz.model.kernel import KernelSpec
 DEFAULT_KERNEL = "04_tiled"
 LESSONS_FOLDER = "assets/lessons"
 COURSE = "course"
-_COURSE = "kernels/course"
+_COURSE, _PATTERNS = "kernels/course", "kernels/patterns"
 
 
 def kernel_names() -> list[str]:
@@ -26,9 +26,14 @@ def lesson_kernel_names() -> list[str]:
     return [path.stem for path in resources(_COURSE, "*.cu")]
 
 
+def pattern_kernel_names() -> list[str]:
+    """Names of the kernels of other problems than the multiplication of matrices."""
+    return [path.stem for path in resources(_PATTERNS, "*.cu")]
+
+
 def all_kernel_names() -> list[str]:
-    """Names of all shipped kernels: the ladder's, then the lessons'."""
-    return [*kernel_names(), *lesson_kernel_names()]
+    """Names of all shipped kernels: the ladder's, those of other problems, then the lessons'."""
+    return [*kernel_names(), *pattern_kernel_names(), *lesson_kernel_names()]
 
 
 def lesson_names() -> list[str]:
@@ -49,8 +54,9 @@ def load_kernel(name: str) -> KernelSpec:
     full_name = next((each for each in names if name in (each, each.partition("_")[2])), None)
     if full_name is not None:
         return read_kernel(resource(f"kernels/{full_name}.cu"), is_shipped=True)
-    if name in lesson_kernel_names():
-        return read_kernel(resource(f"{_COURSE}/{name}.cu"), is_shipped=True)
+    for folder, others in ((_PATTERNS, pattern_kernel_names()), (_COURSE, lesson_kernel_names())):
+        if name in others:
+            return read_kernel(resource(f"{folder}/{name}.cu"), is_shipped=True)
     if name in lesson_names():
         raise UsageError(f"{name!r} is a lesson, not a kernel", remedy=f"open it with: gemmviz {name}")
     remedy = closest(name, all_kernel_names()) or f"the kernels are {', '.join(names)}"

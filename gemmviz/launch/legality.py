@@ -220,7 +220,11 @@ def other_choices(setup: Setup) -> Iterator[tuple[str, int, Setup]]:
 
 
 def legal_choices(kernel: KernelSpec, problem: Problem, **others: Any) -> Iterator[Setup]:
-    """Setups for every choice of the kernel's parameters that can run this problem. ``others`` are the setup's other fields."""
+    """Setups for every choice of the kernel's parameters that can run this problem, none for a problem of another kind.
+    ``others`` are the setup's other fields.
+    """
+    if problem.kind is not kernel.problem.kind:
+        return
     choices = [parameter.choices or (parameter.default,) for parameter in kernel.parameters]
     for values in itertools.product(*choices):
         setup = setup_for(kernel, problem, dict(zip(kernel.defaults, values, strict=True)), **others)

@@ -1,4 +1,4 @@
-"""Initial contents of the matrices."""
+"""Initial contents of the inputs."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -15,13 +15,13 @@ _RANDOM = ("pattern", "random")
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """Contents of A and B. ``random``: uniform in [-1, 1), the same for the same seed; ``index``: each element its own number;
-    ``ones``: all 1.
+    """Contents of the inputs, A and B of a multiplication. ``random``: uniform in [-1, 1), the same for the same seed;
+    ``index``: each element its own number; ``ones``: all 1.
 
     Raises SettingError for an unknown pattern, or a seed that is negative or beyond 31 bits.
     """
 
-    pattern: Annotated[Pattern, Control("Values", "What A and B hold before the kernel runs", "--fill", PATTERNS)] = "random"
+    pattern: Annotated[Pattern, Control("Values", "What the inputs hold before the kernel runs", "--fill", PATTERNS)] = "random"
     seed: Annotated[int, Control("Seed", _SEED, "--seed", most=MOST_SEED, needs=_RANDOM, unless=_NO_SEED)] = 0
 
     def __post_init__(self) -> None:

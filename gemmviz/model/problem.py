@@ -11,6 +11,7 @@ from gemmviz.model.setting import Control, Setting
 
 _LARGEST, _MOST_ELEMENTS, _MOST_ARRAYS, _MOST_DIMENSIONS = 2**31 - 1, 2**31, 16, 4
 _WORDS = ("kind", "arrays", "outputs")
+_TAKEN = ("device", "blocks", "phases", "pattern", "seed")  # names of other settings
 Formulas = tuple[str, ...]
 
 
@@ -106,6 +107,11 @@ class Problem:
                 raise SettingError(f"this problem has no size {name}", names=(name,), remedy=remedy)
         merged = {**self._numbers, **numbers}
         return Problem(kind=self.kind.name, arrays=self.formulas, outputs=self.outputs, **merged)
+
+    def at_side(self, side: int) -> "Problem":
+        """A copy whose matrices have sides of this length, and whose vectors have as many elements as such a matrix."""
+        dimensions = {size.name: size.dimension for size in self.kind.sizes}
+        return self.__replace__(**{name: side**power for name in self.sizes if (power := dimensions.get(name, 0))})
 
     # Arrays
 
@@ -256,6 +262,8 @@ def _ordered(kind: ProblemKind, numbers: Mapping[str, object]) -> Iterator[tuple
         if name not in known and not kind.is_open:
             remedy = closest(name, known) or f"it has {', '.join(known)}"
             raise SettingError(f"a problem of kind {kind.name} has no size {name!r}", names=(name,), remedy=remedy)
+        if name in _TAKEN:
+            raise SettingError(f"a size of a problem can't be named {name}", names=(name,), remedy="choose another name")
         if isinstance(number, bool) or not isinstance(number, int | float if name in factors else int):
             what = "a number" if name in factors else "a whole number"
             raise SettingError(f"{name}: expected {what}, not {number!r}", names=(name,))

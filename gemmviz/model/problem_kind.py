@@ -19,13 +19,15 @@ Shape = tuple[int, ...]
 @dataclass(frozen=True, slots=True)
 class Size:
     """One size of a problem. ``control`` describes it in forms and command lines. An optional size is part of a problem only
-    if it is given.
+    if it is given. ``dimension``: 1 for a side of a matrix, 2 for the length of a vector, which grows like a matrix, 0 for a
+    size that stays as it is when a problem grows.
     """
 
     name: str
     control: Control
     default: int = 8
     is_optional: bool = False
+    dimension: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class SpeedCase:
     the real kernel and ``share_of_cublas``, None if unknown; ``rate_source``: origin of the rate. ``reason`` and ``proof``: the
     limiting factor and the evidence, "" until known. ``so_far``: flops and bytes of each level for the watched threads up to
     now. ``effects``: results before and after a suggestion was applied; ``no_counts``: why the launch can't be counted.
+    ``least_bytes``: of all arrays together, 0 until known.
     """
 
     what: str
@@ -60,6 +61,7 @@ class SpeedCase:
     so_far: tuple[float, tuple[float, ...]] | None = None
     effects: tuple[Effect, ...] = ()
     no_counts: str = ""
+    least_bytes: int = 0
 
     @property
     def lacks_dram(self) -> bool:

@@ -128,7 +128,10 @@ def launch_lines(setup: Setup, launch: Launch) -> list[str]:
     """The launch in threads, warps and blocks, and its registers."""
     device = device_for(setup)
     warps = -(-launch.threads_per_block // device.warp_size)
-    lines = [
+    kind = setup.problem.kind
+    what = f"{kind.title}: {kind.formula}" if kind.formula else kind.title
+    lines = [] if setup.problem.is_multiply else [what]
+    lines += [
         f"Block {_product(launch.block)} = {many(launch.threads_per_block, 'thread')}, {many(warps, 'warp')}",
         f"Grid {_product(launch.grid)} = {many(launch.block_count, 'block')}",
     ]

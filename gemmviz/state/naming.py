@@ -47,6 +47,6 @@ def title_of(shot: Shot, name: str = "") -> str:
     if name:
         return f"{view} · {name} – gemmviz"
     setup = shot.setup
-    sizes = " × ".join(map(str, setup.problem.sizes.values()))
+    sizes = setup.problem.text()
     parameters = "".join(f", {name} = {value}" for name, value in setup.parameters.items())
     return f"{setup.kernel.name} · {sizes}{parameters} · {view} · {focus_name(shot.focus)} – gemmviz"

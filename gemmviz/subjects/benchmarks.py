@@ -59,7 +59,7 @@ class Benchmarks:
     def progress(self) -> str:
         """Progress of the measurement, and the row measured last, for display."""
         row = None if self._measured is None or not self.done else self._measured.rows[-1]
-        latest = "" if row is None else f": {row.label}, N = {row.problem.N}"
+        latest = "" if row is None else f": {row.label}, {row.problem}"
         return f"{self.done} of {self.cases}{latest}"
 
     def measure(self, gpu: RemoteGpu, device: str, sizes: str) -> None:

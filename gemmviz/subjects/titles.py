@@ -15,4 +15,4 @@ def kernel_title(setup: Setup) -> str:
 
 def launch_title(setup: Setup) -> str:
     """The kernel with its parameters and sizes."""
-    return f"{kernel_title(setup)}, {' × '.join(map(str, setup.problem.sizes.values()))}"
+    return f"{kernel_title(setup)}, {setup.problem.text()}"

@@ -104,6 +104,16 @@ class QuizKind:
 
 
 def element_at(matrix: MemoryArray, row: int, column: int) -> str | None:
-    """An element by its indices; None if outside of the matrix."""
-    is_inside = 0 <= row < matrix.shape[0] and 0 <= column < matrix.shape[-1]
-    return PLAIN.element(matrix.name, row, column) if is_inside else None
+    """An element by its indices; None if outside of the matrix, and for a vector, which has no rows."""
+    is_inside = len(matrix.shape) > 1 and 0 <= row < matrix.extents[0] and 0 <= column < matrix.extents[1]
+    return PLAIN.named(matrix, matrix.element_at(row, column)) if is_inside else None
+
+
+def neighbours(matrix: MemoryArray, element: int) -> list[tuple[str | None, str]]:
+    """Wrong choices around an element of a vector; none for a matrix."""
+    near = (
+        (element + 1, "the next element"), (element - 1, "the previous element"), (element // 2, "half of the index"),
+        (element + 32, "the element of the next warp"), (element - 32, "the element of the previous warp"),
+    )  # fmt: skip
+    is_vector = len(matrix.shape) == 1
+    return [(PLAIN.named(matrix, at), why) for at, why in near if is_vector and 0 <= at < matrix.size and at != element]

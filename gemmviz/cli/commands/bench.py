@@ -81,13 +81,14 @@ def _names(kernels: list[KernelSpec]) -> set[str]:
 
 def benchmark_table(benchmark: Benchmark) -> str:
     """Return GFLOP/s by kernel and size as a Markdown table, with the source of the numbers."""
-    sizes = sorted({row.problem.M for row in benchmark.rows})
-    labels = list(dict.fromkeys(row.label for row in benchmark.rows))
+    rows = [row for row in benchmark.rows if row.problem.is_multiply]
+    sizes = sorted({row.problem.M for row in rows})
+    labels = list(dict.fromkeys(row.label for row in rows))
     lines = [f"| GFLOP/s, N = | {' | '.join(map(str, sizes))} |", f"|---|{'---:|' * len(sizes)}"]
     for label in labels:
         cells = []
         for size in sizes:
-            row = next((each for each in benchmark.rows if each.label == label and size == each.problem.M), None)
+            row = next((each for each in rows if each.label == label and size == each.problem.M), None)
             cells.append(number(row.gflops) if row is not None and row.gflops else "")
         lines.append(f"| {label} | {' | '.join(cells)} |")
     return "\n".join([*lines, "", f"{benchmark.source}; host {benchmark.host}"])

@@ -22,6 +22,7 @@ from gemmviz.cli.command import (
     wrong_result,
 )
 from gemmviz.cli.interruption import interruptible
+from gemmviz.files.codec import to_plain
 from gemmviz.files.devices import device_names
 from gemmviz.launch.legality import can_run
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -190,7 +191,7 @@ def _facts(a: LaunchFacts, b: LaunchFacts) -> dict[str, Any]:
     def side(counted: LaunchFacts) -> dict[str, Any]:
         setup = counted.setup
         return {
-            "kernel": setup.kernel.name, "problem": setup.problem.sizes, "parameters": dict(setup.parameters),
+            "kernel": setup.kernel.name, "problem": to_plain(setup.problem), "parameters": dict(setup.parameters),
             "time_ms": counted.time_ms, "time_source": counted.time_source or counted.no_speed,
         }  # fmt: skip
 

@@ -8,6 +8,7 @@ from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
 from gemmviz.analysis.memory.counts import Counts, LaunchCounter, LaunchCounts, loads_per_element, totals
 from gemmviz.cli.command import Command, add_json, add_on, add_timeout, engine_of, print_json, report_hazards
+from gemmviz.files.codec import to_plain
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
@@ -59,7 +60,7 @@ def _facts(setup: Setup, counts: LaunchCounts, hazards: list[Hazard]) -> dict[st
         for (site, operand), counted in counts.accesses.items()
     ]  # fmt: skip
     return {
-        "kernel": setup.kernel.name, "problem": setup.problem.sizes, "parameters": dict(setup.parameters),
+        "kernel": setup.kernel.name, "problem": to_plain(setup.problem), "parameters": dict(setup.parameters),
         "device": setup.device, "grid": launch.grid, "block": launch.block, "blocks_counted": launch.block_count,
         "totals": totals(counts), "sites": sites,
         "phases": [{"phase": n + 1 if n >= 0 else None, **_numbers(counted)} for n, counted in sorted(counts.phases.items())],

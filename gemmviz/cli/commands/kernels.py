@@ -4,17 +4,21 @@ import argparse
 from typing import Any
 
 from gemmviz.cli.command import Command, add_json, print_json
-from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, load_kernel
+from gemmviz.files.codec import to_plain
+from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, load_kernel, pattern_kernel_names
 from gemmviz.model.kernel import KernelSpec
 
 
 def _run(args: argparse.Namespace) -> int:
     kernels = [load_kernel(name) for name in kernel_names()]
+    others = [load_kernel(name) for name in pattern_kernel_names()]
     lessons = [load_kernel(name) for name in lesson_kernel_names()]
     if args.json:
-        print_json([_facts(kernel) for kernel in (*kernels, *lessons)])
+        print_json([_facts(kernel) for kernel in (*kernels, *others, *lessons)])
         return 0
     _list(kernels)
+    print("\nof other problems:")
+    _list(others)
     print("\nin lessons:")
     _list(lessons)
     return 0
@@ -33,7 +37,7 @@ def _facts(kernel: KernelSpec) -> dict[str, Any]:
     ]
     return {
         "name": kernel.name, "title": kernel.title, "description": " ".join(kernel.description.split()), "entry": kernel.entry,
-        "problem": kernel.problem.sizes, "parameters": parameters,
+        "problem": to_plain(kernel.problem), "parameters": parameters,
     }  # fmt: skip
 
 

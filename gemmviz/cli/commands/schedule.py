@@ -23,7 +23,7 @@ def _run(args: argparse.Namespace) -> int:
         gpu, record = engine.gpu(), engine.schedule(setup)
     if args.json:
         print(json.dumps({
-            "kernel": setup.kernel.name, "problem": setup.problem.sizes, "parameters": dict(setup.parameters),
+            "kernel": setup.kernel.name, "problem": to_plain(setup.problem), "parameters": dict(setup.parameters),
             "gpu": to_plain(gpu), "tick_ns": record.tick_ns, "sm": record.sm.tolist(), "start_ns": record.start_ns.tolist(),
             "stop_ns": record.stop_ns.tolist(),
         }))  # fmt: skip

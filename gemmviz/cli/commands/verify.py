@@ -20,6 +20,7 @@ from gemmviz.launch.sizes import parse_sizes
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.gpu import Gpu
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters
@@ -31,6 +32,11 @@ from gemmviz.subjects.counting import launch_counts
 AS_WRITTEN = "as written"
 _VERIFIED = ((8, 8, 8), (24, 16, 32), (128, 128, 128), (100, 70, 50), (192, 64, 128), (512, 512, 512))
 Row = dict[str, Any]
+
+
+def _problem(kernel: KernelSpec, size: tuple[int, int, int]) -> Problem:
+    """The multiplication of these sizes, or the kernel's own problem with sides of the first."""
+    return Problem(*size) if kernel.problem.is_multiply else kernel.problem.at_side(size[0])
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +56,7 @@ def _run(args: argparse.Namespace) -> int:
         gpu = engine.gpu()
         rows: list[Row] = []
         for kernel in kernels:
-            setups = [each for size in problems for each in legal_choices(kernel, Problem(*size), device=args.device)]
+            setups = [each for size in problems for each in legal_choices(kernel, _problem(kernel, size), device=args.device)]
             rows += [_row(engine, setup, counters) for setup, counters in zip(setups, engine.verify(setups), strict=True)]
             record = _record(gpu, rows)
             if args.output is not None:
@@ -73,7 +79,7 @@ def _row(engine: RemoteGpu, setup: Setup, hardware: Counters) -> Row:
     assert measured.timing is not None
     assert measured.check is not None
     return {
-        "kernel": setup.kernel.name, "sha256": setup.kernel.text_hash, "problem": setup.problem.sizes,
+        "kernel": setup.kernel.name, "sha256": setup.kernel.text_hash, "problem": to_plain(setup.problem),
         "parameters": dict(setup.parameters), "largest_error": measured.check.worst_error, "ours": ours, **to_plain(hardware),
         "as_compiled": _as_compiled(setup, ours, hardware.counters), "measured_ns": round(measured.timing.median_ms * 1e6),
     }  # fmt: skip
@@ -99,7 +105,7 @@ def _record(gpu: Gpu, rows: list[Row]) -> Row:
 
 def _verdict(row: Row) -> str:
     values = ", ".join(f"{name} = {value}" for name, value in row["parameters"].items())
-    lines = [f"{row['kernel']}{f' ({values})' if values else ''}, {Problem(**row['problem'])}"]
+    lines = [f"{row['kernel']}{f' ({values})' if values else ''}, {Problem.of_flat(row['problem'])}"]
     for name, ours in row["ours"].items():
         counter = row["counters"][name]
         lines.append(f"  {name.replace('_', ' '):28} {ours:>14,} {counter:>14,} {counter - ours:>+12,}")

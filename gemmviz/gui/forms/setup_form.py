@@ -80,7 +80,7 @@ class SetupForm(QWidget):
         self.kernel.setCurrentIndex(row)
 
     def _make_rows(self, fields: list[Field]) -> None:
-        """Replace the rows with one for each field, fields of the multiplication first."""
+        """Replace the rows with one for each field, fields of the problem first."""
         if self.callout is not None:
             self.callout.clear()  # it may point at a row that is removed
         for label in (self.launch, self.limits):
@@ -88,7 +88,8 @@ class SetupForm(QWidget):
                 self._form.takeRow(label)
         while self._form.rowCount() > self._own_rows:
             self._form.removeRow(self._own_rows)
-        numbers = set(self.model.session.shot.setup.sizes_and_parameters)
+        setup = self.model.session.shot.setup
+        numbers = {*setup.problem.numbers, *setup.parameters}
         self._kinds = [(field.name, field.kind) for field in fields]
         self.controls = {field.name: control_for(field, self._change, self.model.released.emit) for field in fields}
         letters = _Letters("kr")

@@ -42,7 +42,7 @@ class TimelineSlider(QSlider):
         self._painter = ScenePainter()
         self._pixmap: QPixmap | None = None
         self.setAccessibleName("Step")
-        self.setToolTip("The run: loads of A and B, stores into tiles, products, stores of C. Click to go to a step")
+        self.setToolTip("The run: loads of inputs, stores into tiles, computation, stores of outputs. Click to go to a step")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setFixedHeight(_HIGH)

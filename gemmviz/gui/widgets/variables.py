@@ -21,7 +21,7 @@ class Variables(QWidget):
         self.title = line("faint")
         self.title.setText("Variables")
         self.table = Table("Variables", ["", ""], stretched=1)
-        self.table.setToolTip("Variables of the thread after this step. Click an element of C to follow its thread")
+        self.table.setToolTip("Variables of the thread after this step. Click an element of the result to follow its thread")
         self.table.horizontalHeader().hide()
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         column = QVBoxLayout(self)

@@ -18,8 +18,8 @@ def tour_stops(replay: ReplayPage, docks: Docks) -> list[TourStep]:
     """Return widget, title and text of each caption."""
     stage = (
         "B is above C, A is to its left, and the block's shared tiles are between them. Bright cells are accessed in this "
-        "step. Copies move from a matrix to a tile and to a thread. Hover over a cell for details. Click an element of C to "
-        "follow its thread."
+        "step. Copies move from a matrix to a tile and to a thread. Hover over a cell for details. Click an element of the "
+        "result to follow its thread."
     )
     time = (
         "Press Space to play or pause, an arrow key for one step, Page Up or Page Down for one phase. + and − change the speed."

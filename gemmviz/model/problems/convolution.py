@@ -33,8 +33,8 @@ KIND = ProblemKind(
     "Convolution, 2-D",
     "out[i, j] = sum of filter[r, s] · in[i + r - radius, j + s - radius], zero outside",
     (
-        Size("rows", Control("Rows", "Rows of in and out", least=1), 16),
-        Size("columns", Control("Columns", "Columns of in and out", least=1), 16),
+        Size("rows", Control("Rows", "Rows of in and out", least=1), 16, dimension=1),
+        Size("columns", Control("Columns", "Columns of in and out", least=1), 16, dimension=1),
         _RADIUS,
     ),
     (
@@ -51,7 +51,7 @@ ONE_DIMENSION = ProblemKind(
     "convolution_1d",
     "Convolution, 1-D",
     "out[i] = sum of filter[r] · in[i + r - radius], zero outside",
-    (Size("n", Control("n", "Number of elements of in and out", least=1), 256), _RADIUS),
+    (Size("n", Control("n", "Number of elements of in and out", least=1), 256, dimension=2), _RADIUS),
     (
         ProblemArray("in", "input", lambda sizes: (sizes["n"],)),
         ProblemArray("filter", "input", lambda sizes: (_width(sizes),)),

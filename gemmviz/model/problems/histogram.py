@@ -17,7 +17,7 @@ KIND = ProblemKind(
     "Histogram",
     "out[b] = number of i with in[i] = b",
     (
-        Size("n", Control("n", "Number of elements of in", least=1), 256),
+        Size("n", Control("n", "Number of elements of in", least=1), 256, dimension=2),
         Size("bins", Control("Bins", "Number of counts: in holds 0 to bins - 1", least=1), 16),
     ),
     (

@@ -17,8 +17,8 @@ KIND = ProblemKind(
     "Matrix-vector multiplication",
     "y = A · x",
     (
-        Size("rows", Control("Rows", "Rows of A, elements of y", least=1), 16),
-        Size("columns", Control("Columns", "Columns of A, elements of x", least=1), 32),
+        Size("rows", Control("Rows", "Rows of A, elements of y", least=1), 16, dimension=1),
+        Size("columns", Control("Columns", "Columns of A, elements of x", least=1), 32, dimension=1),
     ),
     (
         ProblemArray("A", "input", lambda sizes: (sizes["rows"], sizes["columns"])),

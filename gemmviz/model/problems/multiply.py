@@ -52,9 +52,9 @@ KIND = ProblemKind(
     "Matrix multiplication",
     "C = A · B",
     (
-        Size("M", Control("M", "rows of A and C", "-m", least=1)),
-        Size("N", Control("N", "columns of B and C", "-n", least=1)),
-        Size("K", Control("K", "columns of A, rows of B", "-k", least=1)),
+        Size("M", Control("M", "rows of A and C", "-m", least=1), dimension=1),
+        Size("N", Control("N", "columns of B and C", "-n", least=1), dimension=1),
+        Size("K", Control("K", "columns of A, rows of B", "-k", least=1), dimension=1),
         Size("batch", Control("Batch", "Number of multiplications", least=1), 1, is_optional=True),
     ),
     (

@@ -17,8 +17,9 @@ def _reference(question: Question) -> Answer:
     right[: len(starts)] = np.add.reduceat(values, starts)
     magnitude[: len(starts)] = np.add.reduceat(np.abs(values), starts)
     places, after = question.places[0], np.asarray(question.after["out"], np.float64).ravel()
+    are_stretches = bool((np.abs(after - right) <= length * question.roundoff * magnitude).all())
     allowed = len(values) * question.roundoff * np.abs(values).sum()
-    if parts > 1 and len(places) == parts and abs(after.sum() - values.sum()) <= allowed:
+    if not are_stretches and len(places) == parts > 1 and abs(after.sum() - values.sum()) <= allowed:
         right = after
     return Answer(right[places], magnitude[places], length)
 
@@ -27,7 +28,7 @@ KIND = ProblemKind(
     "reduction",
     "Reduction",
     "out = sum of in[i]",
-    (Size("n", Control("n", "Number of elements of in", least=1), 256),),
+    (Size("n", Control("n", "Number of elements of in", least=1), 256, dimension=2),),
     (
         ProblemArray("in", "input", lambda sizes: (sizes["n"],)),
         ProblemArray("out", "output", lambda sizes: (1,)),

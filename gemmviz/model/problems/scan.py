@@ -26,7 +26,7 @@ def _kind(name: str, title: str, formula: str) -> ProblemKind:
         name,
         title,
         formula,
-        (Size("n", Control("n", "Number of elements", least=1), 256),),
+        (Size("n", Control("n", "Number of elements", least=1), 256, dimension=2),),
         (ProblemArray("in", "input", _shape), ProblemArray("out", "output", _shape)),
         _inclusive if name == "scan" else _exclusive,
         flops=lambda sizes: sizes["n"] - 1,

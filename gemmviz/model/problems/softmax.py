@@ -26,8 +26,8 @@ KIND = ProblemKind(
     "Softmax",
     "out[i, j] = exp(in[i, j]) / sum of exp(in[i, k])",
     (
-        Size("rows", Control("Rows", "Rows, each with a softmax of its own", least=1), 16),
-        Size("columns", Control("Columns", "Elements of a row", least=1), 32),
+        Size("rows", Control("Rows", "Rows, each with a softmax of its own", least=1), 16, dimension=1),
+        Size("columns", Control("Columns", "Elements of a row", least=1), 32, dimension=1),
     ),
     (ProblemArray("in", "input", _shape), ProblemArray("out", "output", _shape)),
     _reference,

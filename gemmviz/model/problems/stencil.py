@@ -21,7 +21,7 @@ KIND = ProblemKind(
     "Stencil",
     "out[i] = in[i - radius] + … + in[i + radius], zero outside",
     (
-        Size("n", Control("n", "Number of elements", least=1), 256),
+        Size("n", Control("n", "Number of elements", least=1), 256, dimension=2),
         Size("radius", Control("Radius", "Neighbours on each side", least=1), 3),
     ),
     (

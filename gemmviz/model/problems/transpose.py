@@ -17,8 +17,8 @@ KIND = ProblemKind(
     "Transposition",
     "out[j, i] = in[i, j]",
     (
-        Size("rows", Control("Rows", "Rows of in, columns of out", least=1), 16),
-        Size("columns", Control("Columns", "Columns of in, rows of out", least=1), 16),
+        Size("rows", Control("Rows", "Rows of in, columns of out", least=1), 16, dimension=1),
+        Size("columns", Control("Columns", "Columns of in, rows of out", least=1), 16, dimension=1),
     ),
     (
         ProblemArray("in", "input", lambda sizes: (sizes["rows"], sizes["columns"])),

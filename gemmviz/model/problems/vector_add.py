@@ -19,7 +19,7 @@ KIND = ProblemKind(
     "vector_add",
     "Vector addition",
     "C[i] = A[i] + B[i]",
-    (Size("n", Control("n", "Number of elements of each vector", least=1), 256),),
+    (Size("n", Control("n", "Number of elements of each vector", least=1), 256, dimension=2),),
     (ProblemArray("A", "input", _shape), ProblemArray("B", "input", _shape), ProblemArray("C", "output", _shape)),
     _reference,
     flops=lambda sizes: sizes["n"],

@@ -21,9 +21,12 @@ class RecordedTimes(Engine):
             row = benchmark.find(kernel.text_hash, setup.parameters, setup.problem)
             if row is not None and row.timing is not None:
                 return KernelSpeed(row, benchmark.share_of_cublas(row), benchmark.source)
-        sizes = sorted({row.problem.N for each in of_device for row in each.rows if row.source_hash == kernel.text_hash})
-        if sizes:
+        problems = {row.problem for each in of_device for row in each.rows if row.source_hash == kernel.text_hash}
+        if problems and setup.problem.is_multiply:
+            sizes = sorted(problem.N for problem in problems if problem.is_multiply)
             where = f"{device.name} has records for N = {sizes[0]} to {sizes[-1]}, see Benchmark"
+        elif problems:
+            where = f"{device.name} has records for {'; '.join(sorted(map(str, problems)))}"
         else:
             others = [each.gpu.name for each in recorded_benchmarks() if kernel.text_hash in {r.source_hash for r in each.rows}]
             where = f"it has no record on {device.name}" + (f", only on {', '.join(others)}" if others else "")

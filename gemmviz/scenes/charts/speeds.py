@@ -46,19 +46,24 @@ def narrowed(benchmark: Benchmark, width: int = 0, with_host: bool = True) -> Be
         is_host = not row.source_hash and row.kernel != CUBLAS
         return (not width or not widths or width in widths) and (with_host or not is_host)
 
-    return replace(benchmark, rows=tuple(row for row in benchmark.rows if is_kept(row)))
+    return replace(benchmark, rows=tuple(row for row in _rows(benchmark) if is_kept(row)))
+
+
+def _rows(benchmark: Benchmark) -> list[Measured]:
+    """Return the rows of multiplications, which alone have an N."""
+    return [row for row in benchmark.rows if row.problem.is_multiply]
 
 
 def widths_of(benchmark: Benchmark) -> list[int]:
     """Return all measured widths of tiles and blocks."""
-    widths = {value for row in benchmark.rows for name, value in row.parameters.items() if name in _WIDTHS}
+    widths = {value for row in _rows(benchmark) for name, value in row.parameters.items() if name in _WIDTHS}
     return sorted(widths)
 
 
 def _groups(benchmark: Benchmark) -> dict[str, dict[str, list[Measured]]]:
     """Return the timed rows by kernel and label in the order of the benchmark, smallest problem first."""
     groups: dict[str, dict[str, list[Measured]]] = {}
-    for row in benchmark.rows:
+    for row in _rows(benchmark):
         if row.timing is not None:
             groups.setdefault(row.kernel, {}).setdefault(row.label, []).append(row)
     for labels in groups.values():
@@ -121,7 +126,7 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
     The largest size at which most choices were measured is shown initially.
     """
     groups: dict[tuple[str, int], list[Measured]] = {}
-    tiled = [row for row in benchmark.rows if row.parameters]
+    tiled = [row for row in _rows(benchmark) if row.parameters]
     for kernel, size in dict.fromkeys((row.kernel, row.problem.N) for row in tiled):
         rows = _fastest((row for row in tiled if (row.kernel, row.problem.N) == (kernel, size)), _tile)
         if len(rows) > 1:
@@ -140,7 +145,7 @@ def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
 def speed_ups(benchmark: Benchmark) -> list[Curve]:
     """Return the speed-ups relative to the fastest untiled kernel of the same size."""
     untiled = {
-        _size_of(row): row.gflops for row in _fastest((row for row in benchmark.rows if row.kernel == UNTILED), _size_of)
+        _size_of(row): row.gflops for row in _fastest((row for row in _rows(benchmark) if row.kernel == UNTILED), _size_of)
     }
 
     def speed_up(row: Measured) -> float | None:
@@ -154,7 +159,7 @@ def with_transfer(benchmark: Benchmark) -> list[Curve]:
     """Return the rates of the computation alone and, dashed, with the copies of A, B and C."""
     alone = _over_size(benchmark, lambda row: row.gflops if row.transfer is not None else None)
     both = {curve.label: curve for curve in _over_size(benchmark, lambda row: row.gflops_with_transfer)}
-    copied_ms = {row.problem.N: row.transfer.total_ms for row in benchmark.rows if row.transfer is not None}
+    copied_ms = {row.problem.N: row.transfer.total_ms for row in _rows(benchmark) if row.transfer is not None}
     quickest = max((curve for curve in alone if curve.main and curve.family != CUBLAS), key=_last, default=None)
     curves = []
     for curve in (curve for curve in alone if curve.label in both):
@@ -207,7 +212,7 @@ def transfer_chart(benchmark: Benchmark) -> Chart:
 def _chart(benchmark: Benchmark, title: str, x: str, y: Axis, curves: list[Curve], hint: str, over_size: bool = True) -> Chart:
     xs = sorted({at for curve in curves for at, _ in curve.points})
     lines = cache_lines(benchmark) if over_size and xs else []
-    families = tuple(dict.fromkeys(row.kernel for row in benchmark.rows))
+    families = tuple(dict.fromkeys(row.kernel for row in _rows(benchmark)))
     return Chart(
         title,
         Axis(x, is_log=True, ticks=tuple((at, f"{at:g}") for at in xs)),
@@ -215,7 +220,7 @@ def _chart(benchmark: Benchmark, title: str, x: str, y: Axis, curves: list[Curve
         tuple(curves),
         marks=tuple(Mark(at, what) for at, what in lines if xs[0] <= at <= xs[-1]),
         families=families,
-        beside=tuple(family for family in families if not any(r.source_hash for r in benchmark.rows if r.kernel == family)),
+        beside=tuple(family for family in families if not any(r.source_hash for r in _rows(benchmark) if r.kernel == family)),
         notes=tuple(_origins(benchmark)),
         hint=hint,
     )
@@ -224,9 +229,9 @@ def _chart(benchmark: Benchmark, title: str, x: str, y: Axis, curves: list[Curve
 def _origins(benchmark: Benchmark) -> list[str]:
     """Return the sources of the curves, and their limits."""
     notes = [capital(benchmark.source), f"CPU {benchmark.host}"]
-    if any(row.failure.startswith("left out") for row in benchmark.rows):
+    if any(row.failure.startswith("left out") for row in _rows(benchmark)):
         notes.append("curves end where a launch would take too long")
-    other = {row.kernel for row in benchmark.rows if _shipped().get(row.kernel, row.source_hash) != row.source_hash}
+    other = {row.kernel for row in _rows(benchmark) if _shipped().get(row.kernel, row.source_hash) != row.source_hash}
     if other:
         notes.append(f"measured with another version of {', '.join(sorted(other))}")
     return notes

@@ -70,9 +70,13 @@ def chart_scene(chart: Chart, options: ViewOptions) -> Scene:
     return Scene(options.width, height, theme.background, (*primitives, *_names(chart, colours, x_scale, y_scale, theme)))
 
 
-def chart_view(title: str, subject: type, chart: Callable[[Any], Chart], order: int) -> View:
-    """Return a view that is a chart of its subject."""
-    return View(title, subject, lambda shown, options: chart_scene(chart(shown), options), chart=chart, order=order)
+def chart_view(title: str, subject: type, chart: Callable[[Any], Chart], order: int, multiplies: bool = False) -> View:
+    """Return a view that is a chart of its subject. ``multiplies``: as in a View."""
+
+    def draw(shown: Any, options: ViewOptions) -> Scene:
+        return chart_scene(chart(shown), options)
+
+    return View(title, subject, draw, chart=chart, multiplies=multiplies, order=order)
 
 
 def scales(chart: Chart, top: float, bottom: float, width: float) -> tuple[Scale, Scale]:

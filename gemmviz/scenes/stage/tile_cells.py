@@ -177,8 +177,8 @@ def _texts(moment: Moment, content: TileContent, labels: LabelStyle) -> npt.NDAr
     for number, array in enumerate(moment.trace.arrays):
         here = content.array == number
         if here.any():
-            rows, columns = array.row_column(content.element[here])
-            texts[here] = _names(rows.tobytes(), columns.tobytes(), rows.dtype.str, labels)
+            elements = content.element[here]
+            texts[here] = _names(array, elements.tobytes(), elements.dtype.str, labels)
     constant = content.array == CONSTANT
     if constant.any():
         texts[constant] = ["" if np.isnan(value) else f"{value:g}" for value in content.value[constant].tolist()]
@@ -186,9 +186,8 @@ def _texts(moment: Moment, content: TileContent, labels: LabelStyle) -> npt.NDAr
 
 
 @lru_cache(maxsize=256)
-def _names(rows: bytes, columns: bytes, dtype: str, labels: LabelStyle) -> list[str]:
-    pairs = zip(np.frombuffer(rows, dtype).tolist(), np.frombuffer(columns, dtype).tolist(), strict=True)
-    return [labels.pair(row, column) for row, column in pairs]
+def _names(array: MemoryArray, elements: bytes, dtype: str, labels: LabelStyle) -> list[str]:
+    return [labels.indices(array, element) for element in np.frombuffer(elements, dtype).tolist()]
 
 
 def _padded(flat: npt.NDArray[Any], table: CellGrid) -> npt.NDArray[Any]:

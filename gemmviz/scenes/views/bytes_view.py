@@ -1,7 +1,8 @@
 """Bytes of a whole launch at each level of memory: requested by threads, moved in sectors, and moved by DRAM."""
 
+from gemmviz.model.problem import Problem
 from gemmviz.model.speed_case import SpeedCase, Traffic
-from gemmviz.model.words import number, spaced
+from gemmviz.model.words import listed, number, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
@@ -13,25 +14,31 @@ _BYTES = 4
 
 
 def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
-    """Draw a bar for each level on one scale, and the minimum that the multiplication needs."""
+    """Draw a bar for each level on one scale, and the minimum: each array once."""
     title = f"Bytes: {case.what}"
-    sizes = case.problem
-    least = _BYTES * (sizes.M * sizes.K + sizes.K * sizes.N + sizes.M * sizes.N)
-    requested = _BYTES * sizes.M * sizes.N * 2 * sizes.K
-    whole = f"{size_text(requested)} for all {spaced(sizes.M * sizes.N)}"
-    note = f"A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}"
+    least, names = case.least_bytes, listed(array.name for array in case.problem.arrays)
+    note = _note(case.problem)
     if not case.traffic:
         waiting = f"The launch was not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
         return titled([message(waiting, options)], title, note, options)
     room = Box(MARGIN, 140.0, options.width - 2 * MARGIN, options.height - 180.0)
     most = max(each.size_bytes for each in (*case.traffic, Traffic("", least, "")))
-    rows = [*case.traffic, Traffic("minimum: A, B and C once", least, "counted from the sizes")]
+    rows = [*case.traffic, Traffic(f"minimum: {names} once", least, "counted from the sizes")]
     pitch = room.height / len(rows)
     primitives: list[Primitive] = []
     for place, row in enumerate(rows):
         colour = options.theme.level(place) if row in case.traffic else options.theme.faint
         primitives += _bar(f"bytes-{place}", row, most, colour, Box(room.x, room.y + place * pitch, room.width, pitch), options)
     return titled(primitives, title, note, options)
+
+
+def _note(problem: Problem) -> str:
+    """Return what a multiplication without tiles requests; nothing for other problems."""
+    if not problem.is_multiply:
+        return problem.kind.formula
+    requested = _BYTES * problem.M * problem.N * 2 * problem.K
+    whole = f"{size_text(requested)} for all {spaced(problem.M * problem.N)}"
+    return f"A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}"
 
 
 def _bar(key: str, row: Traffic, most: int, colour: str, room: Box, options: ViewOptions) -> list[Primitive]:

@@ -34,7 +34,10 @@ def _facts(setup: Setup, context: Context) -> tuple[tuple[str, str], ...]:
         ("global reads", spaced(counts.elements("global", "read"))),
         ("shared writes", spaced(counts.elements("shared", "write"))),
         ("shared reads", spaced(counts.elements("shared", "read"))),
-        ("elements of C stored", spaced(counts.elements("global", "write", "C"))),
+        *(
+            (f"elements of {name} stored", spaced(counts.elements("global", "write", name)))
+            for name in setup.problem.output_names
+        ),
     )
 
 

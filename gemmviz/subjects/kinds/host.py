@@ -18,6 +18,8 @@ def _make(shot: Shot, context: Context) -> TransferCase:
     host = next((each for each in known if each.gpu.name == device_for(setup).name), known[0] if known else None)
     if host is None or not host.runs:
         raise UsageError("there is no recording of a host program", remedy="reinstall gemmviz: its measurements are missing")
+    if not setup.problem.is_multiply:
+        raise UsageError("the copies between host and device are recorded for multiplications of matrices only")
     n = min({run.n for run in host.runs}, key=lambda each: abs(each - setup.problem.N))
     is_hip, copies_c = device_for(setup).vendor == "AMD", _reads_c(setup, context)
     runs = tuple(_without_c(run, copies_c) for run in host.runs if run.n == n)

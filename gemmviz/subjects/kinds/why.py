@@ -36,7 +36,11 @@ def speed_case_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | 
     limits = occupancy_limits(device, occupancy.own)
     reason = reason_of(counts, limits, setup.problem, launch_for(setup).block_count)
     suggestions = suggestions_for(setup, reason.kind)
-    return replace(case, traffic=traffic_of(setup, counts), reason=reason.sentence, proof=reason.proof, suggestions=suggestions)
+    least = sum(array.size * array.itemsize for array in counts.arrays if array.space == "global")
+    return replace(
+        case, traffic=traffic_of(setup, counts), reason=reason.sentence, proof=reason.proof, suggestions=suggestions,
+        least_bytes=least,
+    )  # fmt: skip
 
 
 def _make(shot: Shot, context: Context) -> SpeedCase | None:

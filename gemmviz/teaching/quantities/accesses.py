@@ -8,7 +8,7 @@ from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.errors import UsageError
 from gemmviz.model.sites import Space
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.quantities.arguments import Factor, Matrix, Whole
+from gemmviz.teaching.quantities.arguments import Factor, Matrix, Whole, matrix_named
 from gemmviz.teaching.quantities.quantity import quantity
 
 
@@ -47,6 +47,7 @@ def tiles_read(facts: ShotFacts, array: Factor) -> int:
 @quantity("stride of {array} in bytes")
 def stride(facts: ShotFacts, array: Factor) -> int:
     """Bytes between consecutive reads of a matrix by the thread in focus; -1 where they are not evenly spaced."""
+    matrix_named(facts.replay.trace.arrays, array)
     walk = walk_of(facts.moment, array)
     step = None if walk is None else stride_of(walk[2])
     return -1 if step is None else step
@@ -55,8 +56,8 @@ def stride(facts: ShotFacts, array: Factor) -> int:
 @quantity("offset of {array} at row {row}, column {column}")
 def element_offset(facts: ShotFacts, array: Matrix, row: Whole, column: Whole) -> int:
     """Offset of an element in elements, in the order in which the kernel stores the matrix."""
-    stored = facts.replay.trace.arrays[facts.replay.trace.number_of(array) or 0]
-    rows, columns = stored.shape[0], stored.shape[-1]
+    stored = matrix_named(facts.replay.trace.arrays, array)
+    rows, columns = stored.extents
     if row >= rows or column >= columns:
         raise UsageError(f"{array} has {rows} × {columns} elements: none at row {row}, column {column}")
-    return column * rows + row if stored.column_major else row * columns + column
+    return stored.element_at(row, column)

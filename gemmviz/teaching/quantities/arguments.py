@@ -1,11 +1,23 @@
 """Types of the arguments that several quantities take."""
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from gemmviz.model.errors import UsageError, closest
+from gemmviz.model.sites import MemoryArray
+
 Whole = Annotated[int, Meta(ge=0, le=999_999_999)]
 Measure = Literal["requested", "moved"]
-Matrix = Literal["A", "B", "C"]
-Factor = Literal["A", "B"]
+Matrix = str  # the name of an array of the problem
+Factor = str  # the name of an input of the problem
 MatrixAxis = Literal["rows", "columns"]
+
+
+def matrix_named(arrays: Iterable[MemoryArray], name: str) -> MemoryArray:
+    """The array of this name. Raises UsageError if there is none."""
+    known = {array.name: array for array in arrays}
+    if name not in known:
+        raise UsageError(f"the kernel has no array {name}", remedy=closest(name, known) or f"it has {', '.join(known)}")
+    return known[name]

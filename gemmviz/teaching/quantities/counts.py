@@ -9,14 +9,17 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.sites import Access, Space
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.levels import DRAM, traffic_of
-from gemmviz.teaching.quantities.arguments import Factor, Matrix, Measure, Whole
+from gemmviz.teaching.quantities.arguments import Factor, Matrix, Measure, Whole, matrix_named
 from gemmviz.teaching.quantities.quantity import quantity
 
 
 @quantity("{space} memory {access}s[ of {array}], in elements")
 def elements(facts: ShotFacts, space: Space, access: Access, array: Matrix | None = None) -> int:
     """Elements that lanes request, repetitions included."""
-    return facts.counts.elements(space, access) if array is None else facts.counts.elements(space, access, array)
+    if array is None:
+        return facts.counts.elements(space, access)
+    matrix_named(facts.counts.arrays, array)
+    return facts.counts.elements(space, access, array)
 
 
 @quantity("global memory reads with {parameter} = {value}, in elements")
@@ -29,7 +32,7 @@ def elements_read_with(facts: ShotFacts, parameter: str, value: Whole) -> int:
 @quantity("times each element of {array} is read")
 def reads_per_element(facts: ShotFacts, array: Factor) -> float:
     """Mean number of reads of each element from global memory."""
-    size = next(each for each in facts.counts.arrays if each.name == array).size
+    size = matrix_named(facts.counts.arrays, array).size
     return facts.counts.elements("global", "read", array) / size
 
 
@@ -76,7 +79,7 @@ def flops_per_phase(facts: ShotFacts) -> int:
 def _equal_phases(facts: ShotFacts) -> int:
     """Number of phases of a kernel whose square tiles divide all sizes. Raises UsageError for others."""
     width = facts.setup.parameters.get("TILE_WIDTH", 0) if len(facts.setup.parameters) == 1 else 0
-    if not width or any(size % width for size in facts.setup.problem.sizes.values()):
+    if not facts.setup.problem.is_multiply or not width or any(size % width for size in facts.setup.problem.sizes.values()):
         raise UsageError("the phases of this launch are not known to be alike", remedy="use a quantity of the whole launch")
     return facts.setup.problem.K // width
 

@@ -1,13 +1,13 @@
 """Quantities of a launch, its kernel and its device."""
 
 from dataclasses import fields
-from typing import Literal
 
 from gemmviz.analysis.replay.focus import thread_number
 from gemmviz.launch.legality import can_run, launch_for
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.sites import shared_bytes
+from gemmviz.model.words import listed
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import Whole
 from gemmviz.teaching.quantities.quantity import QuantityValue, quantity
@@ -16,9 +16,12 @@ _LARGEST_TRIED = 1 << 12
 
 
 @quantity("{name}")
-def problem_size(facts: ShotFacts, name: Literal["M", "N", "K"]) -> int:
-    """Rows of A (M), columns of B (N) or the common dimension (K), in elements."""
-    return facts.setup.problem.sizes[name]
+def problem_size(facts: ShotFacts, name: str) -> int:
+    """A size of the problem: rows of A (M), columns of B (N) or the common dimension (K) of a multiplication."""
+    sizes = facts.setup.problem.sizes
+    if name not in sizes:
+        raise UsageError(f"the problem has no size {name}", remedy=closest(name, sizes) or f"it has {', '.join(sizes)}")
+    return sizes[name]
 
 
 @quantity("blocks")
@@ -89,12 +92,19 @@ def device(facts: ShotFacts, field: str) -> QuantityValue:
 
 @quantity("largest {name} that runs")
 def largest_size(facts: ShotFacts, name: str) -> int:
-    """Largest value of a parameter, or size of square matrices for M, N and K, that the device accepts; 0 if none is."""
+    """Largest value of a parameter, or size, of square matrices for M, N and K, that the device accepts; 0 if none is."""
     parameter = next((each for each in facts.setup.kernel.parameters if each.name == name), None)
-    if parameter is None and name not in ("M", "N", "K"):
-        raise UsageError(f"{facts.setup.kernel.name} has no {name}", remedy="name a parameter, or M, N or K")
+    own = facts.setup.problem.sizes
+    if parameter is None and name not in own:
+        raise UsageError(f"{facts.setup.kernel.name} has no {name}", remedy=f"name a parameter, or {listed(own, 'or')}")
     for size in sorted(parameter.choices if parameter and parameter.choices else range(1, _LARGEST_TRIED), reverse=True):
-        sizes = {name: size} if parameter is not None else dict.fromkeys("MNK", size)
+        sizes = (
+            {name: size}
+            if parameter is not None
+            else dict.fromkeys(own, size)
+            if facts.setup.problem.is_multiply
+            else {name: size}
+        )
         if can_run(facts.setup.changed(**sizes)):
             return size
     return 0

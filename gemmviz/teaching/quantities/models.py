@@ -1,5 +1,6 @@
 """Quantities of models: work and span, sizes of the matrices, blocks of a growing problem."""
 
+from gemmviz.model.errors import UsageError
 from gemmviz.scenes.charts.growth import blocks_at
 from gemmviz.scenes.charts.scaling import data_bytes, span_of, work_of
 from gemmviz.subjects.facts import ShotFacts
@@ -7,28 +8,35 @@ from gemmviz.teaching.quantities.arguments import Whole
 from gemmviz.teaching.quantities.quantity import quantity
 
 
+def _n(facts: ShotFacts) -> int:
+    """N of a multiplication. Raises UsageError for another problem."""
+    if not facts.setup.problem.is_multiply:
+        raise UsageError("this model is of a multiplication of matrices")
+    return facts.setup.problem.N
+
+
 @quantity("work")
 def work(facts: ShotFacts) -> int:
     """Operations of the multiplication of N × N matrices."""
-    return work_of(facts.setup.problem.N)
+    return work_of(_n(facts))
 
 
 @quantity("span")
 def span(facts: ShotFacts) -> int:
     """Operations that must run one after the other."""
-    return span_of(facts.setup.problem.N)
+    return span_of(_n(facts))
 
 
 @quantity("parallelism")
 def parallelism(facts: ShotFacts) -> int:
     """Work divided by span."""
-    return work_of(facts.setup.problem.N) // span_of(facts.setup.problem.N)
+    return work_of(_n(facts)) // span_of(_n(facts))
 
 
 @quantity("MiB of the matrices")
 def matrix_mebibytes(facts: ShotFacts) -> float:
     """Size of A, B and C in MiB."""
-    return data_bytes(facts.setup.problem.N) / 2**20
+    return data_bytes(_n(facts)) / 2**20
 
 
 @quantity("blocks at N = {n}")

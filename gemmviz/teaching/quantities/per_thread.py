@@ -12,7 +12,7 @@ _NONE = "nothing"
 @quantity("reads of thread {thread}[ up to k = {k}]")
 def reads_of_thread(facts: ShotFacts, thread: Whole, k: Whole | None = None) -> int:
     """Elements that a thread of the block reads from global memory, in the whole run or up to and including ``k``."""
-    end = facts.setup.problem.K if k is None else k + 1
+    end = facts.setup.problem.depth if k is None else k + 1
     return facts.reads.count(_checked(facts, thread), end, facts.replay.steps)
 
 

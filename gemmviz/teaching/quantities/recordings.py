@@ -10,6 +10,11 @@ from gemmviz.teaching.quantities.arguments import Whole
 from gemmviz.teaching.quantities.quantity import quantity
 
 
+def _rows(facts: ShotFacts) -> list[Measured]:
+    """The rows of multiplications, which alone have an N."""
+    return [row for row in facts.benchmark.rows if row.problem.is_multiply]
+
+
 @quantity("GFLOP/s of {kernel}[, {width} wide,] at N = {n}")
 def gflops(facts: ShotFacts, kernel: str, n: Whole, width: Whole = 0) -> float:
     """Recorded rate in GFLOP/s, of the fastest parameters or of those with ``width`` (default: the chart's)."""
@@ -35,7 +40,7 @@ def speedup(facts: ShotFacts, kernel: str, base: str, n: Whole) -> float:
 @quantity("microseconds of the benchmark's copies at N = {n}")
 def benchmark_copy_us(facts: ShotFacts, n: Whole) -> float:
     """Recorded time of the copies to the device and back, in µs."""
-    row = next((row for row in facts.benchmark.rows if n == row.problem.N and row.transfer is not None), None)
+    row = next((row for row in _rows(facts) if n == row.problem.N and row.transfer is not None), None)
     if row is None or row.transfer is None:
         raise UsageError(f"no copies were recorded at N = {n}")
     return row.transfer.total_ms * 1e3
@@ -69,7 +74,7 @@ def _fastest(facts: ShotFacts, kernel: str, n: int, width: int = 0) -> Measured:
     """The fastest recorded row of a kernel. Raises UsageError if there is none."""
     recorded = CUBLAS if kernel.lower() == "cublas" else kernel
     width = width or facts.shot.chart.width
-    rows = [row for row in facts.benchmark.rows if row.kernel == recorded and n == row.problem.N and row.gflops is not None]
+    rows = [row for row in _rows(facts) if row.kernel == recorded and n == row.problem.N and row.gflops is not None]
     rows = [row for row in rows if not width or not row.parameters or width in row.parameters.values()]
     if not rows:
         raise UsageError(f"{kernel} was not recorded at N = {n}")

@@ -10,10 +10,15 @@ HazardId = Literal["read-after-write", "write-after-read", "write-after-write"]
 
 @quantity("C")
 def result(facts: ShotFacts) -> str:
-    """``right`` or ``wrong``, by the check of C. Raises the fault that ended the run early."""
+    """``right`` or ``wrong``, by the check of the outputs; ``unchecked`` if the problem is unknown. Raises the fault that ended
+    the run early.
+    """
     if facts.outcome.fault is not None:
         raise facts.outcome.fault
-    return "right" if facts.replay.trace.check.passed else "wrong"
+    check = facts.replay.trace.check
+    if not check.is_checked:
+        return "unchecked"
+    return "right" if check.passed else "wrong"
 
 
 @quantity("fault")

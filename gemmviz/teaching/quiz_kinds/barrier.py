@@ -26,10 +26,10 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         why = "it can be removed, and so can the others" if all_removable else "without it, threads race in shared memory"
         if f"the one in line {line}" != right:
             wrong.append((f"the one in line {line}", why))
-    listed = " and ".join(map(str, lines))
+    listed, result = " and ".join(map(str, lines)), " and ".join(source.setup.problem.output_names) or "the result"
     text = (
         f"{launch_title(source.setup)} has barriers in lines {listed}. "
-        "Which can be removed in this launch without making C depend on the order of threads?"
+        f"Which can be removed in this launch without making {result} depend on the order of threads?"
     )
     first = next(step for step in range(trace.steps) if trace.site_of(step).kind == "barrier")
     reason = "each was removed, and the run searched for hazards"

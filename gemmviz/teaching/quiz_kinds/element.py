@@ -5,7 +5,7 @@ from functools import partial
 from gemmviz.analysis.replay.focus import Focus, thread_number, thread_place, thread_text
 from gemmviz.model.threads import Triple
 from gemmviz.scenes.kit.sentence import element_text
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, element_at
+from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, element_at, neighbours
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
@@ -34,6 +34,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         (other(row + 1, column), "the next element in the column"),
         (other(row, column - 1), "the previous element: k counts from 0"),
         (other(y, x), "the thread's own indices, without block and k"),
+        *neighbours(main.array, element),
     ]
     where = f" of block {focus.block[:2]}" if trace.launch.block_count > 1 else ""
     who = thread_text(thread, trace.launch)

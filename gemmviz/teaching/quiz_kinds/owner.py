@@ -1,6 +1,7 @@
-"""Question: which thread stores an element of C."""
+"""Question: which thread stores an element of the result."""
 
 from gemmviz.analysis.replay.focus import Focus
+from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
 
@@ -31,7 +32,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     wrong = [
         (answer(*place), why) for place, why in places if all(0 <= at < limit for at, limit in zip(place, limits, strict=True))
     ]
-    text = f"Which thread stores C[{row}, {column}]?"
+    text = f"Which thread stores {element_text(owners.array, element)}?"
     focus = Focus((bx, by, 0), None, number % trace.space.threads_per_block)
     step = int(owners.steps[at])
     return GeneratedQuestion(

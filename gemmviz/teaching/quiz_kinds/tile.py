@@ -6,7 +6,7 @@ import numpy as np
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.scenes.kit.sentence import element_text
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, element_at
+from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, element_at, neighbours
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
@@ -39,6 +39,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         (other(tile_row, tile_column), "the tile's own indices, without block and phase"),
         (other(row, column + 1), "the next column"),
         (other(row + 1, column), "the next row"),
+        *neighbours(matrix, element),
     ]
     where = f"block {focus.block[:2]}" if trace.launch.block_count > 1 else "the block"
     text = f"What does {tile.subscripted(cell)} of {where} hold after step {step + 1}?"

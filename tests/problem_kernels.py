@@ -1,0 +1,101 @@
+"""Kernels of every kind of problem, as short as possible, for tests."""
+
+from functools import cache
+
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.catalog import load_kernel, pattern_kernel_names
+from gemmviz.launch.legality import setup_for
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.outcome import Outcome
+from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.run.cpu.watch import watch_thread
+from gemmviz.run.recording import Recording
+
+_HEAD = '// gemmviz = 1\n// entry = "{name}"\n// args = [{args}]\n// block = [{block}]\n// grid = [{grid}]\n// problem = {problem}\n'
+_ROWS: dict[str, tuple[str, str, str, str, str, str]] = {
+    "batched": (
+        '"A", "B", "C", "M", "N", "K"', '"N", "M"', '"1", "1", "batch"', "{ M = 4, N = 5, K = 6, batch = 3 }",
+        "const float* A, const float* B, float* C, int M, int N, int K",
+        "int b = blockIdx.z, i = threadIdx.y, j = threadIdx.x; float sum = 0.0f;\n"
+        "    for (int k = 0; k < K; ++k) sum += A[b * M * K + i * K + k] * B[b * K * N + k * N + j];\n"
+        "    C[b * M * N + i * N + j] = sum;",
+    ),
+    "scaled": (
+        '"A", "B", "C", "M", "N", "K", "alpha", "beta"', '"N", "M"', '"1"', "{ M = 4, N = 5, K = 6, alpha = 2, beta = 0.5 }",
+        "const float* A, const float* B, float* C, int M, int N, int K, float alpha, float beta",
+        "int i = threadIdx.y, j = threadIdx.x; float sum = 0.0f;\n"
+        "    for (int k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];\n"
+        "    C[i * N + j] = alpha * sum + beta * C[i * N + j];",
+    ),
+    "scan": (
+        '"in", "out"', '"n"', '"1"', '{ kind = "scan", n = 40 }', "const float* in, float* out",
+        "int i = threadIdx.x; float sum = 0.0f;\n    for (int j = 0; j <= i; ++j) sum += in[j];\n    out[i] = sum;",
+    ),
+    "exclusive_scan": (
+        '"in", "out"', '"n"', '"1"', '{ kind = "exclusive_scan", n = 33 }', "const float* in, float* out",
+        "int i = threadIdx.x; float sum = 0.0f;\n    for (int j = 0; j < i; ++j) sum += in[j];\n    out[i] = sum;",
+    ),
+    "histogram": (
+        '"in", "out", "n"', '"bins"', '"1"', '{ kind = "histogram", n = 100, bins = 10 }', "const int* in, int* out, int n",
+        "int b = threadIdx.x, count = 0;\n    for (int i = 0; i < n; ++i) if (in[i] == b) ++count;\n    out[b] = count;",
+    ),
+    "convolution": (
+        '"in", "filter", "out", "rows", "columns", "radius"', '"columns"', '"rows"',
+        '{ kind = "convolution", rows = 6, columns = 7, radius = 1 }',
+        "const float* in, const float* filter, float* out, int rows, int columns, int radius",
+        "int i = blockIdx.x, j = threadIdx.x; float sum = 0.0f;\n"
+        "    for (int r = -radius; r <= radius; ++r)\n        for (int s = -radius; s <= radius; ++s)\n"
+        "            if (i + r >= 0 && i + r < rows && j + s >= 0 && j + s < columns)\n"
+        "                sum += filter[(r + radius) * (2 * radius + 1) + s + radius] * in[(i + r) * columns + j + s];\n"
+        "    out[i * columns + j] = sum;",
+    ),
+    "convolution_1d": (
+        '"in", "filter", "out", "n", "radius"', '"n"', '"1"', '{ kind = "convolution_1d", n = 40, radius = 2 }',
+        "const float* in, const float* filter, float* out, int n, int radius",
+        "int i = threadIdx.x; float sum = 0.0f;\n    for (int r = -radius; r <= radius; ++r)\n"
+        "        if (i + r >= 0 && i + r < n) sum += filter[r + radius] * in[i + r];\n    out[i] = sum;",
+    ),
+    "softmax": (
+        '"in", "out", "columns"', '"rows"', '"1"', '{ kind = "softmax", rows = 5, columns = 6 }',
+        "const float* in, float* out, int columns",
+        "int i = threadIdx.x; float sum = 0.0f;\n"
+        "    for (int j = 0; j < columns; ++j) sum += expf(in[i * columns + j]);\n"
+        "    for (int j = 0; j < columns; ++j) out[i * columns + j] = expf(in[i * columns + j]) / sum;",
+    ),
+    "none": (
+        '"p", "q", "r", "s"', '"n"', '"2"',
+        '{ kind = "none", n = 20, arrays = { p = "n", q = ["n", 2], r = "2 * n", s = [2, "n"] }, outputs = ["r", "s"] }',
+        "const float* p, const float* q, float* r, float* s",
+        "int i = threadIdx.x, b = blockIdx.x;\n    r[b * 20 + i] = p[i] + q[i * 2 + b];\n    s[b * 20 + i] = 2.0f * p[i];",
+    ),
+}  # fmt: skip
+
+
+@cache
+def problem_kernel(name: str) -> KernelSpec:
+    """A shipped kernel of another problem than a multiplication, or one of this file."""
+    if name not in _ROWS:
+        return load_kernel(name)
+    args, block, grid, problem, parameters, body = _ROWS[name]
+    head = _HEAD.format(name=name, args=args, block=block, grid=grid, problem=problem)
+    return parse_kernel(f"{head}\n__global__ void {name}({parameters})\n{{\n    {body}\n}}\n", f"{name}.cu")
+
+
+OF_TESTS = tuple(_ROWS)
+PROBLEM_KERNELS = (*pattern_kernel_names(), *OF_TESTS)
+
+
+def run_of(kernel: KernelSpec, **parameters: int) -> Outcome:
+    """How a kernel's run of its own problem ends; values are recorded."""
+    return trace_kernel(setup_for(kernel, parameters=parameters), None, Recording(values=True))
+
+
+@cache
+def reader_of_problem(name: str) -> Reader:
+    """A reader of the kernel's run, with the variables of its first thread."""
+    outcome = run_of(problem_kernel(name))
+    reader = Reader(Replay.of(outcome.whole))
+    reader.watched = watch_thread(outcome.whole.setup, (0, 0, 0), (0, 0, 0))
+    return reader

@@ -1,0 +1,185 @@
+"""Kernels of other problems than the multiplication of matrices: right as they are, wrong when broken, and drawn in every view."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import gemmviz
+from gemmviz.cli.main import main
+from gemmviz.files.trace_file import read_trace, write_trace
+from gemmviz.launch.catalog import load_kernel, pattern_kernel_names
+from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_for
+from gemmviz.model.errors import SettingError, UsageError
+from gemmviz.model.problems.catalog import PROBLEM_KINDS
+from gemmviz.scenes.catalog import view_named, views
+from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Labels
+from gemmviz.state.fields import fields_of, launch_lines, put
+from gemmviz.state.shot import Shot, parse_shot, shot_text
+from gemmviz.teaching.quantities.counts import flops_of
+from tests.conftest import piece
+from tests.problem_kernels import OF_TESTS, PROBLEM_KERNELS, problem_kernel, reader_of_problem, run_of
+from tests.scenes.test_text import FRAMES, wrong_with
+from tests.scenes.test_text import views as views_of_a_run
+
+MULTIPLIES_ONLY = {"accesses", "phases", "sum", "block_tiles", "work", "cache"}
+UNANSWERED = {"traffic": "compared with|no width", "host_timeline": "multiplications of matrices only"}
+
+
+def test_there_is_a_kernel_of_every_kind() -> None:
+    assert {problem_kernel(name).problem.kind.name for name in PROBLEM_KERNELS} == set(PROBLEM_KINDS)
+
+
+@pytest.mark.parametrize("name", PROBLEM_KERNELS)
+def test_it_is_right(name: str) -> None:
+    trace = run_of(problem_kernel(name)).whole
+    assert trace.check.passed
+    assert trace.check.is_checked == (name != "none")
+    sizes = {array.name: array.size for array in trace.arrays}
+    assert trace.check.compared == (sizes[trace.check.array] if name != "none" else 0)
+
+
+@pytest.mark.parametrize("name", pattern_kernel_names())
+def test_each_choice_of_parameters_is_right_with_sizes_that_do_not_divide(name: str) -> None:
+    kernel = load_kernel(name)
+    for setup in legal_choices(kernel, kernel.problem):
+        odd = setup.changed(**{size: number - 1 for size, number in kernel.problem.sizes.items() if size != "radius"})
+        if launch_for(odd).threads_per_block <= 256:
+            assert run_of(replace(kernel, problem=odd.problem), **odd.parameters).whole.check.passed, odd.parameters
+
+
+BROKEN = [
+    ("vector_add", "A[i] + B[i]", "A[i] - B[i]", {}),
+    (
+        "transpose_naive",
+        "out[col * rows + row] = in[row * columns + col]",
+        "out[row * columns + col] = in[row * columns + col]",
+        {},
+    ),
+    ("transpose_tiled", "tile[x][y];   // x", "tile[y][x];   // x", {}),
+    ("reduction_tree", "half > 0", "half > 1", {}),
+    ("reduction_tree", "own < BLOCK", "own < BLOCK / 2", {"INTERLEAVED": 1}),
+    ("stencil_halo", "right < n ? in[right]", "right < n ? in[i]", {}),
+    ("matrix_vector", "col < columns; ++col", "col < columns - 1; ++col", {}),
+    ("matrix_vector", "half > 0", "half > 1", {"BY_BLOCK": 1}),
+    ("batched", "b * K * N", "0", {}),
+    ("scaled", "beta * C", "C", {}),
+    ("scan", "j <= i", "j < i", {}),
+    ("exclusive_scan", "j < i", "j <= i", {}),
+    ("histogram", "in[i] == b", "in[i] > b", {}),
+    ("convolution", "filter[(r + radius)", "filter[(radius - r)", {}),
+    ("convolution_1d", "filter[r + radius]", "filter[radius - r]", {}),
+    ("softmax", "/ sum", "* sum", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "after", "parameters"), BROKEN)
+def test_a_broken_one_is_wrong(name: str, before: str, after: str, parameters: dict[str, int]) -> None:
+    kernel = problem_kernel(name)
+    assert before in kernel.text
+    broken = replace(kernel, text=kernel.text.replace(before, after), is_shipped=False)
+    check = run_of(broken, **parameters).whole.check
+    assert not check.passed
+    assert str(check).startswith(f"{kernel.problem.output_names[0]} is wrong: ")
+
+
+@pytest.mark.parametrize("name", [*pattern_kernel_names(), "batched", "none", "histogram"])
+def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
+    setup = setup_for(problem_kernel(name))
+    for view in views():
+        small = setup.changed(rows=4, columns=4) if view == "race" and name == "matrix_vector" else setup
+        shot = Shot(small, view=view, theme="dark")
+        if view == "pair":
+            continue
+        if view in UNANSWERED:
+            with pytest.raises(gemmviz.GemmvizError, match=UNANSWERED[view]):
+                gemmviz.scene(shot)
+            continue
+        svg = gemmviz.scene(shot).svg
+        assert ("This kernel solves another problem" in re.sub("<[^>]*>", " ", svg)) == (view in MULTIPLIES_ONLY), view
+
+
+@pytest.mark.parametrize("name", PROBLEM_KERNELS)
+def test_nothing_overlaps_in_the_views_of_a_run(name: str) -> None:
+    reader = reader_of_problem(name)
+    wrong: dict[tuple[object, ...], list[str]] = {}
+    for step in {0, reader.replay.steps // 2, reader.replay.steps - 1}:
+        for view in views_of_a_run():
+            if view_named(view).chart is None:
+                wrong[view, step] = wrong_with(view_named(view).scene(reader.at(step), ViewOptions()))[:3]
+        for width, height in FRAMES:
+            for code in (False, True):
+                options = ViewOptions(width=width, height=height, code=code, moment=0.5)
+                wrong["stage", step, width, height, code] = wrong_with(view_named("stage").scene(reader.at(step), options))[:3]
+    assert {at: found for at, found in wrong.items() if found} == {}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_every_layer_is_drawn(layer: str) -> None:
+    for name in PROBLEM_KERNELS:
+        options = ViewOptions(layer=layer)  # type: ignore[arg-type]
+        assert wrong_with(view_named("stage").scene(reader_of_problem(name).at(0), options)) == []
+
+
+def test_the_stage_has_inputs_tile_and_output_side_by_side() -> None:
+    scene = view_named("stage").scene(reader_of_problem("transpose_tiled").at(3), ViewOptions())
+    left, tile, right = (piece(scene, key, Cells) for key in ("in", "tile-tile", "out"))
+    assert left.x + left.fill.shape[1] * left.size < tile.x < tile.x + 32 * tile.size < right.x
+    assert left.size == right.size
+    assert piece(scene, "in-name", Labels).texts == ("in  32 × 64",)
+
+
+def test_a_vector_is_drawn_in_rows_and_named_with_one_index() -> None:
+    reader = reader_of_problem("vector_add")
+    cells = piece(view_named("stage").scene(reader.at(0), ViewOptions()), "A", Cells)
+    assert cells.fill.shape == (8, 32)
+    assert piece(view_named("stage").scene(reader.at(0), ViewOptions()), "A-axis-left", Labels).texts[:2] == ("0", "32")
+    array = reader.replay.trace.arrays[0]
+    assert (array.indices(33), array.place(33)) == ((33,), (1, 1))
+
+
+def test_every_picture_of_an_unknown_problem_says_that_nothing_is_checked() -> None:
+    now = reader_of_problem("none").at(0)
+    assert "nothing is checked" in str(view_named("stage").scene(now, ViewOptions()).find("progress"))
+    assert "nothing is checked" not in str(
+        view_named("stage").scene(reader_of_problem("scan").at(0), ViewOptions()).find("progress")
+    )
+
+
+@pytest.mark.parametrize("name", PROBLEM_KERNELS)
+def test_a_trace_and_a_shot_come_back_from_their_files(name: str, tmp_path: Path) -> None:
+    trace = run_of(problem_kernel(name)).whole
+    write_trace(trace, tmp_path / "t.gvt")
+    again = read_trace(tmp_path / "t.gvt")
+    assert (again.setup, again.arrays, again.check) == (trace.setup, trace.arrays, trace.check)
+    assert parse_shot(shot_text(Shot(trace.setup))) == Shot(trace.setup)
+
+
+def test_sizes_are_set_by_flag_and_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "t.gvt")
+    assert main(["trace", "transpose_tiled", "-D", "TILE=8", "--dim", "rows=9", "--dim", "columns=10", "-o", path]) == 0
+    assert "out is right: 90 elements" in capsys.readouterr().out
+    assert main(["trace", "transpose_tiled", "-m", "9", "-o", path]) == 2
+    assert "this problem has no size M" in capsys.readouterr().err
+    assert main(["trace", "transpose_tiled", "--dim", "rows", "-o", path]) == 2
+    assert "write --dim NAME=NUMBER" in capsys.readouterr().err
+    setup = setup_for(load_kernel("stencil_halo"))
+    assert [field.name for field in fields_of(setup)][:3] == ["n", "radius", "BLOCK"]
+    assert put(setup, "radius", 5).problem.sizes == {"n": 250, "radius": 5}
+    assert launch_lines(setup, launch_for(setup))[0].startswith("Stencil: out[i] = ")
+    with pytest.raises(SettingError):
+        put(setup, "radius", 0)
+
+
+def test_a_kernel_runs_no_problem_of_another_kind() -> None:
+    assert list(legal_choices(load_kernel("04_tiled"), problem_kernel("scan").problem)) == []
+    assert can_run(setup_for(load_kernel("transpose_naive")))
+
+
+def test_no_view_of_a_multiplication_is_asked_for_the_sums_of_a_transposition() -> None:
+    for name in OF_TESTS:
+        assert reader_of_problem(name).at(0).terms is None or name == "scaled"
+    with pytest.raises(UsageError, match="floating-point"):
+        flops_of(load_kernel("transpose_naive").problem)
