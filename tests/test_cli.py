@@ -1,6 +1,7 @@
 import importlib.util
 import json
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -352,3 +353,35 @@ def test_every_command_is_a_file_that_says_what_it_is(capsys: pytest.CaptureFixt
     listed = capsys.readouterr().out
     assert all(command.help.split(":")[0].split("(")[0].strip() in " ".join(listed.split()) for command in commands().values())
     assert "worker" not in listed
+
+
+PLAIN = Path(__file__).parent / "data" / "plain"
+
+
+def test_a_plain_file_is_run_and_its_launch_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(PLAIN / "student.cu")
+    assert main(["trace", file, "-m", "48", "-o", str(tmp_path / "t.gvt")]) == 0
+    assert "C is right: 2304 elements" in capsys.readouterr().out
+    assert main(["launch", file]) == 0
+    line, command = capsys.readouterr().out.splitlines()
+    assert "a is A, b is B, c is C, n is N" in line
+    assert main(["launch", *shlex.split(command)[1:]]) == 0
+    assert "as given by flags" in capsys.readouterr().out
+    assert main(["launch", file, "--header"]) == 0
+    assert capsys.readouterr().out.startswith('// gemmviz = 1\n// entry = "matMulShared"\n')
+
+
+def test_what_can_not_be_found_of_a_launch_is_asked_by_flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = tmp_path / "odd.cu"
+    odd.write_text("__global__ void odd(float* p, float* q, float* r, int n) { r[n] = p[0] - 3 * q[1]; }")
+    assert main(["trace", str(odd), "-o", str(tmp_path / "t.gvt")]) == 2
+    assert "--entry, --args, --block, --grid and --shared" in capsys.readouterr().err
+
+
+def test_a_launch_is_inserted_into_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text((PLAIN / "student.cu").read_text())
+    assert main(["launch", str(file), "--insert"]) == 0
+    assert main(["launch", str(file)]) == 0
+    assert "from the file's header" in capsys.readouterr().out
+    assert main(["launch", str(file), "--insert"]) == 2

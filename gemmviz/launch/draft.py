@@ -141,6 +141,15 @@ class _Drafting:
         return count
 
 
+def shape_formula(pointer: DraftParameter, draft: Draft) -> str:
+    """The number of elements behind a pointer, as a formula over the draft's sizes and tiles; "" if it isn't known."""
+    buffer, known = pointer.buffer, {*draft.sizes, *draft.tile_values}
+    if buffer is None or not buffer.bytes or not buffer.element_bytes:
+        return ""
+    names = [each for each in names_in([buffer.bytes]) if not each.isdecimal()]
+    return f"({buffer.bytes}) / {buffer.element_bytes}" if names and known.issuperset(names) else ""
+
+
 def _is_whole(value: float) -> bool:
     return float(value).is_integer() and abs(value) <= LARGEST_NUMBER
 

@@ -16,7 +16,7 @@ from gemmviz.loading.remembered import Remembered
 from gemmviz.model.errors import SourceError, UsageError, closest
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.outline import FileOutline, KernelOutline
-from gemmviz.run.trying import find_roles, is_right, kinds_of, likeliest
+from gemmviz.run.trying import find_roles, is_right, kinds_of, likeliest, read_text_of, unchecked
 
 _BUDGET_S, _AGAIN_S = 4.0, 1.0
 _FLAGS = "describe it with --entry, --args, --block, --grid and --shared"
@@ -172,12 +172,22 @@ class _Search:
         attempt = next((each for each in self.attempts if not each.is_guess), None)
         if attempt is None or kernel.name in self.refusals:
             return None
-        spec = likeliest(self.source, attempt.draft, attempt.given)
+        try:
+            spec = likeliest(self.source, attempt.draft, attempt.given) or unchecked(self.source, attempt.draft, attempt.given)
+        except SourceError as error:
+            self.refusals[kernel.name] = error
+            return None
         return None if spec is None else replace(spec, launch_from="given" if self.given else "unsure")
+
+    def _check_readable(self) -> None:
+        """Raises SourceError if the kernel can't be read, which matters more than that its launch is unknown."""
+        if self.attempts:
+            read_text_of(self.source, self.attempts[0].draft)
 
     def _failure(self, kernel: KernelOutline) -> SourceError | UsageError:
         if kernel.name in self.refusals:
             return self.refusals[kernel.name]
+        self._check_readable()
         names = ", ".join(dict.fromkeys(attempt.draft.entry for attempt in self.attempts))
         if all(attempt.is_guess for attempt in self.attempts):
             message = f"{names} is launched nowhere in the project, and no usual launch gives a right result"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.launch.draft import Draft
+from gemmviz.launch.draft import Draft, shape_formula
 from gemmviz.launch.drafted_spec import KernelText, spec_of
 from gemmviz.launch.first_sizes import first_problem, trial_problems
 from gemmviz.launch.given_launch import GivenLaunch
@@ -20,7 +20,7 @@ from gemmviz.model.errors import Cancelled, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind
-from gemmviz.model.problems.catalog import PROBLEM_KINDS
+from gemmviz.model.problems.catalog import MULTIPLY, NONE, PROBLEM_KINDS
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.run.cpu.check import check_result
@@ -28,8 +28,10 @@ from gemmviz.run.cpu.executor import bound, contents_of
 from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
+from gemmviz.source.program import program_for
 
 _BUDGET_S = 5.0
+_UNCHECKED_SIZE = 64
 _MOST_AT_FIRST = 24  # candidates at the first sizes, before larger sizes are tried
 _MOST_THREADS = 1 << 15
 _LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
@@ -98,6 +100,34 @@ def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
         return None
     spec = given.applied(spec_of(source, draft, roles, Problem(kind=kind.name)))
     return replace(spec, problem=first_problem(spec))
+
+
+def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:
+    """The spec of a kernel whose problem isn't known: its arrays have the sizes that the host code gives them, and its result
+    isn't checked. None if the size of an array isn't known. Raises SourceError for a kernel that can't be read.
+    """
+    sizes = {name: _UNCHECKED_SIZE for name in draft.sizes if name.isidentifier()}
+    shapes = {each.name: (shape_formula(each, draft),) for each in draft.pointers}
+    if len(sizes) != len(draft.sizes) or not shapes or not all(formula for (formula,) in shapes.values()):
+        return None
+    outputs = tuple(each.name for each in draft.pointers if not each.is_const)
+    try:
+        problem = Problem(kind=NONE, arrays=shapes, outputs=outputs, **sizes)
+    except SettingError:
+        return None
+    reals = tuple(1.0 for each in draft.parameters if each.kind == "real")
+    roles = Roles(NONE, tuple(shapes), draft.sizes, reals)
+    spec = given.applied(spec_of(source, draft, roles, problem))
+    program_for(spec, setup_for(spec).definitions)
+    return spec
+
+
+def read_text_of(source: KernelText, draft: Draft) -> None:
+    """Raises SourceError if the kernel of a draft can't be read."""
+    empty = replace(draft, parameters=())
+    roles = Roles(MULTIPLY, (), tuple("N" for _ in draft.sizes))
+    spec = spec_of(source, empty, roles, Problem(kind=MULTIPLY))
+    program_for(spec, setup_for(spec).definitions)
 
 
 def _suggests(draft: Draft, kind: ProblemKind) -> bool:

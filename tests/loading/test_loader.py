@@ -107,7 +107,7 @@ def test_given_parts_take_precedence_over_the_file_and_its_header(tmp_path: Path
 def test_what_can_not_be_found_is_asked_with_the_flags(tmp_path: Path) -> None:
     odd = tmp_path / "odd.cu"
     odd.write_text("__global__ void odd(float* p, float* q, float* r, int n) { r[0] = p[0] - 3 * q[1]; }")
-    with pytest.raises(LaunchUnknown, match="launched nowhere .*--entry, --args, --block, --grid and --shared") as caught:
+    with pytest.raises(LaunchUnknown, match=r"launched nowhere .*--entry, --args, --block, --grid and --shared") as caught:
         open_kernel(str(odd))
     form = caught.value.form
     assert [field.label for field in form.parameters] == ["p", "q", "r", "n"]

@@ -1,0 +1,70 @@
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QComboBox, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from gemmviz.gui.forms.launch_form import LaunchDialog
+from gemmviz.gui.window.main_window import MainWindow
+from tests.gui.conftest import open_file, pictured
+
+PLAIN = Path(__file__).parent.parent / "data" / "plain"
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path / "home"))
+
+
+def dialog_of(window: MainWindow) -> LaunchDialog:
+    (dialog,) = (each for each in window.findChildren(LaunchDialog) if each.isVisible())
+    return dialog
+
+
+def test_the_launch_of_a_plain_file_stands_above_the_picture(window: MainWindow, qtbot: QtBot) -> None:
+    assert not window.launch.isVisible()
+    pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "student.cu"))
+    assert window.launch.isVisible()
+    assert "a is A, b is B, c is C, n is N" in window.launch.text.text()
+    assert not window.launch.kernels.isVisible()
+    pictured(window, qtbot, lambda: window.model.opening.choose_kernel("02_naive"))
+    assert not window.launch.isVisible()
+
+
+def test_the_form_corrects_the_launch(window: MainWindow, qtbot: QtBot) -> None:
+    pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "student.cu"))
+    window.launch.edit.click()
+    dialog = dialog_of(window)
+    first, block = dialog.controls["arg.a"], dialog.controls["block.x"]
+    assert isinstance(first, QComboBox)
+    assert isinstance(block, QLineEdit)
+    assert [first.itemText(row) for row in range(first.count())] == ["A", "B", "C"]
+    first.setEditText("")
+    dialog._on_run()
+    assert dialog.isVisible()
+    assert "a:" in dialog.message.text()
+    first.setEditText("B")
+    second = dialog.controls["arg.b"]
+    assert isinstance(second, QComboBox)
+    second.setEditText("A")
+    pictured(window, qtbot, dialog._on_run)
+    kernel = window.session.shot.setup.kernel
+    assert (kernel.args, kernel.launch_from) == (("B", "A", "C", "N"), "given")
+    assert window.launch.text.text().startswith("Given: a is B, b is A")
+
+
+def test_kernels_of_a_file_are_offered(window: MainWindow, qtbot: QtBot) -> None:
+    pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "two_kernels.cu"))
+    box = window.launch.kernels
+    assert box.isVisible()
+    assert [box.itemText(row) for row in range(box.count())] == ["fill", "by_columns", "transpose"]
+    assert box.currentText() == "by_columns"
+    pictured(window, qtbot, lambda: box.activated.emit(2))
+    assert window.session.shot.setup.kernel.function == "transpose"
+
+
+def test_texts_of_a_file_are_not_markup(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "<b>bold.cu"
+    path.write_text("int x;")
+    open_file(window.model, path)
+    assert any("<b>bold.cu" in text for text in window.banner.texts)
