@@ -38,6 +38,7 @@ from gemmviz.model.element_types import ELEMENT_TYPES, ElementType
 from gemmviz.model.filling import Filling
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
+from gemmviz.model.site_kinds import SiteKind
 from gemmviz.model.sites import Kind, Operand
 from gemmviz.render.export import format_extensions
 from gemmviz.run.cpu.check import Contents, check_result
@@ -364,7 +365,7 @@ def test_nothing_tells_kinds_by_the_number_of_operands() -> None:
         "gemmviz/files/trace_checks.py: and len(site.operands) <= BOUNDS.operands",
         "gemmviz/model/sites.py: return self.operands[place] if place < len(self.operands) else None",
     ]
-    assert get_args(sites.SiteKind) == tuple(sites.SITE_KINDS)
+    assert get_args(SiteKind) == tuple(sites.SITE_KINDS)
 
 
 BROKEN = {

@@ -1,9 +1,14 @@
-"""The stand-in headers, parsed once and saved, so that a kernel is parsed in a third of the time."""
+"""The stand-in headers, parsed once and saved, so that a kernel is parsed in a third of the time.
+
+The parser sees no other file of the computer: texts are in memory, and its file system has the stand-in headers alone.
+"""
 
 import contextlib
 import hashlib
+import json
 import os
 import time
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -20,21 +25,35 @@ LANGUAGE = (
     "-std=c++20", "-ferror-limit=0", "-w", "-fno-spell-checking",
     # errors of clang that are warnings of nvcc
     "-Wno-c++11-narrowing", "-Wno-register", "-Wno-reserved-user-defined-literal", "-Wno-non-pod-varargs",
-    "-Wno-address-of-temporary", "-Wno-dynamic-exception-spec", "-Wno-return-type", "-isystem", str(STUBS),
+    "-Wno-address-of-temporary", "-Wno-dynamic-exception-spec", "-Wno-return-type",
+    "-isystem", str(STUBS),
 )  # fmt: skip
 _FOR_PRECOMPILING = TranslationUnit.PARSE_INCOMPLETE | 0x10  # CXTranslationUnit_ForSerialization
 _CLANG = "18"
-_UNUSED_S = 30 * 24 * 3600
+_WEEK_S = 7 * 24 * 3600
+_HEADERS_ALONE = ("-ivfsoverlay", str(STUBS.parent / "files.yaml"), "-include", str(ALL_STUBS))
 
 
 @cache
 def stub_arguments() -> tuple[str, ...]:
     """Arguments that make the stand-in headers known: their saved form if it can be written and read, else their text."""
     with contextlib.suppress(OSError):
-        path = cache_folder() / f"stubs-{_key()}.pch"
-        if _is_usable(path) or (_save(path) and _is_usable(path)):
-            return ("-include-pch", str(path))
-    return ("-include", str(ALL_STUBS))
+        saved = cache_folder().resolve() / f"stubs-{_key()}.pch"
+        files = saved.with_suffix(".json")
+        arguments = ("-ivfsoverlay", str(files), "-include-pch", str(saved))
+        if saved.is_file() and _is_usable(arguments):
+            return arguments
+        if _save(saved, files) and _is_usable(arguments):
+            return arguments
+    return _HEADERS_ALONE
+
+
+def have_vanished(arguments: tuple[str, ...]) -> bool:
+    """Whether the saved headers of ``stub_arguments`` were removed meanwhile; then the next call gives others."""
+    if all(Path(each).exists() for each in arguments if not each.startswith("-")):
+        return False
+    stub_arguments.cache_clear()
+    return True
 
 
 def _key() -> str:
@@ -44,37 +63,52 @@ def _key() -> str:
     return hashlib.sha256(repr((_CLANG, LANGUAGE, facts)).encode()).hexdigest()[:20]
 
 
-def _is_usable(path: Path) -> bool:
+def _is_usable(arguments: tuple[str, ...]) -> bool:
     """Whether an empty text is parsed with the saved headers."""
-    if not path.is_file():
-        return False
     try:
-        unit = Index.create().parse("/empty.cu", [*LANGUAGE, "-include-pch", str(path)], [("/empty.cu", "")])
+        unit = Index.create().parse("/empty.cu", [*LANGUAGE, *arguments], [("/empty.cu", "")])
     except TranslationUnitLoadError:
         return False
     return not any(each.severity >= Diagnostic.Error for each in unit.diagnostics)
 
 
-def _save(path: Path) -> bool:
-    """Parses the headers and saves them; whether that worked. Readers see the old file or the whole new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=path.parent, prefix="stubs-", suffix=".tmp", delete=False) as file:
-        draft = Path(file.name)
+def _save(saved: Path, files: Path) -> bool:
+    """Parses the headers and saves them; whether that worked. ``files`` gets the file system with which they are used."""
+    saved.parent.mkdir(parents=True, exist_ok=True)
     try:
-        unit = Index.create().parse(str(ALL_STUBS), list(LANGUAGE), options=_FOR_PRECOMPILING)
-        unit.save(str(draft))
-        _remove_old(path.parent)
-        os.replace(draft, path)
+        unit = Index.create().parse(str(ALL_STUBS), [*LANGUAGE, *_HEADERS_ALONE[:2]], options=_FOR_PRECOMPILING)
+        with _replacement(saved) as draft:
+            unit.save(str(draft))
+            _remove_old(saved.parent)
+        with _replacement(files) as draft:
+            draft.write_text(_file_system(saved), encoding="utf-8")
     except (TranslationUnitLoadError, TranslationUnitSaveError):
         return False
-    finally:
-        draft.unlink(missing_ok=True)
     return True
 
 
+def _file_system(saved: Path) -> str:
+    """The parser's file system, in the form of clang's option -ivfsoverlay."""
+    stubs = {"type": "directory-remap", "name": str(STUBS), "external-contents": str(STUBS)}
+    headers = {"type": "file", "name": str(saved), "external-contents": str(saved)}
+    return json.dumps({"version": 0, "fallthrough": "false", "roots": [stubs, headers]})
+
+
+@contextlib.contextmanager
+def _replacement(path: Path) -> Iterator[Path]:
+    """A draft beside ``path`` that replaces it, so that other processes see the old file or the whole new one."""
+    with NamedTemporaryFile(dir=path.parent, prefix="stubs-", suffix=".tmp", delete=False) as file:
+        draft = Path(file.name)
+    try:
+        yield draft
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 def _remove_old(folder: Path) -> None:
-    """Removes the saved headers of other versions, unless one may still be in use."""
-    for old in folder.glob("stubs-*.pch"):
-        with contextlib.suppress(OSError):  # in use on Windows
-            if time.time() - old.stat().st_mtime > _UNUSED_S:
+    """Removes saved headers that no version of gemmviz has written for a week."""
+    for old in (*folder.glob("stubs-*.pch"), *folder.glob("stubs-*.json")):
+        with contextlib.suppress(OSError):  # in use on Windows, or removed by another process
+            if time.time() - old.stat().st_mtime > _WEEK_S:
                 old.unlink()

@@ -1,49 +1,16 @@
-"""Errors of the parser as errors of the kernel: only those inside the kernel and what it calls, in plain words."""
+"""Errors of the parser as errors of the kernel, in plain words, with the way out."""
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-
-from clang.cindex import Cursor, CursorKind
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.parser.precompiled import STUBS
 from gemmviz.parser.sentences import plain_sentence
-from gemmviz.parser.unit import ParseError, Spot, Unit
+from gemmviz.parser.unit import ParseError, Unit
 
 _MOST_CANDIDATES = 20_000
-
-
-def check(unit: Unit, kernel: Cursor) -> None:
-    """Raises SourceError for the first error inside a function or one that it calls, directly or not."""
-    if not unit.errors:
-        return
-    spans = [_span(unit, function) for function in (kernel, *called_functions(kernel))]
-    for error in unit.errors:
-        if any(span.holds(spot) for spot in error.spots for span in spans):
-            raise refusal(unit, error, unit.place(kernel.extent) if unit.is_shown(kernel) else None)
-
-
-def check_all(unit: Unit) -> None:
-    """Raises SourceError for the first error of the shown file: for a text in which the kernel isn't even recognised."""
-    for error in unit.errors:
-        if error.place is not None:
-            raise refusal(unit, error, None)
-
-
-def called_functions(function: Cursor) -> list[Cursor]:
-    """Definitions of the functions that a function calls, directly or not, each once."""
-    found: dict[int, Cursor] = {}
-    waiting = [function]
-    while waiting:
-        for call in waiting.pop().walk_preorder():
-            definition = _definition(call)
-            if definition is not None and definition.hash not in found and definition != function:
-                found[definition.hash] = definition
-                waiting.append(definition)
-    return list(found.values())
 
 
 def refusal(unit: Unit, error: ParseError, otherwise: Place | None) -> SourceError:
@@ -87,27 +54,3 @@ def _identifiers(text: str) -> Iterator[str]:
 def _cuda_names() -> frozenset[str]:
     texts: Iterable[str] = (path.read_text(encoding="utf-8") for path in STUBS.rglob("*") if path.is_file())
     return frozenset(name for text in texts for name in _identifiers(text) if "GEMMVIZ" not in name)
-
-
-def _definition(call: Cursor) -> Cursor | None:
-    """The definition of the function that a cursor calls; None for other cursors and for functions without a body."""
-    if call.kind != CursorKind.CALL_EXPR or call.referenced is None:
-        return None
-    definition: Cursor | None = call.referenced.get_definition()
-    return definition
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """The lines of a function."""
-
-    file: str
-    first: int
-    last: int
-
-    def holds(self, spot: Spot) -> bool:
-        return spot.file == self.file and self.first <= spot.line <= self.last
-
-
-def _span(unit: Unit, function: Cursor) -> _Span:
-    return _Span(unit.file_of(function.location), function.extent.start.line, function.extent.end.line)

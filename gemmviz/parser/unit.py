@@ -11,7 +11,7 @@ from gemmviz.model.errors import Place, SourceError
 from gemmviz.parser.includes import with_paths
 from gemmviz.parser.leniency import corrected
 from gemmviz.parser.parameters import with_parameters
-from gemmviz.parser.precompiled import LANGUAGE, STUBS, stub_arguments
+from gemmviz.parser.precompiled import LANGUAGE, STUBS, have_vanished, stub_arguments
 from gemmviz.parser.source_text import SourceText
 
 _ROOT = "/project"
@@ -133,16 +133,21 @@ def parse(source: SourceText, appended: str = "") -> Unit:
     """
     files, macros, notes = _prepared(source)
     files[source.main] = f"{files[source.main]}\n{appended}"
+    headers = stub_arguments()
     try:
-        tree = _index().parse(
-            f"{_ROOT}/{source.main}",
-            args=[*LANGUAGE, *stub_arguments(), *_LIMITS, *(f"-D{name}={value}" for name, value in macros.items())],
-            unsaved_files=[(f"{_ROOT}/{name}", text) for name, text in files.items()],
-            options=_KEEP_GOING,
-        )
+        tree = _tree(source.main, files, macros, headers)
     except TranslationUnitLoadError:
+        if have_vanished(headers):
+            return parse(source, appended)
         raise SourceError("the parser gives up on this file", remedy="leave out what is unusual in it") from None
     return Unit(source, tree, files, notes)
+
+
+def _tree(main: str, files: Mapping[str, str], macros: Mapping[str, str], headers: tuple[str, ...]) -> TranslationUnit:
+    """The tree of prepared texts. Raises TranslationUnitLoadError if the parser gives up."""
+    defines = (f"-D{name}={value}" for name, value in macros.items())
+    unsaved = [(f"{_ROOT}/{name}", text) for name, text in files.items()]
+    return _index().parse(f"{_ROOT}/{main}", [*LANGUAGE, *headers, *_LIMITS, *defines], unsaved, _KEEP_GOING)
 
 
 def load_parser() -> None:

@@ -32,12 +32,22 @@ def diagnostics(source: SourceText) -> tuple[tuple[str, Place | None], ...]:
     return tuple((each.message, each.place) for each in parse(source).errors)
 
 
+def missing(source: SourceText) -> tuple[str, ...]:
+    """Headers that a text includes and that neither gemmviz nor the project has."""
+    return parse(source).missing
+
+
 def outline(source: SourceText) -> FileOutline:
     """Kernels and launches of a text."""
     return outline_of(parse(source))
 
 
-REQUESTS: dict[str, Callable[..., Any]] = {"diagnostics": diagnostics, "outline": outline, "program": read_program}
+REQUESTS: dict[str, Callable[..., Any]] = {
+    "diagnostics": diagnostics,
+    "missing": missing,
+    "outline": outline,
+    "program": read_program,
+}
 
 
 def answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gemmviz.files.child_process import gemmviz_command
 from tests.fuzz.campaign import Campaign
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -47,7 +48,8 @@ class _Watch:
                     self._changed(event, os.path.join(_base(event, args, place), os.fsdecode(args[place])))
         elif event in _STARTED:
             name = os.fsdecode(args[_STARTED[event]] or "")
-            if Path(name).name not in self.campaign.starts:
+            is_reader = event == "subprocess.Popen" and args[1] == gemmviz_command("reader")
+            if not is_reader and Path(name).name not in self.campaign.starts:
                 self.seen.append(f"it starts {name!r}")
         elif event in _CONNECTED and not self.campaign.connects:
             self.seen.append(f"it opens a connection: {event} {args[1:]!r}")

@@ -83,13 +83,19 @@ def test_the_saved_headers_are_used_and_a_damaged_file_is_replaced(tmp_path: Pat
     monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path))
     precompiled.stub_arguments.cache_clear()
     try:
-        option, path = precompiled.stub_arguments()
+        arguments = precompiled.stub_arguments()
+        option, path = arguments[-2:]
         assert option == "-include-pch"
         Path(path).write_bytes(b"CPCH damaged")
         precompiled.stub_arguments.cache_clear()
-        assert precompiled.stub_arguments() == (option, path)
+        assert precompiled.stub_arguments() == arguments
         assert Path(path).stat().st_size > 100_000
-        assert sorted(each.name for each in (tmp_path / "cache").iterdir()) == [Path(path).name]
+        Path(path).unlink()  # by another version of gemmviz
+        assert parse(SourceText("a.cu", {"a.cu": "__global__ void k(half* a) { a[0] = threadIdx.x; }"})).errors == ()
+        assert sorted(each.name for each in (tmp_path / "cache").iterdir()) == [
+            Path(path).with_suffix(".json").name,
+            Path(path).name,
+        ]
     finally:
         precompiled.stub_arguments.cache_clear()
 
@@ -99,7 +105,7 @@ def test_without_a_place_for_them_the_headers_are_read(tmp_path: Path, monkeypat
     monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path / "file"))
     precompiled.stub_arguments.cache_clear()
     try:
-        assert precompiled.stub_arguments() == ("-include", str(ALL_STUBS))
+        assert precompiled.stub_arguments()[-2:] == ("-include", str(ALL_STUBS))
         assert parse(SourceText("a.cu", {"a.cu": "__global__ void k(half* a) { a[0] = threadIdx.x; }"})).errors == ()
     finally:
         precompiled.stub_arguments.cache_clear()

@@ -4,6 +4,24 @@
 void __pipeline_memcpy_async(void* target, const void* source, size_t bytes, size_t zero_filled = 0);
 void __pipeline_commit();
 void __pipeline_wait_prior(size_t groups);
+
+// Copies bytes that the threads of a group share, as wide as the addresses allow.
+template <int width> void __gemmviz_copy_chunks(size_t rank, size_t threads, char* target, const char* source, size_t bytes) {
+  for (size_t at = rank * width; at < bytes; at += threads * width) {
+    __pipeline_memcpy_async(target + at, source + at, width, 0);
+  }
+}
+inline void __gemmviz_copy_async(size_t rank, size_t threads, char* target, const char* source, size_t bytes) {
+  size_t all = (size_t)target | (size_t)source | bytes;
+  if (all % 16 == 0) {
+    __gemmviz_copy_chunks<16>(rank, threads, target, source, bytes);
+  } else if (all % 8 == 0) {
+    __gemmviz_copy_chunks<8>(rank, threads, target, source, bytes);
+  } else {
+    __gemmviz_copy_chunks<4>(rank, threads, target, source, bytes);
+  }
+}
+
 void __pipeline_arrive_on(unsigned long long* barrier);
 typedef unsigned long long __mbarrier_t;
 typedef unsigned long long __mbarrier_token_t;

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from gemmviz.model.errors import Place, SourceError
-from gemmviz.model.sites import SiteKind
+from gemmviz.model.site_kinds import SiteKind
 from gemmviz.source import fold
 from gemmviz.source.nodes import Address, Assign, Call, Const, Convert, Declare, Evaluate, Expr, Read, Stmt
 from gemmviz.source.ptx.special import special_register
@@ -49,6 +49,7 @@ class Surroundings(Protocol):
     """What an asm statement needs of the reader of the kernel around it."""
 
     place: Place
+    instruction: str  # the text of the instruction being translated
 
     def new_slot(self) -> int: ...
     def access(self, kind: SiteKind, space: AddressSpace | None, width: int, is_async: bool = False) -> int: ...

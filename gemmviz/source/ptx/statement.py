@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from gemmviz.model.errors import SourceError
 from gemmviz.source.nodes import (
     Address,
     AtAddress,
@@ -79,8 +80,11 @@ class _Asm:
             yield self.registers.declare(name, PTX_TYPES[names.type])
 
     def _guarded(self, instruction: Instruction) -> Stmt:
+        self.around.instruction = instruction.text
         try:
             statement = self._translated(instruction)
+        except SourceError:
+            raise
         except (IndexError, ValueError):  # too few operands, or a number that is none
             raise self.around.error(f"the PTX instruction {instruction.text} can't be read") from None
         if not instruction.guard:

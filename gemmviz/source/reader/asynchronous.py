@@ -36,12 +36,14 @@ def _atomic(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr
     if not isinstance(pointer.type, PointerType) or not isinstance(pointer.type.to, Scalar | VectorType):
         raise low.error(f"{name} takes a pointer to a number", node)
     space, ctype = pointer.type.space, pointer.type.to
-    if space not in ("global", "shared"):
+    if space == "local":
         raise low.error(f"{name} works on global and shared memory alone", node, id="unsupported")
     args = tuple(low.converted(low.value(argument), ctype, node) for argument in arguments[1:])
     width = ctype.count if isinstance(ctype, VectorType) else 1
     op = _ATOMICS[name.removesuffix("_block").removesuffix("_system")]
-    return Atomic(ctype, op, Deref(ctype, pointer, place), args, place, low.add_access("atomic", space, node, width))
+    return Atomic(
+        ctype, op, Deref(ctype, pointer, place), args, place, low.add_access("atomic", space or "global", node, width)
+    )
 
 
 def _copied(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:

@@ -6,7 +6,18 @@ from ctypes import c_void_p, cast
 from gemmviz.model.errors import Place
 from gemmviz.parser.unit import Unit
 from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.library import CONTINUE, MACRO, RECURSE, RawCursor, RawLocation, RawType, Visitor, library, raw
+from gemmviz.source.reader.library import (
+    CONTINUE,
+    MACRO,
+    RECURSE,
+    FieldVisitor,
+    RawCursor,
+    RawLocation,
+    RawType,
+    Visitor,
+    library,
+    raw,
+)
 
 _ROOT = "/project"
 
@@ -60,8 +71,12 @@ class Cursors:
 
         def visit(each: RawCursor, parent: RawCursor, _: object) -> int:
             above = (parent.first, parent.second)
-            while stack[-1][0] != above and len(stack) > 1:
-                stack.pop()
+            if stack[-1][0] != above:
+                if any(at == above for at, _ in stack):
+                    while stack[-1][0] != above:
+                        stack.pop()
+                else:  # libclang leaves out some parents in lambdas, and has two of a list in braces
+                    stack.append((above, stack[-1][1]))
             key = (each.first, each.second)
             if key == above and len(stack) > 1:  # a constant expression, which libclang gives twice
                 return RECURSE
@@ -90,6 +105,24 @@ class Cursors:
 
         self.lib.visitChildren(cursor, Visitor(visit), None)
         return found
+
+    def fields(self, record: RawType) -> list[Node]:
+        """The trees of a record's own members."""
+        found: list[RawCursor] = []
+
+        def visit(each: RawCursor, _: object) -> int:
+            found.append(each)
+            return CONTINUE
+
+        self.lib.Type_visitFields(record, FieldVisitor(visit), None)
+        return [self.tree(each) for each in found]
+
+    def is_written(self, method: RawCursor) -> bool:
+        """Whether a method is in the text with a body of its own; the compiler adds copies and the like."""
+        lib, record = self.lib, self.lib.getCursorSemanticParent(method)
+        if lib.getCursorLocation(method).number == lib.getCursorLocation(record).number:
+            return False
+        return any(each.kind == k.COMPOUND_STMT for each in self.declaration(method).children)
 
     def definition(self, cursor: RawCursor) -> RawCursor | None:
         found: RawCursor = self.lib.getCursorDefinition(cursor)
@@ -159,6 +192,13 @@ class Cursors:
         first, last = len(data[:start].decode(errors="replace")), len(data[:stop].decode(errors="replace"))
         is_shown = name == (self.unit.source.shown or self.unit.source.main)
         return "" if is_shown else name, _place(text, first, last), text[first:last]
+
+    def text_from(self, node: Node) -> str:
+        """The text of the file that a cursor is in, from where the cursor begins or the macro is used that it comes from."""
+        found = self.lib.getCursorExtent(node.cursor)
+        file, offset = self.lib.expansion(RawLocation(found.manager, found.options, found.begin))
+        name = "" if file is None else self.lib.string(self.lib.getFileName(file)).removeprefix(f"{_ROOT}/")
+        return self.unit.files.get(name, "").encode()[offset:].decode(errors="replace")
 
     def name_span(self, node: Node) -> tuple[int, int] | None:
         """The range of the name in a declaration."""

@@ -29,6 +29,8 @@ class Types:
         self.cursors, self.lib = cursors, cursors.lib
         self._known: dict[int, CType | None] = {}
         self.fields: dict[int, Field] = {}
+        self.members: dict[StructType, tuple[tuple[int, Field], ...]] = {}  # with the keys of their declarations
+        self._records: dict[int, StructType] = {}
         self.defaults: dict[int, Node] = {}  # values that members are declared with, by the same keys
 
     def of(self, node: Node) -> CType:
@@ -93,18 +95,27 @@ class Types:
         return None if definition is None else self._struct(definition, raw, name)
 
     def _struct(self, definition: RawCursor, raw: RawType, name: str) -> StructType:
-        found: list[Field] = []
-        for each in self.cursors.declaration(definition).children:
+        known = self._records.get(definition.first)
+        if known is not None:
+            return known
+        members: list[tuple[int, Field]] = []
+        for each in self.cursors.top_level(definition):
             if each.kind == k.BASE_SPECIFIER:
                 base = self.of(each)
-                found += base.fields if isinstance(base, StructType) else ()
-            elif each.kind == k.FIELD_DECL:
-                ctype = self.of(each)
-                offset = int(self.lib.Cursor_getOffsetOfField(each.cursor)) // 8
-                field = Field(self.cursors.name(each.cursor), ctype, offset)
-                found.append(field)
-                self.fields[each.key] = field
-                if each.parts and not self.lib.Cursor_isBitField(each.cursor) and not isinstance(ctype, ArrayType):
-                    self.defaults[each.key] = each.parts[-1]
+                members += self.members.get(base, ()) if isinstance(base, StructType) else ()
+        members += ((each.key, self._field(each)) for each in self.cursors.fields(raw))
         size, alignment = int(self.lib.Type_getSizeOf(raw)), int(self.lib.Type_getAlignOf(raw))
-        return StructType(name, tuple(found), size, alignment)
+        struct = StructType(
+            self.spelling(self.lib.getCursorType(definition)), tuple(field for _, field in members), size, alignment
+        )
+        self._records[definition.first] = struct
+        self.members[struct] = tuple(members)
+        return struct
+
+    def _field(self, node: Node) -> Field:
+        ctype = self.of(node)
+        field = Field(self.cursors.name(node.cursor), ctype, int(self.lib.Cursor_getOffsetOfField(node.cursor)) // 8)
+        self.fields[node.key] = field
+        if node.parts and not self.lib.Cursor_isBitField(node.cursor) and not isinstance(ctype, ArrayType):
+            self.defaults[node.key] = node.parts[-1]
+        return field

@@ -10,9 +10,10 @@ from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised, stripped, values_of
 from gemmviz.source.reader.library import RawType
+from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import needs_memory
-from gemmviz.source.reader.records import in_memory, local_array, new_object
+from gemmviz.source.reader.records import in_memory, new_object
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Thing, Variable
 from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType
@@ -140,7 +141,7 @@ def _reference(low: Lowering, node: Node, canonical: RawType, given: Node | None
             return _effects(target.effects)
         case Offset(type=ArrayType() as array):
             slot = low.new_slot()
-            low.declare(node.cursor, ArrayVariable(slot, array))
+            low.declare(node.cursor, ArrayVariable(slot, array, name, is_reference=True))
             if array.space == "local":
                 low.named(slot, name, _line(low, node))
             return Declare(slot, replace(target, type=PointerType(array.element, array.space)))
@@ -174,7 +175,7 @@ def _shared(low: Lowering, node: Node, raw: RawType) -> Stmt:
         _check_extents(low, array, node)
     slot = low.new_slot()
     dims = None if is_extern else array.dims
-    low.shared.append(SharedArray(slot, name, array.element, dims, low.name_place(node), 0))
+    low.shared.append(SharedArray(slot, name, array.element, dims, low.name_place(node)))
     if isinstance(ctype, ArrayType):
         low.declare(node.cursor, ArrayVariable(slot, replace(array, dims=(1, *array.dims[1:]) if is_extern else array.dims)))
     else:

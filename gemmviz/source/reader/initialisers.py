@@ -60,11 +60,6 @@ def zero_of(low: Lowering, ctype: CType, node: Node) -> Expr:
     return vector_of(low, [], ctype, node) if isinstance(ctype, VectorType) else low.converted(Const(INT, 0), ctype, node)
 
 
-def braces(low: Lowering, node: Node) -> Expr:
-    """The node of ``float4{1, 2, 3, 4}`` or of a value's ``T()``."""
-    return initialised(low, node, low.type_of(node)) if node.kind == k.INIT_LIST_EXPR else zero_of(low, low.type_of(node), node)
-
-
 def values_of(low: Lowering, node: Node, array: ArrayType) -> tuple[Expr, ...]:
     """Values of the elements from the first to the last initialised one, zero in between."""
     assert isinstance(array.element, Scalar | VectorType)
@@ -102,6 +97,3 @@ def _place(low: Lowering, items: _Items, dims: tuple[int, ...], at: int, found: 
             found += [(at + row * stride + place, each) for place, each in _placed(low, stripped(node), inner)]
         else:
             found.append((at + row, node))
-
-
-INITIALISERS = {k.INIT_LIST_EXPR: braces}

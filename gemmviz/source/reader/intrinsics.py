@@ -38,10 +38,10 @@ def intrinsic(
         return _made_vector(low, vector, arguments, node)
     if name in FUNCTIONS or name in ("min", "max", "abs"):
         return _computed(low, name, arguments, node)
-    if name.startswith("operator"):
-        return _operator(low, name, arguments, node, this)
     if definition is not None:
         return inlined(low, definition, arguments, node, this)
+    if name.startswith("operator"):
+        return _operator(low, name, arguments, node, this)
     if name in STATEMENTS:
         raise low.error(f"the function {name} is not known", node, "it must stand alone as a statement", id="unknown-name")
     why = closest(name, [*INTRINSICS, *FUNCTIONS])
@@ -66,6 +66,11 @@ def _operator(low: Lowering, name: str, arguments: list[Node], node: Node, this:
 
 def _ignored(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     return Sequence(VOID, ())
+
+
+def _passed_on(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    """``std::move`` and ``std::forward``: their argument."""
+    return low.place_node(arguments[0])  # type: ignore[return-value]
 
 
 def _printed(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
@@ -136,6 +141,7 @@ def _made_vector(low: Lowering, vector: VectorType, arguments: list[Node], node:
 
 STATEMENTS: dict[str, StatementIntrinsic] = {**WARP_STATEMENTS, **ASYNCHRONOUS_STATEMENTS}
 INTRINSICS: dict[str, Intrinsic] = {
+    **dict.fromkeys(("move", "forward"), _passed_on),
     "printf": _printed,
     "assert": _checked,
     "__assert_fail": _ignored,

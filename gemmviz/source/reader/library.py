@@ -35,11 +35,13 @@ class RawString(Structure):
 
 
 Visitor = ctypes.CFUNCTYPE(c_int, RawCursor, RawCursor, c_void_p)
+FieldVisitor = ctypes.CFUNCTYPE(c_int, RawCursor, c_void_p)
 CONTINUE, RECURSE = 1, 2
 MACRO = 1 << 31  # set in the number of a location in a macro's expansion
 
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_visitChildren": (c_uint, (RawCursor, Visitor, c_void_p)),
+    "clang_Type_visitFields": (c_uint, (RawType, FieldVisitor, c_void_p)),
     "clang_getCursorExtent": (RawRange, (RawCursor,)),
     "clang_getCursorLocation": (RawLocation, (RawCursor,)),
     "clang_getCursorType": (RawType, (RawCursor,)),

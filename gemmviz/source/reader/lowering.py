@@ -10,11 +10,13 @@ from typing import Literal
 
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import ErrorId, Place, SourceError
-from gemmviz.model.sites import SiteKind
+from gemmviz.model.site_kinds import SiteKind
 from gemmviz.parser.refusals import refusal
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
     AccessPlace,
+    Address,
+    AtAddress,
     Base,
     Component,
     Const,
@@ -36,7 +38,7 @@ from gemmviz.source.reader.cursors import Cursors, Node
 from gemmviz.source.reader.cxx_types import Types, UnknownType
 from gemmviz.source.reader.errors import first_error
 from gemmviz.source.reader.library import RawCursor, RawType
-from gemmviz.source.reader.symbols import Symbol, Thing, Variable
+from gemmviz.source.reader.symbols import Symbol, Thing
 from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import (
     BOOL,
@@ -88,6 +90,8 @@ class Lowering:
     shared: list[SharedArray] = field(default_factory=list)
     variables: list[NamedSlot] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    spaces: dict[int, AddressSpace] = field(default_factory=dict)  # of pointers assigned after their declaration
+    first: list[Stmt] = field(default_factory=list)  # statements before the kernel's own: arrays of constants
     loop_stack: list[int] = field(default_factory=list)
     activation: Activation | None = None
     statement_place: Place | None = None
@@ -95,6 +99,7 @@ class Lowering:
     scope_ends: list[int] = field(default_factory=list)  # last lines of the scopes around
     addressed: set[int] = field(default_factory=set)  # keys of variables whose address is taken
     entered: set[int] = field(default_factory=set)  # keys of functions whose errors were looked at
+    asm_seen: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # asm statements in the use of each macro
     inlined: int = 0  # calls, by now
     local_bytes: int = 0  # of a thread's own arrays, by now
     local_elements: int = 0  # in them
@@ -118,7 +123,9 @@ class Lowering:
 
     def expression(self, node: Node) -> Expr:
         """The node of an expression that isn't a struct or a function. Raises SourceError for those."""
-        found = self.place_node(node)
+        return self.expression_of(self.place_node(node), node)
+
+    def expression_of(self, found: "Expr | Thing", node: Node) -> Expr:
         if isinstance(found, Thing):
             raise self.error(f"a {found.type} can't be used here", node, id="unsupported")
         return found
@@ -192,9 +199,7 @@ class Lowering:
         else:
             text, place = self.cursors.written(span), self.cursors.place_of(span)
         self.accesses.append(
-            AccessPlace(
-                kind, space, place, text, width, tuple(self.loop_stack), calls, span or (0, 0), self.statement_place, (0, 0)
-            )
+            AccessPlace(kind, space, place, text, width, tuple(self.loop_stack), calls, self.statement_place)
         )
         return len(self.accesses) - 1
 
@@ -210,6 +215,10 @@ class Lowering:
                 return Convert(to, expr)
             case Scalar(), PointerType() if isinstance(expr, Const) and not expr.value:
                 return Reinterpret(to, Const(ULONG, 0), self.place(node))
+            case PointerType(), Scalar(is_float=False):
+                return self.converted(Address(ULONG, expr, "generic"), to, node)
+            case Scalar(is_float=False), PointerType(space=space):
+                return AtAddress(to, self.converted(expr, ULONG, node), self.place(node))
             case PointerType(to=have, space=space), PointerType(to=want):
                 if have == want or (unit_bytes(have) == unit_bytes(want) and not _widths_differ(have, want)):
                     return expr
@@ -264,11 +273,11 @@ class Lowering:
         end = self.scope_ends[-1] if self.scope_ends else line
         self.variables.append(NamedSlot(slot, name, line, max(line, end)))
 
-    def settle(self, slot: int, ctype: PointerType) -> None:
-        """Gives the variable in ``slot`` the memory that its first assigned value points into."""
-        for symbol in self.symbols.values():
-            if isinstance(symbol, Variable) and symbol.slot == slot:
-                symbol.type = ctype
+    def enter(self, node: Node) -> None:
+        """Notes the statement that is read."""
+        span = self.cursors.span(node)
+        if span is not None:
+            self.statement_place = self.cursors.place_of(span)
 
     def note(self, sentence: str) -> None:
         if sentence not in self.notes:

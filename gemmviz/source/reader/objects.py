@@ -4,8 +4,6 @@ A struct is one variable per member (an ``Object``) unless its address is taken,
 then it lies in memory, and a member is memory at an offset.
 """
 
-from collections.abc import Iterator
-
 from gemmviz.source.nodes import Const, Deref, Expr, Offset, Reinterpret, Sequence
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.library import RawCursor
@@ -15,11 +13,9 @@ from gemmviz.source.reader.symbols import Object, Thing
 from gemmviz.source.types import INT, ArrayType, CType, Field, PointerType, StructType, unit_bytes
 
 
-def fields_of(low: Lowering, struct: StructType) -> Iterator[tuple[int, Field]]:
+def fields_of(low: Lowering, struct: StructType) -> tuple[tuple[int, Field], ...]:
     """The keys and fields of a struct, its bases' first."""
-    for key, field in low.types.fields.items():
-        if any(field is each for each in struct.fields):
-            yield key, field
+    return low.types.members.get(struct, ())
 
 
 def needs_memory(struct: StructType) -> bool:

@@ -6,14 +6,15 @@ from gemmviz.parser.unit import Unit
 from gemmviz.source.headers import note_of
 from gemmviz.source.nodes import Block, FunctionParameter, Program
 from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader.assembly import ASSEMBLY
 from gemmviz.source.reader.assignments import ASSIGNMENTS
 from gemmviz.source.reader.calls import CALLS
 from gemmviz.source.reader.casts import CASTS
+from gemmviz.source.reader.constructors import INITIALISERS
 from gemmviz.source.reader.cursors import Cursors, Node
 from gemmviz.source.reader.entry import find_kernel
 from gemmviz.source.reader.expressions import EXPRESSIONS
 from gemmviz.source.reader.host import host_code
-from gemmviz.source.reader.initialisers import INITIALISERS
 from gemmviz.source.reader.lambdas import LAMBDAS
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.literals import LITERALS
@@ -36,7 +37,7 @@ def read_program(source: SourceText, entry: str) -> Program:
 
 def lowered(unit: Unit, kernel: RawCursor) -> Program:
     cursors = Cursors(unit)
-    low = Lowering(cursors, _TABLE, STATEMENTS)
+    low = Lowering(cursors, _TABLE, {**STATEMENTS, **ASSEMBLY})
     tree = cursors.declaration(kernel)
     low.kernel_place = low.place(tree)
     low.enter_function(tree)
@@ -47,13 +48,13 @@ def lowered(unit: Unit, kernel: RawCursor) -> Program:
     return Program(
         name=cursors.name(kernel),
         parameters=parameters,
-        body=body,
+        body=Block((*low.first, *body.statements)) if low.first else body,
         slots=low.slots,
         accesses=tuple(low.accesses),
         loops=tuple(low.loops),
         shared=tuple(low.shared),
         variables=tuple(low.variables),
-        notes=(*map(note_of, unit.missing), *low.notes),
+        notes=(*unit.notes, *map(note_of, unit.missing), *low.notes),
         held=low.slots + low.local_elements,
         opening=low.place(block),
         host_code=host_code(cursors),
