@@ -39,7 +39,7 @@ def test_the_probed_kernel_without_its_host_functions() -> None:
     spec = kernel_from("C[threadIdx.x] = A[0] + B[0];")
     text = spec.text + "void go(float* a) {\n kernel<<<1, 4>>>(a, a, a, 1, 1, 1);\n}\n"
     spec = parse_kernel(text, "kernel.cu")
-    source = probed_source(spec, program_for(spec, {}))
+    source = probed_source(spec, program_for(spec, {}), {})
     assert "<<<" not in source.text
     code, _ = sure(nvrtc()).compiled(source.text, OPTIONS, form="CUBIN")
     assert b"gv_book" in code

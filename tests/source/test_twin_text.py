@@ -72,23 +72,23 @@ LAUNCHER = "void go(float* a) {\n kernel<<<1, 4>>>(a, a, a, 1, 1, 1);\n}"
 def test_host_functions_are_blanked_and_all_places_kept() -> None:
     spec = kernel_from("C[0] = 1.0f;")
     spec = replace(spec, text=f"{spec.text}{LAUNCHER}// after\n")
-    text = real_source(spec, program_for(spec, {})).text
+    text = real_source(spec, program_for(spec, {}), {}).text
     assert "<<<" not in text
     assert "}// after" not in text
-    assert [len(line) for line in text.split("\n")] == [len(line) for line in spec.text.split("\n")]
+    assert [len(line) for line in text.split("\n")[1:]] == [len(line) for line in spec.text.split("\n")]
 
 
 def test_the_probe_stands_at_the_beginning_of_the_body() -> None:
     spec = kernel_from("C[0] = 1.0f;")
     program = program_for(spec, {})
-    line = probed_source(spec, program).text.split(f'#line 1 "{spec.file}"\n')[1].split("\n")[program.opening.line - 1]
+    line = probed_source(spec, program, {}).text.split(f'#line 1 "{spec.file}"\n')[1].split("\n")[program.opening.line - 1]
     assert "{ gv_probe gv;" in line
     hidden = kernel_from("C[0] = 1.0f; END", before="#define END }")
     hidden = replace(
         hidden, text=hidden.text.replace(")\n{", ") BEGIN\n").replace("#define END }", "#define BEGIN {\n#define END")
     )
     with pytest.raises(SourceError, match="begins in a macro"):
-        probed_source(hidden, program_for(hidden, {}))
+        probed_source(hidden, program_for(hidden, {}), {})
 
 
 def test_includes_of_the_project_are_given_by_their_names() -> None:
@@ -97,6 +97,6 @@ def test_includes_of_the_project_are_given_by_their_names() -> None:
     spec = replace(spec, own_name="kernels/a.cu", project=(tile, ProjectFile("common/sizes.h", "#define T 4\n")))
     place = replace(program_for(kernel_from("C[0] = 1.0f;"), {}).opening, line=2, column=1, end_line=2, end_column=16)
     program = replace(program_for(kernel_from("C[0] = 1.0f;"), {}), host_code=(HostCode(place, "common/tile.cuh"),))
-    headers = dict(real_source(spec, program).headers)
+    headers = dict(real_source(spec, program, {}).headers)
     assert headers["sizes.h"] == "#define T 4\n"
     assert headers["../common/tile.cuh"] == '#include "sizes.h"\n' + " " * 15 + "\n"

@@ -7,6 +7,7 @@ from gemmviz.model.schedule import Schedule
 from gemmviz.run.cuda.compiling import Nvrtc
 from gemmviz.run.cuda.launches import check_resources, launch, wait
 from gemmviz.run.cuda.workload import Workload, real_unit
+from gemmviz.source.program import macros_of
 from gemmviz.source.twin.real import probed_source
 
 _BOOK = np.dtype([("start", "u8"), ("stop", "u8"), ("sm", "u8")])
@@ -14,7 +15,10 @@ _BOOK = np.dtype([("start", "u8"), ("stop", "u8"), ("sm", "u8")])
 
 def schedule_on_device(nvrtc: Nvrtc, work: Workload, timeout_s: float) -> Schedule:
     """The schedule of the second of two runs; the first one warms up."""
-    compiled = nvrtc(real_unit(work.setup, probed_source(work.setup.kernel, work.binding.program)))
+    kernel = work.setup.kernel
+    compiled = nvrtc(
+        real_unit(work.setup, probed_source(kernel, work.binding.program, macros_of(kernel, work.setup.definitions)))
+    )
     check_resources(compiled, work.launch, work.setup.kernel.file)
     blocks, runtime = work.launch.block_count, cupy.cuda.runtime
     stop, sm = cupy.empty(blocks, cupy.uint64), cupy.empty(blocks, cupy.uint32)

@@ -18,6 +18,7 @@ from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding, number_argument
 from gemmviz.run.cuda.compiling import Unit, free_memory
 from gemmviz.run.inputs import matrices
+from gemmviz.source.program import macros_of
 from gemmviz.source.twin.real import DeviceSource, real_source
 from gemmviz.source.types import PointerType, Scalar
 
@@ -102,14 +103,13 @@ class Workload:
     @property
     def unit(self) -> Unit:
         """The unit of the real kernel."""
-        return real_unit(self.setup, real_source(self.setup.kernel, self.binding.program))
+        kernel = self.setup.kernel
+        return real_unit(self.setup, real_source(kernel, self.binding.program, macros_of(kernel, self.setup.definitions)))
 
 
 def real_unit(setup: Setup, source: DeviceSource) -> Unit:
-    """The unit of a form of the real kernel, with the setup's parameters as macros and template arguments."""
-    given = setup.kernel.template_arguments
-    macros = tuple(f"-D{name}={value}" for name, value in setup.definitions.items() if name not in given)
-    return Unit(source.text, setup.kernel.file, _entry_of(setup), macros, source.headers)
+    """The unit of a form of the real kernel, with the setup's parameters as template arguments."""
+    return Unit(source.text, setup.kernel.file, _entry_of(setup), (), source.headers)
 
 
 def _entry_of(setup: Setup) -> str:

@@ -1,8 +1,5 @@
 """Lowers ``switch`` to a chain of ifs; what falls through into the next case is lowered again for each case before it."""
 
-<<<<<<< HEAD
-from gemmviz.source.reader import kinds as k
-=======
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -26,7 +23,6 @@ from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.types import BOOL, VOID, Scalar, promoted
->>>>>>> lower
 
 _LABELS = (k.CASE_STMT, k.DEFAULT_STMT)
 _LOOPS = (k.FOR_STMT, k.WHILE_STMT, k.DO_STMT, k.FOR_RANGE_STMT, k.SWITCH_STMT, k.LAMBDA_EXPR)

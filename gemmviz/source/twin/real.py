@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,12 +22,16 @@ class DeviceSource:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def real_source(spec: KernelSpec, program: Program) -> DeviceSource:
-    """The kernel's file with its host functions blanked; every line and column is kept."""
-    return _source(spec, program, _own_text(spec, program))
+def real_source(spec: KernelSpec, program: Program, macros: Mapping[str, str]) -> DeviceSource:
+    """The kernel's file with its host functions blanked; every line and column is kept.
+
+    The macros take precedence over the file's own of the same name. They are defined in the text: options would define them
+    in the compiler's own headers too, where a macro T breaks templates.
+    """
+    return _source(spec, program, _own_text(spec, program), macros, "")
 
 
-def probed_source(spec: KernelSpec, program: Program) -> DeviceSource:
+def probed_source(spec: KernelSpec, program: Program, macros: Mapping[str, str]) -> DeviceSource:
     """The same with a probe at the beginning of the kernel that records in ``gv_book`` where and when each block runs.
 
     Raises SourceError if the kernel's body begins within a macro.
@@ -41,15 +45,27 @@ def probed_source(spec: KernelSpec, program: Program) -> DeviceSource:
             remedy="write its opening brace in the file",
         )  # fmt: skip
     lines[at.line - 1] = f"{line[: at.column]} gv_probe gv;{line[at.column :]}"
-    source = _source(spec, program, "\n".join(lines))
-    return DeviceSource(f'{_PROBE.read_text(encoding="utf-8")}#line 1 "{spec.file}"\n{source.text}', source.headers)
+    return _source(spec, program, "\n".join(lines), macros, _PROBE.read_text(encoding="utf-8"))
 
 
-def _source(spec: KernelSpec, program: Program, own: str) -> DeviceSource:
+def _source(spec: KernelSpec, program: Program, own: str, macros: Mapping[str, str], before: str) -> DeviceSource:
     """The file to compile, the kernel's own or the one that includes it, where the kernel's file has the text ``own``."""
     texts = {each.name: _blanked(each.text, _within(program.host_code, each.name)) for each in spec.project}
     texts[spec.own_name] = own
-    return DeviceSource(texts.get(spec.compiled or spec.own_name, own), tuple(_included(texts).items()))
+    texts = {name: _without_definitions(text, macros) for name, text in texts.items()}
+    defined = "".join(f"#define {name} {value}\n" for name, value in macros.items())
+    text = texts.get(spec.compiled or spec.own_name, own)
+    name = (spec.compiled or spec.file).replace("\\", "/").replace('"', "")
+    return DeviceSource(f'{before}{defined}#line 1 "{name}"\n{text}', tuple(_included(texts).items()))
+
+
+def _without_definitions(text: str, macros: Mapping[str, str]) -> str:
+    """The text with its own definitions of these macros blanked, but for the ends of lines."""
+    if not macros:
+        return text
+    names = "|".join(re.escape(name) for name in macros)
+    own = re.compile(rf"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(?:{names})\b(?:\\\n|[^\n])*", re.MULTILINE)
+    return own.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def _included(texts: dict[str, str]) -> dict[str, str]:

@@ -1,0 +1,71 @@
+"""NVIDIA's reader and ours see the same accesses in every kernel of the tests, thread by thread, and compute the same C."""
+
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import legal_choices, setup_for
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.run.cpu.executor import bound, checked, trace_kernel
+from tests.nvrtc import nvrtc
+from tests.ptx_oracle.witness import same_accesses, witness
+from tests.run.program_writer import Writer, kernel_text
+from tests.run.test_kernels_people_bring import BROUGHT
+
+pytestmark = pytest.mark.skipif(nvrtc() is None, reason="needs the wheel nvidia-cuda-nvrtc")
+# Programs that use the value of an assignment to memory: unoptimised code reads the memory again, the interpreter does not.
+READ_AGAIN = {20, 23, 27, 32}
+COURSE = (
+    "sequential", "one_element", "early_return", "many_blocks", "column_first", "phases_by_ceil", "reads_c", "hip_form", "rolled",
+    "unrolled", "linear_block", "cube_block", "piece_7",
+)  # fmt: skip
+MEASURED = sorted((Path(__file__).parents[1] / "data" / "kernels").glob("*.cu"))
+
+
+def agrees(setup: Setup) -> None:
+    trace, seen = trace_kernel(setup).whole, witness(setup)
+    same_accesses(trace, seen)
+    theirs = checked(trace, bound(setup), seen.matrices).check
+    assert (theirs.compared, theirs.wrong, theirs.unwritten) == (trace.check.compared, trace.check.wrong, trace.check.unwritten)
+
+
+@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("size", [(8, 8, 8), (16, 8, 24)])
+def test_shipped_kernels(name: str, size: tuple[int, int, int]) -> None:
+    for setup in islice(legal_choices(load_kernel(name), Problem(*size)), 2):
+        agrees(setup)
+
+
+@pytest.mark.parametrize("name", BROUGHT)
+def test_kernels_people_bring(name: str) -> None:
+    text, size = BROUGHT[name]
+    agrees(setup_for(parse_kernel(text, f"{name}.cu"), Problem(*size)))
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_kernels_of_the_course(name: str) -> None:
+    agrees(setup_for(load_kernel(name)))
+
+
+@pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.stem)
+def test_measured_kernels(path: Path) -> None:
+    agrees(setup_for(parse_kernel(path.read_text(encoding="utf-8"), path.name), Problem(64, 64, 32)))
+
+
+@pytest.mark.parametrize("seed", [seed for seed in range(40) if seed not in READ_AGAIN])
+def test_random_divergent_kernels(seed: int) -> None:
+    agrees(setup_for(parse_kernel(kernel_text(*Writer(seed, reads_a=True).program()), f"random{seed}.cu")))
+
+
+def test_the_witness_sees_a_difference() -> None:
+    setup = setup_for(load_kernel("04_tiled"), Problem(8, 8, 8))
+    seen = witness(setup)
+    seen.accesses[5][3, 3] += 4
+    with pytest.raises(AssertionError):
+        same_accesses(trace_kernel(setup).whole, seen)
+    np.testing.assert_allclose(seen.matrices["C"].sum(), witness(setup).matrices["C"].sum())
