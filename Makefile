@@ -10,7 +10,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test pytest lint types bench fuzz docs pictures table record registers levels schedules course contact-sheet wavefronts golden clean
+.PHONY: run check test pytest lint types bench fuzz docs pictures table record patterns registers levels schedules course contact-sheet wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -52,6 +52,9 @@ record: $(VENV)/installed
 
 registers: $(VENV)/installed
 	$(BIN)/python packaging/registers.py
+
+patterns: $(VENV)/installed
+	$(BIN)/python packaging/patterns.py
 
 levels: $(VENV)/installed
 	$(BIN)/python packaging/levels.py

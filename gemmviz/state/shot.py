@@ -98,7 +98,7 @@ class Against:
         """
         if not self.marked:
             return None
-        match = re.fullmatch(r"([ABC])\[(\d{1,9}), ?(\d{1,9})\]", self.marked)
+        match = re.fullmatch(r"(\w{1,99})\[(\d{1,9}), ?(\d{1,9})\]", self.marked)
         if match is None:
             raise UsageError(f"{self.marked!r} is not an element", remedy="write A[3,5]")
         return match[1], int(match[2]), int(match[3])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gemmviz.files.trace_file import read_trace
-from gemmviz.launch.catalog import kernel_names
+from gemmviz.launch.catalog import kernel_names, pattern_kernel_names
 from gemmviz.model.trace import CONSTANT
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.recording import Recording
@@ -32,4 +32,4 @@ def test_the_device_recorded_what_the_interpreter_does(path: Path) -> None:
 
 def test_they_are_of_kernels_that_there_are() -> None:
     assert RECORDED
-    assert {path.stem for path in RECORDED} <= {*kernel_names(), "some-blocks-and-phases"}
+    assert {path.stem for path in RECORDED} <= {*kernel_names(), *pattern_kernel_names(), "some-blocks-and-phases"}

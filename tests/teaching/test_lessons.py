@@ -42,6 +42,7 @@ from tests.conftest import sure
 from tests.scenes.test_text import wrong_with
 
 OWN = [name for name in lesson_names() if name != COURSE]
+OF_OTHER_PROBLEMS = {"transpose", "vector-add", "reduction", "stencil", "matrix-vector"}  # no part of the course
 ENGINE = engine_for("cpu")
 HEAD = 'format = "gemmviz lesson"\nversion = 3\ntitle = "Mine"\n\n'
 STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
@@ -61,7 +62,7 @@ def test_every_step_expects_something(name: str) -> None:
 
 
 def test_the_course_goes_through_all_of_them_once() -> None:
-    own = [f"{name}/{stop.id}" for name in OWN for stop in shipped_lesson(name).stops]
+    own = [f"{name}/{stop.id}" for name in OWN if name not in OF_OTHER_PROBLEMS for stop in shipped_lesson(name).stops]
     assert sorted(stop.id for stop in shipped_lesson(COURSE).stops) == sorted(own)
     assert lesson_names()[0] == COURSE
     assert all(lesson_title(name) == shipped_lesson(name).title for name in lesson_names())

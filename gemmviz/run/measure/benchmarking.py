@@ -5,6 +5,7 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from math import prod
 from pathlib import Path
 
 from gemmviz.launch.catalog import load_kernel
@@ -28,7 +29,7 @@ REFERENCE = "03_coalesced"  # any kernel: cuBLAS and the copies only need its ma
 
 @dataclass(frozen=True)
 class Case:
-    """One multiplication to time: by a kernel or, without a setup, by cuBLAS or the host."""
+    """One problem to time: by a kernel or, without a setup, by cuBLAS or the host."""
 
     name: str
     problem: Problem
@@ -36,8 +37,8 @@ class Case:
 
     @property
     def work(self) -> int:
-        """Number of multiply-adds, M * N * K."""
-        return self.problem.M * self.problem.N * self.problem.K
+        """What its time grows with: M * N * K of a multiplication, the product of the sizes of another problem."""
+        return prod(self.problem.sizes.values())
 
     @property
     def series(self) -> tuple[str, tuple[tuple[str, int], ...]]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Lock, Pair, moment_like
+from gemmviz.launch.legality import shapes_for
 from gemmviz.model.errors import UsageError
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.state.shot import Shot
@@ -18,7 +19,10 @@ def check_pair(shot: Shot) -> None:
     if element is None:
         return
     name, row, column = element
-    rows, columns = shot.setup.problem.shapes[name]
+    shape = shapes_for(shot.setup).get(name, ())
+    if len(shape) != 2:
+        raise UsageError(f"the problem has no matrix {name}", remedy="mark an element of a matrix, such as A[3,5]")
+    rows, columns = shape
     if row >= rows or column >= columns:
         sentence = f"{name} has no element [{row}, {column}]: it is {rows} × {columns}"
         raise UsageError(sentence, remedy="rows and columns count from 0")
@@ -50,7 +54,7 @@ def _is_ready(moment: Moment, lock: Lock) -> bool:
 def _click(pair: Pair, shot: Shot, hit: Hit) -> Shot | None:
     """Follow the element under the pointer in both runs, or stop following it."""
     key, against = hit.cells.key.rpartition("-")[2], shot.against
-    if against is None or key not in ("A", "B", "C"):
+    if against is None or key not in {array.name for array in pair.problem.arrays}:
         return None
     row, column = ((at + first) * hit.cells.factor for at, first in zip((hit.row, hit.column), hit.cells.origin, strict=True))
     marked = f"{key}[{row},{column}]"
