@@ -29,7 +29,7 @@ from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import kernel_names, lesson_names
-from gemmviz.launch.legality import launch_for, setup_for
+from gemmviz.launch.legality import launch_for, setup_for, tied
 from gemmviz.library import Count, Kernel, Measurements, Picture, Player, Run, drawn_picture, whole_number
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -244,4 +244,4 @@ def _setup(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:
     for name in numbers:
         if name not in known:
             raise UsageError(f"{setup.kernel.name} has no {name}", remedy=f"it has {', '.join(known)}")
-    return setup.changed(**{name: whole_number(name, value) for name, value in numbers.items()})
+    return tied(setup.changed(**{name: whole_number(name, value) for name, value in numbers.items()}))

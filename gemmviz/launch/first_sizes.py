@@ -40,7 +40,7 @@ def trial_problems(kernel: KernelSpec) -> Iterator[Problem]:
         _scaled({name: math.lcm(unit, whole) if name == "K" else unit for name, unit in units.items()}, _SHIFTED),
         _scaled(wholes, _APART),
         _scaled(units, _MANY),
-        *(dict.fromkeys(units, side) for side in (whole, 2 * whole, 64, 128, 256)),
+        *(dict.fromkeys(units, side) for side in (whole, 2 * whole, 64)),
     ):
         problem = _problem(kernel, sizes)
         if problem is not None and problem not in seen and math.prod(problem.sizes.values()) <= _MOST_STEPS:

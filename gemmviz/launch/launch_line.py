@@ -9,12 +9,15 @@ from gemmviz.model.kernel import KernelSpec
 
 _TIMES = " × "
 _ONES = {"1"}
+_ROUNDED_UP = re.compile(r"(\w+) \+ (\w+) - 1 / (\w+)")
 
 
 def launch_line(kernel: KernelSpec) -> str:
     """What each argument is, the threads of a block and the blocks of the grid, in one sentence without a full stop."""
-    names = kernel.parameter_names or kernel.args
-    arguments = ", ".join(f"{name} is {argument}" for name, argument in zip(names, kernel.args, strict=False))
+    pairs = list(zip(kernel.parameter_names or kernel.args, kernel.args, strict=False))
+    others = [f"{name} is {argument}" for name, argument in pairs if name != argument]
+    same = [name for name, argument in pairs if name == argument]
+    arguments = ", ".join((*others, *([f"{', '.join(same)} as named"] if same else ())))
     block, grid = (_TIMES.join(map(_bare, _trimmed(each))) for each in (kernel.block, kernel.grid))
     parts = [arguments or "no arguments", f"{block} threads{_values(kernel)}", f"grid {grid}"]
     if kernel.shared_bytes not in ("", "0"):
@@ -88,7 +91,10 @@ def _trimmed(extents: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _bare(formula: str) -> str:
-    """A formula without brackets around all of it."""
+    """A formula without brackets around all of it, and ``(N + T - 1) / T`` as ceil_div(N, T)."""
+    rounded = _ROUNDED_UP.fullmatch(formula.replace("(", "").replace(")", ""))
+    if rounded is not None and rounded[2] == rounded[3]:
+        return f"ceil_div({rounded[1]}, {rounded[2]})"
     depth = 0
     for place, character in enumerate(formula):
         depth += (character == "(") - (character == ")")

@@ -39,6 +39,18 @@ def setup_for(
     return Setup(kernel, problem or kernel.problem, dict(parameters or {}), **others)
 
 
+def tied(setup: Setup, changed: str = "") -> Setup:
+    """The setup with the sizes that a rule wants equal at that of ``changed``: by default, of the only one that isn't the
+    kernel's own. Unchanged if there are several.
+    """
+    ties, own = setup.kernel.tied_sizes, setup.kernel.problem.sizes
+    sizes = setup.problem.sizes
+    values = {sizes[name] for name in ties if name == changed or (not changed and sizes[name] != own.get(name))}
+    if len(values) != 1 or (changed and changed not in ties):
+        return setup
+    return setup.changed(**dict.fromkeys(ties, values.pop()))
+
+
 def device_for(setup: Setup) -> Device:
     """The device of a setup, whose limits apply. Raises SettingError for an unknown one."""
     try:

@@ -71,6 +71,8 @@ def _cost_of_copies(pointer: DraftParameter, is_output: bool) -> float:
 
 def _size_choices(draft: Draft, kind: ProblemKind, needed: list[str]) -> list[tuple[float, tuple[str, ...]]]:
     """The size that each of the draft's sizes may stand for."""
+    if len(draft.sizes) == 1:  # it stands for all sizes
+        return [(0.0, (next((each for each in needed if each in "Nn"), needed[0]),))]
     known_as = [_names_of(draft, size) for size in draft.sizes]
     distinct = min(len(draft.sizes), len(needed))
     choices = []
@@ -87,8 +89,6 @@ def _names_of(draft: Draft, size: str) -> list[str]:
 
 
 def _cost_of_sizes(known_as: list[list[str]], sizes: tuple[str, ...], usual: list[str]) -> float:
-    if len(sizes) == 1:  # one number for all sizes of a multiplication is called N
-        return 0.0 if sizes[0] in ("N", "n") else 0.5 + 0.1 * usual.index(sizes[0])
     cost = 0.1 * sum(usual.index(a) > usual.index(b) for a, b in itertools.combinations(sizes, 2))
     cost += sum(_cost_of_size(names, size) for names, size in zip(known_as, sizes, strict=True))
     return cost + 3 * (min(len(sizes), len(usual)) - len(set(sizes)))

@@ -18,7 +18,7 @@ from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.outline import FileOutline, KernelOutline
 from gemmviz.run.trying import find_roles, is_right, kinds_of, likeliest
 
-_BUDGET_S, _AGAIN_S = 5.0, 1.0
+_BUDGET_S, _AGAIN_S = 4.0, 1.0
 _FLAGS = "describe it with --entry, --args, --block, --grid and --shared"
 
 

@@ -12,6 +12,7 @@ from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.loading.headerless import read_headerless
 from gemmviz.loading.project import project_of
 from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import KernelSpec
 
 NOTHING_GIVEN = GivenLaunch()
@@ -58,7 +59,11 @@ def opened(
     project = project_of(path)
     text = project.texts[project.own_name]
     if not has_header(text):
-        return Opened(*read_headerless(project, path, given, before, progress, cancelled))
+        try:
+            return Opened(*read_headerless(project, path, given, before, progress, cancelled))
+        except SourceError as error:
+            error.in_file(str(path))
+            raise
     spec = parse_kernel(text, str(path))
     if project.others:
         spec = replace(spec, own_name=project.own_name, project=project.others)

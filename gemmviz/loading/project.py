@@ -13,7 +13,7 @@ from gemmviz.model.kernel import MOST_TEXT, ProjectFile
 from gemmviz.parser.includes import includes_of, resolved
 
 _MARKS = (".git", ".hg", "CMakeLists.txt", "Makefile", "makefile", "meson.build")
-_MOST_UP, _MOST_FILES, _MOST_LOOKED_AT = 4, 64, 2000
+_MOST_UP, _MOST_FILES, _MOST_LOOKED_AT = 3, 64, 2000
 _HEADERS = frozenset((".h", ".hpp", ".hh", ".cuh", ".inl", ".inc", ""))
 _SKIPPED = frozenset(("build", "node_modules", "__pycache__"))
 
@@ -45,21 +45,22 @@ def project_of(path: Path) -> Project:
 
 
 def project_folder(path: Path) -> Path:
-    """The folder of the project that a file belongs to: the nearest one that holds a build file or a repository, up to four
-    folders above the file's, else the file's own.
+    """The folder of the project that a file belongs to: the nearest one that holds a build file or a repository, or that lies
+    above the file's own and holds .cu files, at most three folders up; else the file's own.
     """
     own = path.resolve().parent
     for folder in (own, *own.parents[:_MOST_UP]):
         if folder in (Path.home(), folder.parent):
             break
-        if any((folder / mark).exists() for mark in _MARKS):
+        if any((folder / mark).exists() for mark in _MARKS) or (folder != own and any(folder.glob("*.cu"))):
             return folder
     return own
 
 
 def kernel_files(folder: Path) -> list[Path]:
     """Files of CUDA C++ below a folder that define a kernel, sorted, without hidden folders and links out of the folder."""
-    return [path for path in _files(folder) if path.suffix.lower() in KERNEL_SUFFIXES and "__global__" in _text(path)]
+    paths = (path for path in _files(folder) if path.suffix.lower() in KERNEL_SUFFIXES)
+    return sorted(path for path in paths if "__global__" in _text(path))
 
 
 def launching_files(project: Project, kernel: str) -> Iterator[str]:
@@ -80,19 +81,31 @@ def with_file(project: Project, name: str) -> Project:
 
 def _with_includes(folder: Path, texts: dict[str, str]) -> dict[str, str]:
     """The texts with those of the files that they include. A file beyond the limits is left out, as one that is missing."""
-    known = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
+    known: dict[str, Path] | None = None
     waiting, texts = list(texts), dict(texts)
     while waiting and len(texts) < _MOST_FILES:
         by = waiting.pop(0)
         for include in includes_of(texts[by]):
-            name = resolved(include.name, by, known)
+            name = _beside(folder, by, include.name)
+            if name is None and include.is_quoted:
+                known = known or {path.relative_to(folder).as_posix(): path for path in _files(folder)}
+                name = resolved(include.name, by, known)
             if name is None or name in texts or sum(map(len, texts.values())) > MOST_TEXT:
                 continue
-            text = _text(known[name])
+            text = _text(folder / name)
             if text:
                 texts[name] = text
                 waiting.append(name)
     return texts
+
+
+def _beside(folder: Path, by: str, name: str) -> str | None:
+    """The file that an include means if it lies beside the including one, in the project's folder or in its ``include``."""
+    for place in ((folder / by).parent, folder, folder / "include"):
+        path = Path(os.path.normpath(place / name))
+        if path.is_relative_to(folder) and not Path(name).is_absolute() and _is_inside(path, folder):
+            return path.relative_to(folder).as_posix()
+    return None
 
 
 def _text(path: Path) -> str:

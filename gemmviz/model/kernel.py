@@ -114,6 +114,12 @@ class KernelSpec:
         return {parameter.name: parameter.default for parameter in self.parameters}
 
     @property
+    def tied_sizes(self) -> tuple[str, ...]:
+        """Sizes that a rule wants equal, such as ``M == N``."""
+        sides = [side.strip() for rule in self.requirements if rule.that.count("==") == 1 for side in rule.that.split("==")]
+        return tuple(name for name in self.problem.sizes if name in sides) if all(map(str.isidentifier, sides)) else ()
+
+    @property
     def template_arguments(self) -> tuple[str, ...]:
         """Template arguments between < and > in the entry, in order."""
         if "<" not in self.entry:

@@ -105,7 +105,7 @@ def _suggests(draft: Draft, kind: ProblemKind) -> bool:
     return any(word in draft.entry.lower() for word in KIND_WORDS.get(kind.name, "").split())
 
 
-_ROUNDS = (_MOST_AT_FIRST, _MOST_AT_FIRST, 200, 200, 1000, 1000)  # candidates at the first sizes, the second, …
+_ROUNDS = (_MOST_AT_FIRST, _MOST_AT_FIRST, 60, 60, 200, 200, 200)  # candidates at the first sizes, the second, …
 
 
 class _Search:

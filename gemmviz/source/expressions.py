@@ -52,6 +52,7 @@ from gemmviz.source.types import (
     common,
     named_type,
     promoted,
+    units_of,
 )  # fmt: skip
 
 _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
@@ -152,9 +153,9 @@ def combined(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Exp
         case Scalar() as a, Scalar() as b:
             return _arithmetic(low, op, left, right, a, b, node)
         case PointerType() as pointer, Scalar(kind="i" | "u" | "b") if op in ("+", "-"):
-            return Offset(pointer, left, _distance(low, right, node), 1 if op == "+" else -1)
+            return Offset(pointer, left, _distance(low, right, node), units_of(pointer.to) * (1 if op == "+" else -1))
         case Scalar(kind="i" | "u" | "b"), PointerType() as pointer if op == "+":
-            return Offset(pointer, right, _distance(low, left, node), 1)
+            return Offset(pointer, right, _distance(low, left, node), units_of(pointer.to))
         case PointerType(), PointerType() if op == "-":
             return PointerDifference(LONG, left, right, low.tree.place(node))
         case PointerType(), PointerType() if op in fold.COMPARISONS:
@@ -239,11 +240,11 @@ def indexed(low: Lowering, argument: Expr, index: Expr, node: Node) -> Expr:
     match argument.type:
         case ArrayType(element=element, dims=dims, space=space) as array:
             inner = ArrayType(element, dims[1:], space) if dims[1:] else PointerType(element, space)
-            moved = Offset(inner, argument, index, array.stride)
+            moved = Offset(inner, argument, index, array.stride * units_of(element))
             return moved if dims[1:] else Deref(element, moved, place)
         case PointerType(to=to) as pointer:
             base = low.loaded(argument, node)
-            return Deref(to, Offset(pointer, base, index, 1), place)  # type: ignore[arg-type]
+            return Deref(to, Offset(pointer, base, index, units_of(to)), place)  # type: ignore[arg-type]
     raise low.tree.error(f"a {argument.type} can't be indexed", node)
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 from gemmviz.model.errors import Place
 from gemmviz.model.phases import phase_loop
 from gemmviz.model.site_kinds import SiteKind
-from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, VectorType
+from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, StructType, VectorType
 
 Number = int | float | bool
 
@@ -60,7 +60,9 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """``pointer + index * scale``. The scale counts scalars or vectors, and units of what is larger, such as a struct."""
+    """``pointer + index * scale``, in units of the type that is pointed to: the scale of a float4 is 4, that of a struct its
+    bytes divided by those of its smallest scalar.
+    """
 
     type: CType
     pointer: "Expr"
@@ -254,11 +256,13 @@ class Declare:
 
 @dataclass(frozen=True, slots=True)
 class DeclareArray:
-    """A declaration of a local array. ``values`` are its first elements, the rest is zero; None leaves it uninitialised."""
+    """A declaration of a local array. ``values`` are its first scalars, or vectors, in the order of their offsets; the rest is
+    zero. None leaves it uninitialised.
+    """
 
     slot: int
     name: str
-    element: Scalar | VectorType
+    element: Scalar | VectorType | StructType
     size: int
     values: tuple[Expr, ...] | None
 
@@ -409,7 +413,7 @@ class SharedArray:
 
     slot: int
     name: str
-    element: Scalar | VectorType
+    element: Scalar | VectorType | StructType
     dims: tuple[int, ...] | None
     place: Place
     end: int = field(default=0, compare=False)

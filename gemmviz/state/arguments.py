@@ -10,7 +10,7 @@ from typing import Any
 from gemmviz.files.kinds import kind_of
 from gemmviz.launch.catalog import DEFAULT_KERNEL
 from gemmviz.launch.given_launch import GivenLaunch, formulas_of
-from gemmviz.launch.legality import setup_for
+from gemmviz.launch.legality import setup_for, tied
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
@@ -128,7 +128,8 @@ def with_setup(args: argparse.Namespace, shot: Shot) -> Shot:
     setup = shot.setup
     setup_for(setup.kernel, parameters=parameters)  # reports parameters that the kernel doesn't have
     changed = replace(shot, setup=replace(setup, parameters={**setup.parameters, **parameters}))
-    return _with_flags(args, changed, setup_flags())
+    shot = _with_flags(args, changed, setup_flags())
+    return replace(shot, setup=tied(shot.setup))
 
 
 def parameter(text: str) -> tuple[str, int]:

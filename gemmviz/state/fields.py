@@ -6,7 +6,7 @@ from typing import Any
 
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.measurements import recorded_registers
-from gemmviz.launch.legality import device_for
+from gemmviz.launch.legality import device_for, tied
 from gemmviz.model.device import Device
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch, Parameter
@@ -59,7 +59,8 @@ def put(setup: Setup, name: str, value: FieldValue) -> Setup:
     if name in setup.parameters:
         return setup.changed(**{name: int(value)})
     setting = next(each for each in setup.settings if each.name == name)
-    return setting.put(setup, float(value) if field.kind == "decimal" else value)  # type: ignore[no-any-return]
+    changed: Setup = setting.put(setup, float(value) if field.kind == "decimal" else value)
+    return tied(changed, name)
 
 
 def _is_possible(field: Field, value: FieldValue) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from gemmviz.launch.legality import broken_limit, nearest_setup, setup_for
+from gemmviz.launch.legality import broken_limit, nearest_setup, setup_for, tied
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
@@ -29,10 +29,11 @@ class RequestedSizes:
         """The requested setup of a kernel; other settings are taken from ``before``."""
         sizes = {name: value for name, value in self.numbers.items() if name in kernel.problem.sizes}
         parameters = {name: value for name, value in self.numbers.items() if name in kernel.defaults}
-        return replace(
+        setup = replace(
             setup_for(kernel, kernel.problem.__replace__(**sizes), parameters),
             filling=before.filling, device=before.device, blocks=before.blocks, phases=before.phases,
         )  # fmt: skip
+        return tied(setup)
 
 
 @dataclass(frozen=True, slots=True)

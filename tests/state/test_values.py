@@ -84,7 +84,7 @@ def test_a_shot_comes_back_from_its_text(shot: Shot) -> None:
 @settings(max_examples=60, deadline=None)
 def test_a_shot_comes_back_from_its_command_line(shot: Shot) -> None:
     parser = argparse.ArgumentParser()
-    add_setup(parser, "KERNEL")
+    add_setup(parser, "KERNEL", taken=("block",))
     add_view(parser)
     command, *words = command_words(shot)
     assert command == "export"

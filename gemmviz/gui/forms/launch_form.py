@@ -24,8 +24,8 @@ _AXES = "xyz"
 
 
 class LaunchDialog(QDialog):
-    """The fields of a LaunchForm, each with its candidates. Accepting it opens the kernel with the launch as it was filled in; an
-    error leaves the dialog open.
+    """The fields of a LaunchForm, each with its candidates. Accepting it opens the kernel with the launch as it was filled in;
+    an error leaves the dialog open.
     """
 
     def __init__(self, model: WindowModel, form: LaunchForm, parent: QWidget | None = None) -> None:
@@ -33,7 +33,8 @@ class LaunchDialog(QDialog):
         self.model, self.form = model, form
         self.setWindowTitle("Launch of the kernel")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(520)
+        self.resize(620, 640)
+        self.setMinimumWidth(480)
         self.controls: dict[str, QComboBox | QLineEdit] = {}
         self.columns = {name: QCheckBox(name) for name in form.arrays}
         self.message = line("message")

@@ -1,20 +1,20 @@
 """The line above the picture that says how the kernel of a plain file is launched, with a button that corrects it."""
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
-from gemmviz.gui.widgets.controls import choice, quietly, set_look, tip_text
+from gemmviz.gui.widgets.controls import choice, line, quietly, set_look
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.launch_line import launch_line
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 
-_LEADS: dict[LaunchOrigin, str] = {
-    "header": "",
-    "read": "As launched in the file",
-    "guessed": "Launched nowhere; this gives a right result",
-    "unsure": "No roles give a right result; likeliest",
-    "given": "As you described",
+_LEADS: dict[LaunchOrigin, tuple[str, str]] = {
+    "header": ("", ""),
+    "read": ("Read", "Read from the file. With these roles of the arguments the result is right"),
+    "guessed": ("Guessed", "The project launches this kernel nowhere. With this launch the result is right"),
+    "unsure": ("Not sure", "Read from the file, but no roles of the arguments give a right result: these are the likeliest"),
+    "given": ("Given", "As you described it"),
 }
 
 
@@ -28,7 +28,10 @@ class LaunchStrip(QWidget):
         self.model = model
         self.setAccessibleName("Launch")
         self.kernels = choice("Kernel of the file", "Kernels of this file")
-        self.text = _Line()
+        self.text = line()
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self.text.setAccessibleName("Launch")
         self.edit = _button("&Edit …", "Correct what the arguments are, and the launch")
         self.insert = _button("Insert &header", "Write this launch into the file, as a header")
         row = QHBoxLayout(self)
@@ -45,7 +48,9 @@ class LaunchStrip(QWidget):
         """Show the launch of the session's kernel."""
         kernel = self.model.session.shot.setup.kernel
         self.setVisible(kernel.launch_from != "header" and not self.model.session.display.is_benchmark)
-        self.text.show_line(f"{_LEADS[kernel.launch_from]}: {launch_line(kernel)}")
+        lead, tip = _LEADS[kernel.launch_from]
+        self.text.setText(f"{lead}: {launch_line(kernel)}")
+        self.text.setToolTip(tip)
         set_look(self.text, "message" if kernel.launch_from == "unsure" else "")
         self.insert.setVisible(self.model.opening.can_insert_header)
         quietly(self.kernels, lambda: self._fill(kernel))
@@ -65,32 +70,6 @@ class LaunchStrip(QWidget):
     def _on_insert(self) -> None:
         self.model.opening.insert_header()
         self.model.released.emit()
-
-
-class _Line(QLabel):
-    """A line of plain text that is cut off at the right, and shown as a whole in its tooltip."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.setAccessibleName("Launch")
-        self.whole = ""
-
-    def show_line(self, text: str) -> None:
-        self.whole = text
-        self.setToolTip(tip_text(text))
-        self._cut()
-
-    def _cut(self) -> None:
-        self.setText(self.fontMetrics().elidedText(self.whole, Qt.TextElideMode.ElideRight, self.width()))
-
-    def resizeEvent(self, event: object) -> None:
-        self._cut()
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(100, super().minimumSizeHint().height())
 
 
 def _button(text: str, tip: str) -> QPushButton:

@@ -13,7 +13,7 @@ from gemmviz.launch.host_code.cursors import (
     unwrapped,
     variable_of,
 )
-from gemmviz.launch.host_code.expressions import formula, member_value
+from gemmviz.launch.host_code.expressions import formula, member_value, variable_formula
 from gemmviz.launch.host_code.functions import VariableSetting
 from gemmviz.launch.host_code.scope import HostScope, relevant
 from gemmviz.model.outline import ArgumentOutline, BufferOutline
@@ -111,7 +111,7 @@ class ArgumentReader:
         if type_.get_canonical().kind in _POINTERS:
             self.buffers[member.spelled] = buffer_outline(member, self.scope)
             return ArgumentOutline(member.spelled, "pointer", "0", member.spelled)
-        return ArgumentOutline(member.spelled, "value", self.scope.use(member.spelled, "member", None))
+        return ArgumentOutline(member.spelled, "value", variable_formula(member, self.scope))
 
 
 def _member_cursor(member: HostVariable, setting: VariableSetting) -> Cursor:

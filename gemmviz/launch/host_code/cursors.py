@@ -189,8 +189,9 @@ class WrittenText:
         word = match[0].decode()
         if cursor.spelling == word or word in _KEYWORDS or rest[match.end() :].lstrip(b" \t").startswith((b"(", b"::")):
             return ""
-        inside = (each for each in walk(cursor) if not is_absent(each))
-        return word if all(written_at(each.extent.start) == at for each in inside) else ""
+        inside = [each for each in walk(cursor) if not is_absent(each)]
+        is_expansion = all(written_at(each.extent.start) == at and each.spelling != word for each in inside)
+        return word if is_expansion else ""
 
     def _rest(self, location: SourceLocation, at: tuple[int, int]) -> bytes:
         """The rest of the line from a place on."""

@@ -50,6 +50,8 @@ def _called(cursor: Cursor, scope: HostScope) -> tuple[str, str, str]:
     if helper is not None and len(helper.returns) == 1 and not scope.is_deep:
         return launch_extents(helper.returns[0], scope_inside(helper, arguments(cursor), scope))
     given = arguments(cursor)
+    if cursor.referenced is not None and cursor.referenced.kind != CursorKind.CONSTRUCTOR:
+        raise UnreadError(f"{scope.program.texts.text(cursor)} isn't known before the program runs", cursor)
     if len(given) == 1 and is_record(unwrapped(given[0]).type):
         return launch_extents(given[0], scope)
     return _axes(given, scope)

@@ -7,6 +7,7 @@ from gemmviz.launch.host_code.cursors import (
     HostVariable,
     UnreadError,
     arguments,
+    initialiser,
     inner_parts,
     is_float_type,
     is_record,
@@ -36,7 +37,7 @@ def formula(cursor: Cursor, scope: HostScope) -> str:
     """The formula of an arithmetic expression. Raises UnreadError if it is none."""
     macro = scope.program.texts.macro(cursor)
     if macro:
-        value = evaluated(cursor)
+        value = evaluated(unwrapped(cursor))
         if value is not None:
             return scope.use(macro, "macro", value)
     match cursor.kind:
@@ -274,11 +275,16 @@ def member_value(variable: HostVariable, value: Cursor) -> Cursor:
         position = names.index(variable.member) if variable.member in names else _whole(variable.member)
         if 0 <= position < len(inside):
             return inside[position]
-    for each in variable.declaration.type.get_canonical().get_fields():
-        default = [part for part in inner_parts(each) if part.kind.is_expression()]
-        if each.spelling == variable.member and default:
-            return default[-1]
+    default = _default_of(variable)
+    if default is not None:
+        return default
     raise UnreadError(f"{variable.spelled} isn't set here", variable.declaration)
+
+
+def _default_of(variable: HostVariable) -> Cursor | None:
+    """The initialiser of a member in its struct."""
+    fields = variable.declaration.type.get_canonical().get_fields()
+    return next((initialiser(each) for each in fields if each.spelling == variable.member), None)
 
 
 def _whole(text: str) -> int:
@@ -293,10 +299,12 @@ def _kept(variable: HostVariable, value: float | None, scope: HostScope) -> str:
 
 def _constant(variable: HostVariable) -> float | None:
     """The value of a constant, or of a member's initialiser, where the compiler knows it."""
-    if variable.member or not variable.declaration.type.is_const_qualified():
-        default = [each for each in inner_parts(variable.declaration) if each.kind.is_expression()]
-        is_field = variable.declaration.kind == CursorKind.FIELD_DECL
-        return evaluated(default[-1]) if is_field and default else None
+    if variable.member:
+        default = _default_of(variable)
+        return None if default is None else evaluated(default)
+    if not variable.declaration.type.is_const_qualified():
+        default = initialiser(variable.declaration) if variable.declaration.kind == CursorKind.FIELD_DECL else None
+        return None if default is None else evaluated(default)
     return evaluated(variable.declaration)
 
 

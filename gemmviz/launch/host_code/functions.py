@@ -25,6 +25,7 @@ FUNCTION_KINDS = frozenset(
 _CONFIGURATIONS = frozenset(
     {"cudaConfigureCall", "__cudaPushCallConfiguration", "hipConfigureCall", "__hipPushCallConfiguration"}
 )
+_NAMED = frozenset({CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.OVERLOADED_DECL_REF})
 _LOOPS = frozenset({CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.CXX_FOR_RANGE_STMT})
 
 
@@ -96,8 +97,12 @@ def is_kernel(function: Cursor) -> bool:
 
 
 def functions_of(unit: Unit) -> Iterator[Cursor]:
-    """Functions of the project's files, with those in namespaces and classes, in order."""
-    yield from _functions(unit.declarations())
+    """Functions of the project's files, with those in namespaces and classes, in order; templates without their instances."""
+    seen: set[tuple[str, int]] = set()
+    for cursor in _functions(unit.declarations()):
+        if place_key(cursor) not in seen:
+            seen.add(place_key(cursor))
+            yield cursor
 
 
 def _functions(cursors: Iterable[Cursor]) -> Iterator[Cursor]:
@@ -254,8 +259,10 @@ def called_function(call: Cursor) -> Cursor | None:
     """The declaration that a call refers to; of a call in a template, the first one of that name; of a lambda's, its class."""
     if call.spelling == "operator()" and call.referenced is not None:
         return call.referenced.semantic_parent
+    if call.referenced is not None and call.referenced.kind == CursorKind.CONSTRUCTOR:
+        return call.referenced
     target = callee(call)
-    return None if target is None else referenced_function(target)
+    return referenced_function(target) if target is not None and target.kind in _NAMED else None
 
 
 def referenced_function(target: Cursor) -> Cursor | None:

@@ -160,9 +160,10 @@ class _Reading:
 
     def _allowed(self) -> str:
         """Bytes that cudaFuncSetAttribute allows this kernel."""
-        for call in self.scope.function.calls if self.scope.function is not None else []:
+        texts = self.scope.program.texts
+        for call in self.scope.calls:
             given = arguments(call.cursor)
-            if call.cursor.spelling not in _ALLOWS or len(given) < 3 or "MaxDynamic" not in given[1].spelling:
+            if call.cursor.spelling not in _ALLOWS or len(given) < 3 or "MaxDynamic" not in texts.text(given[1]):
                 continue
             target = target_of(given[0], self.scope)
             if target is not None and target.kernel == self.target.kernel:
@@ -174,7 +175,8 @@ class _Reading:
 
     def _conditions(self) -> tuple[str, ...]:
         texts = self.scope.program.texts
-        return tuple(texts.text(each.condition) for each in self.call.at.branches if each.condition is not None)
+        conditions = [(each.arm, texts.text(each.condition)) for each in self.call.at.branches if each.condition is not None]
+        return tuple(f"!({text})" if arm else text for arm, text in conditions)
 
     def _names(self) -> tuple[HostName, ...]:
         """The names in the formulas, with the values that the conditions around the launch give them."""

@@ -1,0 +1,211 @@
+"""Launches in small host functions: what is read from them as formulas, values, memory and reasons."""
+
+import pytest
+
+from gemmviz.launch.formula import formula_value
+from gemmviz.launch.host_code.outline import outline_of
+from gemmviz.model.outline import ArgumentOutline, FileOutline, LaunchOutline
+from gemmviz.parser.source_text import SourceText
+from gemmviz.parser.unit import parse
+
+KERNEL = """
+#define TILE 16
+#define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
+template <int T, class U = float> __global__ void tiled(const U* A, U* C, int n) {}
+__global__ void plain(float* C, int n) {}
+"""
+
+
+def outline(host: str, **files: str) -> FileOutline:
+    return outline_of(parse(SourceText("main.cu", {"main.cu": KERNEL + host, **files})))
+
+
+def launches(host: str) -> tuple[LaunchOutline, ...]:
+    return outline(host).launches
+
+
+def shape(launch: LaunchOutline, **names: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Grid and block with the values of the names, changed by ``names``."""
+    values = {**launch.values, **names}
+    grid, block = (tuple(formula_value(each, values) for each in axes) for axes in (launch.grid, launch.block))
+    return grid, block
+
+
+@pytest.mark.parametrize(
+    ("host", "grid", "block"),
+    [
+        ("plain<<<(n + 15) / 16, 16>>>(C, n);", (7, 1, 1), (16, 1, 1)),
+        ("plain<<<CEIL_DIV(n, TILE), TILE * TILE>>>(C, n);", (7, 1, 1), (256, 1, 1)),
+        ("plain<<<ceil(n / 32.0), dim3(32, 2)>>>(C, n);", (4, 1, 1), (32, 2, 1)),
+        ("plain<<<ceil((float)n / TILE), 1>>>(C, n);", (7, 1, 1), (1, 1, 1)),
+        ("plain<<<ceil(n / 32), 1>>>(C, n);", (3, 1, 1), (1, 1, 1)),
+        ("dim3 g(n, 2); dim3 b = g; plain<<<g, b>>>(C, n);", (100, 2, 1), (100, 2, 1)),
+        ("dim3 g; g.x = n; g.z = 3; dim3 b{4, 5}; plain<<<g, b>>>(C, n);", (100, 1, 3), (4, 5, 1)),
+        ("dim3 b(8, 4), g((n + b.x - 1) / b.x, n / b.y); plain<<<g, b>>>(C, n);", (13, 25, 1), (8, 4, 1)),
+        ("dim3 b; b = dim3(2, 3); b.x = 9; plain<<<1, b>>>(C, n);", (1, 1, 1), (9, 3, 1)),
+        ("const int w = n > 50 ? 8 : 4; plain<<<n >> 2, w>>>(C, n);", (25, 1, 1), (8, 1, 1)),
+        ("auto up = [](int a, int b) { return (a + b - 1) / b; }; plain<<<up(n, 8), 8>>>(C, n);", (13, 1, 1), (8, 1, 1)),
+        ("plain<<<min(n, 7), max(3, 5)>>>(C, n);", (7, 1, 1), (5, 1, 1)),
+        ("enum { W = 6 }; static const int H = W * 2; plain<<<W, H>>>(C, n);", (6, 1, 1), (12, 1, 1)),
+        ("plain<<<int(sqrt(n * 1.0)), sizeof(float)>>>(C, n);", (10, 1, 1), (4, 1, 1)),
+        ("int t = 4; if (n > 5) { t = 8; plain<<<1, t>>>(C, n); }", (1, 1, 1), (8, 1, 1)),
+        ("int t[] = {4, 8}; plain<<<1, t[1]>>>(C, n);", (1, 1, 1), (8, 1, 1)),
+    ],
+)
+def test_extents(host: str, grid: tuple[int, ...], block: tuple[int, ...]) -> None:
+    (launch,) = launches(f"void run(float* C, int n) {{ {host} }} int main() {{ run(0, 100); }}")
+    assert launch.unread == ()
+    assert shape(launch) == (grid, block)
+
+
+def test_names_stay_so_that_sizes_can_change() -> None:
+    (launch,) = launches("void run(float* C, int n) { plain<<<CEIL_DIV(n, TILE), TILE>>>(C, n); }")
+    assert {each.name: (each.kind, each.value) for each in launch.names} == {"n": ("parameter", None), "TILE": ("macro", 16)}
+    assert shape(launch, n=33, TILE=8) == ((5, 1, 1), (8, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "int n = argc > 1 ? atoi(argv[1]) : 48;",
+        "int n = 48; if (argc > 1) n = atoi(argv[1]);",
+        "int n; if (argc > 1) { n = atoi(argv[1]); } else { n = 48; }",
+        "for (int n = 48; n < 1000; n *= 2)",
+        "const int n = 48;",
+        "constexpr size_t n = 3 * 16;",
+    ],
+)
+def test_value_of_a_size(declared: str) -> None:
+    (launch,) = launches(f"int main(int argc, char** argv) {{ float* C; {declared} plain<<<n, 1>>>(C, n); }}")
+    assert launch.values == {"n": 48}
+    assert launch.grid[0] == launch.arguments[1].formula == "n"
+
+
+def test_template_function_is_read_for_each_call() -> None:
+    host = """
+    template <int T> void run(float* A, int n) { tiled<T><<<n / T, T>>>(A, A, n); }
+    int main() { run<8>(0, 64); run<32>(0, 64); }
+    """
+    found = launches(host)
+    assert [(each.template_arguments, shape(each)) for each in found] == [
+        (("8",), ((8, 1, 1), (8, 1, 1))),
+        (("32",), ((2, 1, 1), (32, 1, 1))),
+    ]
+
+
+def test_template_arguments() -> None:
+    (launch,) = launches("void run(float* A, int n) { tiled<TILE><<<1, 1>>>(A, A, n); }")
+    assert launch.template_arguments == ("TILE", "float")
+
+
+def test_kernel_behind_a_pointer_is_followed_to_the_callers() -> None:
+    host = """
+    __global__ void other(float* C, int n) {}
+    typedef void (*Kernel)(float*, int);
+    void time_it(Kernel kernel, float* C, int n) { kernel<<<n, 1>>>(C, n); }
+    int main() { time_it(plain, 0, 3); time_it(other, 0, 5); Kernel k = plain; k<<<7, 1>>>(0, 1); }
+    """
+    assert [(each.kernel, shape(each)[0][0]) for each in launches(host)] == [("plain", 3), ("other", 5), ("plain", 7)]
+
+
+def test_cases_and_conditions() -> None:
+    host = """void run(int t, float* C) {
+      switch (t) { case 8: plain<<<t, t>>>(C, t); break; case 16: plain<<<t, t>>>(C, t); break; }
+      if (t == 4) plain<<<t, 1>>>(C, t); else plain<<<9, 1>>>(C, t);
+    }"""
+    found = launches(host)
+    assert [each.values.get("t") for each in found] == [8, 16, 4, None]
+    assert [each.conditions for each in found] == [("8",), ("16",), ("t == 4",), ("!(t == 4)",)]
+
+
+def test_launch_by_function_with_packed_arguments() -> None:
+    host = """void run(float* C, int n, cudaStream_t s) {
+      void* args[] = {&C, &n};
+      cudaLaunchKernel((void*)plain, dim3(n, 2), dim3(8), args, 64, s);
+      cudaLaunchCooperativeKernel((const void*)plain, dim3(n), dim3(4), args);
+    }"""
+    first, second = launches(host)
+    assert (first.grid, first.block, first.shared_bytes, first.is_cooperative) == (
+        ("n", "2", "1"),
+        ("8", "1", "1"),
+        "64",
+        False,
+    )
+    assert [each.formula or each.buffer for each in first.arguments] == ["0", "n"]
+    assert second.is_cooperative
+
+
+def test_shared_memory_and_its_limit() -> None:
+    host = """void run(float* C, int n) {
+      size_t bytes = 2 * n * sizeof(float);
+      cudaFuncSetAttribute(plain, cudaFuncAttributeMaxDynamicSharedMemorySize, 98304);
+      plain<<<1, 1, bytes>>>(C, n);
+    }"""
+    (launch,) = launches(host)
+    assert formula_value(launch.shared_bytes, {"n": 10}) == 80
+    assert launch.allowed_shared_bytes == "98304"
+
+
+def test_pointers_and_values() -> None:
+    host = """void run(char* pool, int n) {
+      float* part = (float*)pool + n;
+      plain<<<1, 1>>>(part + 2, n + 1);
+      plain<<<1, 1>>>(nullptr, -1);
+    }"""
+    first, second = launches(host)
+    assert first.arguments[0].buffer == "pool"
+    assert formula_value(first.arguments[0].formula, {"n": 5}) == 7
+    assert [each.buffer for each in second.arguments] == ["", ""]
+    assert formula_value(second.arguments[1].formula, {}) == -1
+
+
+def test_struct_argument() -> None:
+    host = """struct P { float* c; int n; float scale = 2.0f; };
+    __global__ void takes(P p) {}
+    void run(float* C, int n) { P p; p.c = C; p.n = n; takes<<<1, 1>>>(p); }"""
+    (launch,) = launches(host)
+    (argument,) = launch.arguments
+    assert [(each.kind, each.buffer or each.formula) for each in argument.fields] == [
+        ("pointer", "C"), ("value", "n"), ("value", "p_scale"),
+    ]  # fmt: skip
+    assert launch.values["p_scale"] == 2.0
+
+
+def test_memory() -> None:
+    host = """
+    void run(const float* A, float* C, int m) { tiled<8><<<1, 1>>>(A, C, m); }
+    int main() { int n = 64; float *dA, *dC, h[64]; cudaMalloc((void**)&dA, n * 2 * sizeof(float)); cudaMalloc(&dC, n * 4);
+      cudaMemcpy(dA, h, n * 4, cudaMemcpyHostToDevice); cudaMemset(dC, 0, n * 4); run(dA, dC, n);
+      cudaMemcpy(h, dC, n * 4, cudaMemcpyDeviceToHost); }
+    """
+    a, c = launches(host)[0].buffers
+    assert (a.name, a.is_copied_in, a.is_copied_out, a.is_zeroed, a.element_bytes) == ("A", True, False, False, 4)
+    assert (c.name, c.is_copied_in, c.is_copied_out, c.is_zeroed) == ("C", False, True, True)
+    assert formula_value(a.bytes, {"m": 10}) == 80
+
+
+def test_what_is_unread_has_a_reason_and_a_place() -> None:
+    (launch,) = launches("dim3 chosen(); void run(float* C, int n) { plain<<<chosen(), 1>>>(C, n); }")
+    assert not launch.is_read
+    (unread,) = launch.unread
+    assert (unread.part, unread.place.line) == ("grid", 6)
+    assert "chosen()" in unread.reason
+
+
+def test_kernels_of_included_files() -> None:
+    header = "namespace ns { template <class T, int B = 4> __global__ void k(const T* __restrict__ a, T* b, unsigned n) {} }"
+    found = outline_of(
+        parse(SourceText("main.cu", {"main.cu": '#include "k.cuh"\nvoid run(float* a) { ns::k<float><<<1, 2>>>(a, a, 3); }',
+                                     "k.cuh": header}))
+    )  # fmt: skip
+    (kernel,) = found.kernels
+    assert (kernel.name, kernel.file) == ("ns::k", "k.cuh")
+    assert [(each.name, each.kind, each.default) for each in kernel.template_parameters] == [
+        ("T", "type", ""), ("B", "value", "4"),
+    ]  # fmt: skip
+    assert [(each.name, each.is_pointer, each.is_const) for each in kernel.parameters] == [
+        ("a", True, True), ("b", True, False), ("n", False, False),
+    ]  # fmt: skip
+    (launch,) = found.launches
+    assert (launch.kernel, launch.file, launch.template_arguments) == ("ns::k", "main.cu", ("float", "4"))
+    assert launch.arguments[2] == ArgumentOutline("3", "value", "3")
