@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication
 
 from gemmviz.files.resources import resource
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.source.reader_link import reader
 from gemmviz.state.shot import Shot
 
 _BEFORE_TOUR_MS = 1500
@@ -24,7 +23,6 @@ def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str =
     The window opens a file, a shot or a shipped lesson; without these it restores the last session. ``lectures`` starts a
     lecture at once.
     """
-    reader().start()  # it loads while the window is made
     app = QApplication.instance() or QApplication(sys.argv[:1])
     app.setApplicationName("gemmviz")
     if isinstance(app, QApplication):

@@ -30,7 +30,7 @@ LANGUAGE = (
 )  # fmt: skip
 _FOR_PRECOMPILING = TranslationUnit.PARSE_INCOMPLETE | 0x10  # CXTranslationUnit_ForSerialization
 _CLANG = "18"
-_WEEK_S = 7 * 24 * 3600
+_UNUSED_S = 30 * 24 * 3600
 _HEADERS_ALONE = ("-ivfsoverlay", str(STUBS.parent / "files.yaml"), "-include", str(ALL_STUBS))
 
 
@@ -107,8 +107,8 @@ def _replacement(path: Path) -> Iterator[Path]:
 
 
 def _remove_old(folder: Path) -> None:
-    """Removes saved headers that no version of gemmviz has written for a week."""
+    """Removes saved headers that no version of gemmviz has written for a month."""
     for old in (*folder.glob("stubs-*.pch"), *folder.glob("stubs-*.json")):
         with contextlib.suppress(OSError):  # in use on Windows, or removed by another process
-            if time.time() - old.stat().st_mtime > _WEEK_S:
+            if time.time() - old.stat().st_mtime > _UNUSED_S:
                 old.unlink()

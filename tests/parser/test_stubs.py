@@ -79,6 +79,12 @@ def test_sizes_and_alignments_are_those_of_nvrtc() -> None:
     assert "float3" in compile_error('static_assert(sizeof(float3) == 16, "float3");')
 
 
+@pytest.mark.gpu
+def test_sizes_and_alignments_are_those_of_the_gpus_compiler() -> None:
+    cupy = pytest.importorskip("cupy")
+    cupy.RawModule(code=layout_assertions(), options=("-std=c++17",)).compile()
+
+
 def test_the_saved_headers_are_used_and_a_damaged_file_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path))
     precompiled.stub_arguments.cache_clear()
