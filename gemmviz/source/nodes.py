@@ -426,8 +426,8 @@ class LoopPlace:
     outer: int
     place: Place
     holds_barrier: bool
-    start: int = field(compare=False)
-    condition: tuple[int, int] = field(compare=False)
+    start: int = field(default=0, compare=False)
+    condition: tuple[int, int] = field(default=(0, 0), compare=False)
     tests_first: bool = True
 
 

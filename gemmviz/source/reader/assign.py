@@ -45,7 +45,8 @@ def _assign_pointer(low: Lowering, target: Read, op: str, value: Expr, have: Poi
     want = moved.type
     assert isinstance(want, PointerType)
     if have.space is None:
-        low.settle(target.slot, have.into(want.space))
+        if want.space is not None:
+            low.spaces[target.slot] = want.space
     elif want.space is not None and want.space != have.space:
         raise low.error(f"this pointer points into {have.space} memory; it can't point into {want.space} memory too", node)
     return Assign(have.into(want.space or have.space), target, moved, None, None, None, gives_old, low.place(node))

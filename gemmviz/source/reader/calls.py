@@ -63,7 +63,7 @@ def _method(low: Lowering, declaration: RawCursor, arguments: list[Node], node: 
         return inlined(low, low.cursors.definition(declaration) or declaration, arguments, node, outer, this.symbol.copies)
     definition = low.cursors.definition(declaration)
     name = low.cursors.name(declaration)
-    if name == "operator=" and (definition is None or not _has_body(low, definition)):
+    if name == "operator=" and (definition is None or not low.cursors.is_written(definition)):
         return _copied(low, this, arguments[0], node)
     if definition is None or low.cursors.is_stub(declaration):
         return intrinsic(low, name, arguments, node, definition, this)
@@ -75,11 +75,6 @@ def _method(low: Lowering, declaration: RawCursor, arguments: list[Node], node: 
 def _after(low: Lowering, this: Thing, definition: RawCursor, arguments: list[Node], node: Node) -> Expr | Thing:
     found = inlined(low, definition, arguments, node, Thing(this.type, this.symbol))
     return with_effects(low, this.effects, found, node)
-
-
-def _has_body(low: Lowering, definition: RawCursor) -> bool:
-    tree = low.cursors.declaration(definition)
-    return any(each.kind == k.COMPOUND_STMT and each.children for each in tree.children)
 
 
 def _object(low: Lowering, callee: Node) -> Expr | Thing | None:

@@ -46,10 +46,7 @@ def _is_copy(low: Lowering, declaration: RawCursor, arguments: list[Node], ctype
     if len(arguments) != 1 or low.type_of(arguments[0]) != ctype:
         return False
     definition = low.cursors.definition(declaration)
-    if definition is None:
-        return True
-    tree = low.cursors.declaration(definition)
-    return not any(each.kind == k.COMPOUND_STMT and each.children for each in tree.children)
+    return definition is None or not low.cursors.is_written(definition)
 
 
 def _made(low: Lowering, ctype: Scalar | VectorType, arguments: list[Node], node: Node) -> Expr | Thing:
@@ -69,15 +66,30 @@ def run_constructor(
 ) -> None:
     """Adds the statements of a constructor that fills ``target``."""
     definition = low.cursors.definition(declaration)
-    if definition is None:  # an implicit one
-        default_members(low, target, statements, node)
-        return
     default_members(low, target, statements, node)
-    found = inlined(low, definition, arguments, node, target)
+    if definition is None or not low.cursors.is_written(definition):
+        return
+    found = inlined(low, definition, arguments, node, target, before=lambda tree: _member_initialisers(low, target, tree, node))
     if isinstance(found, Thing):
         statements += [Evaluate(each) for each in found.effects]
     else:
         statements.append(Evaluate(found))
+
+
+def _member_initialisers(low: Lowering, target: Thing, function: Node, node: Node) -> list[Stmt]:
+    """The statements of what stands between a constructor's parameters and its body."""
+    assert isinstance(target.symbol, Object)
+    found: list[Stmt] = []
+    member: int | None = None
+    for each in function.children:
+        if each.kind == k.MEMBER_REF:
+            declaration = low.cursors.referenced(each)
+            member = None if declaration is None else declaration.first
+        elif member is not None and k.FIRST_EXPRESSION <= each.kind <= k.LAST_EXPRESSION:
+            place = designated(low, target.symbol.members[member], node)
+            found.append(Evaluate(filled(low, place, each, node)))
+            member = None
+    return found
 
 
 def default_members(low: Lowering, target: Thing, statements: list[Stmt], node: Node) -> None:

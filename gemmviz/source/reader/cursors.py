@@ -71,8 +71,12 @@ class Cursors:
 
         def visit(each: RawCursor, parent: RawCursor, _: object) -> int:
             above = (parent.first, parent.second)
-            while stack[-1][0] != above and len(stack) > 1:
-                stack.pop()
+            if stack[-1][0] != above:
+                if any(at == above for at, _ in stack):
+                    while stack[-1][0] != above:
+                        stack.pop()
+                else:  # libclang leaves out some parents in lambdas, and has two of a list in braces
+                    stack.append((above, stack[-1][1]))
             key = (each.first, each.second)
             if key == above and len(stack) > 1:  # a constant expression, which libclang gives twice
                 return RECURSE
@@ -112,6 +116,13 @@ class Cursors:
 
         self.lib.Type_visitFields(record, FieldVisitor(visit), None)
         return [self.tree(each) for each in found]
+
+    def is_written(self, method: RawCursor) -> bool:
+        """Whether a method is in the text with a body of its own; the compiler adds copies and the like."""
+        lib, record = self.lib, self.lib.getCursorSemanticParent(method)
+        if lib.getCursorLocation(method).number == lib.getCursorLocation(record).number:
+            return False
+        return any(each.kind == k.COMPOUND_STMT for each in self.declaration(method).children)
 
     def definition(self, cursor: RawCursor) -> RawCursor | None:
         found: RawCursor = self.lib.getCursorDefinition(cursor)

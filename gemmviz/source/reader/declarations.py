@@ -10,9 +10,10 @@ from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised, stripped, values_of
 from gemmviz.source.reader.library import RawType
+from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import needs_memory
-from gemmviz.source.reader.records import in_memory, local_array, new_object
+from gemmviz.source.reader.records import in_memory, new_object
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Thing, Variable
 from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType
@@ -140,7 +141,7 @@ def _reference(low: Lowering, node: Node, canonical: RawType, given: Node | None
             return _effects(target.effects)
         case Offset(type=ArrayType() as array):
             slot = low.new_slot()
-            low.declare(node.cursor, ArrayVariable(slot, array))
+            low.declare(node.cursor, ArrayVariable(slot, array, name, is_reference=True))
             if array.space == "local":
                 low.named(slot, name, _line(low, node))
             return Declare(slot, replace(target, type=PointerType(array.element, array.space)))

@@ -1,6 +1,7 @@
 """Lowers expressions: names, operators, subscripts, members, casts. Constants are folded."""
 
 from dataclasses import replace
+from math import prod
 
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
@@ -21,13 +22,14 @@ from gemmviz.source.nodes import (
 )  # fmt: skip
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node
-from gemmviz.source.reader.initialisers import initialised
+from gemmviz.source.reader.initialisers import initialised, values_of
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.literals import constant_of
+from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering, component_of, space_of
 from gemmviz.source.reader.objects import member
 from gemmviz.source.reader.places import designated
-from gemmviz.source.reader.symbols import Constant, Function, Symbol, Thing
+from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, Symbol, Thing
 from gemmviz.source.reader.syntax import bare, binary_operator, unary_operator
 from gemmviz.source.types import (
     BOOL,
@@ -100,19 +102,27 @@ def _global(low: Lowering, declaration: RawCursor, node: Node) -> Expr | Thing:
 
 
 def _global_constant(low: Lowering, declaration: RawCursor, node: Node) -> Symbol | None:
-    """The known value of a constant declared outside of functions."""
+    """The known value of a constant declared outside of functions: a number, or an array that every thread has a copy of."""
     raw = low.cursors.lib.getCursorType(declaration)
     ctype = low.type_in(raw, node)
+    is_const = low.types.is_const(raw)
     if isinstance(ctype, Scalar):
-        value = low.cursors.lib.evaluated(declaration)
-        if value is None:
+        value = low.cursors.lib.evaluated(declaration) if is_const else None
+        if value is None and is_const:
             value = low.cursors.evaluated(node)
-        if value is not None and low.types.is_const(raw):
+        if value is not None:
             return Constant(constant_of(value, ctype))
-        given = low.cursors.initialiser(declaration)
-        if given is not None and low.types.is_const(raw):
-            constant = initialised(low, given, ctype)
-            return Constant(constant) if isinstance(constant, Const) else None
+    given = low.cursors.initialiser(declaration)
+    if given is None:
+        return None
+    if isinstance(ctype, ArrayType) and isinstance(ctype.element, Scalar | VectorType):
+        slot = local_array(
+            low, ctype.element, prod(ctype.dims), low.cursors.name(declaration), low.first, node, values_of(low, given, ctype)
+        )
+        return ArrayVariable(slot, ctype)
+    if is_const and isinstance(ctype, Scalar | VectorType):
+        constant = initialised(low, given, ctype)
+        return Constant(constant) if isinstance(constant, Const) else Alias(constant)
     return None
 
 

@@ -1,6 +1,6 @@
 """Inlines functions of the device at their calls: parameters become variables, the body a block."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from gemmviz.source.nodes import Block, Component, Deref, Expr, Inline, Offset, Read, Sequence, Stmt
@@ -26,8 +26,12 @@ def inlined(
     node: Node,
     this: Expr | Thing | None = None,
     copies: Mapping[int, Symbol] | None = None,
+    before: Callable[[Node], list[Stmt]] | None = None,
 ) -> Expr | Thing:
-    """The node of a call: the function's body, lowered with the types and constants of this call."""
+    """The node of a call: the function's body, lowered with the types and constants of this call.
+
+    ``before`` gives the statements before the body of a constructor.
+    """
     _check_depth(low, definition, node)
     function = low.cursors.declaration(definition)
     if definition.first not in low.entered:
@@ -41,7 +45,7 @@ def inlined(
     for parameter, value, argument in zip(parameters, given, nodes, strict=False):
         low.symbols[parameter.key] = _bound(low, parameter, value, bindings, effects, argument)
     low.symbols.update(copies or {})
-    found = _called(low, function, definition, bindings, this, node)
+    found = _called(low, function, definition, bindings, this, node, before)
     if not effects:
         return found
     if isinstance(found, Thing):
@@ -71,7 +75,13 @@ def _check_depth(low: Lowering, definition: RawCursor, node: Node) -> None:
 
 
 def _called(
-    low: Lowering, function: Node, definition: RawCursor, bindings: Bindings, this: Expr | Thing | None, node: Node
+    low: Lowering,
+    function: Node,
+    definition: RawCursor,
+    bindings: Bindings,
+    this: Expr | Thing | None,
+    node: Node,
+    before: Callable[[Node], list[Stmt]] | None,
 ) -> Expr | Thing:
     raw = low.cursors.lib.getCanonicalType(low.cursors.lib.getCursorResultType(definition))
     result_type = low.type_in(raw, node)
@@ -87,6 +97,7 @@ def _called(
     is_reference = raw.kind in _REFERENCES
     low.activation = Activation(definition.first, result, result_type, is_reference, calls, this, low.activation)
     place, ends, low.scope_ends = low.statement_place, low.scope_ends, []
+    start += before(function) if before else []
     body = _body(low, function, node)
     activation, low.activation, low.statement_place, low.scope_ends = low.activation, low.activation.outer, place, ends
     block = Block((*start, *body.statements)) if start else body
@@ -172,7 +183,7 @@ def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType
         case Offset(type=ArrayType() as array):
             slot = low.new_slot()
             bindings.append((slot, replace(value, type=PointerType(array.element, array.space))))
-            return ArrayVariable(slot, array)
+            return ArrayVariable(slot, array, name, is_reference=True)
         case Deref(type=ctype, pointer=pointer) if not is_const or isinstance(ctype, StructType):
             slot = low.new_slot()
             bindings.append((slot, pointer))

@@ -99,7 +99,14 @@ def size_of(low: Lowering, node: Node) -> Expr:
     return Const(ULONG, int(value))
 
 
+def null(low: Lowering, node: Node) -> Expr:
+    """The node of ``nullptr``: zero, which becomes a pointer where one is needed."""
+    return Const(INT, 0)
+
+
 LITERALS = {
+    k.NULL_PTR_LITERAL_EXPR: null,
+    k.GNU_NULL_EXPR: null,
     k.INTEGER_LITERAL: integer_literal,
     k.FLOATING_LITERAL: floating_literal,
     k.CHARACTER_LITERAL: known,

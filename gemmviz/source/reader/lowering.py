@@ -38,7 +38,7 @@ from gemmviz.source.reader.cursors import Cursors, Node
 from gemmviz.source.reader.cxx_types import Types, UnknownType
 from gemmviz.source.reader.errors import first_error
 from gemmviz.source.reader.library import RawCursor, RawType
-from gemmviz.source.reader.symbols import Symbol, Thing, Variable
+from gemmviz.source.reader.symbols import Symbol, Thing
 from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import (
     BOOL,
@@ -90,6 +90,8 @@ class Lowering:
     shared: list[SharedArray] = field(default_factory=list)
     variables: list[NamedSlot] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    spaces: dict[int, AddressSpace] = field(default_factory=dict)  # of pointers assigned after their declaration
+    first: list[Stmt] = field(default_factory=list)  # statements before the kernel's own: arrays of constants
     loop_stack: list[int] = field(default_factory=list)
     activation: Activation | None = None
     statement_place: Place | None = None
@@ -121,7 +123,9 @@ class Lowering:
 
     def expression(self, node: Node) -> Expr:
         """The node of an expression that isn't a struct or a function. Raises SourceError for those."""
-        found = self.place_node(node)
+        return self.expression_of(self.place_node(node), node)
+
+    def expression_of(self, found: "Expr | Thing", node: Node) -> Expr:
         if isinstance(found, Thing):
             raise self.error(f"a {found.type} can't be used here", node, id="unsupported")
         return found
@@ -271,11 +275,11 @@ class Lowering:
         end = self.scope_ends[-1] if self.scope_ends else line
         self.variables.append(NamedSlot(slot, name, line, max(line, end)))
 
-    def settle(self, slot: int, ctype: PointerType) -> None:
-        """Gives the variable in ``slot`` the memory that its first assigned value points into."""
-        for symbol in self.symbols.values():
-            if isinstance(symbol, Variable) and symbol.slot == slot:
-                symbol.type = ctype
+    def enter(self, node: Node) -> None:
+        """Notes the statement that is read."""
+        span = self.cursors.span(node)
+        if span is not None:
+            self.statement_place = self.cursors.place_of(span)
 
     def note(self, sentence: str) -> None:
         if sentence not in self.notes:

@@ -13,7 +13,12 @@ def designated(low: Lowering, symbol: Symbol, node: Node) -> Expr | Thing:
         case Variable(slot=slot, type=PointerType(to=to) as ctype, name=name, is_reference=True):
             return Deref(to, Read(ctype, slot, name, False, low.place(node)), low.place(node))  # type: ignore[arg-type]
         case Variable(slot=slot, type=ctype, name=name, checked=checked):
+            if isinstance(ctype, PointerType) and ctype.space is None:
+                ctype = ctype.into(low.spaces.get(slot))
             return Read(ctype, slot, name, checked, low.place(node))
+        case ArrayVariable(slot=slot, type=array, name=name, is_reference=True):
+            first = Read(PointerType(array.element, array.space), slot, name, False, low.place(node))
+            return Offset(array, first, Const(INT, 0), 1)
         case ArrayVariable(slot=slot, type=array):
             return Offset(array, Base(PointerType(array.element, array.space), slot), Const(INT, 0), 1)
         case InMemory(slot=slot, type=ctype):

@@ -48,7 +48,7 @@ def lowered(unit: Unit, kernel: RawCursor) -> Program:
     return Program(
         name=cursors.name(kernel),
         parameters=parameters,
-        body=body,
+        body=Block((*low.first, *body.statements)) if low.first else body,
         slots=low.slots,
         accesses=tuple(low.accesses),
         loops=tuple(low.loops),

@@ -21,24 +21,19 @@ from gemmviz.source.reader.cursors import Node, closing, skipped
 from gemmviz.source.reader.declarations import NOTHING, declaration, static_assert, variable
 from gemmviz.source.reader.intrinsics import STATEMENTS as STATEMENT_INTRINSICS
 from gemmviz.source.reader.lowering import Lowering
+from gemmviz.source.reader.ranges import RANGES
+from gemmviz.source.reader.switches import SWITCHES
 from gemmviz.source.reader.symbols import Thing
 from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import PointerType, StructType
 
 
 def compound(low: Lowering, node: Node) -> Stmt:
-    _enter(low, node)
+    low.enter(node)
     low.scope_ends.append(low.place(node).end_line)
     found = Block(tuple(low.statement(each) for each in node.parts))
     low.scope_ends.pop()
     return found
-
-
-def _enter(low: Lowering, node: Node) -> None:
-    """Notes the statement that is read."""
-    span = low.cursors.span(node)
-    if span is not None:
-        low.statement_place = low.cursors.place_of(span)
 
 
 def _enter_with_semicolon(low: Lowering, node: Node) -> Place:
@@ -57,7 +52,7 @@ def _enter_with_semicolon(low: Lowering, node: Node) -> Place:
 def _enter_around(low: Lowering, node: Node, last: Node) -> Place:
     """Notes a statement that ends with the statement ``last``, and returns its place."""
     if last.kind == k.COMPOUND_STMT:
-        _enter(low, node)
+        low.enter(node)
         return low.place(node)
     return _enter_with_semicolon(low, node)
 
@@ -74,7 +69,7 @@ def expression_statement(low: Lowering, node: Node) -> Stmt:
 
 
 def declared(low: Lowering, node: Node) -> Stmt:
-    _enter(low, node)
+    low.enter(node)
     return declaration(low, node)
 
 
@@ -237,6 +232,8 @@ def nothing(low: Lowering, node: Node) -> Stmt:
 
 
 STATEMENTS = {
+    **SWITCHES,
+    **RANGES,
     k.COMPOUND_STMT: compound,
     k.DECL_STMT: declared,
     k.IF_STMT: if_statement,

@@ -8,7 +8,7 @@ from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.types import ArrayType, CType, PointerType, StructType
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Variable:
     """A variable in a slot. ``is_reference``: the slot holds a pointer to the object that the name designates."""
 
@@ -21,10 +21,12 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class ArrayVariable:
-    """An array, or a reference to one, whose slot holds a pointer to its first element."""
+    """An array. ``is_reference``: its slot holds a pointer to the first element of another one."""
 
     slot: int
     type: ArrayType
+    name: str = ""
+    is_reference: bool = False
 
 
 @dataclass(frozen=True, slots=True)
