@@ -35,7 +35,7 @@ def converted(value: Number, source: Scalar, to: Scalar) -> Number:
     if to.is_float:
         return rounding.rounded(float(value), to) if source.is_float else rounding.integer_to_float(int(value), to)
     if source.is_float and not -1 < value < 2**31:
-        return rounding.to_integer(float(value), source, to)
+        return rounding.truncated(float(value), source, to)
     return wrap(int(value), to)
 
 

@@ -249,7 +249,7 @@ FUNCTIONS: dict[str, Signature] = {
     **_conversions(),
     **_half_arithmetic(),
     **_half_conversions("half", HALF),
-    **_half_conversions("bfloat16", BFLOAT16),
+    **_half_conversions(BFLOAT16.element.name, BFLOAT16),
     **_shared_by_halves(),
     **_integer(),
     **_packed(),

@@ -4,13 +4,13 @@ Later stages don't know the parser. A slot is a numbered variable of the kernel;
 the number of its ``AccessPlace``.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from gemmviz.model.errors import Place
 from gemmviz.model.phases import phase_loop
 from gemmviz.model.sites import SiteKind
-from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, VectorType
+from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, StructType, VectorType
 
 Number = int | float | bool
 
@@ -60,7 +60,9 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """``pointer + index * scale``. The scale counts scalars or vectors, and units of what is larger, such as a struct."""
+    """``pointer + index * scale``, in units of the type that is pointed to: the scale of a float4 is 4, that of a struct its
+    bytes divided by those of its smallest scalar.
+    """
 
     type: CType
     pointer: "Expr"
@@ -254,11 +256,13 @@ class Declare:
 
 @dataclass(frozen=True, slots=True)
 class DeclareArray:
-    """A declaration of a local array. ``values`` are its first elements, the rest is zero; None leaves it uninitialised."""
+    """A declaration of a local array. ``values`` are its first scalars, or vectors, in the order of their offsets; the rest is
+    zero. None leaves it uninitialised.
+    """
 
     slot: int
     name: str
-    element: Scalar | VectorType
+    element: Scalar | VectorType | StructType
     size: int
     values: tuple[Expr, ...] | None
 
@@ -384,7 +388,6 @@ class AccessPlace:
     """A place in the source that accesses memory or synchronises. ``calls`` are the calls through which it was inlined.
 
     ``space`` of a copy is that of its target. ``is_async`` and ``visible_to`` are those of the site.
-    ``range`` is its half-open range of characters in the expanded text; ``whole`` is the range of a store's assignment.
     """
 
     kind: SiteKind
@@ -394,40 +397,30 @@ class AccessPlace:
     width: int
     loops: tuple[int, ...]
     calls: tuple[Place, ...]
-    range: tuple[int, int] = field(compare=False)
     statement: Place | None = None
-    whole: tuple[int, int] = field(default=(0, 0), compare=False)
     is_async: bool = False
     visible_to: Literal["thread", "block"] = "thread"
 
 
 @dataclass(frozen=True, slots=True)
 class SharedArray:
-    """A shared array. ``dims`` is None for ``extern __shared__``, whose size is in the launch. ``end`` is the offset of its
-    declaration's end in the expanded text.
-    """
+    """A shared array. ``dims`` is None for ``extern __shared__``, whose size is in the launch."""
 
     slot: int
     name: str
-    element: Scalar | VectorType
+    element: Scalar | VectorType | StructType
     dims: tuple[int, ...] | None
     place: Place
-    end: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class LoopPlace:
-    """A loop of the source: the number of the loop around it (or -1), and whether it contains a barrier.
-
-    ``start`` and ``condition`` (half-open; empty if there is none) are offsets in the expanded text.
-    """
+    """A loop of the source: the number of the loop around it (or -1), and whether it contains a barrier."""
 
     number: int
     outer: int
     place: Place
     holds_barrier: bool
-    start: int = field(default=0, compare=False)
-    condition: tuple[int, int] = field(default=(0, 0), compare=False)
     tests_first: bool = True
 
 

@@ -60,7 +60,7 @@ def _is_odd(double: float) -> bool:
     return bool(struct.unpack("<q", struct.pack("<d", double))[0] & 1)
 
 
-def to_integer(value: float, source: Scalar, to: Scalar) -> int:
+def truncated(value: float, source: Scalar, to: Scalar) -> int:
     """The value truncated towards zero, as an integer of the type ``to``; values out of range saturate.
 
     nvcc converts by ``cvt.rzi`` to 32 or 64 bits and cuts the result to narrower types. PTX ISA 9.0, cvt: values out of range

@@ -271,7 +271,7 @@ PLANTED: dict[str, Defect] = {
     ),
     "a name becomes markup in a page": Defect("pages", "markup|script", _as_markup),
     "a conversion has no limits": Defect(
-        "programs", "another result", _around("gemmviz.source.rounding:to_integer", _truncated), 20
+        "programs", "another result", _around("gemmviz.run.cpu.simt.rounding:to_integer", _truncated), 20
     ),
     "a barrier orders nothing": Defect(
         "faults", "a right kernel is accused", _without("gemmviz.analysis.hazards.hazards:HazardFinder.barrier")

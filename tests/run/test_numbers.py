@@ -59,7 +59,7 @@ def test_tiles_and_counts_are_known(what: str) -> None:
 )
 def test_what_has_something_of_a_matrix_is_no_number(body: str) -> None:
     program = bound(setup_for(kernel_from(body))).program
-    assert not number_slots(program)
+    assert not number_slots(program, frozenset())
 
 
 def test_a_stored_number_says_which_it_is() -> None:

@@ -154,9 +154,9 @@ def test_many_in_each_other() -> None:
     ("body", "message"),
     [
         ("C[0] = (nothing) - 1;", "'nothing' is not declared"),
-        ("C[0] = (nothing)1;", "'nothing' is not a known type"),
+        ("C[0] = (nothing)1;", "'nothing' is not declared"),
         ("nothing * p = C;", "'nothing' is not a known type"),
-        ("C[0] = (T) * 2;", "this can't be read|is not a pointer"),
+        ("C[0] = (T) * 2;", "is not a pointer|indirection requires pointer"),
     ],
 )
 def test_names_that_nothing_declares(body: str, message: str) -> None:

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.element_types import ElementType, element_type
+from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Question, Reference, Shape
 from gemmviz.model.trace import Check
+from gemmviz.source.types import HALF
 
 _WORK_PER_CHUNK = 1 << 25
 _MOST_NAMED = 4096
@@ -108,7 +109,7 @@ class Limit:
         unit = max(roundoff, output.roundoff)
         reference = roundings * _DOUBLE_ROUNDOFF if unit == _DOUBLE_ROUNDOFF else 0.0
         self.factor = (roundings - 1) * unit + output.roundoff + reference if output.is_float and roundings else 0.0
-        self.least = roundings * _HALF_STEP if output.is_float and unit == element_type("float16").roundoff else 0.0
+        self.least = roundings * _HALF_STEP if output.is_float and unit == HALF.element.roundoff else 0.0
         self.range = None if output.is_float or output.bytes == 8 else float(1 << (8 * output.bytes))
 
     def error(self, difference: Any) -> Any:

@@ -175,7 +175,7 @@ def _shared(low: Lowering, node: Node, raw: RawType) -> Stmt:
         _check_extents(low, array, node)
     slot = low.new_slot()
     dims = None if is_extern else array.dims
-    low.shared.append(SharedArray(slot, name, array.element, dims, low.name_place(node), 0))
+    low.shared.append(SharedArray(slot, name, array.element, dims, low.name_place(node)))
     if isinstance(ctype, ArrayType):
         low.declare(node.cursor, ArrayVariable(slot, replace(array, dims=(1, *array.dims[1:]) if is_extern else array.dims)))
     else:

@@ -20,6 +20,7 @@ def find_kernel(source: SourceText, entry: str) -> tuple[Unit, RawCursor]:
     """The translation unit with the kernel, and the definition of the kernel, instantiated. Raises SourceError without one."""
     unit = parse(source, _appended(entry))
     cursors = Cursors(unit)
+    _check_once(unit, entry.partition("<")[0].rpartition("::")[2].strip())
     kernel = _referred(cursors)
     if kernel is not None:
         return unit, kernel
@@ -37,6 +38,13 @@ def find_kernel(source: SourceText, entry: str) -> tuple[Unit, RawCursor]:
             return unit, again
         raise _template_error(cursors, name, declared, arguments)
     raise _no_kernel(cursors, entry)
+
+
+def _check_once(unit: Unit, name: str) -> None:
+    """Raises SourceError if there is a second kernel with that name and parameters, which no compiler accepts."""
+    again = next((each for each in unit.errors if each.message == f"redefinition of '{name}'"), None)
+    if again is not None:
+        raise SourceError(f"{name} is defined twice", again.place, remedy="leave one out")
 
 
 def _appended(entry: str) -> str:

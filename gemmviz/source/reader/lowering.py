@@ -198,11 +198,7 @@ class Lowering:
             text, place, calls = self.call_text, self.call_place, calls[:-1]
         else:
             text, place = self.cursors.written(span), self.cursors.place_of(span)
-        self.accesses.append(
-            AccessPlace(
-                kind, space, place, text, width, tuple(self.loop_stack), calls, span or (0, 0), self.statement_place, (0, 0)
-            )
-        )
+        self.accesses.append(AccessPlace(kind, space, place, text, width, tuple(self.loop_stack), calls, self.statement_place))
         return len(self.accesses) - 1
 
     def converted(self, expr: Expr, to: CType, node: Node) -> Expr:

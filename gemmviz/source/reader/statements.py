@@ -164,7 +164,7 @@ def do_statement(low: Lowering, node: Node) -> Stmt:
 def _loop(low: Lowering, place: Place, tested: Node | None, update: Node | None, inside: Node, *, tests_first: bool) -> Stmt:
     number = len(low.loops)
     outer = low.loop_stack[-1] if low.loop_stack else -1
-    low.loops.append(LoopPlace(number, outer, place, False, 0, (0, 0), tests_first))
+    low.loops.append(LoopPlace(number, outer, place, False, tests_first))
     low.loop_stack.append(number)
     condition = low.condition(tested) if tested is not None else None
     if isinstance(condition, Const) and condition.value:

@@ -34,7 +34,7 @@ from gemmviz.source.nodes import (
     Sequence,
     Unary,
 )  # fmt: skip
-from gemmviz.source.twin.spelling import c_type, constructor, literal, target_type, unit_in_target
+from gemmviz.source.twin.spelling import c_type, constructor, literal, scale_in_target, target_type
 from gemmviz.source.types import COMPONENTS, ArrayType, CType, PointerType, Scalar
 
 _SPACES = {"global": "GV_IN_GLOBAL", "shared": "GV_IN_SHARED"}
@@ -124,7 +124,7 @@ class ExpressionPrinter:
         start = self.value(pointer)
         if isinstance(index, Const) and index.value == 0:
             return start
-        scale *= unit_in_target(pointer.type)
+        scale = scale_in_target(pointer.type, scale)
         if scale in (1, -1):
             return f"({start} {'+' if scale > 0 else '-'} {self.value(index)})"
         return f"({start} + (long long){self.value(index)} * {scale})"

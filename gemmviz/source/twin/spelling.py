@@ -52,12 +52,19 @@ def target_type(to: CType) -> str:
     return "unsigned char" if isinstance(to, StructType | Void | PointerType) else c_type(to)
 
 
-def unit_in_target(pointer: CType) -> int:
-    """Elements of the type behind a pointer, as the twin prints it, in one unit: a struct's unit is several bytes."""
-    match pointer:
-        case PointerType(to=StructType() as struct):
-            return unit_bytes(struct)
-    return 1
+def scale_in_target(pointer: CType, scale: int) -> int:
+    """An offset's scale in elements of the type behind a pointer, as the twin prints it: a vector as one element, a struct as
+    bytes.
+    """
+    target = pointer.to if isinstance(pointer, PointerType) else pointer
+    while isinstance(target, ArrayType):
+        target = target.element
+    match target:
+        case StructType() as struct:
+            return scale * unit_bytes(struct)
+        case VectorType(count=count):
+            return scale // count
+    return scale
 
 
 def constructor(vector: VectorType) -> str:

@@ -9,7 +9,7 @@ from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.pointers import NULL
 from gemmviz.run.cpu.simt.values import Address, Closure
 from gemmviz.source.nodes import Const, Convert, Expr
-from gemmviz.source.types import ArrayType, CType, PointerType, VectorType, unit_bytes
+from gemmviz.source.types import CType, PointerType, unit_bytes
 
 _FARTHEST = 1 << 58  # limit of each of two distances in units: their sum in bytes still fits 64 bits
 
@@ -123,14 +123,6 @@ def null_address(node: Expr) -> Address | None:
         return None
     distance = int(node.value)
     return lambda machine: (NULL, distance)
-
-
-def units_per_scale(pointer: Expr) -> int:
-    """The units by which a scale of 1 moves a pointer: the components of a vector, else 1."""
-    target = target_of(pointer)
-    while isinstance(target, ArrayType):
-        target = target.element
-    return target.count if isinstance(target, VectorType) else 1
 
 
 def target_of(pointer: Expr) -> CType:

@@ -9,7 +9,7 @@ from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.pointers import Several, each_memory
 from gemmviz.run.cpu.simt.values import Address, Closure, merged
 from gemmviz.source.nodes import Assign, Component, Deref, Expr, Read
-from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
+from gemmviz.source.types import PointerType, Scalar, VectorType
 
 
 class ExpressionTable(Protocol):
@@ -17,7 +17,9 @@ class ExpressionTable(Protocol):
 
     def right_side(self, node: Assign) -> Closure: ...
     def combine(self, node: Assign, old: Closure, value: Closure) -> Closure: ...
-    def merge_scalar(self, scalar: Scalar | None) -> Scalar | None: ...
+    def converter(self, node: Assign, source: Scalar, to: Scalar) -> Callable[[Any], Any] | None: ...
+    def merge_scalar_of(self, slot: int, scalar: Scalar | None) -> Scalar | None: ...
+    def merge_loaded(self, node: Deref) -> Scalar | None: ...
     def address(self, node: Expr) -> Address: ...
     def announce(self, machine: Machine, memory: Any, parts: list[Any], kind: AccessType) -> None: ...
 
@@ -43,7 +45,7 @@ def _combined(compiler: ExpressionTable, node: Assign) -> Finish:
     assert isinstance(node.type, Scalar)
     assert node.within is not None
     operands: list[Any] = [None, None]
-    widen, narrow = _converter(node.type, node.within), _converter(node.within, node.type)
+    widen, narrow = compiler.converter(node, node.type, node.within), compiler.converter(node, node.within, node.type)
     apply = compiler.combine(node, lambda machine: operands[0], lambda machine: operands[1])
 
     def combined(machine: Machine, old: Any, right: Any) -> Any:
@@ -58,7 +60,7 @@ def _combined(compiler: ExpressionTable, node: Assign) -> Finish:
 def _assign_variable(compiler: ExpressionTable, node: Assign, slot: int, name: str, ctype: Any, place: Any) -> Closure:
     value, gives_old, compound = compiler.right_side(node), node.gives_old, node.op is not None
     combined = _combined(compiler, node)
-    scalar = compiler.merge_scalar(ctype if isinstance(ctype, Scalar) else component_type(ctype))
+    scalar = compiler.merge_scalar_of(slot, ctype if isinstance(ctype, Scalar) else component_type(ctype))
     moves_pointer = isinstance(ctype, PointerType)
 
     def assign(machine: Machine) -> Any:
@@ -81,7 +83,7 @@ def _assign_component(compiler: ExpressionTable, node: Assign, of: Expr, compone
     assert isinstance(of.type, VectorType)
     slot, name, count, place = of.slot, of.name, of.type.count, of.place
     value, combined, gives_old = compiler.right_side(node), _combined(compiler, node), node.gives_old
-    scalar, compound = compiler.merge_scalar(of.type.scalar), node.op is not None
+    scalar, compound = compiler.merge_scalar_of(slot, of.type.scalar), node.op is not None
 
     def assign(machine: Machine) -> Any:
         right = value(machine)
@@ -105,7 +107,7 @@ def _store(compiler: ExpressionTable, node: Assign, target: Deref) -> Closure:
     value, address = compiler.right_side(node), compiler.address(target.pointer)
     is_local = node.store is None and isinstance(target.type, Scalar)
     store = (_store_local if is_local else _store_reported)(compiler, node, target)
-    running = compiler.merge_scalar(scalar_of(target.type))
+    running = compiler.merge_loaded(target)
 
     def assign(machine: Machine) -> Any:
         right = value(machine)
@@ -162,10 +164,6 @@ def _store_local(compiler: ExpressionTable, node: Assign, target: Deref) -> Stor
         return old if gives_old else new
 
     return assign
-
-
-def _converter(source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
-    return None if source.element is to.element else values.conversion(source, to)
 
 
 def component_type(ctype: Any) -> Scalar | None:

@@ -20,8 +20,8 @@ Leaf = tuple[int, Scalar]  # bytes before it in its element, and its type
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
-    """Cells of an array of ``count`` elements of ``bytes`` each, ``leaves`` in each. ``kind`` is the type of all of them if
+class CellTable:
+    """The cells of an array of ``count`` elements of ``bytes`` each, ``leaves`` in each. ``kind`` is the type of all of them if
     they have the same and nothing lies between them, else None.
     """
 
@@ -51,13 +51,13 @@ class Cells:
         return access_type(self.leaves[cell % len(self.leaves)][1])
 
 
-def cells_of(element: CType, count: int) -> Cells:
+def cells_of(element: CType, count: int) -> CellTable:
     """The cells of an array of ``count`` elements."""
     leaves = tuple(sorted(_without_overlaps(list(_leaves(element, 0))), key=lambda leaf: leaf[0]))
     scalars = {scalar for _, scalar in leaves}
     is_dense = len(scalars) == 1 and sum(scalar.bytes for _, scalar in leaves) == size_bytes(element)
     kind = access_type(next(iter(scalars))) if is_dense else None
-    cells = Cells(leaves, max(1, size_bytes(element)), count, kind)
+    cells = CellTable(leaves, max(1, size_bytes(element)), count, kind)
     for number, (start, scalar) in enumerate(leaves):
         cells._starts.update(dict.fromkeys(range(start, start + scalar.bytes), number))
     return cells

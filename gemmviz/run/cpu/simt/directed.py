@@ -11,7 +11,7 @@ import numpy as np
 from gemmviz.run.cpu.simt.rounding import exact_product, exact_sum, fused, nearest
 from gemmviz.source.types import BFLOAT16, DOUBLE, FLOAT, HALF, Scalar
 
-Compute = Callable[..., Any]
+_Compute = Callable[..., Any]
 
 
 def _add_error(x: Any, y: Any, near: Any) -> Any:
@@ -30,7 +30,7 @@ def _fused_error(x: Any, y: Any, z: Any, near: Any) -> Any:
     return (total - near) + (more + rest)
 
 
-_ERRORS: dict[str, tuple[Compute, Compute]] = {  # to nearest; a number of the sign of exact minus nearest, from float64
+_ERRORS: dict[str, tuple[_Compute, _Compute]] = {  # to nearest; a number of the sign of exact minus nearest, from float64
     "add": (np.add, _add_error),
     "sub": (np.subtract, lambda x, y, near: _add_error(x, -y, near)),
     "mul": (np.multiply, _product_error),
@@ -41,7 +41,7 @@ _ERRORS: dict[str, tuple[Compute, Compute]] = {  # to nearest; a number of the s
 }
 
 
-def arithmetic(name: str, direction: str) -> Compute:
+def rounded_arithmetic(name: str, direction: str) -> _Compute:
     """The function of this name, such as "add", on arrays of float32 or float64, rounded in a direction: rn, rz, ru, rd."""
     to_nearest, error_of = _ERRORS[name]
     if direction == "rn":
@@ -66,7 +66,7 @@ def _moved(near: Any, error: Any, direction: str, values: tuple[Any, ...]) -> An
     return np.where(wanted, np.nextafter(near, near.dtype.type(towards)), near)
 
 
-def narrowed(direction: str, to: Scalar) -> Compute:
+def narrowing(direction: str, to: Scalar) -> _Compute:
     """The conversion of integers or wider floats to a floating-point type, rounded in a direction."""
 
     def compute(value: Any) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
-from gemmviz.run.cpu.simt.access_types import AccessType, access_type
+from gemmviz.run.cpu.simt.access_types import AccessType
 from gemmviz.run.cpu.simt.address_space import found_address, integer_address
 from gemmviz.run.cpu.simt.addresses import (
     base_address,
@@ -16,15 +16,15 @@ from gemmviz.run.cpu.simt.addresses import (
     reinterpreted_address,
     shifted_address,
     target_of,
-    units_per_scale,
 )  # fmt: skip
 from gemmviz.run.cpu.simt.assignments import assignment, component_type
 from gemmviz.run.cpu.simt.atomics import atomic
-from gemmviz.run.cpu.simt.cells import Cells
+from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
+from gemmviz.run.cpu.simt.loads import load
 from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.run.cpu.simt.pointers import Several, comparison, each_memory, is_set, same_memory
+from gemmviz.run.cpu.simt.pointers import comparison, is_not_null, same_memory
 from gemmviz.run.cpu.simt.values import Address, Closure, merged
 from gemmviz.source.counted import known_trips
 from gemmviz.source.nodes import (
@@ -58,18 +58,20 @@ from gemmviz.source.nodes import (
     Unary,
     Unrolled,
 )  # fmt: skip
-from gemmviz.source.types import ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
+from gemmviz.source.types import BOOL, ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
 
 
 class Compiler:
     """Compiles the nodes of a program for one space of threads to closures.
 
     ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots with known values while a trip of an
-    unrolled loop is compiled; ``numbers`` are the float variables that never hold values of a matrix. ``may_repeat``: whether
+    unrolled loop is compiled; ``numbers`` are the float variables that never hold values of a matrix,
+    ``held`` the integer variables that do. ``may_repeat``: whether
     repeated runs of a loop may be taken from a recorded one.
     """
 
     numbers: frozenset[int] = frozenset()
+    held: frozenset[int] = frozenset()
 
     def __init__(self, space: ThreadSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
         self.space = space
@@ -89,8 +91,24 @@ class Compiler:
         """The type that values of ``scalar`` have while the kernel runs."""
         return scalar
 
-    def zero(self, scalar: Scalar) -> Any:
-        """The value of an element that an initialiser doesn't mention."""
+    def merge_loaded(self, node: Deref) -> Scalar | None:
+        """The type as in ``merge_scalar``, for what is read from memory."""
+        return self.merge_scalar(scalar_of(node.type))
+
+    def known(self, node: Expr) -> Closure:
+        """The closure of a value on which control flow or an address depends."""
+        return self.value(node)
+
+    def arm(self, node: Expr, choice: Select) -> Closure:
+        """The closure of one side of a choice."""
+        return self.value(node)
+
+    def initial(self, slot: int, node: Expr) -> Closure:
+        """The closure of an initial value in a local array."""
+        return self.value(node)
+
+    def zero(self, scalar: Scalar, holds_contents: bool) -> Any:
+        """The zero of an element of memory that may hold contents of others."""
         return values.constant(scalar.dtype.type(0).item(), scalar)
 
     def value(self, node: Expr) -> Closure:
@@ -106,7 +124,7 @@ class Compiler:
             case Base() | Offset() | Reinterpret() | AtAddress():
                 return self.address(node)
             case Deref():
-                return self._load(node)
+                return load(node, self.address(node.pointer), self.merge_loaded(node))
             case Component(of=Read(checked=True) as of, index=component):
                 return _read_component(of, component)
             case Component(of=of, index=component):
@@ -114,24 +132,14 @@ class Compiler:
                 return lambda machine: vector(machine)[component]
             case MakeVector(parts=parts):
                 return _vector([self.value(part) for part in parts])
-            case Unary(op="!", operand=operand) if _is_pointer(operand):
-                test = is_set(self.address(operand))
-                return lambda machine: np.logical_not(v) if isinstance(v := test(machine), np.ndarray) else not v
-            case Unary(type=scalar, op=op, operand=operand):
-                return values.unary(op, scalar, self.value(operand))
-            case Binary(op=op, left=left, right=right, place=place) if _is_pointer(left) or _is_pointer(right):
-                return comparison(op, self.address(left), self.address(right), place)
-            case Binary(op=op, left=left, right=right, place=place):
-                assert isinstance(left.type, Scalar)
-                return values.binary(op, left.type, self.value(left), self.value(right), place)
+            case Unary() | Binary() | Convert():
+                return self._of_pointers(node) if _is_of_pointers(node) else self._operation(node)
             case PointerDifference():
                 return self._difference(node)
             case Logic():
                 return self._logic(node)
             case Select():
                 return self._select(node)
-            case Convert(type=to, operand=operand):
-                return is_set(self.address(operand)) if _is_pointer(operand) else self._convert(operand, to)
             case Assign():
                 return assignment(self, node)
             case Call():
@@ -148,7 +156,7 @@ class Compiler:
         """The value of what C has no operator for."""
         match node:
             case Atomic(target=target, args=args):
-                running = self.merge_scalar(scalar_of(node.type))
+                running = self.merge_loaded(target)
                 return atomic(node, self.address(target.pointer), [self.value(arg) for arg in args], running)
             case IntegerAddress(pointer=pointer):
                 return integer_address(node, self.address(pointer))
@@ -167,7 +175,7 @@ class Compiler:
         """A closure of the side effects of ``node``, or None if it has none."""
         return self.value(node)
 
-    def local(self, name: str, cells: Cells, values: list[Any], level: int) -> LocalMemory:
+    def local(self, slot: int, name: str, cells: CellTable, values: list[Any], level: int) -> LocalMemory:
         """A new local variable."""
         return LocalMemory(name, cells, values, level)
 
@@ -177,10 +185,10 @@ class Compiler:
             case Base(slot=slot):
                 return base_address(slot)
             case Offset(pointer=pointer, index=index, scale=scale):
-                distance, units = known_trips(index, self.constants), scale * units_per_scale(pointer)
+                distance, units = known_trips(index, self.constants), scale
                 if distance is not None:
                     return shifted_address(self.address(pointer), distance * units)
-                return indexed_address(self.address(pointer), self.value(index), units)
+                return indexed_address(self.address(pointer), self.known(index), units)
             case Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
                 if (null := null_address(pointer)) is not None:
                     return null
@@ -189,21 +197,12 @@ class Compiler:
                 return null_address(integer) or found_address(node, self.value(integer))
         return null_address(node) or self.value(node)
 
-    def _load(self, node: Deref) -> Closure:
-        address, place, access, kind = self.address(node.pointer), node.place, node.access, access_type(node.type)
-        one = _load_vector if isinstance(node.type, VectorType) else _load_scalar
-        load = one(access, kind, place)
-        if access is None and kind.width == 1:
-            return _load_local(address, kind, load, self.merge_scalar(kind.scalar))
-        running = self.merge_scalar(kind.scalar)
-
-        def loaded(machine: Machine) -> Any:
-            memory, offset = address(machine)
-            if memory.__class__ is Several:
-                return _load_each(machine, memory, offset, load, running)
-            return load(machine, memory, offset)
-
-        return loaded
+    def _of_pointers(self, node: Unary | Binary | Convert) -> Closure:
+        """The closure of a comparison of pointers, or of whether a pointer is null or not."""
+        if isinstance(node, Binary):
+            return comparison(node.op, self.address(node.left), self.address(node.right), node.place)
+        test = is_not_null(self.address(node.operand))
+        return values.unary("!", BOOL, test) if isinstance(node, Unary) else test
 
     def _difference(self, node: PointerDifference) -> Closure:
         left, right, place, units = (
@@ -223,7 +222,7 @@ class Compiler:
         return difference
 
     def _logic(self, node: Logic) -> Closure:
-        left, right = self.value(node.left), self.value(node.right)
+        left, right = self.known(node.left), self.value(node.right)
         decided = node.op == "||"
 
         def logic(machine: Machine) -> Any:
@@ -245,7 +244,7 @@ class Compiler:
         return logic
 
     def _select(self, node: Select) -> Closure:
-        condition, then, otherwise = self.value(node.condition), self.value(node.then), self.value(node.otherwise)
+        condition, then, otherwise = self.known(node.condition), self.arm(node.then, node), self.arm(node.otherwise, node)
         scalar = self.merge_scalar(node.type if isinstance(node.type, Scalar) else component_type(node.type))
 
         def select(machine: Machine) -> Any:
@@ -270,14 +269,25 @@ class Compiler:
 
         return select
 
-    def _convert(self, operand: Expr, to: Scalar) -> Closure:
-        assert isinstance(operand.type, Scalar)
-        convert, inner = values.conversion(operand.type, to), self.value(operand)
-        return lambda machine: convert(inner(machine))
+    def _operation(self, node: Unary | Binary | Convert) -> Closure:
+        match node:
+            case Unary(type=scalar, op=op, operand=operand):
+                return values.unary(op, scalar, self.value(operand))
+            case Binary(op=op, left=left, right=right, place=place):
+                assert isinstance(left.type, Scalar)
+                return values.binary(op, left.type, self.value(left), self.value(right), place)
+            case Convert(type=to, operand=operand):
+                assert isinstance(operand.type, Scalar)
+                convert, inner = values.conversion(operand.type, to), self.value(operand)
+                return lambda machine: convert(inner(machine))
 
     def right_side(self, node: Assign) -> Closure:
         """A closure of the value of an assignment's right side."""
         return self.value(node.value)
+
+    def converter(self, node: Assign, source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
+        """The conversion between the types of an assignment's target and of its operation; None if they are the same."""
+        return None if source.element is to.element else values.conversion(source, to)
 
     def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
         assert node.op is not None
@@ -310,64 +320,9 @@ class Compiler:
         return call
 
 
-LoadOne = Callable[[Machine, Any, Any], Any]
-
-
-def _load_scalar(access: int | None, kind: AccessType, place: Any) -> LoadOne:
-    def load(machine: Machine, memory: Any, offset: Any) -> Any:
-        offset = memory.checked(machine, offset, kind, place)
-        if access is None:
-            return memory.load(machine, offset, kind, place)
-        machine.touch(access, memory.number, memory.recorded(offset, kind), place)
-        result = memory.load(machine, offset, kind, place)
-        if machine.wants_values:
-            machine.sink.value(result)
-        return result
-
-    return load
-
-
-def _load_vector(access: int | None, kind: AccessType, place: Any) -> LoadOne:
-    def load(machine: Machine, memory: Any, offset: Any) -> Any:
-        offset = memory.checked(machine, offset, kind, place)
-        if access is not None:
-            machine.touch(access, memory.number, memory.recorded(offset, kind), place)
-        parts = [memory.load(machine, offset + i, kind, place) for i in range(kind.width)]
-        if access is not None and machine.wants_values:
-            machine.sink.value(parts[0])
-        return parts
-
-    return load
-
-
-def _load_each(machine: Machine, memory: Several, offset: Any, load: LoadOne, running: Scalar | None) -> Any:
-    """A load whose lanes read different memories."""
-    result: Any = None
-    for each, lanes in each_memory(machine, memory):
-        value = load(machine, each, offset)
-        result = value if result is None else merged(lanes, value, result, running)
-    return result
-
-
-def _load_local(address: Address, kind: AccessType, load: LoadOne, running: Scalar | None) -> Closure:
-    """A closure that loads a scalar of local memory, with a fast path for an index that is one number for all lanes."""
-    dtype = kind.dtype
-
-    def loaded(machine: Machine) -> Any:
-        memory, offset = address(machine)
-        if memory.__class__ is Several:
-            return _load_each(machine, memory, offset, load, running)
-        if offset.__class__ is int and memory.dtype is dtype and 0 <= offset < memory.size:
-            value = memory.values[offset]
-            if value is not None and value.__class__ is not values.Partial:
-                return value
-        return load(machine, memory, offset)
-
-    return loaded
-
-
-def _is_pointer(node: Expr) -> bool:
-    return isinstance(node.type, PointerType | ArrayType)
+def _is_of_pointers(node: Unary | Binary | Convert) -> bool:
+    operands = (node.left, node.right) if isinstance(node, Binary) else (node.operand,)
+    return any(isinstance(each.type, PointerType | ArrayType) for each in operands)
 
 
 def _read(node: Read) -> Closure:
@@ -394,10 +349,6 @@ def _read_vector(machine: Machine, slot: int, name: str, place: Any) -> Any:
     return [values.read(machine, part, name, place) for part in vector] if vector else values.read(machine, None, name, place)
 
 
-def _vector(closures: list[Closure]) -> Closure:
-    return lambda machine: [closure(machine) for closure in closures]
-
-
 def _sequence(closures: list[Closure]) -> Closure:
     def run(machine: Machine) -> Any:
         result = None
@@ -406,3 +357,7 @@ def _sequence(closures: list[Closure]) -> Closure:
         return result
 
     return run
+
+
+def _vector(closures: list[Closure]) -> Closure:
+    return lambda machine: [closure(machine) for closure in closures]

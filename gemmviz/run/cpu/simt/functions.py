@@ -15,7 +15,7 @@ from gemmviz.run.cpu.simt import bits, directed, halves, rounding
 from gemmviz.source.functions import DIRECTIONS, FLOATING, FLOATS, INTEGERS, ROUNDED, VIDEO, VIDEO_LANES, Signature, Value
 from gemmviz.source.types import BFLOAT16, HALF, LONG, Scalar, VectorType
 
-Compute = Callable[..., Any]
+_Compute = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class FunctionCode:
     """A function's signature and implementation."""
 
     signature: Signature
-    compute: Compute
+    compute: _Compute
 
     def __call__(self, *arguments: Any) -> Any:
         """The result: an array of the result's type, or a Python number if no argument is an array; a list for a vector."""
@@ -58,7 +58,7 @@ def code_for(name: str, signature: Signature) -> FunctionCode:
     return FunctionCode(signature, COMPUTE[name])
 
 
-def _in_parts(of_double: Callable[[float], float]) -> Compute:
+def _in_parts(of_double: Callable[[float], float]) -> _Compute:
     """An element-wise NumPy version of a Python function."""
     return np.vectorize(of_double, otypes=[np.float64])
 
@@ -81,11 +81,11 @@ def _fast_quotient(x: Any, y: Any) -> Any:
     return np.where(beyond, np.where(np.isinf(x), np.float32(np.nan), np.float32(0)), x / y)
 
 
-def _bits_as(scalar: Scalar) -> Compute:
+def _bits_as(scalar: Scalar) -> _Compute:
     return lambda x: x.view(scalar.dtype)
 
 
-_FLOATING: dict[str, Compute] = {
+_FLOATING: dict[str, _Compute] = {
     "acos": np.arccos,
     "acosh": np.arccosh,
     "asin": np.arcsin,
@@ -135,20 +135,20 @@ _FLOATING: dict[str, Compute] = {
     "tanh": np.tanh,
     "trunc": np.trunc,
 }
-_TO_LONG: dict[str, Compute] = {
+_TO_LONG: dict[str, _Compute] = {
     "lrint": np.rint,
     "llrint": np.rint,
     "lround": rounding.half_away,
     "llround": rounding.half_away,
 }
-_PREDICATES: dict[str, Compute] = {
+_PREDICATES: dict[str, _Compute] = {
     "isfinite": np.isfinite,
     "isinf": np.isinf,
     "isnan": np.isnan,
     "isnormal": lambda x: np.isfinite(x) & (np.abs(x) >= np.finfo(x.dtype).tiny),
     "signbit": np.signbit,
 }
-_FAST: dict[str, Compute] = {  # of float, by the hardware's own approximation
+_FAST: dict[str, _Compute] = {  # of float, by the hardware's own approximation
     "__cosf": np.cos,
     "__exp10f": lambda x: np.power(np.float32(10), x),
     "__exp2f": np.exp2,
@@ -163,15 +163,15 @@ _FAST: dict[str, Compute] = {  # of float, by the hardware's own approximation
     "__sinf": np.sin,
     "__tanf": np.tan,
 }
-_OF_COMMON_TYPE: dict[str, tuple[Compute, Compute]] = {  # of floats; of integers
+_OF_COMMON_TYPE: dict[str, tuple[_Compute, _Compute]] = {  # of floats; of integers
     "min": (rounding.smaller, np.minimum),
     "max": (rounding.larger, np.maximum),
     "abs": (np.abs, np.abs),
 }
-_OF_INTEGERS: dict[str, Compute] = {"__hadd": bits.average, "__rhadd": bits.rounded_average}
+_OF_INTEGERS: dict[str, _Compute] = {"__hadd": bits.average, "__rhadd": bits.rounded_average}
 
 
-def _to_long(rounded: Compute) -> Compute:
+def _to_long(rounded: _Compute) -> _Compute:
     return lambda x: rounding.to_integer(rounded(x), LONG)
 
 
@@ -179,30 +179,30 @@ def _same(x: Any) -> Any:
     return x
 
 
-def _floating() -> dict[str, Compute]:
+def _floating() -> dict[str, _Compute]:
     table = {f"{name}{letter}": _FLOATING[name] for name in FLOATING for letter in ("", "f")}
     table |= {f"{name}{letter}": np.ldexp for name in ("ldexp", "scalbn") for letter in ("", "f")}
     table |= {f"{name}{letter}": _to_long(compute) for name, compute in _TO_LONG.items() for letter in ("", "f")}
     return table | _PREDICATES
 
 
-def _rounded() -> dict[str, Compute]:
+def _rounded() -> dict[str, _Compute]:
     """The functions __fadd_rn and similar."""
-    table: dict[str, Compute] = {}
+    table: dict[str, _Compute] = {}
     for direction in DIRECTIONS:
         for letter in "fd":
-            table |= {f"__{letter}{name}_{direction}": directed.arithmetic(name, direction) for name in ROUNDED}
-        table[f"__fmaf_{direction}"] = table[f"__fma_{direction}"] = directed.arithmetic("fma", direction)
+            table |= {f"__{letter}{name}_{direction}": directed.rounded_arithmetic(name, direction) for name in ROUNDED}
+        table[f"__fmaf_{direction}"] = table[f"__fma_{direction}"] = directed.rounded_arithmetic("fma", direction)
     return table
 
 
-def _conversions() -> dict[str, Compute]:
+def _conversions() -> dict[str, _Compute]:
     """The functions __float2int_rn and similar, and those that reinterpret bits."""
-    table = {f"__double2float_{each}": directed.narrowed(each, FLOATS["float"]) for each in DIRECTIONS}
+    table = {f"__double2float_{each}": directed.narrowing(each, FLOATS["float"]) for each in DIRECTIONS}
     for of, source in FLOATS.items():
         for to, target in INTEGERS.items():
             table |= {f"__{of}2{to}_{each}": halves.to_whole(each, target) for each in DIRECTIONS}
-            table |= {f"__{to}2{of}_{each}": directed.narrowed(each, source) for each in DIRECTIONS}
+            table |= {f"__{to}2{of}_{each}": directed.narrowing(each, source) for each in DIRECTIONS}
     for a, b in (("int", "float"), ("uint", "float"), ("longlong", "double")):
         table[f"__{a}_as_{b}"] = _bits_as(FLOATS[b])
         table[f"__{b}_as_{a}"] = _bits_as(INTEGERS.get(a, LONG))
@@ -215,12 +215,12 @@ def _double_of_words(high: Any, low: Any) -> Any:
     return np.asarray(whole).view(np.float64)
 
 
-def _word(shift: int) -> Compute:
+def _word(shift: int) -> _Compute:
     return lambda x: (x.view(np.int64) >> shift).astype(np.int32)
 
 
-def _integer() -> dict[str, Compute]:
-    table: dict[str, Compute] = {"labs": np.abs, "llabs": np.abs, "__byte_perm": bits.permuted_bytes}
+def _integer() -> dict[str, _Compute]:
+    table: dict[str, _Compute] = {"labs": np.abs, "llabs": np.abs, "__byte_perm": bits.permuted_bytes}
     for size in ("", "ll"):
         table |= {f"__popc{size}": np.bitwise_count, f"__clz{size}": bits.leading_zeros, f"__ffs{size}": bits.first_set}
         table[f"__brev{size}"] = bits.reversed_bits
@@ -235,14 +235,14 @@ def _integer() -> dict[str, Compute]:
     return table | {f"__v{name}{lanes}": bits.on_parts(name, count) for lanes, count in VIDEO_LANES.items() for name in VIDEO}
 
 
-COMPUTE: dict[str, Compute] = {
+COMPUTE: dict[str, _Compute] = {
     **_floating(),
     **_rounded(),
     **_FAST,
     **_conversions(),
-    **halves.arithmetic(),
-    **halves.conversions("half", HALF),
-    **halves.conversions("bfloat16", BFLOAT16),
-    **halves.shared(),
+    **halves.half_arithmetic(),
+    **halves.half_conversions("half", HALF),
+    **halves.half_conversions(BFLOAT16.element.name, BFLOAT16),
+    **halves.common_to_halves(),
     **_integer(),
 }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.run.cpu.simt import rounding
-from gemmviz.run.cpu.simt.directed import narrowed
+from gemmviz.run.cpu.simt.directed import narrowing
 from gemmviz.source.functions import (
     DIRECTIONS,
     HALF_COMPARISONS,
@@ -22,7 +22,7 @@ from gemmviz.source.functions import (
 )
 from gemmviz.source.types import BFLOAT16, HALF, Scalar
 
-Compute = Callable[..., Any]
+_Compute = Callable[..., Any]
 
 
 def _saturated(x: Any) -> Any:
@@ -33,11 +33,11 @@ def _relu(x: Any) -> Any:
     return np.where(np.isnan(x), x, np.maximum(x, 0))
 
 
-def _nan_or(choose: Compute) -> Compute:
+def _nan_or(choose: _Compute) -> _Compute:
     return lambda x, y: np.where(np.isnan(x) | np.isnan(y), np.float32(np.nan), choose(x, y))
 
 
-_OPERATORS: dict[str, Compute] = {
+_OPERATORS: dict[str, _Compute] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "abs": np.abs,
     "fma": rounding.odd_sum, "max": rounding.larger, "min": rounding.smaller,
     "add_rn": np.add, "sub_rn": np.subtract, "mul_rn": np.multiply,
@@ -46,30 +46,30 @@ _OPERATORS: dict[str, Compute] = {
     "fma_relu": lambda x, y, z: _relu(rounding.odd_sum(x, y, z)),
     "max_nan": _nan_or(rounding.larger), "min_nan": _nan_or(rounding.smaller),
 }  # fmt: skip
-_MATH: dict[str, Compute] = {
+_MATH: dict[str, _Compute] = {
     "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "rcp": lambda x: 1 / x, "exp": np.exp, "exp2": np.exp2,
     "exp10": lambda x: np.power(10.0, x), "log": np.log, "log2": np.log2, "log10": np.log10, "sin": np.sin, "cos": np.cos,
     "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint, "tanh": np.tanh,
 }  # fmt: skip
-_COMPARES: dict[str, Compute] = {
+_COMPARES: dict[str, _Compute] = {
     "eq": np.equal, "ne": lambda x, y: (x < y) | (x > y), "lt": np.less, "le": np.less_equal, "gt": np.greater,
     "ge": np.greater_equal, "equ": lambda x, y: ~((x < y) | (x > y)), "neu": np.not_equal, "ltu": lambda x, y: ~(x >= y),
     "leu": lambda x, y: ~(x > y), "gtu": lambda x, y: ~(x <= y), "geu": lambda x, y: ~(x < y),
 }  # fmt: skip
 
 
-def _by_component(apply: Compute) -> Compute:
+def _by_component(apply: _Compute) -> _Compute:
     return lambda *pairs: [np.asarray(apply(*parts)) for parts in zip(*pairs, strict=True)]
 
 
-def _in_double(apply: Compute) -> Compute:
+def _in_double(apply: _Compute) -> _Compute:
     """A function computed in float64, so that rounding it on to 16 bits rounds once but for rare ties."""
     return lambda x: apply(x.astype(np.float64))
 
 
-def arithmetic() -> dict[str, Compute]:
+def half_arithmetic() -> dict[str, _Compute]:
     """Implementations of the operators, functions and comparisons, by name."""
-    table: dict[str, Compute] = {}
+    table: dict[str, _Compute] = {}
     for name in (*HALF_OPERATORS, *HALF_VARIANTS):
         stem, _, how = name.partition("_")
         table[f"__h{name}"] = _OPERATORS[name]
@@ -85,19 +85,19 @@ def arithmetic() -> dict[str, Compute]:
     return table | {"__hisnan": np.isnan, "__hisinf": lambda x: np.where(np.isinf(x), np.sign(x), 0)}
 
 
-def _in_both(compare: Compute) -> Compute:
+def _in_both(compare: _Compute) -> _Compute:
     return lambda x, y: np.asarray(compare(x[0], y[0])) & np.asarray(compare(x[1], y[1]))
 
 
-def conversions(word: str, half: Scalar) -> dict[str, Compute]:
+def half_conversions(word: str, half: Scalar) -> dict[str, _Compute]:
     """Implementations of the conversions whose names contain ``word``: "half" or "bfloat16"."""
     two = "half2" if half == HALF else "bfloat162"
-    table: dict[str, Compute] = {f"__{word}2float": _same, f"__float2{word}": _same, f"__double2{word}": _same}
+    table: dict[str, _Compute] = {f"__{word}2float": _same, f"__float2{word}": _same, f"__double2{word}": _same}
     for direction in DIRECTIONS:
-        table[f"__float2{word}_{direction}"] = narrowed(direction, half)
+        table[f"__float2{word}_{direction}"] = narrowing(direction, half)
         for name, kind in {**INTEGERS, **SHORTS}.items():
             table[f"__{word}2{name}_{direction}"] = to_whole(direction, kind)
-            table[f"__{name}2{word}_{direction}"] = narrowed(direction, half)
+            table[f"__{name}2{word}_{direction}"] = narrowing(direction, half)
     for name, kind in SHORTS.items():
         table[f"__{word}_as_{name}"] = _bits_of(half, kind)
         table[f"__{name}_as_{word}"] = _of_bits(half)
@@ -111,32 +111,32 @@ def conversions(word: str, half: Scalar) -> dict[str, Compute]:
     return table
 
 
-def _part(at: int) -> Compute:
+def _part(at: int) -> _Compute:
     return lambda pair: pair[at]
 
 
-def _both(at: int) -> Compute:
+def _both(at: int) -> _Compute:
     return lambda pair: [pair[at], pair[at]]
 
 
-def _parts_of(at: int) -> Compute:
+def _parts_of(at: int) -> _Compute:
     return lambda x, y: [x[at], y[at]]
 
 
-def shared() -> dict[str, Compute]:
+def common_to_halves() -> dict[str, _Compute]:
     """Implementations of functions that have one name for both types."""
     return {"__low2float": _part(0), "__high2float": _part(1), "__lowhigh2highlow": lambda pair: [pair[1], pair[0]]}
 
 
-_WHOLE: dict[str, Compute] = {"rn": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}
+_WHOLE: dict[str, _Compute] = {"rn": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}
 
 
-def to_whole(direction: str, to: Scalar) -> Compute:
+def to_whole(direction: str, to: Scalar) -> _Compute:
     """The conversion of a float to an integer, rounded in a direction; it saturates."""
     return lambda x: rounding.to_integer(_WHOLE[direction](x), to)
 
 
-def _bits_of(half: Scalar, to: Scalar) -> Compute:
+def _bits_of(half: Scalar, to: Scalar) -> _Compute:
     def bits(x: Any) -> Any:
         stored = (x.view(np.uint32) >> 16).astype(np.uint16) if half == BFLOAT16 else x.astype(np.float16).view(np.uint16)
         return np.asarray(stored).view(to.dtype)
@@ -144,7 +144,7 @@ def _bits_of(half: Scalar, to: Scalar) -> Compute:
     return bits
 
 
-def _of_bits(half: Scalar) -> Compute:
+def _of_bits(half: Scalar) -> _Compute:
     def numbers(x: Any) -> Any:
         if half == BFLOAT16:
             return (x.view(np.uint16).astype(np.uint32) << 16).view(np.float32)

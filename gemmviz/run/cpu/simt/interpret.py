@@ -22,11 +22,11 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.words import listed
 from gemmviz.run.cpu.simt.address_space import AddressSpace
 from gemmviz.run.cpu.simt.carriers import brings_nothing, carriers
+from gemmviz.run.cpu.simt.contents import contents
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_accesses, types_of_memories
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
-from gemmviz.run.cpu.simt.numbers import number_slots
 from gemmviz.run.cpu.simt.statements import statement
 from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler
 from gemmviz.run.cpu.simt.tags import TagMemory, TagShared, UnseenMatrix, UnseenShared, constant_tag
@@ -53,8 +53,13 @@ class Binding:
 
     @property
     def shapes(self) -> dict[str, Shape]:
-        """Shapes of the matrices, by name."""
-        return {array.name: array.shape for array in self.arrays[: len(self.matrices)]}
+        """Shapes of the matrices in their own elements, by name. The record may count smaller pieces than elements."""
+        shapes: dict[str, Shape] = {}
+        for (name, scalar), array in zip(self.matrices, self.arrays, strict=False):
+            pieces, shape = scalar.bytes // array.itemsize, array.shape
+            inner = 0 if array.column_major else len(shape) - 1  # the contiguous dimension
+            shapes[name] = tuple(extent // pieces if at == inner else extent for at, extent in enumerate(shape))
+        return shapes
 
     def number(self, matrix: str) -> int:
         return [name for name, _ in self.matrices].index(matrix)
@@ -182,8 +187,9 @@ def interpret(
     symbolic = matrices is None
     sums_only = symbolic and sink.wants == "sums"
     compiler = (SymbolicCompiler if symbolic else Compiler)(space, statement)
-    if symbolic:
-        compiler.numbers = number_slots(binding.program)
+    if isinstance(compiler, SymbolicCompiler):
+        compiler.contents = contents(binding.program)
+        compiler.numbers, compiler.held = compiler.contents.numbers, compiler.contents.slots
         compiler.may_repeat = _may_repeat(binding.program, sink)
     run = statement(compiler, binding.program.body)
     budget = step_budget(binding.setup.problem.depth) if budget is None else budget
@@ -235,8 +241,8 @@ def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled
         case "sums":
             return lambda node: True
         case "origins":
-            reaching = carriers(program)
-            return lambda node: brings_nothing(node, reaching)
+            reaching, held = carriers(program), contents(program).slots
+            return lambda node: brings_nothing(node, reaching, held)
     return lambda node: False
 
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from gemmviz.model.errors import Place
 from gemmviz.run.cpu.simt.access_types import AccessType
-from gemmviz.run.cpu.simt.cells import Cells
+from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.values import Partial, constant, merged, read
 from gemmviz.source.types import Scalar
 
-ElementOffset = Any
+_ElementOffset = Any
 
 
 class LocalMemory:
@@ -23,7 +23,7 @@ class LocalMemory:
     number = -1
     unit = 1
 
-    def __init__(self, name: str, cells: Cells, values: list[Any], level: int) -> None:
+    def __init__(self, name: str, cells: CellTable, values: list[Any], level: int) -> None:
         self.name = name
         self.cells = cells
         self.values = values
@@ -31,10 +31,10 @@ class LocalMemory:
         self.dtype = None if cells.kind is None else cells.kind.dtype
         self.level = level
 
-    def recorded(self, offset: ElementOffset, kind: AccessType) -> ElementOffset:
+    def recorded(self, offset: _ElementOffset, kind: AccessType) -> _ElementOffset:
         return offset
 
-    def checked(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> ElementOffset:
+    def checked(self, machine: Machine, offset: _ElementOffset, kind: AccessType, place: Place) -> _ElementOffset:
         """The offset, with 0 for inactive lanes. Raises KernelFault for an active lane out of range."""
         last = self.cells.bytes * self.cells.count // kind.bytes - kind.width
         if offset.__class__ is int and 0 <= offset <= last:
@@ -49,7 +49,7 @@ class LocalMemory:
             raise machine.fault(message, place, bad, id="out-of-range")
         return active
 
-    def load(self, machine: Machine, offset: ElementOffset, kind: AccessType, place: Place) -> Any:
+    def load(self, machine: Machine, offset: _ElementOffset, kind: AccessType, place: Place) -> Any:
         """One scalar of an access. Raises KernelFault if it isn't written."""
         if isinstance(offset, int):
             return self._element(machine, offset, kind, place)
@@ -64,7 +64,7 @@ class LocalMemory:
         machine.mask = outer
         return result
 
-    def store(self, machine: Machine, offset: ElementOffset, value: Any, kind: AccessType, place: Place) -> None:
+    def store(self, machine: Machine, offset: _ElementOffset, value: Any, kind: AccessType, place: Place) -> None:
         """Writes one scalar of an access."""
         if isinstance(offset, int):
             mask = machine.mask if machine.level != self.level else None

@@ -109,7 +109,7 @@ def comparison(
     return compare
 
 
-def is_set(pointer: Callable[[Machine], Pointer]) -> Callable[[Machine], Any]:
+def is_not_null(pointer: Callable[[Machine], Pointer]) -> Callable[[Machine], Any]:
     """The closure of whether a pointer isn't null."""
 
     def test(machine: Machine) -> Any:

@@ -42,9 +42,11 @@ class _Slots:
     changed: tuple[int, ...]
 
 
-def remembered(node: Loop | Unrolled, closure: Closure, numbers: frozenset[int]) -> Closure:
-    """A closure that runs a loop only if its result isn't known yet. ``numbers``: the float variables that hold numbers."""
-    slots = _slots_of(node, numbers)
+def remembered(node: Loop | Unrolled, closure: Closure, numbers: frozenset[int], held: frozenset[int]) -> Closure:
+    """A closure that runs a loop only if its result isn't known yet. ``numbers``: the float variables that hold
+    numbers; ``held``: the integer variables and arrays that don't.
+    """
+    slots = _slots_of(node, numbers, held)
     return closure if slots is None else _Remembered(closure, slots)
 
 
@@ -93,7 +95,7 @@ def _same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and isinstance(a, int | float | np.floating) and bool(a == b)
 
 
-def _slots_of(node: Loop | Unrolled, numbers: frozenset[int]) -> _Slots | None:
+def _slots_of(node: Loop | Unrolled, numbers: frozenset[int], held: frozenset[int]) -> _Slots | None:
     """The slots of a loop; None if it contains a barrier or local arrays whose contents determine what it does."""
     declared: set[int] = set()
     decisive: dict[int, None] = {}
@@ -116,9 +118,11 @@ def _slots_of(node: Loop | Unrolled, numbers: frozenset[int]) -> _Slots | None:
                 changed |= dict.fromkeys(own)
             case Assign(target=Read(slot=slot) | Component(of=Read(slot=slot))) | Return(slot=int(slot)):
                 changed[slot] = None
-            case Read(type=PointerType() as ctype) | Base(type=ctype) if ctype.space == "local" and not _holds_floats(ctype):
+            case Read(slot=slot, type=PointerType() as ctype) | Base(slot=slot, type=ctype) if ctype.space == "local" and not (
+                _holds_floats(ctype) or slot in held
+            ):
                 return None
-            case Read(slot=slot, type=ctype) if slot in numbers or not _is_float(ctype):
+            case Read(slot=slot, type=ctype) if slot in numbers or not (_is_float(ctype) or slot in held):
                 decisive[slot] = None
             case Base(slot=slot):
                 decisive[slot] = None
@@ -127,7 +131,7 @@ def _slots_of(node: Loop | Unrolled, numbers: frozenset[int]) -> _Slots | None:
 
 
 def _holds_floats(ctype: PointerType) -> bool:
-    return scalar_of(ctype.to).is_float
+    return isinstance(ctype.to, Scalar | VectorType) and scalar_of(ctype.to).is_float
 
 
 def _is_float(ctype: Any) -> bool:

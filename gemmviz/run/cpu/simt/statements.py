@@ -116,8 +116,8 @@ def _declare(slot: int, closure: Closure) -> Closure:
 def _declare_array(compiler: Compiler, node: DeclareArray) -> Closure:
     cells, given = cells_of(node.element, node.size), None
     if node.values is not None:
-        given = [(compiler.value(value), isinstance(value.type, VectorType)) for value in node.values]
-    zeros = [] if given is None else [compiler.zero(scalar) for _, scalar in cells.leaves]
+        given = [(compiler.initial(node.slot, value), isinstance(value.type, VectorType)) for value in node.values]
+    zeros = [] if given is None else [compiler.zero(scalar, node.slot in compiler.held) for _, scalar in cells.leaves]
 
     def declare(machine: Machine) -> int:
         initial: list[Any] = []
@@ -125,14 +125,14 @@ def _declare_array(compiler: Compiler, node: DeclareArray) -> Closure:
             initial += closure(machine) if is_vector else [closure(machine)]
         rest = range(len(initial), cells.size)
         initial += [None] * len(rest) if given is None else [zeros[cell % len(zeros)] for cell in rest]
-        machine.slots[node.slot] = compiler.local(node.name, cells, initial, machine.level), 0
+        machine.slots[node.slot] = compiler.local(node.slot, node.name, cells, initial, machine.level), 0
         return NORMAL
 
     return declare
 
 
 def _if(compiler: Compiler, node: If) -> Closure:
-    condition, then = compiler.value(node.condition), statement(compiler, node.then)
+    condition, then = compiler.known(node.condition), statement(compiler, node.then)
     otherwise = statement(compiler, node.otherwise) if node.otherwise is not None else _run(None)
 
     def branch(machine: Machine) -> int:
@@ -175,7 +175,7 @@ def _arm(machine: Machine, arm: Closure, lanes: ActiveMask) -> ActiveMask:
 
 
 def _loop(compiler: Compiler, node: Loop) -> Closure:
-    condition = compiler.value(node.condition) if node.condition is not None else None
+    condition = compiler.known(node.condition) if node.condition is not None else None
     body = statement(compiler, node.body)
     step = compiler.effect(node.step) if node.step is not None else None
     tests_first, place = node.tests_first, node.place
@@ -254,7 +254,7 @@ def _unrolled(compiler: Compiler, trips: Unrolled) -> Closure:
 
 
 def _repeated(compiler: Compiler, node: Loop | Unrolled, closure: Closure) -> Closure:
-    return remembered(node, closure, compiler.numbers) if compiler.may_repeat(node) else closure
+    return remembered(node, closure, compiler.numbers, compiler.held) if compiler.may_repeat(node) else closure
 
 
 def _staying(machine: Machine, chosen: Any) -> Any:
@@ -287,8 +287,8 @@ def _return(compiler: Compiler, node: Return) -> Closure:
 
 def _copy(compiler: Compiler, node: Copy) -> Closure:
     target, source = (side(each, compiler.address(each.pointer)) for each in (node.target, node.source))
-    taken = None if node.fills_zero_from is None else compiler.value(node.fills_zero_from)
-    return copy(node, target, source, taken, compiler.zero, compiler.announce)
+    taken = None if node.fills_zero_from is None else compiler.known(node.fills_zero_from)
+    return copy(node, target, source, taken, lambda scalar: compiler.zero(scalar, True), compiler.announce)
 
 
 def _barrier(node: Barrier) -> Closure:

@@ -13,7 +13,8 @@ import numpy as np
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.cpu.simt.access_types import AccessType, access_type
-from gemmviz.run.cpu.simt.cells import Cells
+from gemmviz.run.cpu.simt.cells import CellTable
+from gemmviz.run.cpu.simt.contents import Contents
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
@@ -49,7 +50,7 @@ from gemmviz.source.nodes import (
 from gemmviz.source.nodes import (
     Offset as Moved,
 )
-from gemmviz.source.types import LONG, Scalar, scalar_of
+from gemmviz.source.types import LONG, Scalar, VectorType
 
 _COPIES = {f"__shfl{way}{sync}" for way in ("", "_up", "_down", "_xor") for sync in ("", "_sync")}
 
@@ -59,25 +60,45 @@ class SymbolicCompiler(Compiler):
     which may determine control flow.
     """
 
+    contents: Contents
+
     def __init__(self, space: ThreadSpace, statement: Callable[[Compiler, Stmt], Closure]) -> None:
         super().__init__(space, statement)
         self._plain = Compiler(space, statement)
         self._plain.constants = self.constants
 
     def given(self, slot: int, node: Expr) -> Closure:
-        return self._plain.value(node) if slot in self.numbers else super().given(slot, node)
+        if slot in self.numbers:
+            return self._plain.value(node)
+        return self._tagged(node) if slot in self.contents.slots else super().given(slot, node)
 
     def merge_scalar_of(self, slot: int, scalar: Scalar | None) -> Scalar | None:
-        return scalar if slot in self.numbers else super().merge_scalar_of(slot, scalar)
+        if slot in self.numbers:
+            return scalar
+        return LONG if scalar is not None and slot in self.contents.slots else super().merge_scalar_of(slot, scalar)
 
     def merge_scalar(self, scalar: Scalar | None) -> Scalar | None:
         return LONG if scalar is not None and scalar.is_float else scalar
 
-    def zero(self, scalar: Scalar) -> Any:
-        return constant_tag(0.0) if scalar.is_float else super().zero(scalar)
+    def merge_loaded(self, node: Deref) -> Scalar | None:
+        return LONG if self.contents.has(node) else super().merge_loaded(node)
+
+    def zero(self, scalar: Scalar, holds_contents: bool) -> Any:
+        return constant_tag(0.0) if scalar.is_float or holds_contents else super().zero(scalar, holds_contents)
+
+    def known(self, node: Expr) -> Closure:
+        """The closure of a value on which control flow or an address depends. Raises NeedsValues if it isn't known."""
+        if isinstance(node.type, Scalar) and not self._is_known(node):
+            raise NeedsValues
+        return self.value(node)
+
+    def arm(self, node: Expr, choice: Select) -> Closure:
+        return self._tagged(node) if not is_float(choice.type) and self.contents.has(choice) else self.value(node)
 
     def value(self, node: Expr) -> Closure:
         match node:
+            case Select(condition=condition) if not self._is_known(condition):
+                return self._unknown_choice(node)
             case Const(type=Scalar(kind="f"), value=number):
                 tag = constant_tag(number)
                 return lambda machine: tag
@@ -94,45 +115,104 @@ class SymbolicCompiler(Compiler):
                 return self.value(operand) if is_copy else self._computed(node)
             case Call(type=Scalar(kind="f"), name=name) if name not in _COPIES:
                 return self._computed(node)
-            case Convert(operand=operand) if isinstance(operand.type, Scalar) and operand.type.is_float:
+            case Call(name="assert", args=args) if not all(self._is_known(arg) for arg in args):
                 raise NeedsValues
-            case Binary(left=left) if isinstance(left.type, Scalar) and left.type.is_float:
-                raise NeedsValues
-            case Call(args=args) if not is_float(node.type) and any(is_float(arg.type) for arg in args):
-                if not self._is_number(node):
-                    raise NeedsValues
+            case Call(type=Scalar(), args=args) if any(is_float(arg.type) for arg in args) and self._is_number(node):
                 return self._plain.value(node)
-            case Atomic(type=ctype):
-                if not scalar_of(ctype).is_float:
-                    raise NeedsValues
-                computed = self._computed(node)
-                width = access_type(ctype).width
-                return computed if width == 1 else lambda machine: [computed(machine)] * width
-            case Deref(type=ctype, access=int()) if not scalar_of(ctype).is_float:
-                raise NeedsValues
+            case Atomic(type=Scalar()):
+                return self._computed(node)
+            case Call(type=VectorType(count=count)) | Atomic(type=VectorType(count=count)) if not _is_copy(node):
+                return _all_computed(self._computed(node), count)
+        if isinstance(node.type, Scalar) and not node.type.is_float and self.contents.has(node):
+            return self._content(node)
         return super().value(node)
 
+    def _content(self, node: Expr) -> Closure:
+        """The closure of an integer that holds something of a memory: a tag."""
+        match node:
+            case Convert(type=to, operand=operand) if isinstance(operand.type, Scalar) and _same_bits(operand.type, to):
+                return self.value(operand)
+            case Unary() | Binary() | Convert() | Call() | Atomic():
+                return self._computed(node)
+            case Logic(left=left, right=right):
+                if self.effect(right) is None:
+                    return _computed_after(self.effect(left))
+                return _computed_after(super().value(node))
+        return super().value(node)
+
+    def _unknown_choice(self, node: Select) -> Closure:
+        """The closure of a choice by contents, which is possible where neither side does anything else."""
+        if self.effect(node.then) is not None or self.effect(node.otherwise) is not None:
+            raise NeedsValues
+        match node.type:
+            case Scalar():
+                return _computed_after(self.effect(node.condition))
+            case VectorType(count=count):
+                return _all_computed(_computed_after(self.effect(node.condition)), count)
+        raise NeedsValues
+
+    def _tagged(self, node: Expr) -> Closure:
+        """The closure of a value as a tag, or tags, where an integer that is known is no copy of anything."""
+        match node:
+            case MakeVector(parts=parts):
+                closures = [self._tagged(part) for part in parts]
+                return lambda machine: [closure(machine) for closure in closures]
+            case Const(type=Scalar(), value=value) if not node.type.is_float and not value:
+                return lambda machine: constant_tag(0.0)
+        if is_float(node.type) or self.contents.has(node):
+            return self.value(node)
+        if isinstance(node.type, VectorType):
+            return _all_computed(_computed_after(self.effect(node)), node.type.count)
+        return _computed_after(self.effect(node)) if isinstance(node.type, Scalar) else self.value(node)
+
     def right_side(self, node: Assign) -> Closure:
-        is_float = node.within is not None and node.within.is_float
-        return _computed_after(self.effect(node.value)) if is_float else super().right_side(node)
+        if node.within is not None and node.within.is_float:
+            return _computed_after(self.effect(node.value))
+        return self._tagged(node.value) if self._takes_tags(node.target) else super().right_side(node)
 
     def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
         if node.within is not None and node.within.is_float:
-            if isinstance(node.type, Scalar) and not node.type.is_float:
+            if not is_float(node.type) and not self._takes_tags(node.target):
                 raise NeedsValues
             return value
-        return super().combine(node, old, value)
+        return (lambda machine: COMPUTED) if self._takes_tags(node.target) else super().combine(node, old, value)
 
-    def local(self, name: str, cells: Cells, values: list[Any], level: int) -> LocalMemory:
-        return TagLocal(name, cells, values, level)
+    def converter(self, node: Assign, source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
+        is_plain = not (self._takes_tags(node.target) or is_float(source) or is_float(to))
+        return super().converter(node, source, to) if is_plain else None
+
+    def _takes_tags(self, target: Expr) -> bool:
+        """Whether an assignment's target holds tags."""
+        match target:
+            case Deref(access=None, pointer=pointer) if self._is_local(pointer):
+                return is_float(target.type) or not self.contents.slots.isdisjoint(self.contents.roots(pointer))
+            case Deref():
+                return True
+            case Read(slot=slot) | Component(of=Read(slot=slot)):
+                return slot in self.contents.slots or (is_float(target.type) and slot not in self.numbers)
+        return False
+
+    def _is_local(self, pointer: Expr) -> bool:
+        return getattr(pointer.type, "space", None) == "local"
+
+    def local(self, slot: int, name: str, cells: CellTable, values: list[Any], level: int) -> LocalMemory:
+        return TagLocal(name, cells, values, level, slot in self.contents.slots)
+
+    def initial(self, slot: int, node: Expr) -> Closure:
+        return self._tagged(node) if slot in self.contents.slots else self.value(node)
 
     def announce(self, machine: Machine, memory: Any, parts: list[Any], kind: AccessType) -> None:
         if isinstance(memory, TagShared):
-            tags = [tag for part in parts for tag in memory.tags_of(part, kind)] if kind.scalar.is_float else None
-            machine.sink.origins(tags or [COMPUTED] * (kind.width * kind.bytes // memory.unit))
+            machine.sink.origins([tag for part in parts for tag in memory.tags_of(part, kind)])
 
     def _is_number(self, node: Expr) -> bool:
-        return is_number(node, self.numbers)
+        return is_number(node, self.numbers, self.contents.slots)
+
+    def _is_known(self, node: Expr) -> bool:
+        """Whether a value follows from the sizes and the thread's indices."""
+        if is_float(node.type):
+            return self._is_number(node)
+        return not isinstance(node.type, Scalar) or not self.contents.has(node)
 
     def _computed(self, node: Expr) -> Closure:
         return _computed_after(self.effect(node))
@@ -154,12 +234,6 @@ class SymbolicCompiler(Compiler):
                 return self.effect(operand)
             case Component(of=of):
                 return self.effect(of)
-            case Atomic():
-                return self._update(node)
-            case Address(pointer=pointer):
-                return self.effect(pointer)
-            case AtAddress(address=address):
-                return self.effect(address)
             case Binary(left=left, right=right) | PointerDifference(left=left, right=right):
                 return _both(self.effect(left), self.effect(right))
             case MakeVector(parts=parts) | Sequence(parts=parts):
@@ -170,6 +244,12 @@ class SymbolicCompiler(Compiler):
                 return self.effect(node.condition)
             case Call(name=name, args=args) if name not in ("assert", "memset"):
                 return _all([self.effect(arg) for arg in args])
+            case Atomic():
+                return self._update(node)
+            case Address(pointer=pointer):
+                return self.effect(pointer)
+            case AtAddress(address=address):
+                return self.effect(address)
             case Assign() | Inline() | Call() | Logic() | Select():
                 return self.value(node)
         return None
@@ -217,6 +297,10 @@ class SymbolicCompiler(Compiler):
         return update
 
 
+def _is_copy(node: Call | Atomic) -> bool:
+    return isinstance(node, Call) and node.name in _COPIES
+
+
 def _constant_of(number: Closure) -> Closure:
     """The tag of a known number."""
 
@@ -227,6 +311,21 @@ def _constant_of(number: Closure) -> Closure:
         return constant_tag(value)
 
     return tag
+
+
+def _same_bits(source: Scalar, to: Scalar) -> bool:
+    """Whether a conversion between two integer types keeps all bits."""
+    return not source.is_float and not to.is_float and source.bits == to.bits and to.kind != "b"
+
+
+def _all_computed(effect: Closure, count: int) -> Closure:
+    """The tags of a vector that is no copy, after the accesses that it takes."""
+
+    def computed(machine: Machine) -> list[int]:
+        effect(machine)
+        return [COMPUTED] * count
+
+    return computed
 
 
 def _computed_after(effect: Closure | None) -> Closure:

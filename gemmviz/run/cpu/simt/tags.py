@@ -13,6 +13,7 @@ from gemmviz.model.errors import Place
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.cpu.simt.access_types import AccessType
+from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
 from gemmviz.run.cpu.simt.memory import ElementOffset, GlobalMemory, SharedMemory
@@ -121,17 +122,40 @@ class UnseenShared(TagShared):
 
 
 class TagLocal(LocalMemory):
-    """Local memory whose floats are tags, and whose integers are numbers."""
+    """Local memory whose floats are tags. Its integers are tags too if it ``holds_contents``, else numbers."""
 
-    __slots__ = ()
+    __slots__ = ("holds_contents",)
+
+    def __init__(self, name: str, cells: CellTable, values: list[Any], level: int, holds_contents: bool) -> None:
+        super().__init__(name, cells, values, level)
+        self.holds_contents = holds_contents
 
     def running(self, scalar: Scalar) -> Scalar:
-        return LONG if scalar.is_float else scalar
+        return LONG if scalar.is_float or self.holds_contents else scalar
 
     def _viewed(self, machine: Machine, offset: int, kind: AccessType, place: Place) -> Any:
-        if not kind.scalar.is_float:
+        """The tag of one cell of the same size, or no copy."""
+        cell = self.cells.at(offset * kind.bytes)
+        if not self.holds_contents and not kind.scalar.is_float:
             raise NeedsValues
-        return COMPUTED
+        if cell is None:
+            return COMPUTED
+        tag = self._read(machine, cell, place)
+        own = self.cells.type(cell)
+        is_tag = self.holds_contents or own.scalar.is_float
+        fits = own.bytes == kind.bytes and self.cells.start(cell) == offset * kind.bytes
+        return tag if is_tag and fits else COMPUTED
 
     def _overwrite(self, offset: int, value: Any, kind: AccessType, mask: Any) -> None:
-        raise NeedsValues
+        at, stop = offset * kind.bytes, (offset + 1) * kind.bytes
+        while at < stop:
+            cell = self.cells.at(at)
+            own = None if cell is None else self.cells.type(cell)
+            if cell is None or own is None:
+                at += 1
+                continue
+            if not self.holds_contents and not own.scalar.is_float:
+                raise NeedsValues
+            fits = own.bytes == kind.bytes and self.cells.start(cell) == at
+            self._replace(cell, value if fits else COMPUTED, own.scalar, mask)
+            at = self.cells.start(cell) + own.bytes
