@@ -11,7 +11,8 @@ from gemmviz.model.errors import Place
 from gemmviz.model.kernel import Launch
 from gemmviz.model.problem import Problem
 from gemmviz.model.sinks import AccessSink
-from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site, SiteKind
+from gemmviz.model.site_kinds import SiteKind
+from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.trace import Check, Trace
 from gemmviz.run.cpu.recorder import Recorder

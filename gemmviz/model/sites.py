@@ -11,12 +11,12 @@ import numpy.typing as npt
 from gemmviz.model.element_types import ElementType, element_type
 from gemmviz.model.errors import Place
 from gemmviz.model.layouts import SCALAR, Layout
+from gemmviz.model.site_kinds import SiteKind
 
 Space = Literal["global", "shared"]
 SPACES: tuple[Space, ...] = ("global", "shared")
 Access = Literal["read", "write"]
 _LEAST_ROW = 32  # elements
-SiteKind = Literal["load", "store", "copy", "atomic", "barrier", "warp barrier", "wait", "matrix", "fence"]
 
 
 @dataclass(frozen=True, slots=True)

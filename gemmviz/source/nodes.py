@@ -9,7 +9,7 @@ from typing import Literal
 
 from gemmviz.model.errors import Place
 from gemmviz.model.phases import phase_loop
-from gemmviz.model.sites import SiteKind
+from gemmviz.model.site_kinds import SiteKind
 from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, StructType, VectorType
 
 Number = int | float | bool

@@ -21,7 +21,8 @@ from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Place
 from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.sinks import AccessSink, SumKey, Tee
-from gemmviz.model.sites import Access, MemoryArray, Operand, Site, SiteKind
+from gemmviz.model.site_kinds import SiteKind
+from gemmviz.model.sites import Access, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 
 WIDEST_BYTES = (16, 8)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from gemmviz.model.errors import Place, SourceError
-from gemmviz.model.sites import SiteKind
+from gemmviz.model.site_kinds import SiteKind
 from gemmviz.source import fold
 from gemmviz.source.nodes import Address, Assign, Call, Const, Convert, Declare, Evaluate, Expr, Read, Stmt
 from gemmviz.source.ptx.special import special_register

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from gemmviz.model.errors import SourceError
-from gemmviz.model.sites import SiteKind
+from gemmviz.model.site_kinds import SiteKind
 from gemmviz.source.nodes import Evaluate, Expr, Stmt
 from gemmviz.source.ptx.asm_macros import asm_statements
 from gemmviz.source.ptx.asm_text import asm_text

@@ -10,7 +10,7 @@ from typing import Literal
 
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import ErrorId, Place, SourceError
-from gemmviz.model.sites import SiteKind
+from gemmviz.model.site_kinds import SiteKind
 from gemmviz.parser.refusals import refusal
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
