@@ -33,12 +33,11 @@ from gemmviz.gui.window.action_table import actions
 from gemmviz.gui.window.docks import panel_extensions
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.model import sites
+from gemmviz.model import site_kinds, sites
 from gemmviz.model.element_types import ELEMENT_TYPES, ElementType
 from gemmviz.model.filling import Filling
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
-from gemmviz.model.site_kinds import SiteKind
 from gemmviz.model.sites import Kind, Operand
 from gemmviz.render.export import format_extensions
 from gemmviz.run.cpu.check import Contents, check_result
@@ -365,7 +364,7 @@ def test_nothing_tells_kinds_by_the_number_of_operands() -> None:
         "gemmviz/files/trace_checks.py: and len(site.operands) <= BOUNDS.operands",
         "gemmviz/model/sites.py: return self.operands[place] if place < len(self.operands) else None",
     ]
-    assert get_args(SiteKind) == tuple(sites.SITE_KINDS)
+    assert get_args(site_kinds.SiteKind) == tuple(sites.SITE_KINDS)
 
 
 BROKEN = {
