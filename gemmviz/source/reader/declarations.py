@@ -3,7 +3,8 @@
 from dataclasses import replace
 from math import prod
 
-from gemmviz.source.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, SharedArray, Stmt
+from gemmviz.source.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, Stmt
+from gemmviz.source.program_parts import SharedArray
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.constructors import aggregate, default_members, run_constructor
 from gemmviz.source.reader.copies import copied

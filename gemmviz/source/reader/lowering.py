@@ -14,7 +14,6 @@ from gemmviz.model.site_kinds import SiteKind
 from gemmviz.parser.refusals import refusal
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
-    AccessPlace,
     Address,
     AtAddress,
     Base,
@@ -23,15 +22,13 @@ from gemmviz.source.nodes import (
     Convert,
     Deref,
     Expr,
-    LoopPlace,
-    NamedSlot,
     Offset,
     Read,
     Reinterpret,
     Sequence,
-    SharedArray,
     Stmt,
-)  # fmt: skip
+)
+from gemmviz.source.program_parts import AccessPlace, LoopPlace, NamedSlot, SharedArray
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.addressed import addressed_in
 from gemmviz.source.reader.cursors import Cursors, Node

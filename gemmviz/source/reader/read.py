@@ -4,7 +4,8 @@ from gemmviz.model.errors import SourceError
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import Unit
 from gemmviz.source.headers import note_of
-from gemmviz.source.nodes import Block, FunctionParameter, Program
+from gemmviz.source.nodes import Block
+from gemmviz.source.program_parts import FunctionParameter, Program
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.assembly import ASSEMBLY
 from gemmviz.source.reader.assignments import ASSIGNMENTS

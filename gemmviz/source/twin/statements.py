@@ -20,13 +20,13 @@ from gemmviz.source.nodes import (
     Fence,
     If,
     Loop,
-    Program,
     Return,
     Sequence,
     Stmt,
     Unrolled,
     Wait,
-)  # fmt: skip
+)
+from gemmviz.source.program_parts import Program
 from gemmviz.source.twin.expressions import ExpressionPrinter, space_of
 from gemmviz.source.twin.slots import aligned_slots, slot_names, slot_types
 from gemmviz.source.twin.spelling import c_type

@@ -26,14 +26,14 @@ from gemmviz.source.nodes import (
     Logic,
     MakeVector,
     Offset,
-    Program,
     Read,
     Reinterpret,
     Return,
     Select,
     Sequence,
     Unary,
-)  # fmt: skip
+)
+from gemmviz.source.program_parts import Program
 from gemmviz.source.types import PointerType
 from gemmviz.source.walk import parts
 

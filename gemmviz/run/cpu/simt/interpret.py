@@ -32,7 +32,8 @@ from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler
 from gemmviz.run.cpu.simt.tags import TagMemory, TagShared, UnseenMatrix, UnseenShared, constant_tag
 from gemmviz.run.cpu.simt.values import constant
 from gemmviz.source import fold
-from gemmviz.source.nodes import FunctionParameter, Loop, Program, SharedArray, Unrolled
+from gemmviz.source.nodes import Loop, Unrolled
+from gemmviz.source.program_parts import FunctionParameter, Program, SharedArray
 from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of, size_bytes
 
 Matrices = Mapping[str, npt.NDArray[Any]]
