@@ -13,7 +13,7 @@ from gemmviz.parser.unit import ParseError, Unit
 _MOST_CANDIDATES = 20_000
 
 
-def refusal(unit: Unit, error: ParseError, otherwise: Place | None) -> SourceError:
+def parse_refusal(unit: Unit, error: ParseError, otherwise: Place | None) -> SourceError:
     """An error of the parser in plain words. One that has no place in the shown file is placed at ``otherwise``."""
     message, remedy, kind = plain_sentence(error.message)
     if error.place is None and error.spots[0].file:

@@ -3,7 +3,7 @@
 import re
 
 from gemmviz.model.errors import SourceError, closest
-from gemmviz.parser.refusals import refusal
+from gemmviz.parser.refusals import parse_refusal
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import Unit, parse
 from gemmviz.source.reader import kinds as k
@@ -70,16 +70,16 @@ def _referred(cursors: Cursors) -> RawCursor | None:
 def kernels_named(cursors: Cursors, name: str) -> list[tuple[str, Node]]:
     """Qualified names and definitions of the kernels of this name, of which namespaces may be left out."""
     wanted = f"::{name.removeprefix('::')}"
-    return [(full, node) for full, node in kernels(cursors, cursors.root, "") if f"::{full}".endswith(wanted)]
+    return [(full, node) for full, node in _kernels(cursors, cursors.root, "") if f"::{full}".endswith(wanted)]
 
 
-def kernels(cursors: Cursors, around: RawCursor, prefix: str) -> list[tuple[str, Node]]:
+def _kernels(cursors: Cursors, around: RawCursor, prefix: str) -> list[tuple[str, Node]]:
     """All kernels that are defined, with their qualified names."""
     found: list[tuple[str, Node]] = []
     for each in cursors.top_level(around):
         if each.kind in _AROUND:
             name = cursors.name(each.cursor) if each.kind == k.NAMESPACE else ""
-            found += kernels(cursors, each.cursor, f"{prefix}{name}::" if name else prefix)
+            found += _kernels(cursors, each.cursor, f"{prefix}{name}::" if name else prefix)
         elif each.kind in _FUNCTIONS:
             inside = cursors.top_level(each.cursor)
             if {k.GLOBAL_ATTR, k.COMPOUND_STMT} <= {part.kind for part in inside}:
@@ -117,9 +117,9 @@ def _no_kernel(cursors: Cursors, entry: str) -> SourceError:
         first, last = text.count("\n", 0, text.rfind("\n\n", 0, found.start()) + 1) + 1, text.count("\n", 0, end) + 1
         error = first_error(unit, unit.source.shown or unit.source.main, first, last)
         if error is not None:
-            return refusal(unit, error, error.place)
-    known = [each for each, _ in kernels(cursors, cursors.root, "")]
+            return parse_refusal(unit, error, error.place)
+    known = [each for each, _ in _kernels(cursors, cursors.root, "")]
     if not known and unit.errors and unit.errors[0].place is not None and _ENTRY not in unit.errors[0].message:
-        return refusal(unit, unit.errors[0], unit.errors[0].place)
+        return parse_refusal(unit, unit.errors[0], unit.errors[0].place)
     remedy = closest(entry, known) or (f"kernels here: {', '.join(known)}" if known else "a kernel is __global__ void")
     return SourceError(f"the file has no kernel {entry}", None, remedy=remedy)
