@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter
-from gemmviz.launch.catalog import lesson_kernel_names, load_kernel, pattern_kernel_names
+from gemmviz.launch.catalog import load_kernel, pattern_kernel_names
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import can_run, device_for, launch_for, legal_choices, setup_for
 from gemmviz.loading.loader import open_kernel
@@ -30,7 +30,6 @@ OPENERS: dict[str, Callable[[], KernelSpec]] = {
     **{f"style-{path.stem}": partial(open_kernel, str(path)) for path in STYLES},
     **{f"pattern-{name}": partial(load_kernel, name) for name in pattern_kernel_names()},
     **{f"problem-{name}": partial(problem_kernel, name) for name in OF_TESTS},
-    **{f"lesson-{name}": partial(load_kernel, name) for name in lesson_kernel_names()},
     **{
         f"habit-{each.file}-{each.name}": partial(open_kernel, str(HABITS / each.file), GivenLaunch(entry=each.name))
         for each in expected_kernels()
@@ -54,7 +53,7 @@ def runs_of(name: str) -> tuple[tuple[Setup, Trace], ...]:
         pytest.skip(f"doesn't open: {error}")
     own, problem = setup_for(kernel), kernel.problem
     odd = ODD if problem.is_multiply else {each: size - 1 for each, size in problem.sizes.items() if each != "radius"}
-    runs = []
+    runs: list[tuple[Setup, Trace]] = []
     for sizes in (odd, EVEN if problem.is_multiply else {}, {}):
         with contextlib.suppress(GemmvizError):
             setup = own.changed(**sizes)
