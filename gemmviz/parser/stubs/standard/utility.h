@@ -2,9 +2,6 @@
 #pragma once
 
 inline void* operator new(size_t, void* place) noexcept { return place; }
-// In front of the implicit ones, with which clang ends at a delete in host code.
-void operator delete(void*) noexcept;
-void operator delete[](void*) noexcept;
 
 namespace std {
 template <class T> constexpr remove_reference_t<T>&& move(T&& value) noexcept { return static_cast<remove_reference_t<T>&&>(value); }
