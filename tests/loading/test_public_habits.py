@@ -26,6 +26,19 @@ READ = {
           {LAUNCH}
           delete[] host; delete one;
         }}""",
+    "arrays of two dimensions": """
+        #define N 32
+        __global__ void mm(float A[N][N], float B[N][N], float C[N][N]) {
+          int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+          for (int k = C[i][j] = 0; k < N; k++) C[i][j] += A[i][k] * B[k][j];
+        }
+        void run(float (*a)[N], float (*b)[N], float (*c)[N]) { mm<<<dim3(N / 16, N / 16), dim3(16, 16)>>>(a, b, c); }
+        """,
+    "a condition in the grid": f"""{NAIVE}
+        int blocks(int n) {{ return n % 16 ? n / 16 + 1 : n / 16; }}
+        void run(float* a, float* b, float* c, int M, int N, int K) {{
+          mm<<<dim3(blocks(N), blocks(M)), dim3(16, 16)>>>(a, b, c, M, N, K);
+        }}""",
 }
 
 
