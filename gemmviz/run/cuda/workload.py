@@ -82,7 +82,8 @@ class Workload:
             else:
                 assert isinstance(parameter.type, Scalar)
                 number = number_argument(self.setup, argument)
-                arguments.append(parameter.type.dtype.type(number if parameter.type.is_float else int(number)))
+                stored = parameter.type.element.elements(np.array(number if parameter.type.is_float else int(number)))
+                arguments.append(stored[()])
         return arguments
 
     @property

@@ -2,7 +2,7 @@
 
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Cursors, Node
-from gemmviz.source.reader.syntax import bare, is_reference_cast, unary_operator
+from gemmviz.source.reader.syntax import bare, is_reference_cast, unary_symbol
 
 _CASTS = (k.REINTERPRET_CAST_EXPR, k.CSTYLE_CAST_EXPR)
 _POINTERS = (k.T_POINTER, k.T_NULL_PTR)
@@ -26,7 +26,7 @@ def addressed_in(cursors: Cursors, tree: Node) -> set[int]:
 def _takes_address(cursors: Cursors, node: Node) -> bool:
     """Whether an expression takes its operand's address: ``&x``, or a cast to a reference to another type."""
     if node.kind == k.UNARY_OPERATOR:
-        return unary_operator(cursors, node) == "&"
+        return unary_symbol(cursors, node) == "&"
     if node.kind not in _CASTS or not node.parts:
         return False
     have, to = (cursors.lib.getCanonicalType(cursors.type(each)) for each in (bare(node.parts[-1]), node))

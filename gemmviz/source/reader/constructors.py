@@ -11,7 +11,7 @@ from gemmviz.source.reader.initialisers import initialised, stripped, vector_of,
 from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of
+from gemmviz.source.reader.objects import struct_fields
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.records import new_object
 from gemmviz.source.reader.symbols import Object, Thing
@@ -67,7 +67,7 @@ def _of_bits(low: Lowering, raw: Expr | Thing, struct: StructType, ctype: Scalar
     """A number given as CUDA's struct of its bits, such as __half_raw."""
     if not isinstance(ctype, Scalar) or len(struct.fields) != 1:
         raise low.error(f"a {struct} can't become a {ctype}", node, id="unsupported")
-    bits = low.loaded(low.expression_of(member_of(low, raw, fields_of(low, struct)[0][0], node), node), node)
+    bits = low.loaded(low.expression_of(member_of(low, raw, struct_fields(low, struct)[0][0], node), node), node)
     word = "half" if ctype == HALF else ctype.element.name
     found = Call(ctype, f"__ushort_as_{word}", (low.converted(bits, USHORT, node),), low.place(node))
     effects = raw.effects if isinstance(raw, Thing) else ()
@@ -115,7 +115,7 @@ def default_members(low: Lowering, target: Thing, statements: list[Stmt], node: 
 
 def _member_values(low: Lowering, target: Thing) -> Iterator[tuple[int, Node]]:
     assert isinstance(target.type, StructType)
-    for key, _ in fields_of(low, target.type):
+    for key, _ in struct_fields(low, target.type):
         value = low.types.defaults.get(key)
         if value is not None:
             yield key, value
@@ -142,7 +142,7 @@ def aggregate(low: Lowering, ctype: object, braces: Node, node: Node) -> Thing:
     target = new_object(low, ctype, statements, node)
     assert isinstance(target.symbol, Object)
     given = iter(braces.parts)
-    for key, field in fields_of(low, ctype):
+    for key, field in struct_fields(low, ctype):
         place = designated(low, target.symbol.members[key], node)
         value = next(given, None) or low.types.defaults.get(key)
         if value is not None:
