@@ -51,6 +51,7 @@ _SENTENCES = (
     Sentence(r"no matching constructor for initialization of '(.+)'", r"a \1 can't be made of this"),
     Sentence(r"too (?:few|many) arguments to function call, expected (\d+), have (\d+).*", r"it takes \1 arguments, not \2"),
     Sentence(r"reference to __host__ function '(.+?)'.* in .* function", *_HOST_FUNCTION),
+    Sentence(r"definition of variable with array type needs an explicit size or an initializer", "an array needs a size"),
     Sentence(r"cannot use variable-length arrays.*", "an array's size must be known when it is compiled", "make it a constant"),
     Sentence(r"variable length array.*", "an array's size must be known when it is compiled", "make it a constant"),
     Sentence(

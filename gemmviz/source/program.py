@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from gemmviz.model.errors import SourceError
-from gemmviz.model.kernel import KernelSpec, place_in
+from gemmviz.model.kernel import BLANK, KernelSpec, place_in
 from gemmviz.parser.source_text import SourceText
 from gemmviz.source.program_parts import Program
 from gemmviz.source.reader_link import reader
@@ -40,8 +40,15 @@ def program_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Program:
     except SourceError as error:
         if error.place is None or error.place.line > spec.text.count("\n") + 1:  # it is about the entry, read behind the text
             error.place = place_in(spec.text, "entry")
+        if spec.blanks and error.place is not None and _is_blank(spec, error.place.line):
+            error.remedy = "fill in the blank /*?*/"
         error.in_file(spec.file)
         raise
+
+
+def _is_blank(spec: KernelSpec, line: int) -> bool:
+    """Whether a student has still to write something in a line."""
+    return BLANK.search(spec.text.split("\n")[line - 1]) is not None
 
 
 @lru_cache(maxsize=64)

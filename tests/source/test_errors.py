@@ -44,6 +44,22 @@ def test_refused_with_its_place(body: str, column: int | None, message: str) -> 
     assert str(caught.value).startswith(f"kernel.cu:{place.line}:{place.column}: ")
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("float s[/*?*/]; C[0] = s[0];", "an array needs a size"),
+        ("C[0] = /*?*/;", "this can't be read: expected expression"),
+        ("if (/*?*/) C[0] = 1.0f;", "this can't be read: expected expression"),
+        ("C[/*?*/] = 1.0f;", "this can't be read: expected expression"),
+    ],
+)
+def test_a_blank_is_refused_with_its_place(body: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message) as caught:
+        program_for(kernel_from(f"float x = 1.0f;\n{body}"), {})
+    assert sure(caught.value.place).line == FIRST_LINE + 1
+    assert caught.value.remedy == "fill in the blank /*?*/"
+
+
 def test_recursion_is_refused() -> None:
     spec = kernel_from("C[0] = f(1.0f);", before="__device__ float f(float x) { return f(x - 1.0f); }")
     with pytest.raises(SourceError, match="f calls itself"):
