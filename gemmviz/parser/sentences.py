@@ -17,6 +17,8 @@ class Sentence(NamedTuple):
 
 _NOT_DECLARED, _ONE_TYPE = r"'\1' is not declared", "convert the operands to one type"
 _HOST_FUNCTION = r"\1 is a host function, which a kernel can't call", "write __device__ before it"
+_HOST_VARIABLE, _CONSTANT = r"\1 is a host variable, which a kernel can't read", "make it constexpr or __constant__"
+_SMALLER = "make it smaller"
 _SENTENCES = (
     Sentence(r"use of undeclared identifier '(\w+)'", _NOT_DECLARED, id="unknown-name"),
     Sentence(r"no (?:template|type|member) named '(\w+)' in .*namespace.*", _NOT_DECLARED, id="unknown-name"),
@@ -51,6 +53,10 @@ _SENTENCES = (
     Sentence(r"no matching constructor for initialization of '(.+)'", r"a \1 can't be made of this"),
     Sentence(r"too (?:few|many) arguments to function call, expected (\d+), have (\d+).*", r"it takes \1 arguments, not \2"),
     Sentence(r"reference to __host__ function '(.+?)'.* in .* function", *_HOST_FUNCTION),
+    Sentence(r"integer literal is too large .*", "this number has too many digits", _SMALLER),
+    Sentence(r"unterminated /\* comment", "this comment is not closed", "write */ where it ends"),
+    Sentence(r"conversion from '(?:double|float)' to .* converted constant expression", "this must be a whole number"),
+    Sentence(r"reference to __host__ variable '(.+?)'.* in .* function", _HOST_VARIABLE, _CONSTANT),
     Sentence(r"definition of variable with array type needs an explicit size or an initializer", "an array needs a size"),
     Sentence(r"cannot use variable-length arrays.*", "an array's size must be known when it is compiled", "make it a constant"),
     Sentence(r"variable length array.*", "an array's size must be known when it is compiled", "make it a constant"),
@@ -65,9 +71,7 @@ _SENTENCES = (
     Sentence(
         r"#include nested too deeply", "includes are nested too deeply", "write #pragma once in a header that includes itself"
     ),
-    Sentence(
-        r"constexpr evaluation .*|constant expression evaluat.*", "a constant takes too long to compute", "make it smaller"
-    ),
+    Sentence(r"constexpr evaluation .*|constant expression evaluat.*", "a constant takes too long to compute", _SMALLER),
     Sentence(r"array is too large \((\d+) elements\)", r"an array of \1 elements is too large"),
     Sentence(r"(expected .*|extraneous .*|missing .*)", r"this can't be read: \1"),
 )
