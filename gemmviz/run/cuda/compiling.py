@@ -15,7 +15,8 @@ from cupy.cuda import driver, function, nvrtc
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.gpu import Gpu
-from gemmviz.source.headers import KNOWN, remedy_of, without_includes
+from gemmviz.parser.headers import missing_remedy
+from gemmviz.source.headers import KNOWN, without_includes
 
 _MOST_CACHED = 64
 _COMPILERS, _MOST_AHEAD = 2, 32  # number of threads that compile ahead, and of functions in the cache
@@ -116,7 +117,7 @@ class Nvrtc:
             except SourceError as error:
                 missing = _MISSING.search(error.message)
                 if missing is None or missing[1] in left_out:
-                    error.remedy = error.remedy or remedy_of(left_out)
+                    error.remedy = error.remedy or missing_remedy(left_out)
                     raise
                 left_out.append(missing[1])
 

@@ -2,7 +2,7 @@
 
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Cursors, Node
-from gemmviz.source.reader.syntax import bare, unary_operator
+from gemmviz.source.reader.syntax import bare, unary_symbol
 
 
 def addressed_in(cursors: Cursors, tree: Node) -> set[int]:
@@ -11,7 +11,7 @@ def addressed_in(cursors: Cursors, tree: Node) -> set[int]:
     while waiting:
         node = waiting.pop()
         waiting += node.children
-        if node.kind == k.UNARY_OPERATOR and unary_operator(cursors, node) == "&":
+        if node.kind == k.UNARY_OPERATOR and unary_symbol(cursors, node) == "&":
             target = bare(node.parts[0])
             while target.kind == k.MEMBER_REF_EXPR and target.parts:
                 target = bare(target.parts[0])

@@ -8,7 +8,7 @@ from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.expressions import pointee
 from gemmviz.source.reader.inlining import inlined
-from gemmviz.source.reader.intrinsics import intrinsic
+from gemmviz.source.reader.intrinsics import intrinsic_call
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import with_effects
@@ -34,7 +34,7 @@ def call(low: Lowering, node: Node) -> Expr | Thing:
 def _function(low: Lowering, declaration: RawCursor, arguments: list[Node], node: Node) -> Expr | Thing:
     definition = low.cursors.definition(declaration)
     if low.cursors.is_stub(declaration) or definition is None:
-        return intrinsic(low, low.cursors.name(declaration), arguments, node, definition)
+        return intrinsic_call(low, low.cursors.name(declaration), arguments, node, definition)
     return inlined(low, definition, arguments, node)
 
 
@@ -66,7 +66,7 @@ def _method(low: Lowering, declaration: RawCursor, arguments: list[Node], node: 
     if name == "operator=" and (definition is None or not low.cursors.is_written(definition)):
         return _copied(low, this, arguments[0], node)
     if definition is None or low.cursors.is_stub(declaration):
-        return intrinsic(low, name, arguments, node, definition, this)
+        return intrinsic_call(low, name, arguments, node, definition, this)
     if isinstance(this, Thing) and this.effects:
         return _after(low, this, definition, arguments, node)
     return inlined(low, definition, arguments, node, this)

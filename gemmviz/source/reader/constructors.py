@@ -11,7 +11,7 @@ from gemmviz.source.reader.initialisers import initialised, stripped, vector_of,
 from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of
+from gemmviz.source.reader.objects import struct_fields
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.records import new_object
 from gemmviz.source.reader.symbols import Object, Thing
@@ -102,7 +102,7 @@ def default_members(low: Lowering, target: Thing, statements: list[Stmt], node: 
 
 def _member_values(low: Lowering, target: Thing) -> Iterator[tuple[int, Node]]:
     assert isinstance(target.type, StructType)
-    for key, _ in fields_of(low, target.type):
+    for key, _ in struct_fields(low, target.type):
         value = low.types.defaults.get(key)
         if value is not None:
             yield key, value
@@ -129,7 +129,7 @@ def aggregate(low: Lowering, ctype: object, braces: Node, node: Node) -> Thing:
     target = new_object(low, ctype, statements, node)
     assert isinstance(target.symbol, Object)
     given = iter(braces.parts)
-    for key, field in fields_of(low, ctype):
+    for key, field in struct_fields(low, ctype):
         place = designated(low, target.symbol.members[key], node)
         value = next(given, None) or low.types.defaults.get(key)
         if value is not None:

@@ -3,14 +3,15 @@
 from dataclasses import replace
 from math import prod
 
-from gemmviz.source.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, SharedArray, Stmt
+from gemmviz.source.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, Stmt
+from gemmviz.source.program_parts import SharedArray
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.constructors import aggregate, default_members, run_constructor
 from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised, stripped, values_of
 from gemmviz.source.reader.library import RawType
-from gemmviz.source.reader.local import local_array
+from gemmviz.source.reader.local import check_local_bytes, local_array
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import needs_memory
 from gemmviz.source.reader.records import in_memory, new_object
@@ -198,6 +199,7 @@ def _array(low: Lowering, node: Node, array: ArrayType, given: Node | None) -> S
         given = None
     statements: list[Stmt] = []
     values = None
+    check_local_bytes(low, name, prod(array.dims) * array.element.bytes, node)  # before its values fill the memory
     if given is not None and isinstance(array.element, Scalar | VectorType):
         values = values_of(low, given, array)
     slot = local_array(low, array.element, prod(array.dims), name, statements, node, values)

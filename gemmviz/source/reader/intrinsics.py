@@ -3,7 +3,7 @@
 To add one, write a function ``(low, name, arguments, node) -> Expr`` and put it into a table: ``low.value(argument)`` is an
 argument's value (its loads are numbered), ``low.place_node(argument)`` what it designates, ``low.add_access(kind, space, node,
 width)`` a new access at the place of the call, ``low.constant(argument, "what")`` a number that must be known, ``low.note`` a
-sentence about something ignored. ``STATEMENTS`` is for those that give a statement and must stand alone, such as barriers.
+sentence about something ignored. ``STATEMENT_INTRINSICS``: those that give a statement and must stand alone, such as barriers.
 """
 
 from collections.abc import Callable
@@ -20,15 +20,14 @@ from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.symbols import Thing
-from gemmviz.source.reader.warps import STATEMENTS as WARP_STATEMENTS
-from gemmviz.source.reader.warps import WARP_FUNCTIONS
+from gemmviz.source.reader.warps import WARP_FUNCTIONS, WARP_STATEMENTS
 from gemmviz.source.types import INT, VOID, ArrayType, PointerType, Scalar, VectorType, named_type, scalar_of
 
 Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
 StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
 
 
-def intrinsic(
+def intrinsic_call(
     low: Lowering, name: str, arguments: list[Node], node: Node, definition: RawCursor | None, this: Expr | Thing | None = None
 ) -> Expr | Thing:
     """The node of a call of one of CUDA's functions. Raises SourceError for a function that gemmviz doesn't know."""
@@ -42,7 +41,7 @@ def intrinsic(
         return inlined(low, definition, arguments, node, this)
     if name.startswith("operator"):
         return _operator(low, name, arguments, node, this)
-    if name in STATEMENTS:
+    if name in STATEMENT_INTRINSICS:
         raise low.error(f"the function {name} is not known", node, "it must stand alone as a statement", id="unknown-name")
     why = closest(name, [*INTRINSICS, *FUNCTIONS])
     raise low.error(f"the function {name} is not known", node, why, id="unknown-name")
@@ -142,7 +141,7 @@ def _made_vector(low: Lowering, vector: VectorType, arguments: list[Node], node:
     return MakeVector(vector, parts)
 
 
-STATEMENTS: dict[str, StatementIntrinsic] = {**WARP_STATEMENTS, **ASYNCHRONOUS_STATEMENTS}
+STATEMENT_INTRINSICS: dict[str, StatementIntrinsic] = {**WARP_STATEMENTS, **ASYNCHRONOUS_STATEMENTS}
 INTRINSICS: dict[str, Intrinsic] = {
     **dict.fromkeys(("move", "forward"), _passed_on),
     "printf": _printed,

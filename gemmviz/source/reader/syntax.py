@@ -10,11 +10,11 @@ _BINARY = (
 _UNARY = ("", "x++", "x--", "++x", "--x", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__", "co_await")
 
 
-def binary_operator(cursors: Cursors, node: Node) -> str:
+def binary_symbol(cursors: Cursors, node: Node) -> str:
     return _BINARY[cursors.lib.getCursorBinaryOperatorKind(node.cursor)]
 
 
-def unary_operator(cursors: Cursors, node: Node) -> str:
+def unary_symbol(cursors: Cursors, node: Node) -> str:
     return _UNARY[cursors.lib.getCursorUnaryOperatorKind(node.cursor)]
 
 
