@@ -98,7 +98,7 @@ def _function_pointer(low: Lowering, node: Node, given: Node | None) -> Stmt:
 
 def _plain(low: Lowering, node: Node, raw: RawType, ctype: CType, given: Node | None) -> Stmt:
     name = low.cursors.name(node.cursor)
-    if given is not None and _is_default(given):
+    if given is not None and _is_default(low, given):
         given = None
     value = None if given is None else initialised(low, given, ctype)
     if isinstance(value, Const) and low.types.is_const(raw) and node.key not in low.addressed:
@@ -123,9 +123,12 @@ def _addressed(low: Lowering, node: Node, name: str, ctype: Scalar | VectorType,
     return statements[0]
 
 
-def _is_default(given: Node) -> bool:
-    """Whether a value is a vector's constructor without arguments, which leaves it as it is."""
-    return given.kind == k.CALL_EXPR and not given.children
+def _is_default(low: Lowering, given: Node) -> bool:
+    """Whether a value is a vector's constructor without arguments or braces, which leaves it as it is."""
+    if given.kind != k.CALL_EXPR or given.children:
+        return False
+    span = low.cursors.span(given)
+    return span is None or not low.cursors.text[span[0] : span[1]].endswith("}")
 
 
 def _reference(low: Lowering, node: Node, canonical: RawType, given: Node | None) -> Stmt:
@@ -195,7 +198,7 @@ def _check_extents(low: Lowering, array: ArrayType, node: Node) -> None:
 def _array(low: Lowering, node: Node, array: ArrayType, given: Node | None) -> Stmt:
     _check_extents(low, array, node)
     name = low.cursors.name(node.cursor)
-    if given is not None and _is_default(given):
+    if given is not None and _is_default(low, given):
         given = None
     statements: list[Stmt] = []
     values = None

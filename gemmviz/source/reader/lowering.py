@@ -28,7 +28,7 @@ from gemmviz.source.nodes import (
     Sequence,
     Stmt,
 )
-from gemmviz.source.program_parts import AccessPlace, LoopPlace, NamedSlot, SharedArray
+from gemmviz.source.program_parts import AccessPlace, FunctionParameter, KernelArgument, LoopPlace, NamedSlot, SharedArray
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.addressed import addressed_in
 from gemmviz.source.reader.cursors import Cursors, Node
@@ -82,6 +82,8 @@ class Lowering:
     types: Types = field(init=False)
     symbols: dict[int, Symbol] = field(default_factory=dict)
     slots: int = 0
+    parameters: list[FunctionParameter] = field(default_factory=list)
+    arguments: list[KernelArgument] = field(default_factory=list)
     accesses: list[AccessPlace] = field(default_factory=list)
     loops: list[LoopPlace] = field(default_factory=list)
     shared: list[SharedArray] = field(default_factory=list)

@@ -151,13 +151,13 @@ def _store_reported(compiler: ExpressionTable, node: Assign, target: Deref) -> S
 
 def _store_local(compiler: ExpressionTable, node: Assign, target: Deref) -> StoreOne:
     kind, place, combined = access_type(target.type), target.place, _combined(compiler, node)
-    compound, gives_old, dtype = node.op is not None, node.gives_old, kind.dtype
+    compound, gives_old, form = node.op is not None, node.gives_old, kind.form
 
     def assign(machine: Machine, memory: Any, offset: Any, right: Any) -> Any:
         offset = memory.checked(machine, offset, kind, place)
         old = memory.load(machine, offset, kind, place) if compound else None
         new = combined(machine, old, right)
-        if offset.__class__ is int and machine.level == memory.level and memory.dtype is dtype:
+        if offset.__class__ is int and machine.level == memory.level and memory.form is form:
             memory.values[offset] = new
         else:
             memory.store(machine, offset, new, kind, place)

@@ -67,13 +67,13 @@ def _load_each(machine: Machine, memory: Several, offset: Any, load: LoadOne, ru
 
 def _load_local(address: PointerClosure, kind: AccessType, load: LoadOne, running: Scalar | None) -> Closure:
     """A closure that loads a scalar of local memory, with a fast path for an index that is one number for all lanes."""
-    dtype = kind.dtype
+    form = kind.form
 
     def loaded(machine: Machine) -> Any:
         memory, offset = address(machine)
         if memory.__class__ is Several:
             return _load_each(machine, memory, offset, load, running)
-        if offset.__class__ is int and memory.dtype is dtype and 0 <= offset < memory.size:
+        if offset.__class__ is int and memory.form is form and 0 <= offset < memory.size:
             value = memory.values[offset]
             if value is not None and value.__class__ is not Partial:
                 return value
