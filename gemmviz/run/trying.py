@@ -61,11 +61,12 @@ def find_roles(
     given: GivenLaunch = GivenLaunch(),  # noqa: B008 - it is frozen
     likely: Roles | None = None,
     budget_s: float = _BUDGET_S,
+    most_runs: int | None = None,
     progress: Callable[[int], None] = lambda runs: None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Found | None:
     """The first roles, the ``likely`` ones before others, that agree with the ``given`` parts of the launch and with which the
-    kernel's result is right; None if none are found within ``budget_s`` seconds.
+    kernel's result is right; None if none are found within ``budget_s`` seconds and ``most_runs`` runs.
 
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
@@ -79,7 +80,7 @@ def find_roles(
                 progress(search.runs)
                 if found is not None:
                     return found
-                if search.is_over:
+                if search.is_over or (most_runs is not None and search.runs >= most_runs):
                     return None
     return None
 

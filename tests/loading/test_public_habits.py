@@ -39,6 +39,58 @@ READ = {
         void run(float* a, float* b, float* c, int M, int N, int K) {{
           mm<<<dim3(blocks(N), blocks(M)), dim3(16, 16)>>>(a, b, c, M, N, K);
         }}""",
+    "a block of more than fits, cut by a condition": f"""{NAIVE}
+        void run(float* a, float* b, float* c) {{
+          int N = 64;
+          dim3 threads(N, N), blocks(1, 1);
+          if (N * N > 512) {{
+            threads.x = 16;
+            threads.y = 16;
+            blocks.x = ceil(double(N) / double(threads.x));
+            blocks.y = ceil(double(N) / double(threads.y));
+          }}
+          mm<<<blocks, threads>>>(a, b, c, N, N, N);
+        }}""",
+}
+# Kernels that are launched nowhere, in files of their own.
+BLOCK_TILE = """(const float* A, const float* B, float* C, int M, int N, int K) {{
+  {sizes}
+  __shared__ float As[BM * BK], Bs[BK * BN];
+  int row = blockIdx.y * BM, col = blockIdx.x * BN;
+  int y = threadIdx.x / (BN / TN) * TM, x = threadIdx.x % (BN / TN) * TN;
+  float sums[TM][TN] = {{}};
+  for (int start = 0; start < K; start += BK) {{
+    for (int i = threadIdx.x; i < BM * BK; i += blockDim.x) As[i] = A[(row + i / BK) * K + start + i % BK];
+    for (int i = threadIdx.x; i < BK * BN; i += blockDim.x) Bs[i] = B[(start + i / BN) * N + col + i % BN];
+    __syncthreads();
+    for (int k = 0; k < BK; k++)
+      for (int i = 0; i < TM; i++)
+        for (int j = 0; j < TN; j++) sums[i][j] += As[(y + i) * BK + k] * Bs[k * BN + x + j];
+    __syncthreads();
+  }}
+  for (int i = 0; i < TM; i++)
+    for (int j = 0; j < TN; j++) C[(row + y + i) * N + col + x + j] = sums[i][j];
+}}
+"""
+GUESSED = {
+    "tiles of a template": "template <int BM, int BN, int BK, int TM, int TN>\n__global__ void mm"
+    + BLOCK_TILE.format(sizes=""),
+    "tiles of constants": "__global__ void mm"
+    + BLOCK_TILE.format(
+        sizes="const int BM = 32; constexpr int BN = 16, BK = 8; const unsigned TM = 4; const int TN = 2;"
+    ).replace("16, BK", "16; const int BK"),
+    "too large a tile": f"""{NAIVE}
+        #define TILE 64
+        void run(float* a, float* b, float* c, int M, int N, int K) {{
+          mm<<<dim3((N + TILE - 1) / TILE, (M + TILE - 1) / TILE), dim3(TILE, TILE)>>>(a, b, c, M, N, K);
+        }}""",
+    "too large a block": f"""{NAIVE}
+        void run(float* a, float* b, float* c, int M, int N, int K) {{
+          mm<<<dim3((N + 511) / 512, (M + 511) / 512), dim3(512, 512)>>>(a, b, c, M, N, K);
+        }}""",
+    "a flat block of a square tile": NAIVE.replace("__global__", "template <int TILE>\n__global__")
+    .replace("blockDim.y + threadIdx.y", "TILE + threadIdx.x / TILE")
+    .replace("blockDim.x + threadIdx.x", "TILE + threadIdx.x % TILE"),
 }
 
 
@@ -54,3 +106,8 @@ def opened(folder: Path, text: str, name: str = "mm.cu") -> KernelSpec:
 @pytest.mark.parametrize("text", READ.values(), ids=READ.keys())
 def test_launch_is_read(tmp_path: Path, text: str) -> None:
     assert opened(tmp_path, text).launch_from == "read"
+
+
+@pytest.mark.parametrize("text", GUESSED.values(), ids=GUESSED.keys())
+def test_launch_is_guessed(tmp_path: Path, text: str) -> None:
+    assert opened(tmp_path, text).launch_from == "guessed"
