@@ -51,6 +51,30 @@ READ = {
           }}
           mm<<<blocks, threads>>>(a, b, c, N, N, N);
         }}""",
+    "tensors": f"""#include <torch/extension.h>
+        {NAIVE}
+        torch::Tensor multiply(torch::Tensor a, torch::Tensor b) {{
+          TORCH_CHECK(a.is_cuda(), "a must be on the GPU");
+          const auto M = a.size(0), K = a.size(1), N = b.size(1);
+          auto c = torch::zeros({{M, N}}, a.options());
+          dim3 threads(16, 16);
+          dim3 blocks((N + threads.x - 1) / threads.x, (M + threads.y - 1) / threads.y);
+          mm<<<blocks, threads, 0, at::cuda::getCurrentCUDAStream()>>>(
+              a.data_ptr<float>(), b.data_ptr<float>(), c.data_ptr<float>(), M, N, K);
+          C10_CUDA_KERNEL_LAUNCH_CHECK();
+          return c;
+        }}
+        PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("multiply", &multiply, "C = A B"); }}
+        """,
+    "vectors of Thrust": f"""#include <thrust/device_vector.h>
+        #include <thrust/host_vector.h>
+        {NAIVE}
+        void check(int M, int N, int K) {{
+          thrust::host_vector<float> host(M * K);
+          thrust::device_vector<float> a = host, b(K * N), c(M * N);
+          mm<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(thrust::raw_pointer_cast(a.data()),
+              thrust::raw_pointer_cast(&b[0]), thrust::raw_pointer_cast(c.data()), M, N, K);
+        }}""",
 }
 # Kernels that are launched nowhere, in files of their own.
 BLOCK_TILE = """(const float* A, const float* B, float* C, int M, int N, int K) {{
