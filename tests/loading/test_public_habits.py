@@ -66,6 +66,18 @@ READ = {
         }}
         PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("multiply", &multiply, "C = A B"); }}
         """,
+    "a lambda for each type of a tensor": f"""#include <torch/extension.h>
+        {NAIVE.replace("__global__", "template <typename T> __global__").replace("float", "T")}
+        torch::Tensor multiply(torch::Tensor a, torch::Tensor b) {{
+          int M = a.size(0), K = a.size(1), N = b.size(1);
+          auto c = torch::empty({{M, N}}, a.options());
+          const dim3 threads(8, 8), blocks((N + 7) / 8, (M + 7) / 8);
+          AT_DISPATCH_FLOATING_TYPES(a.scalar_type(), "mm", ([&] {{
+            mm<scalar_t><<<blocks, threads>>>(a.data_ptr<scalar_t>(), b.data_ptr<scalar_t>(), c.data_ptr<scalar_t>(), M, N, K);
+          }}));
+          return c;
+        }}
+        """,
     "vectors of Thrust": f"""#include <thrust/device_vector.h>
         #include <thrust/host_vector.h>
         {NAIVE}
