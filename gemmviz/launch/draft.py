@@ -1,17 +1,18 @@
 """A kernel and its launch in the host's own words, before it is known which argument is which matrix or size."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemmviz.launch.formula import evaluate
+from gemmviz.launch.restated import restated
+from gemmviz.launch.words import names_in, renamed
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER, Parameter
 from gemmviz.model.outline import ArgumentOutline, BufferOutline, KernelOutline, LaunchOutline, ParameterOutline
 
 ParameterKind = Literal["pointer", "whole", "real", "flag", "other"]
-_WORD = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*|\d+)(?![\w.(])")
 _RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
 _KINDS: dict[str, ParameterKind] = {
     **dict.fromkeys(("int", "unsigned", "long", "short", "size_t", "char", "ptrdiff_t"), "whole"),
@@ -40,7 +41,8 @@ class Draft:
     """A launch in the host's words.
 
     ``sizes``: names, or numbers, of the host that stand for sizes; ``macros``: those of them that are macros, which the kernel
-    may use too; ``tiles``: tile sizes with the values that the file gives them.
+    may use too; ``tiles``: tile sizes with the values that the file gives them; ``values``: those of the sizes, where the host
+    code tells; ``allowed_shared_bytes``: dynamic shared memory that the host code asks for, "" if it doesn't.
     """
 
     entry: str
@@ -51,6 +53,8 @@ class Draft:
     sizes: tuple[str, ...]
     macros: tuple[str, ...]
     tiles: tuple[Parameter, ...]
+    values: tuple[tuple[str, int], ...] = ()
+    allowed_shared_bytes: str = ""
 
     @property
     def pointers(self) -> tuple[DraftParameter, ...]:
@@ -61,19 +65,9 @@ class Draft:
         return {tile.name: tile.default for tile in self.tiles}
 
 
-def names_in(formulas: Iterable[str]) -> list[str]:
-    """Names and whole numbers in formulas, each once, in order."""
-    return list(dict.fromkeys(word for formula in formulas for word in _WORD.findall(formula)))
-
-
-def renamed(formula: str, names: Mapping[str, str]) -> str:
-    """The formula with some of its names and numbers replaced."""
-    return _WORD.sub(lambda match: names.get(match[0], match[0]), formula)
-
-
 def draft_of(kernel: KernelOutline, launch: LaunchOutline) -> Draft:
     """The draft of a kernel and one of its launches."""
-    return _Drafting(kernel, launch).draft()
+    return _Drafting(*restated(kernel, launch)).draft()
 
 
 class _Drafting:
@@ -106,6 +100,8 @@ class _Drafting:
             sizes=tuple(sizes),
             macros=tuple(each for each in sizes if each in self.macros),
             tiles=tuple(Parameter(each, self.known[each]) for each in tiles),
+            values=tuple((each, self.known[each]) for each in sizes if each in self.known),
+            allowed_shared_bytes=renamed(launch.allowed_shared_bytes, fixed),
         )
 
     def _may_be_size(self, word: str, arguments: list[str]) -> bool:

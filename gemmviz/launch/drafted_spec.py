@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gemmviz.launch.draft import Draft, DraftParameter, renamed
+from gemmviz.launch.draft import Draft, DraftParameter
 from gemmviz.launch.roles import Roles
+from gemmviz.launch.words import renamed
 from gemmviz.model.kernel import KernelSpec, ProjectFile, Requirement
 from gemmviz.model.problem import Problem
 

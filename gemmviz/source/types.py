@@ -133,9 +133,11 @@ class Void:
 
 
 def scalar_of(element: "CType") -> Scalar:
-    """The scalar type itself, or that of a vector's components."""
+    """The scalar type itself, or that of a vector's components or an array's elements."""
     if isinstance(element, VectorType):
         return element.scalar
+    if isinstance(element, ArrayType):
+        return scalar_of(element.element)
     assert isinstance(element, Scalar)
     return element
 
