@@ -76,6 +76,8 @@ class _Drafting:
     def __init__(self, kernel: KernelOutline, launch: LaunchOutline) -> None:
         self.kernel, self.launch = kernel, launch
         self.macros = frozenset(each.name for each in launch.names if each.kind == "macro")
+        self.constants = frozenset(each.name for each in launch.names if each.kind == "global")
+        self.in_buffers = frozenset(names_in(each.bytes for each in launch.buffers))
         self.known = {name: int(value) for name, value in launch.values.items() if _is_whole(value)}
         self.parameters = _parameters(kernel, launch)
         whole = [each.argument for each in self.parameters if each.kind == "whole"]
@@ -89,11 +91,12 @@ class _Drafting:
         sizes = [each for each in dict.fromkeys((*self.passed, *used)) if each not in templates and self._is_size(each)]
         others = [each for each in dict.fromkeys((*templates, *used, *self.passed)) if each not in sizes]
         tiles = [each for each in others if self._is_tile(each) and (each in self.macros or each in templates)]
-        fixed = {each: str(self.known[each]) for each in others if each not in tiles and each in self.known}
+        numbers = [each for each in self.known if each not in sizes and each not in tiles]
+        fixed = {each: str(self.known[each]) for each in numbers}
         arguments = ", ".join(renamed(each, fixed) for each in launch.template_arguments)
         return Draft(
             entry=f"{self.kernel.name}<{arguments}>" if arguments else self.kernel.name,
-            parameters=tuple(replace(each, argument=renamed(each.argument, fixed)) for each in self.parameters),
+            parameters=tuple(_with_numbers(each, fixed) for each in self.parameters),
             block=tuple(renamed(each, fixed) for each in launch.block),
             grid=tuple(renamed(each, fixed) for each in launch.grid),
             shared_bytes=renamed(launch.shared_bytes, fixed),
@@ -112,11 +115,15 @@ class _Drafting:
         return 0 < self.known.get(name, 0) <= LARGEST_NUMBER and name.isidentifier() and name not in _RESERVED
 
     def _is_size(self, name: str) -> bool:
-        """Whether a name stands for a size: the grid grows with it, or it is passed and the grid doesn't depend on it."""
+        """Whether a name stands for a size: it is passed, or the grid grows with it and memory or the kernel may too. A constant
+        of the file isn't one, unless it is passed: the kernel can't have another value.
+        """
         growth = self._growth(name)
         if growth < 0 or (name in names_in(self.launch.block) and growth == 0 and name not in self.passed):
             return False
-        return growth > 0 or name in self.passed or name not in self.known
+        if name in self.passed or name not in self.known:
+            return True
+        return growth > 0 and (name in self.macros or name in self.in_buffers) and name not in self.constants
 
     def _growth(self, name: str) -> int:
         """1 if the grid has more blocks for a larger ``name``, -1 if fewer, 0 if as many."""
@@ -143,7 +150,14 @@ def shape_formula(pointer: DraftParameter, draft: Draft) -> str:
     if buffer is None or not buffer.bytes or not buffer.element_bytes:
         return ""
     names = [each for each in names_in([buffer.bytes]) if not each.isdecimal()]
-    return f"({buffer.bytes}) / {buffer.element_bytes}" if names and known.issuperset(names) else ""
+    return f"({buffer.bytes}) / {buffer.element_bytes}" if known.issuperset(names) else ""
+
+
+def _with_numbers(parameter: DraftParameter, fixed: Mapping[str, str]) -> DraftParameter:
+    """A parameter whose formulas have numbers in place of names with known values."""
+    buffer = parameter.buffer
+    buffer = None if buffer is None else replace(buffer, bytes=renamed(buffer.bytes, fixed))
+    return replace(parameter, argument=renamed(parameter.argument, fixed), buffer=buffer)
 
 
 def _is_whole(value: float) -> bool:

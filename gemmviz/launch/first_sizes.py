@@ -10,6 +10,7 @@ from gemmviz.model.problem import Problem
 
 _MOST, _MOST_WHOLE, _USUAL, _LARGE_TILE = 4096, 128, 8, 32
 _MOST_STEPS = 1 << 22  # of the threads of a run that tries roles, all sizes multiplied
+_LEAST = 2  # a matrix with one row or column looks like a vector
 _APART = (2, 1, 3)  # tiles along the first, second, third size, so that all sizes differ
 _SHIFTED = (1, 2, 2)
 _MANY = (8, 4, 2)
@@ -58,7 +59,7 @@ def first_problem(kernel: KernelSpec) -> Problem:
 
 def _first(unit: int, tried: int) -> int:
     if unit <= 1:
-        return min(tried, _USUAL)
+        return max(min(tried, _USUAL), _LEAST)
     return 2 * unit if unit <= _LARGE_TILE else unit
 
 
@@ -67,7 +68,7 @@ def _scaled(units: Mapping[str, int], factors: tuple[int, ...]) -> Sizes:
     sizes: Sizes = {}
     for (name, unit), factor in zip(units.items(), (*factors, *(1 for _ in units)), strict=False):
         size = factor * unit
-        while size in sizes.values():
+        while size in sizes.values() or size < _LEAST:
             size += unit
         sizes[name] = size
     return sizes
@@ -80,6 +81,8 @@ def _problem(kernel: KernelSpec, sizes: Sizes) -> Problem | None:
         for size, other in ties:
             if size in sizes and other in sizes:
                 sizes = {**sizes, size: max(sizes[size], sizes[other]), other: max(sizes[size], sizes[other])}
+    if any(size < _LEAST for name, size in sizes.items() if name not in _OWN_SIZES):
+        return None
     try:
         return Problem.of_flat({**kernel.problem.to_flat(), **sizes})
     except SettingError:

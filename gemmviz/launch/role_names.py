@@ -45,7 +45,7 @@ KIND_WORDS = {
     "convolution": "conv",
     "convolution_1d": "conv",
     "softmax": "softmax",
-    "multiply": "mul gemm matmul mm dot",
+    "multiply": "mul gemm matmul mm",
 }
 
 

@@ -173,7 +173,9 @@ class _Search:
         if attempt is None or kernel.name in self.refusals:
             return None
         try:
-            spec = likeliest(self.source, attempt.draft, attempt.given) or unchecked(self.source, attempt.draft, attempt.given)
+            spec = likeliest(self.source, attempt.draft, attempt.given)
+            if spec is None or not (spec.problem.is_multiply or attempt.given.kind):  # what only a name says may be wrong
+                spec = unchecked(self.source, attempt.draft, attempt.given) or spec
         except SourceError as error:
             self.refusals[kernel.name] = error
             return None

@@ -15,6 +15,7 @@ from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import can_run, device_for, setup_for
 from gemmviz.launch.role_names import KIND_WORDS
 from gemmviz.launch.roles import Roles, candidates
+from gemmviz.launch.words import renamed
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
@@ -31,7 +32,8 @@ from gemmviz.run.cpu.simt.interpret import Binding, interpret
 from gemmviz.source.program import program_for
 
 _BUDGET_S = 5.0
-_UNCHECKED_SIZE = 64
+_UNCHECKED_SIZES = (64, 16, 256, 0, 1024)  # 0 stands for what the host code passes
+_UNCHECKED_S, _ROOMY = 1.0, 4
 _MOST_AT_FIRST = 24  # candidates at the first sizes, before larger sizes are tried
 _MOST_THREADS = 1 << 15
 _LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
@@ -103,23 +105,40 @@ def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
 
 
 def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:
-    """The spec of a kernel whose problem isn't known: its arrays have the sizes that the host code gives them, and its result
-    isn't checked. None if the size of an array isn't known. Raises SourceError for a kernel that can't be read.
+    """The spec of a kernel whose problem isn't known, at sizes where it runs: its arrays have the sizes that the host code gives
+    them, or as many elements as the product of all sizes, and its result isn't checked. None if it runs at none of the sizes
+    tried. Raises SourceError for a kernel that can't be read.
     """
-    sizes = {name: _UNCHECKED_SIZE for name in draft.sizes if name.isidentifier()}
-    shapes = {each.name: (shape_formula(each, draft),) for each in draft.pointers}
-    if len(sizes) != len(draft.sizes) or not shapes or not all(formula for (formula,) in shapes.values()):
+    names = [_plain_name(each) for each in draft.sizes]
+    if not draft.pointers or len(set(names)) < len(names):
         return None
-    outputs = tuple(each.name for each in draft.pointers if not each.is_const)
-    try:
-        problem = Problem(kind=NONE, arrays=shapes, outputs=outputs, **sizes)
-    except SettingError:
-        return None
+    everything = " * ".join(names) or "1"
     reals = tuple(1.0 for each in draft.parameters if each.kind == "real")
-    roles = Roles(NONE, tuple(shapes), draft.sizes, reals)
-    spec = given.applied(spec_of(source, draft, roles, problem))
-    program_for(spec, setup_for(spec).definitions)
-    return spec
+    roles = Roles(NONE, tuple(_plain_name(each.name) for each in draft.pointers), tuple(names), reals)
+    for size in _UNCHECKED_SIZES:
+        values = dict(draft.values)
+        sizes = {name: size or values.get(each, _UNCHECKED_SIZES[0]) for name, each in zip(names, draft.sizes, strict=True)}
+        for shape in ("", f"({everything}) * {_ROOMY}"):
+            shapes = {
+                name: (renamed(shape or shape_formula(each, draft) or everything, dict(zip(draft.sizes, names, strict=True))),)
+                for name, each in zip(roles.arrays, draft.pointers, strict=True)
+            }
+            outputs = tuple(name for name, each in zip(roles.arrays, draft.pointers, strict=True) if not each.is_const)
+            try:
+                spec = given.applied(spec_of(source, draft, roles, Problem(kind=NONE, arrays=shapes, outputs=outputs, **sizes)))
+                setup = setup_for(spec)
+                program_for(spec, setup.definitions)
+                if can_run(setup) and trial_of(setup, time.monotonic() + _UNCHECKED_S) is not None:
+                    return spec
+            except (SettingError, KernelFault):
+                continue
+    return None
+
+
+def _plain_name(size: str) -> str:
+    """A size of the host as a name of a problem's size."""
+    name = size.replace(".", "_")
+    return name if name.isidentifier() else f"size_{name}"
 
 
 def read_text_of(source: KernelText, draft: Draft) -> None:
