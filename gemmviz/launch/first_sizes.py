@@ -10,6 +10,7 @@ from gemmviz.model.problem import Problem
 
 _MOST, _MOST_WHOLE, _USUAL, _LARGE_TILE = 4096, 128, 8, 32
 _MOST_STEPS = 1 << 22  # of the threads of a run that tries roles, all sizes multiplied
+_VECTOR = 64  # elements of a vector that the grid doesn't cut
 _LEAST = 2  # a matrix with one row or column looks like a vector
 _APART = (2, 1, 3)  # tiles along the first, second, third size, so that all sizes differ
 _SHIFTED = (1, 2, 2)
@@ -30,8 +31,10 @@ def units_of(kernel: KernelSpec) -> Sizes:
     }
 
 
-def trial_problems(kernel: KernelSpec) -> Iterator[Problem]:
-    """Problems to try roles at, small ones first, with sizes that differ where the launch allows."""
+def trial_problems(kernel: KernelSpec, own: Mapping[str, int]) -> Iterator[Problem]:
+    """Problems to try roles at, small ones first, with sizes that differ where the launch allows. ``own``: sizes in the host
+    code, which are tried too.
+    """
     units = {name: unit or _USUAL for name, unit in units_of(kernel).items()}
     whole = math.lcm(*(each for each in units.values() if each <= _MOST_WHOLE))
     wholes = dict.fromkeys(units, whole)
@@ -40,6 +43,7 @@ def trial_problems(kernel: KernelSpec) -> Iterator[Problem]:
         _scaled(units, _APART),
         _scaled({name: math.lcm(unit, whole) if name == "K" else unit for name, unit in units.items()}, _SHIFTED),
         _scaled(wholes, _APART),
+        {**units, **own},
         _scaled(units, _MANY),
         *(dict.fromkeys(units, side) for side in (whole, 2 * whole, 64)),
     ):
@@ -54,12 +58,15 @@ def first_problem(kernel: KernelSpec) -> Problem:
     own problem is one that suits it.
     """
     units = units_of(kernel)
-    return _problem(kernel, {name: _first(unit, kernel.problem.sizes[name]) for name, unit in units.items()}) or kernel.problem
+    vectors = [size.name for size in kernel.problem.kind.sizes if size.dimension > 1]
+    sizes = {name: _first(unit, _VECTOR if name in vectors else kernel.problem.sizes[name]) for name, unit in units.items()}
+    return _problem(kernel, sizes) or kernel.problem
 
 
 def _first(unit: int, tried: int) -> int:
+    """The first extent along a size: of tiles of ``unit`` elements, or else at most what was ``tried``."""
     if unit <= 1:
-        return max(min(tried, _USUAL), _LEAST)
+        return tried if tried == _VECTOR else _USUAL
     return 2 * unit if unit <= _LARGE_TILE else unit
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.launch.draft import Draft, shape_formula
-from gemmviz.launch.drafted_spec import KernelText, spec_of
+from gemmviz.launch.drafted_spec import KernelText, problem_of, spec_of
 from gemmviz.launch.first_sizes import first_problem, trial_problems
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import can_run, device_for, setup_for
@@ -100,7 +100,7 @@ def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
     roles = None if kind is None else next(candidates(draft, kind), None)
     if kind is None or roles is None:
         return None
-    spec = given.applied(spec_of(source, draft, roles, Problem(kind=kind.name)))
+    spec = given.applied(spec_of(source, draft, roles, problem_of(source, draft, roles)))
     return replace(spec, problem=first_problem(spec))
 
 
@@ -176,8 +176,11 @@ class _Search:
         outputs = {array.name for array in PROBLEM_KINDS[roles.kind].arrays if array.is_output}
         if self.written and {roles.arrays[number] for number in self.written} != outputs:
             return None
-        spec = self.given.applied(spec_of(self.source, self.draft, roles, Problem(kind=roles.kind)))
-        problem = next(islice(trial_problems(spec), round_number, None), None)
+        spec = self.given.applied(spec_of(self.source, self.draft, roles, problem_of(self.source, self.draft, roles)))
+        values = dict(self.draft.values)
+        own = {size: values[name] for name, size in zip(self.draft.sizes, roles.sizes, strict=True) if name in values}
+        own = {size: value for size, value in own.items() if size in spec.problem.sizes}
+        problem = next(islice(trial_problems(spec, own), round_number, None), None)
         trial = None if problem is None else self._run(spec, problem)
         if trial is None or problem is None:
             return None
