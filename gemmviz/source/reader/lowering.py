@@ -23,6 +23,8 @@ from gemmviz.source.nodes import (
     Convert,
     Deref,
     Expr,
+    FunctionParameter,
+    KernelArgument,
     LoopPlace,
     NamedSlot,
     Offset,
@@ -85,6 +87,8 @@ class Lowering:
     types: Types = field(init=False)
     symbols: dict[int, Symbol] = field(default_factory=dict)
     slots: int = 0
+    parameters: list[FunctionParameter] = field(default_factory=list)
+    arguments: list[KernelArgument] = field(default_factory=list)
     accesses: list[AccessPlace] = field(default_factory=list)
     loops: list[LoopPlace] = field(default_factory=list)
     shared: list[SharedArray] = field(default_factory=list)
