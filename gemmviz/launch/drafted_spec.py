@@ -32,7 +32,11 @@ def spec_of(
 ) -> KernelSpec:
     """The spec of a draft with these roles. The formulas of the host are those of M, N, K and the parameters."""
     names = dict(zip(draft.sizes, roles.sizes, strict=True))
-    own = [each for each in text_sizes(source.text) if each.size in problem.sizes and each.size not in roles.size_names]
+    given = {size for name, size in names.items() if name not in draft.macros}
+    own = [
+        each for each in text_sizes(source.text)
+        if each.size in problem.sizes and each.size not in given and (FILTER_WIDTH not in given or each.size != "radius")
+    ]  # fmt: skip
     arrays = iter(roles.arrays)
     reals = iter(roles.reals)
     return KernelSpec(
@@ -51,8 +55,11 @@ def spec_of(
         column_major=column_major,
         problem=problem,
         size_macros=(
-            *((name, names[name]) for name in draft.macros),
-            *((each.name, each.size) for each in own if each.follows and each.name not in draft.tile_values),
+            *((name, names[name]) for name in draft.macros if names[name] in problem.sizes),
+            *(
+                (each.name, each.size) for each in own
+                if each.follows and each.name not in (*draft.tile_values, *draft.macros)
+            ),
         ),
         parameter_names=tuple(each.name for each in draft.parameters),
         own_name=source.own_name,

@@ -95,7 +95,7 @@ def _size_choices(draft: Draft, kind: ProblemKind, needed: list[str]) -> list[tu
 
 def _options(draft: Draft, size: str, names: list[str], needed: list[str]) -> list[str]:
     """What one of many sizes may stand for: all sizes of the problem, or only those that its names suggest if there are many."""
-    if "radius" in needed and size not in draft.macros:
+    if "radius" in needed and (size not in draft.macros or size_of_width(size)):
         needed = [*needed, FILTER_WIDTH]
     if len(draft.sizes) <= _MANY:
         return needed

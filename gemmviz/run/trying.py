@@ -1,5 +1,6 @@
 """Finds the roles of a launch's arguments by running the kernel with one assignment after the other until C is right."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.launch.draft import Draft, shape_formula
+from gemmviz.launch.draft import Draft, DraftParameter, shape_formula
 from gemmviz.launch.drafted_spec import KernelText, problem_of, spec_of
 from gemmviz.launch.first_sizes import first_problem, trial_problems
 from gemmviz.launch.given_launch import GivenLaunch
@@ -29,7 +30,9 @@ from gemmviz.run.cpu.executor import bound, contents_of
 from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
+from gemmviz.source.nodes import FunctionParameter, Program
 from gemmviz.source.program import program_for
+from gemmviz.source.types import PointerType, Scalar
 
 _BUDGET_S = 5.0
 _UNCHECKED_SIZES = (64, 16, 256, 0, 1024)  # 0 stands for what the host code passes
@@ -71,6 +74,7 @@ def find_roles(
 
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
+    draft = completed(source, draft)
     search = _Search(source, draft, given, time.monotonic() + budget_s, cancelled)
     kinds = [kind for kind in kinds_of(draft) if given.kind in ("", kind.name)]
     first = [] if likely is None else [likely]
@@ -94,6 +98,7 @@ def kinds_of(draft: Draft) -> list[ProblemKind]:
 
 def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:
     """The spec with the likeliest roles, whose result may be wrong; None for a kernel whose name and arrays fit no problem."""
+    draft = completed(source, draft)
     kind = next(
         (each for each in kinds_of(draft) if given.kind == each.name or (not given.kind and _suggests(draft, each))), None
     )
@@ -109,6 +114,7 @@ def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
     them, or as many elements as the product of all sizes, and its result isn't checked. None if it runs at none of the sizes
     tried. Raises SourceError for a kernel that can't be read.
     """
+    draft = completed(source, draft)
     names = [_plain_name(each) for each in draft.sizes]
     if not draft.pointers or len(set(names)) < len(names):
         return None
@@ -137,16 +143,42 @@ def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
 
 def _plain_name(size: str) -> str:
     """A size of the host as a name of a problem's size."""
-    name = size.replace(".", "_")
+    name = re.sub(r"\W+", "_", size).strip("_")
     return name if name.isidentifier() else f"size_{name}"
+
+
+def completed(source: KernelText, draft: Draft) -> Draft:
+    """The draft with a parameter for everything that the kernel gets from outside: also for variables that the host fills.
+
+    Raises SourceError for a kernel that can't be read.
+    """
+    own = {each.name: each for each in draft.parameters}
+    parameters = tuple(own.get(each.name) or _global(each) for each in _program_of(source, draft).parameters)
+    sizes = [each.argument for each in parameters if each.argument.isidentifier() and each.name not in own]
+    return replace(draft, parameters=parameters, sizes=tuple(dict.fromkeys((*draft.sizes, *sizes))))
+
+
+def _global(parameter: FunctionParameter) -> DraftParameter:
+    """A variable of the file that the host fills."""
+    match parameter.type:
+        case PointerType():
+            return DraftParameter(parameter.name, "pointer", is_const=True)
+        case Scalar(is_float=True):
+            return DraftParameter(parameter.name, "real")
+    name = _plain_name(parameter.name)
+    return DraftParameter(parameter.name, "whole", argument=name if name.isidentifier() else "1")
 
 
 def read_text_of(source: KernelText, draft: Draft) -> None:
     """Raises SourceError if the kernel of a draft can't be read."""
+    _program_of(source, draft)
+
+
+def _program_of(source: KernelText, draft: Draft) -> Program:
     empty = replace(draft, parameters=())
     roles = Roles(MULTIPLY, (), tuple("N" for _ in draft.sizes))
     spec = spec_of(source, empty, roles, Problem(kind=MULTIPLY))
-    program_for(spec, setup_for(spec).definitions)
+    return program_for(spec, setup_for(spec).definitions)
 
 
 def _suggests(draft: Draft, kind: ProblemKind) -> bool:
