@@ -12,7 +12,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER, Parameter
 from gemmviz.model.outline import ArgumentOutline, BufferOutline, KernelOutline, LaunchOutline, ParameterOutline
 
-ParameterKind = Literal["pointer", "whole", "real", "flag", "other"]
+ParameterKind = Literal["pointer", "whole", "real", "flag", "other", "null"]
 _RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
 _KINDS: dict[str, ParameterKind] = {
     **dict.fromkeys(("int", "unsigned", "long", "short", "size_t", "char", "ptrdiff_t"), "whole"),
@@ -25,8 +25,8 @@ _LEAST_LITERAL = 8  # a smaller number among the arguments is no size
 
 @dataclass(frozen=True, slots=True)
 class DraftParameter:
-    """A parameter of the kernel and the formula that the launch passes, "" if none is known. ``buffer``: the memory behind a
-    pointer.
+    """A parameter of the kernel and the formula that the launch passes, "" if none is known. ``kind`` "null": a pointer that is
+    passed as null; ``buffer``: the memory behind a pointer.
     """
 
     name: str
@@ -115,8 +115,8 @@ class _Drafting:
         return 0 < self.known.get(name, 0) <= LARGEST_NUMBER and name.isidentifier() and name not in _RESERVED
 
     def _is_size(self, name: str) -> bool:
-        """Whether a name stands for a size: it is passed, or the grid grows with it and memory or the kernel may too. A constant
-        of the file isn't one, unless it is passed: the kernel can't have another value.
+        """Whether a name stands for a size: it is passed, or the grid grows with it and memory or the kernel may too. A
+        constant of the file isn't one, unless it is passed: the kernel can't have another value.
         """
         growth = self._growth(name)
         if growth < 0 or (name in names_in(self.launch.block) and growth == 0 and name not in self.passed):
@@ -174,6 +174,8 @@ def _parameter(
     parameter: ParameterOutline, argument: ArgumentOutline | None, buffers: Mapping[str, BufferOutline]
 ) -> DraftParameter:
     if parameter.is_pointer:
+        if argument is not None and argument.kind == "pointer" and not argument.buffer:
+            return DraftParameter(parameter.name, "null", parameter.is_const)
         buffer = None if argument is None else buffers.get(argument.buffer, BufferOutline(argument.buffer))
         return DraftParameter(parameter.name, "pointer", parameter.is_const, buffer=buffer)
     formula = "" if argument is None or argument.kind != "value" else argument.formula

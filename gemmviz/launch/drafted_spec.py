@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gemmviz.launch.draft import Draft, DraftParameter
 from gemmviz.launch.roles import FILTER_WIDTH, Roles
 from gemmviz.launch.text_sizes import text_sizes
 from gemmviz.launch.words import renamed
-from gemmviz.model.kernel import KernelSpec, ProjectFile, Requirement
+from gemmviz.model.kernel import NULL_POINTER, KernelSpec, ProjectFile, Requirement
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import PROBLEM_KINDS
 
@@ -70,7 +71,7 @@ def spec_of(
 
 def problem_of(source: KernelText, draft: Draft, roles: Roles) -> Problem:
     """The problem of the roles: with the sizes that the text or the host code fixes, and the kind's own for all others."""
-    numbers: dict[str, int] = {}
+    numbers: dict[str, Any] = {}
     kind = PROBLEM_KINDS[roles.kind]
     names = {size.name for size in kind.sizes}
     values = dict(draft.values)
@@ -87,6 +88,8 @@ def _argument(parameter: DraftParameter, names: Mapping[str, str], arrays: Itera
     match parameter.kind:
         case "pointer":
             return next(arrays)
+        case "null":
+            return NULL_POINTER
         case "real":
             return f"{next(reals):g}"
     return _FLAGS.get(parameter.argument, renamed(parameter.argument, names))

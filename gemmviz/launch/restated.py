@@ -1,4 +1,4 @@
-"""Launches restated for a draft: structs member by member, each size by a name of its own, and grids as formulas of the sizes."""
+"""Launches restated for a draft: structs member by member, each size by its own name, and grids as formulas of sizes."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -49,8 +49,8 @@ def _free(name: str, known: set[str]) -> str:
 
 
 def _products_named(kernel: KernelOutline, launch: LaunchOutline) -> LaunchOutline:
-    """The launch with a name for each argument that is computed from names which nothing else is passed as: ``Width`` in place of
-    ``TILE * TILE``, wherever the launch uses it.
+    """The launch with a name for each argument that is computed from names which nothing else is passed as: ``Width`` in
+    place of ``TILE * TILE``, wherever the launch uses it.
     """
     plain = {each.formula for each in launch.arguments if each.kind == "value" and each.formula.isidentifier()}
     for parameter, argument in zip(kernel.parameters, launch.arguments, strict=False):
@@ -119,5 +119,3 @@ def _blocks_for(launch: LaunchOutline, kernel: KernelOutline, axis: int, extent:
             if -(-launch.values[formula] // tile) == blocks:
                 return f"ceil_div({formula}, {tile})"
     return ""
-
-

@@ -20,11 +20,15 @@ ARRAY_NAMES = {
     "y": _RESULTS,
 }
 _ROWS = "m rows row height h numrows numcrows numarows rowsa arows rowa ra ha heighta hc rowsc crows mm dimm am cm ny heightc"
-_COLUMNS = "n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc colsc nn dimn bn cn nx widthc outfeatures"
+_COLUMNS = (
+    "n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc "
+    "colsc nn dimn bn cn nx widthc outfeatures"
+)
 SIZE_NAMES = {
     "M": _ROWS,
     "N": _COLUMNS,
-    "K": "k inner common depth numacolumns numbrows numacols colsa acols cola ca wa widtha rowsb brows rowb hb kk dimk ak bk heightb infeatures",
+    "K": "k inner common depth numacolumns numbrows numacols colsa acols cola ca wa widtha "
+    "rowsb brows rowb hb kk dimk ak bk heightb infeatures",
     "rows": _ROWS,
     "columns": _COLUMNS,
     "n": "n size width length len count num numelements elements total",

@@ -14,6 +14,7 @@ _MANY, _LIKELY = 6, 2  # more sizes than this have only the likeliest roles
 _UNLIKELY, _SPOKEN_AGAINST = 2, 6
 _MOST_CANDIDATES = 4000
 _STRIDES = ("stride", "ld", "pitch", "leading")
+_ADDED = ("c", "cin", "csrc", "source", "src", "residual", "res", "z", "add", "addend", "acc", "d")
 _OWN = ("radius", "bins", "batch")  # sizes that no launch ties to others
 FILTER_WIDTH = "(2 * radius + 1)"
 
@@ -39,7 +40,7 @@ class Roles:
 
 def candidates(draft: Draft, kind: ProblemKind) -> Iterator[Roles]:
     """Roles for the arguments of a draft in a problem of this kind, likeliest first; none if the kind has other arrays."""
-    if len(draft.pointers) != len(kind.arrays):
+    if not fits(draft, kind):
         return
     needed = [size.name for size in kind.sizes if not size.is_optional or _counts(draft, size.name)]
     ranked: list[tuple[float, int, Roles]] = []
@@ -50,10 +51,26 @@ def candidates(draft: Draft, kind: ProblemKind) -> Iterator[Roles]:
     yield from (roles for _, _, roles in sorted(ranked, key=lambda each: each[:2]))
 
 
+def fits(draft: Draft, kind: ProblemKind) -> bool:
+    """Whether a draft has as many pointers as a kind has arrays, or one more in a multiplication that adds what it reads."""
+    more = len(draft.pointers) - len(kind.arrays)
+    return more == 0 or (more == 1 and kind.name == "multiply" and any(map(_may_be_added, draft.pointers)))
+
+
+def _may_be_added(pointer: DraftParameter) -> bool:
+    """Whether a pointer may be to a matrix that is added to the product, as C in D = A B + C."""
+    return pointer.is_const and bare_name(pointer.name) in _ADDED
+
+
 def _orders(draft: Draft, kind: ProblemKind) -> list[tuple[float, tuple[str, ...]]]:
-    """The arrays of the pointers, in order."""
+    """The arrays of the pointers, in order. One pointer more, to what is read only, gets the output, as C in D = A B + C."""
     names = [array.name for array in kind.arrays]
-    orders = [(_cost_of_order(draft, kind, order), order) for order in itertools.permutations(names)]
+    every = [order for order in itertools.permutations(names)]
+    if len(draft.pointers) > len(names):
+        extra = [place for place, each in enumerate(draft.pointers) if _may_be_added(each)]
+        outputs = [array.name for array in kind.arrays if array.is_output]
+        every = [(*order[:place], outputs[0], *order[place:]) for place in extra for order in every]
+    orders = [(_cost_of_order(draft, kind, order), order) for order in every]
     return sorted(orders, key=lambda each: each[0])
 
 
@@ -94,7 +111,7 @@ def _size_choices(draft: Draft, kind: ProblemKind, needed: list[str]) -> list[tu
 
 
 def _options(draft: Draft, size: str, names: list[str], needed: list[str]) -> list[str]:
-    """What one of many sizes may stand for: all sizes of the problem, or only those that its names suggest if there are many."""
+    """What one of the sizes may stand for: all sizes of the problem, or what its names suggest if there are many of them."""
     if "radius" in needed and (size not in draft.macros or size_of_width(size)):
         needed = [*needed, FILTER_WIDTH]
     if len(draft.sizes) <= _MANY:

@@ -1,4 +1,4 @@
-"""Sizes that a kernel's text fixes itself, as macros or constants: the radius of a stencil or filter, the bins of a histogram."""
+"""Sizes that a kernel's text fixes itself, by macros or constants: a filter's radius, a histogram's bins."""
 
 import re
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from gemmviz.model.kernel import Requirement
 
 _DEFINED = re.compile(
-    r"^[ \t]*(?:(?P<macro>#[ \t]*define[ \t]+)|(?:static |const |constexpr |unsigned |int |size_t )*(?:int|size_t|unsigned)[ \t]+)"
-    r"(?P<name>\w+)[ \t=]+\(?(?P<value>\d+)\)?[ \t]*;?[ \t]*(?://.*|/\*.*)?\r?$",
+    r"^[ \t]*(?:(?P<macro>#[ \t]*define[ \t]+)|(?:static |const |constexpr |unsigned |int |size_t )*"
+    r"(?:int|size_t|unsigned)[ \t]+)(?P<name>\w+)[ \t=]+\(?(?P<value>\d+)\)?[ \t]*;?[ \t]*(?://.*|/\*.*)?\r?$",
     re.MULTILINE,
 )
 _WHAT = r"(?:mask|filter|kernel|conv\w*|stencil)"

@@ -80,6 +80,11 @@ def _by_launch(kernels: list[KernelOutline], outline: FileOutline) -> list[Kerne
     return sorted(kernels, key=lambda each: launched.index(each.name) if each.name in launched else len(launched))
 
 
+def _is_plain(spec: KernelSpec, draft: Draft) -> bool:
+    """Whether a spec multiplies, and has a pointer for each matrix."""
+    return spec.problem.is_multiply and len(draft.pointers) == len(spec.problem.arrays)
+
+
 class _Search:
     """Tries the launches of some kernels until a result is right."""
 
@@ -164,7 +169,7 @@ class _Search:
         if found is None:
             return None
         self.remembered.add(self.source, attempt.draft, found.roles)
-        origin: LaunchOrigin = "given" if self.given else "guessed" if attempt.is_guess else "read"
+        origin: LaunchOrigin = "given" if self.given.describes else "guessed" if attempt.is_guess else "read"
         return replace(found.spec, launch_from=origin)
 
     def _likeliest(self, kernel: KernelOutline) -> KernelSpec | None:
@@ -174,12 +179,12 @@ class _Search:
             return None
         try:
             spec = likeliest(self.source, attempt.draft, attempt.given)
-            if spec is None or not (spec.problem.is_multiply or attempt.given.kind):  # what only a name says may be wrong
+            if spec is None or not (_is_plain(spec, attempt.draft) or attempt.given.kind):  # what only a name says may be wrong
                 spec = unchecked(self.source, attempt.draft, attempt.given) or spec
         except SourceError as error:
             self.refusals[kernel.name] = error
             return None
-        return None if spec is None else replace(spec, launch_from="given" if self.given else "unsure")
+        return None if spec is None else replace(spec, launch_from="given" if self.given.describes else "unsure")
 
     def _check_readable(self) -> None:
         """Raises SourceError if the kernel can't be read, which matters more than that its launch is unknown."""

@@ -15,7 +15,7 @@ from gemmviz.launch.first_sizes import first_problem, trial_problems
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import can_run, device_for, setup_for
 from gemmviz.launch.role_names import KIND_WORDS
-from gemmviz.launch.roles import Roles, candidates
+from gemmviz.launch.roles import Roles, candidates, fits
 from gemmviz.launch.words import renamed
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, KernelFault, SettingError
@@ -92,7 +92,7 @@ def find_roles(
 
 def kinds_of(draft: Draft) -> list[ProblemKind]:
     """Kinds of problems with as many arrays as the draft has pointers: those that the kernel's name suggests first."""
-    kinds = [kind for kind in PROBLEM_KINDS.values() if kind.arrays and len(kind.arrays) == len(draft.pointers)]
+    kinds = [kind for kind in PROBLEM_KINDS.values() if kind.arrays and fits(draft, kind)]
     return sorted(kinds, key=lambda kind: not _suggests(draft, kind))
 
 
@@ -110,9 +110,9 @@ def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
 
 
 def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:
-    """The spec of a kernel whose problem isn't known, at sizes where it runs: its arrays have the sizes that the host code gives
-    them, or as many elements as the product of all sizes, and its result isn't checked. None if it runs at none of the sizes
-    tried. Raises SourceError for a kernel that can't be read.
+    """The spec of a kernel whose problem isn't known, at sizes where it runs: its arrays have the sizes that the host code
+    gives them, or as many elements as the product of all sizes, and its result isn't checked. None if it runs at none of the
+    sizes tried. Raises SourceError for a kernel that can't be read.
     """
     draft = completed(source, draft)
     names = [_plain_name(each) for each in draft.sizes]
@@ -217,6 +217,8 @@ class _Search:
         if trial is None or problem is None:
             return None
         if trial.column_major is None:
+            if len(set(roles.arrays)) < len(roles.arrays):
+                return None
             self.written |= {roles.arrays.index(name) for name in trial.written}
             return None
         spec = replace(spec, column_major=trial.column_major, problem=problem)
