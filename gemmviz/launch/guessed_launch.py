@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.tilings import tiled_launches
@@ -36,6 +37,26 @@ def launch_by_names(kernel: KernelOutline, tiles: Mapping[str, int]) -> LaunchOu
         ),
         buffers=tuple(BufferOutline(each.name) for each in kernel.parameters if each.is_pointer),
     )  # fmt: skip
+
+
+def completed(launch: LaunchOutline, kernel: KernelOutline, tiles: Mapping[str, int]) -> LaunchOutline:
+    """A launch whose arguments that can't be read are replaced by the parameters' own names."""
+    named = launch_by_names(kernel, tiles)
+    unread = [each for each in launch.unread if each.part.startswith("argument")]
+    if not unread and len(launch.arguments) == len(kernel.parameters):
+        return launch
+    taken = {each.name for each in launch.names}
+    given = (*launch.arguments, *named.arguments[len(launch.arguments) :])
+    return replace(
+        named,
+        template_arguments=launch.template_arguments or named.template_arguments,
+        arguments=tuple(own if each.kind == "unread" else each for each, own in zip(given, named.arguments, strict=False)),
+        grid=launch.grid,
+        block=launch.block,
+        shared_bytes=launch.shared_bytes or "0",
+        names=(*launch.names, *(each for each in named.names if each.name not in taken)),
+        buffers=(*launch.buffers, *named.buffers),
+    )
 
 
 def guesses(text: str, tiles: Mapping[str, int], sizes: tuple[str, ...]) -> Iterator[GivenLaunch]:

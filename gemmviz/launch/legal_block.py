@@ -3,8 +3,9 @@
 import math
 from dataclasses import replace
 
-from gemmviz.launch.draft import Draft, names_in, renamed
+from gemmviz.launch.draft import Draft
 from gemmviz.launch.formula import evaluate
+from gemmviz.launch.words import names_in, renamed
 from gemmviz.model.errors import GemmvizError
 
 _MOST_THREADS = 1024

@@ -78,6 +78,12 @@ READ = {
           return c;
         }}
         """,
+    "arguments of unknown types": f"""#include "tensor.hpp"
+        {NAIVE}
+        void run(const Tensor& a, const Tensor& b, Tensor& c, int M, int N, int K) {{
+          dim3 threads(16, 16), blocks((N + 15) / 16, (M + 15) / 16);
+          mm<<<blocks, threads, 0, context.stream()>>>(a.data<float>(), b.data<float>(), c.data<float>(), M, N, K);
+        }}""",
     "vectors of Thrust": f"""#include <thrust/device_vector.h>
         #include <thrust/host_vector.h>
         {NAIVE}

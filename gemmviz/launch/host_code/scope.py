@@ -74,7 +74,7 @@ class HostScope:
     @property
     def calls(self) -> list[HostCallCursor]:
         """Calls of the function, and of those around a lambda."""
-        calls: list[HostCall] = []
+        calls: list[HostCallCursor] = []
         function = self.function
         while function is not None:
             calls += function.calls
