@@ -11,6 +11,7 @@ from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.problem import Problem
 
 BLANK = re.compile(r"/\*\?\*/")  # a place for a student to fill in
+NULL_POINTER = "nullptr"  # among the args: a pointer that the kernel gets no array for
 LARGEST_NUMBER = 2**31 - 1  # a parameter is an int in C
 MOST_TEXT, _MOST_LINES, _LONGEST_LINE = 512 << 10, 20_000, 10_000
 _LONGEST_NAME, _LONGEST_SENTENCE, _LONGEST_DESCRIPTION, _LONGEST_FILE, _SHOWN = 255, 1000, 10_000, 4096, 60
