@@ -53,9 +53,27 @@ class LoopPlace:
 
 @dataclass(frozen=True, slots=True)
 class FunctionParameter:
+    """A number or pointer that a kernel gets from outside. ``argument`` is the index of the ``KernelArgument`` that it is part
+    of, ``offset`` the bytes in front of it there. A member of a struct is named "A.width".
+    """
+
     slot: int
     name: str
     type: CType
+    argument: int = 0
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KernelArgument:
+    """What the kernel in the file gets from outside, a whole struct for example: its bytes, and for a ``__constant__`` or
+    ``__device__`` variable without a value its name. ``is_array``: it holds the contents of an array, to which its parameter is
+    a pointer.
+    """
+
+    bytes: int
+    symbol: str = ""
+    is_array: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +98,7 @@ class HostCode:
 class Program:
     """A kernel in executable form, equal to itself only. ``notes`` are sentences about ignored code; ``held`` is the number of
     values that a thread may hold, in variables and in arrays of its own. ``opening``: the place where the kernel's body begins.
+    ``parameters`` are flat: one for each number and pointer in the ``arguments``.
     """
 
     name: str
@@ -94,6 +113,7 @@ class Program:
     held: int
     opening: Place
     host_code: tuple[HostCode, ...] = ()
+    arguments: tuple[KernelArgument, ...] = ()
 
     @property
     def phase_loop(self) -> int:

@@ -84,7 +84,7 @@ def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
     """Checks and times the real kernel, as it stands in its file."""
     compiled = nvrtc(work.unit)
     check_resources(compiled, work.launch, work.setup.kernel.file)
-    arguments = work.arguments
+    arguments = work.real_arguments
     check, reads_c = _check(compiled, work, arguments, timeout_s)
     timing = Stopwatch(nvrtc, timeout_s, work.setup.kernel.file, cancelled).time(launcher(compiled, work.launch, arguments))
     shared = compiled.shared_bytes + work.launch.shared_bytes
@@ -99,8 +99,10 @@ def _check(compiled: Compiled, work: Workload, arguments: list[Any], timeout_s: 
     checks = []
     for value in (np.nan, 0.0):
         work.reset_outputs(value)
+        work.fill_symbols(compiled)
         launch(compiled, work.launch, arguments)
         wait(timeout_s, work.setup.kernel.file)
+        work.fetch_symbols(compiled)
         checks.append(check_on_device(work))
         if checks[-1].passed or not work.can_be_poisoned:
             break

@@ -1,7 +1,6 @@
 """Lowers expressions: names, operators, subscripts, members, casts. Constants are folded."""
 
 from dataclasses import replace
-from math import prod
 
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
@@ -10,8 +9,6 @@ from gemmviz.source.nodes import (
     Const,
     Deref,
     Expr,
-    Extent,
-    Index,
     Logic,
     MakeVector,
     Offset,
@@ -22,21 +19,19 @@ from gemmviz.source.nodes import (
 )  # fmt: skip
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node
-from gemmviz.source.reader.initialisers import initialised, values_of
+from gemmviz.source.reader.global_names import global_name
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.literals import constant_of
-from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering, component_of, space_of
 from gemmviz.source.reader.objects import member
 from gemmviz.source.reader.places import designated
-from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, Symbol, Thing
+from gemmviz.source.reader.symbols import Thing
 from gemmviz.source.reader.syntax import bare, binary_symbol, unary_symbol
 from gemmviz.source.types import (
     BOOL,
     COMPONENTS,
     INT,
     LONG,
-    UINT,
     ArrayType,
     CType,
     PointerType,
@@ -46,8 +41,6 @@ from gemmviz.source.types import (
     promoted,
     units_of,
 )  # fmt: skip
-
-_BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 
 
 def unexposed(low: Lowering, node: Node) -> Expr | Thing:
@@ -77,57 +70,7 @@ def name(low: Lowering, node: Node) -> Expr | Thing:
 def designated_by(low: Lowering, declaration: RawCursor, node: Node) -> Expr | Thing:
     """The node of what a declaration means, used at ``node``."""
     symbol = low.symbols.get(declaration.first)
-    return _global(low, declaration, node) if symbol is None else designated(low, symbol, node)
-
-
-def _global(low: Lowering, declaration: RawCursor, node: Node) -> Expr | Thing:
-    """A name declared outside of functions: a constant, a built-in, or a function."""
-    named = low.cursors.name(declaration)
-    if declaration.kind in (k.FUNCTION_DECL, k.CXX_METHOD, k.FUNCTION_TEMPLATE):
-        return Thing(INT, Function(declaration))
-    if declaration.kind == k.ENUM_CONSTANT_DECL:
-        ctype, value = low.type_of(node), low.cursors.evaluated(node)
-        assert isinstance(ctype, Scalar)
-        assert value is not None
-        return constant_of(value, ctype)
-    if named == "warpSize" and low.cursors.is_stub(declaration):
-        return Const(INT, 32)
-    if named in _BUILT_IN and low.cursors.is_stub(declaration):
-        return MakeVector(VectorType(UINT, 3), tuple(_built_in(named, axis) for axis in range(3)))
-    symbol = _global_constant(low, declaration, node)
-    if symbol is None:
-        raise low.error(f"the value of {named} is not known before the kernel runs", node, id="unknown-name")
-    low.symbols[declaration.first] = symbol
-    return designated(low, symbol, node)
-
-
-def _global_constant(low: Lowering, declaration: RawCursor, node: Node) -> Symbol | None:
-    """The known value of a constant declared outside of functions: a number, or an array that every thread has a copy of."""
-    raw = low.cursors.lib.getCursorType(declaration)
-    ctype = low.type_in(raw, node)
-    is_const = low.types.is_const(raw)
-    if isinstance(ctype, Scalar):
-        value = low.cursors.lib.evaluated(declaration) if is_const else None
-        if value is None and is_const:
-            value = low.cursors.evaluated(node)
-        if value is not None:
-            return Constant(constant_of(value, ctype))
-    given = low.cursors.initialiser(declaration)
-    if given is None:
-        return None
-    if isinstance(ctype, ArrayType) and isinstance(ctype.element, Scalar | VectorType):
-        slot = local_array(
-            low, ctype.element, prod(ctype.dims), low.cursors.name(declaration), low.first, node, values_of(low, given, ctype)
-        )
-        return ArrayVariable(slot, ctype)
-    if is_const and isinstance(ctype, Scalar | VectorType):
-        constant = initialised(low, given, ctype)
-        return Constant(constant) if isinstance(constant, Const) else Alias(constant)
-    return None
-
-
-def _built_in(name: str, axis: int) -> Expr:
-    return Index(UINT, name == "blockIdx", axis) if name.endswith("Idx") else Extent(UINT, name == "gridDim", axis)
+    return global_name(low, declaration, node) if symbol is None else designated(low, symbol, node)
 
 
 def _unary(low: Lowering, node: Node) -> Expr | Thing:

@@ -28,7 +28,7 @@ from gemmviz.source.nodes import (
     Sequence,
     Stmt,
 )
-from gemmviz.source.program_parts import AccessPlace, LoopPlace, NamedSlot, SharedArray
+from gemmviz.source.program_parts import AccessPlace, FunctionParameter, KernelArgument, LoopPlace, NamedSlot, SharedArray
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.addressed import addressed_in
 from gemmviz.source.reader.cursors import Cursors, Node
@@ -47,7 +47,6 @@ from gemmviz.source.types import (
     CType,
     PointerType,
     Scalar,
-    StructType,
     VectorType,
     unit_bytes,
 )  # fmt: skip
@@ -82,6 +81,8 @@ class Lowering:
     types: Types = field(init=False)
     symbols: dict[int, Symbol] = field(default_factory=dict)
     slots: int = 0
+    parameters: list[FunctionParameter] = field(default_factory=list)
+    arguments: list[KernelArgument] = field(default_factory=list)
     accesses: list[AccessPlace] = field(default_factory=list)
     loops: list[LoopPlace] = field(default_factory=list)
     shared: list[SharedArray] = field(default_factory=list)
@@ -372,7 +373,3 @@ def _widths_differ(a: CType, b: CType) -> bool:
 
 def _leaf(ctype: CType) -> CType:
     return ctype.element if isinstance(ctype, ArrayType) else ctype
-
-
-def is_struct(ctype: CType) -> bool:
-    return isinstance(ctype, StructType)

@@ -225,6 +225,7 @@ STATEMENTS = {
     **RANGES,
     k.COMPOUND_STMT: compound,
     k.DECL_STMT: declared,
+    k.VAR_DECL: variable,
     k.IF_STMT: if_statement,
     k.FOR_STMT: for_statement,
     k.WHILE_STMT: while_statement,

@@ -101,7 +101,7 @@ def printed_twin(program: Program, file: str) -> Twin:
         f'extern "C" __global__ void {TWIN_ENTRY}({", ".join(parameters)})',
         "{",
         "    gv_thread gv_self;",
-        *(f"    {line}" for line in _shared(program, printer)),
+        *(f"    {line}" for line in (*_shared(program, printer), *printer.first())),
         *printer.block(program.body),
         "}",
         "",

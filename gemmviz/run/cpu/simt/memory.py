@@ -226,7 +226,7 @@ class SharedMemory(Memory):
 
     def _taken(self, data: npt.NDArray[Any], offset: ElementOffset) -> Any:
         if isinstance(offset, int):
-            return data[..., offset].reshape(data.shape[:-1] + (1,) * self.threads_ndim)
+            return data[..., offset].copy().reshape(data.shape[:-1] + (1,) * self.threads_ndim)
         outer = offset.shape[: self.blocks]
         if outer.count(1) == self.blocks:
             return data.take(offset.reshape(offset.shape[self.blocks :]), axis=-1)
