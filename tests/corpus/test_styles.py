@@ -21,8 +21,7 @@ GIVEN = {  # launches that name one number for several sizes
         args=("C", "A", "B", "K", "N"), block=("16", "16"), grid=("N / 16", "M / 16"), column_major=frozenset()
     )
 }
-STRUCTS = {"lambda_tile", "struct_matrix"}  # that are parameters of a kernel
-NAMES = sorted({path.stem for path in STYLES.glob("*.cu")} - STRUCTS)
+NAMES = sorted(path.stem for path in STYLES.glob("*.cu"))
 
 
 @cache

@@ -6,8 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.element_types import ELEMENT_TYPES
+from tests.conftest import kernel_from
+from tests.nvrtc import cuda_include, nvrtc
 from tests.run.test_memory import run
+from tests.run.test_twin_compiles import compile_twin
 
 NAMES = {  # in half's code below: in that of bfloat16
     "half2": "__nv_bfloat162", "half": "__nv_bfloat16", "__float2half": "__float2bfloat16",
@@ -49,14 +53,19 @@ BODIES: dict[str, tuple[str, Any]] = {  # and the first four results, of A's fir
 }  # fmt: skip
 
 
+HEADERS = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>"
+
+
+def _body(code: str, kind: str) -> str:
+    words = _words(code) if kind == "half" else [NAMES.get(each, each) for each in _words(code)]
+    return f"const int t = threadIdx.x; {''.join(words)}"
+
+
 @pytest.mark.parametrize("kind", ["half", "__nv_bfloat16"])
 @pytest.mark.parametrize("name", BODIES)
 def test_code_of_halves(name: str, kind: str) -> None:
     code, wanted = BODIES[name]
-    if kind != "half":
-        code = " ".join("".join(NAMES.get(each, each) for each in _words(part)) for part in code.split(" "))
-    before = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>"
-    a, c = run(f"const int t = threadIdx.x; {code}", f"{kind}*", before=before)
+    a, c = run(_body(code, kind), f"{kind}*", before=HEADERS)
     element = ELEMENT_TYPES["float16" if kind == "half" else "bfloat16"]
     given, found = (element.numbers(each[:4]) for each in (a, c))
     exact = np.broadcast_to(wanted(given), 4).astype(np.float64)
@@ -67,6 +76,13 @@ def test_code_of_halves(name: str, kind: str) -> None:
 
 def _words(code: str) -> list[str]:
     return re.findall(r"\w+|\W", code)
+
+
+@pytest.mark.skipif(nvrtc() is None or cuda_include() is None, reason="needs the wheels of NVRTC and of CUDA's headers")
+@pytest.mark.parametrize("kind", ["half", "__nv_bfloat16"])
+@pytest.mark.parametrize("name", BODIES)
+def test_twins_of_halves_compile(name: str, kind: str) -> None:
+    assert compile_twin(setup_for(kernel_from(_body(BODIES[name][0], kind), pointer=f"{kind}*", before=HEADERS)))
 
 
 @pytest.mark.parametrize("wide", ["longlong2", "ulonglong4", "long2", "uchar4", "ushort2", "double2"])
