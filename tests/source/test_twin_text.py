@@ -5,12 +5,14 @@ import pytest
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import ProjectFile
+from gemmviz.parser.source_text import SourceText
 from gemmviz.source.nodes import Const
 from gemmviz.source.program import program_for
 from gemmviz.source.program_parts import HostCode
+from gemmviz.source.reader.read import read_program
 from gemmviz.source.twin.real import probed_source, real_source
 from gemmviz.source.twin.spelling import literal
-from gemmviz.source.twin.twin import TWIN_ENTRY, twin_for
+from gemmviz.source.twin.twin import TWIN_ENTRY, printed_twin, twin_for
 from gemmviz.source.types import CHAR, DOUBLE, FLOAT, INT, LONG, UINT
 from tests.conftest import kernel_from, sure
 
@@ -77,6 +79,12 @@ def test_host_functions_are_blanked_and_all_places_kept() -> None:
     assert "<<<" not in text
     assert "}// after" not in text
     assert [len(line) for line in text.split("\n")[1:]] == [len(line) for line in spec.text.split("\n")]
+
+
+def test_a_pointer_to_rows_points_to_elements() -> None:
+    text = "__global__ void f(const float (*A)[4], const float* B, float C[4][4]) { C[0][0] = A[threadIdx.x][1] * B[0]; }"
+    twin = printed_twin(read_program(SourceText("f.cu", {"f.cu": text}), "f"), "f.cu").text
+    assert "gv_twin(float* A_0, float* B_1, float* C_2)" in twin
 
 
 HOST_CODE = """
