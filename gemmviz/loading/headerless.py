@@ -10,6 +10,7 @@ from gemmviz.launch.drafted_spec import KernelText
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.guessed_launch import guesses, launch_by_names
 from gemmviz.launch.launch_form import LaunchForm, form_of_draft
+from gemmviz.launch.restated import restated
 from gemmviz.loading.outlines import launches_elsewhere, outline_of
 from gemmviz.loading.project import Project
 from gemmviz.loading.remembered import Remembered
@@ -122,7 +123,8 @@ class _Search:
         source = self.source
         same = replace(before, text=source.text, own_name=source.own_name, project=source.project)
         named = [each for each in kernels if each.name == before.function]
-        if not named or before.parameter_names != tuple(each.name for each in named[0].parameters):
+        names = tuple(each.name for each in restated(named[0], launch_by_names(named[0]))[0].parameters) if named else ()
+        if not named or before.parameter_names[: len(names)] != names:
             return self.kernel(kernels, outline)
         if is_right(same, self.until, self.cancelled):
             return replace(same, launch_from="read" if before.launch_from == "unsure" else before.launch_from)
@@ -157,7 +159,7 @@ class _Search:
         left_s = self.until - time.monotonic()
         if left_s <= 0 or kernel in self.refusals:
             return None
-        self.progress(f"Trying what the arguments of {attempt.draft.entry} are")
+        self.progress(f"Trying which argument of {attempt.draft.entry} is which")
         likely = self.remembered.roles(self.source, attempt.draft)
         try:
             found = find_roles(

@@ -48,6 +48,8 @@ class Opening:
         self.session, self.saved_views, self.course = session, saved_views, course
         self.followed: Path | None = None
         self.worker: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
+        self.work = ""  # what is being done to read a file, as a sentence
+        self._post = post
         self.names: tuple[str, ...] = ()  # kernels of the file that was opened last
         self._given: dict[Path, GivenLaunch] = {}
         self._fallback: Shot | None = None
@@ -160,6 +162,7 @@ class Opening:
     # Reading
 
     def _read(self, work: Callable[[], Show]) -> None:
+        self.work = ""
         self.worker.start(lambda cancelled: work())
         self.busy_changed.emit()
 
@@ -185,7 +188,8 @@ class Opening:
         """Read and run a kernel file. If it can't be read, the display doesn't change; the file is followed until it can."""
         is_same = str(path) == before.kernel.file
         try:
-            read = opened(str(path), given, before=before.kernel if is_same else None)
+            same = before.kernel if is_same else None
+            read = opened(str(path), given, before=same, remembers=True, progress=self._report)
         except GemmvizError as error:
             failure = error
             return lambda: self._on_unreadable(path, failure, is_same)
@@ -199,6 +203,14 @@ class Opening:
             self._show_kernel(read, resolved, requested, before)
 
         return self._and_announce(path, show)
+
+    def _report(self, sentence: str) -> None:
+        """Say, from the thread that reads, what it does."""
+        self._post(lambda: self._on_progress(sentence))
+
+    def _on_progress(self, sentence: str) -> None:
+        self.work = sentence if self.is_busy else ""
+        self.busy_changed.emit()
 
     def _on_unreadable(self, path: Path, error: GemmvizError, is_same: bool) -> None:
         if is_same or self.session.shot.setup.kernel.is_shipped:
