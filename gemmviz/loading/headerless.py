@@ -109,10 +109,16 @@ class _Search:
     def kernel(self, kernels: list[KernelOutline], outline: FileOutline) -> KernelSpec:
         """The first kernel whose result is right, with its launch."""
         for kernel in kernels:
+            by_columns: KernelSpec | None = None
             for attempt in self._attempts_for(kernel, outline):
                 spec = self._try(kernel.name, attempt)
-                if spec is not None:
+                if spec is not None and not (attempt.is_guess and spec.column_major):
                     return spec
+                if spec is None and by_columns is not None:  # of two guesses that are right, rows are likelier
+                    return by_columns
+                by_columns = by_columns or spec
+            if by_columns is not None:
+                return by_columns
         spec = self._likeliest(kernels[0])
         if spec is None:
             raise self._failure(kernels[0])

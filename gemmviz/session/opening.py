@@ -1,6 +1,7 @@
 """Opening of kernels, traces, saved views, benchmarks and lessons; files are read on a background thread."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,11 +20,13 @@ from gemmviz.loading.headerless import LaunchUnknown
 from gemmviz.loading.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel, opened
 from gemmviz.loading.project import kernel_files
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
 from gemmviz.session import own_kernels
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.session import Session
+from gemmviz.source.program import program_for
 from gemmviz.state.notices import Notice, Offer
 from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, resolve
 from gemmviz.state.shot import Shot
@@ -112,9 +115,9 @@ class Opening:
 
     def edit_launch(self) -> None:
         """Request the form of the present kernel's launch."""
-        kernel = self.session.shot.setup.kernel
-        names = self.names if kernel.file == str(self.followed) else ()
-        self.form_requested.emit(form_of(kernel, names))
+        setup = self.session.shot.setup
+        names = self.names if setup.kernel.file == str(self.followed) else ()
+        self.form_requested.emit(form_of(_with_names(setup), names))
 
     @property
     def can_insert_header(self) -> bool:
@@ -317,3 +320,14 @@ def _as_on_disk(shot: Shot) -> Shot:
         return shot
     parameters = {name: shot.setup.parameters.get(name, default) for name, default in fresh.defaults.items()}
     return replace(shot, setup=replace(shot.setup, kernel=fresh, parameters=parameters))
+
+
+def _with_names(setup: Setup) -> KernelSpec:
+    """The kernel with the names of its parameters, which a header doesn't give; as it is if it can't be read."""
+    kernel = setup.kernel
+    if kernel.parameter_names:
+        return kernel
+    with suppress(GemmvizError):
+        parameters = program_for(kernel, setup.definitions).parameters
+        return replace(kernel, parameter_names=tuple(each.name for each in parameters))
+    return kernel

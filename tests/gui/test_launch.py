@@ -7,6 +7,8 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.forms.launch_form import LaunchDialog
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.launch.launch_line import with_header
+from gemmviz.loading.loader import open_kernel
 from tests.gui.conftest import open_file, pictured
 
 PLAIN = Path(__file__).parent.parent / "data" / "plain"
@@ -102,3 +104,11 @@ def test_a_long_sentence_takes_two_lines(window: MainWindow, qtbot: QtBot, tmp_p
     height = metrics.boundingRect(strip.text.rect(), Qt.TextFlag.TextWordWrap, strip.text.text()).height()
     assert strip.text.text().endswith("…")
     assert height <= 2 * metrics.lineSpacing()
+
+
+def test_the_form_of_a_file_with_a_header_names_the_parameters(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "headed.cu"
+    path.write_text(with_header(open_kernel(str(PLAIN / "student.cu")), (PLAIN / "student.cu").read_text()))
+    pictured(window, qtbot, lambda: open_file(window.model, path))
+    window.model.opening.edit_launch()
+    assert {"arg.a", "arg.b", "arg.c", "arg.n"} <= set(dialog_of(window).controls)
