@@ -30,8 +30,8 @@ from gemmviz.run.cpu.executor import bound, contents_of
 from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
-from gemmviz.source.nodes import FunctionParameter, Program
 from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import FunctionParameter, Program
 from gemmviz.source.types import PointerType, Scalar
 
 _BUDGET_S = 5.0
@@ -43,7 +43,7 @@ _LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class _Trial:
     """What one run showed: the layout in which C is right, None if in none; the arguments that were written."""
 
     column_major: frozenset[str] | None
@@ -66,11 +66,12 @@ def find_roles(
     given: GivenLaunch = GivenLaunch(),  # noqa: B008 - it is frozen
     likely: Roles | None = None,
     budget_s: float = _BUDGET_S,
+    most_runs: int | None = None,
     progress: Callable[[int], None] = lambda runs: None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Found | None:
     """The first roles, the ``likely`` ones before others, that agree with the ``given`` parts of the launch and with which the
-    kernel's result is right; None if none are found within ``budget_s`` seconds.
+    kernel's result is right; None if none are found within ``budget_s`` seconds and ``most_runs`` runs.
 
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
@@ -85,7 +86,7 @@ def find_roles(
                 progress(search.runs)
                 if found is not None:
                     return found
-                if search.is_over:
+                if search.is_over or (most_runs is not None and search.runs >= most_runs):
                     return None
     return None
 
@@ -124,7 +125,7 @@ def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
     for size in _UNCHECKED_SIZES:
         values = dict(draft.values)
         sizes = {name: size or values.get(each, _UNCHECKED_SIZES[0]) for name, each in zip(names, draft.sizes, strict=True)}
-        for shape in ("", f"({everything}) * {_ROOMY}"):
+        for shape in ("", f"({everything}) * {_ROOMY}", f"({everything}) * ({everything})"):
             shapes = {
                 name: (renamed(shape or shape_formula(each, draft) or everything, dict(zip(draft.sizes, names, strict=True))),)
                 for name, each in zip(roles.arrays, draft.pointers, strict=True)
@@ -239,7 +240,7 @@ class _Search:
         trial = self._run(small, small.problem)
         return small if trial is not None and trial.column_major == column_major else spec
 
-    def _run(self, spec: KernelSpec, problem: Problem) -> Trial | None:
+    def _run(self, spec: KernelSpec, problem: Problem) -> _Trial | None:
         """What a run shows; None if it faults, or can't be run."""
         setup = setup_for(spec, problem)
         if not can_run(setup):
@@ -251,7 +252,7 @@ class _Search:
             return None
 
 
-def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_cancelled) -> Trial | None:
+def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_cancelled) -> _Trial | None:
     """Runs the whole launch. None for a launch of more threads than a trial may have, or one that takes beyond ``until``.
 
     Raises KernelFault, SettingError, SourceError or Cancelled.
@@ -275,7 +276,7 @@ def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_canc
         return None
     after = {name: memory.data for name, memory in memories.items()}
     written = frozenset(name for name, flat in after.items() if not np.array_equal(flat, before[name]))
-    return Trial(_right_layout(binding, after) if written == set(outputs) else None, written)
+    return _Trial(_right_layout(binding, after) if written == set(outputs) else None, written)
 
 
 def is_right(spec: KernelSpec, until: float, cancelled: Callable[[], bool] = is_cancelled) -> bool:

@@ -1,10 +1,11 @@
 """Reads one kernel: parses its translation unit, finds the kernel, lowers its body to a Program."""
 
 from gemmviz.model.errors import SourceError
+from gemmviz.parser.headers import missing_note
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import Unit
-from gemmviz.source.headers import note_of
-from gemmviz.source.nodes import Block, Program
+from gemmviz.source.nodes import Block
+from gemmviz.source.program_parts import Program
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.assembly import ASSEMBLY
 from gemmviz.source.reader.assignments import ASSIGNMENTS
@@ -55,7 +56,7 @@ def lowered(unit: Unit, kernel: RawCursor) -> Program:
         loops=tuple(low.loops),
         shared=tuple(low.shared),
         variables=tuple(low.variables),
-        notes=(*unit.notes, *map(note_of, unit.missing), *low.notes),
+        notes=(*unit.notes, *map(missing_note, unit.missing), *low.notes),
         held=low.slots + low.local_elements,
         opening=low.place(block),
         host_code=host_code(cursors),
