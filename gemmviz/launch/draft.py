@@ -20,6 +20,7 @@ _KINDS: dict[str, ParameterKind] = {
     "bool": "flag",
 }
 _SIZE_NOW = 64  # stands for a size that only the running program knows
+_LARGEST_ELEMENT = 16  # bytes; what is larger is a row of a matrix
 _LEAST_LITERAL = 8  # a smaller number among the arguments is no size
 
 
@@ -147,7 +148,7 @@ class _Drafting:
 def shape_formula(pointer: DraftParameter, draft: Draft) -> str:
     """The number of elements behind a pointer, as a formula over the draft's sizes and tiles; "" if it isn't known."""
     buffer, known = pointer.buffer, {*draft.sizes, *draft.tile_values}
-    if buffer is None or not buffer.bytes or not buffer.element_bytes:
+    if buffer is None or not buffer.bytes or not 0 < buffer.element_bytes <= _LARGEST_ELEMENT:
         return ""
     names = [each for each in names_in([buffer.bytes]) if not each.isdecimal()]
     return f"({buffer.bytes}) / {buffer.element_bytes}" if known.issuperset(names) else ""

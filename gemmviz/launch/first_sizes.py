@@ -38,12 +38,12 @@ def trial_problems(kernel: KernelSpec, own: Mapping[str, int]) -> Iterator[Probl
     units = {name: unit or _USUAL for name, unit in _units_of(kernel).items()}
     whole = math.lcm(*(each for each in units.values() if each <= _MOST_WHOLE))
     wholes = dict.fromkeys(units, whole)
+    other = (_scaled(wholes, _APART), {**units, **own})  # sizes of one unit say less than the host's
     seen = set()
     for sizes in (
         _scaled(units, _APART),
         _scaled({name: math.lcm(unit, whole) if name == "K" else unit for name, unit in units.items()}, _SHIFTED),
-        _scaled(wholes, _APART),
-        {**units, **own},
+        *(other if whole > 1 else reversed(other)),
         _scaled(units, _MANY),
         *(dict.fromkeys(units, side) for side in (whole, 2 * whole, 64)),
     ):

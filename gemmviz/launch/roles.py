@@ -47,6 +47,8 @@ def candidates(draft: Draft, kind: ProblemKind) -> Iterator[Roles]:
     products = itertools.product(_orders(draft, kind), _size_choices(draft, kind, needed), _real_values(draft))
     for number, ((a, arrays), (b, sizes), (c, reals)) in enumerate(itertools.islice(products, _MOST_CANDIDATES)):
         ties = tuple(each for each in needed if each not in (*sizes, *_OWN)) if sizes else ()
+        if ties and sizes[0] in (*_OWN, FILTER_WIDTH):
+            continue
         ranked.append((a + b + c, number, Roles(kind.name, arrays, sizes, reals, ties)))
     yield from (roles for _, _, roles in sorted(ranked, key=lambda each: each[:2]))
 

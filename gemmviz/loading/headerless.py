@@ -11,6 +11,7 @@ from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.guessed_launch import completed, guesses, launch_by_names
 from gemmviz.launch.launch_form import LaunchForm, form_of_draft
 from gemmviz.launch.legal_block import with_legal_block
+from gemmviz.launch.restated import restated
 from gemmviz.launch.tilings import tilings
 from gemmviz.loading.outlines import launches_elsewhere, outline_of
 from gemmviz.loading.project import Project
@@ -111,10 +112,16 @@ class _Search:
     def kernel(self, kernels: list[KernelOutline], outline: FileOutline) -> KernelSpec:
         """The first kernel whose result is right, with its launch."""
         for kernel in kernels:
+            by_columns: KernelSpec | None = None
             for attempt in self._attempts_for(kernel, outline):
                 spec = self._try(kernel.name, attempt)
-                if spec is not None:
+                if spec is not None and not (attempt.is_guess and spec.column_major):
                     return spec
+                if spec is None and by_columns is not None:  # of two guesses that are right, rows are likelier
+                    return by_columns
+                by_columns = by_columns or spec
+            if by_columns is not None:
+                return by_columns
         spec = self._likeliest(kernels[0])
         if spec is None:
             raise self._failure(kernels[0])
@@ -125,7 +132,8 @@ class _Search:
         source = self.source
         same = replace(before, text=source.text, own_name=source.own_name, project=source.project)
         named = [each for each in kernels if each.name == before.function]
-        if not named or before.parameter_names != tuple(each.name for each in named[0].parameters):
+        names = tuple(each.name for each in restated(named[0], launch_by_names(named[0], {}))[0].parameters) if named else ()
+        if not named or before.parameter_names[: len(names)] != names:
             return self.kernel(kernels, outline)
         if is_right(same, self.until, self.cancelled):
             return replace(same, launch_from="read" if before.launch_from == "unsure" else before.launch_from)
@@ -164,7 +172,7 @@ class _Search:
         left_s = self.until - time.monotonic()
         if left_s <= 0 or kernel in self.refusals:
             return None
-        self.progress(f"Trying what the arguments of {attempt.draft.entry} are")
+        self.progress(f"Trying which argument of {attempt.draft.entry} is which")
         likely = self.remembered.roles(self.source, attempt.draft)
         try:
             found = find_roles(

@@ -11,6 +11,7 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.loading.headerless import read_headerless
 from gemmviz.loading.project import project_of
+from gemmviz.loading.remembered import Remembered
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import KernelSpec
@@ -43,6 +44,7 @@ def opened(
     given: GivenLaunch = NOTHING_GIVEN,
     *,
     before: KernelSpec | None = None,
+    remembers: bool = False,
     progress: _Progress = lambda sentence: None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Opened:
@@ -50,7 +52,8 @@ def opened(
 
     A header in the file describes the launch; without one the launch is read from the host code, and the roles of its arguments
     are found by running it. ``given`` parts take precedence over both. ``before``: what the file held when it was read last;
-    its launch is tried first, and kept if no other one gives a right result. Raises UsageError for an unknown name,
+    its launch is tried first, and kept if no other one gives a right result. ``remembers``: a launch that is given is used
+    again whenever this text is opened without one. Raises UsageError for an unknown name,
     LaunchUnknown for a launch that can't be found, SourceError for a kernel that can't be read, and Cancelled.
     """
     if not is_kernel_file(name):
@@ -59,11 +62,17 @@ def opened(
     project = project_of(path)
     text = project.texts[project.own_name]
     if not has_header(text):
+        remembered = Remembered() if remembers else None
+        if remembered is not None and not given:
+            given = remembered.launch(text)
         try:
-            return Opened(*read_headerless(project, path, given, before, progress, cancelled))
+            kernel, names = read_headerless(project, path, given, before, progress, cancelled)
         except SourceError as error:
             error.in_file(str(path))
             raise
+        if remembered is not None and given.describes:
+            remembered.add_launch(text, given)
+        return Opened(kernel, names)
     spec = parse_kernel(text, str(path))
     if project.others:
         spec = replace(spec, own_name=project.own_name, project=project.others)

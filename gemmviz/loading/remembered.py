@@ -1,32 +1,38 @@
-"""Roles that were found before, by the kernel's text: the first to be tried when the text is opened again."""
+"""What was found before, by the kernel's text: the roles to try first, and the launch that the user described."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from gemmviz.files.codec import FormatError, from_json, read_text, to_json
 from gemmviz.files.resources import cache_folder
 from gemmviz.files.whole import atomic_write
 from gemmviz.launch.draft import Draft
 from gemmviz.launch.drafted_spec import KernelText
+from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.roles import Roles
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import text_hash
+
+_T = TypeVar("_T")
 
 _MOST = 500
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """The file: roles by the hash of a text and a launch, latest last."""
+    """The file: roles by the hash of a text and a launch, and launches by the hash of a text, latest last."""
 
     version: int = _VERSION
     roles: dict[str, Roles] = field(default_factory=dict)
+    launches: dict[str, GivenLaunch] = field(default_factory=dict)
 
 
 class Remembered:
-    """A file in the user's cache. It saves time only: what it holds is tried again before it is used, and a file that can't be
-    read or written counts as empty.
+    """A file in the user's cache. Roles save time only: they are tried again before they are used. A file that can't be read or
+    written counts as empty.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -37,15 +43,24 @@ class Remembered:
         return self._contents().roles.get(_key(source, draft))
 
     def add(self, source: KernelText, draft: Draft, roles: Roles) -> None:
-        key, before = _key(source, draft), self._contents().roles
-        if before.get(key) == roles:
-            return
-        latest = {**{each: value for each, value in before.items() if each != key}, key: roles}
-        kept = dict(list(latest.items())[-_MOST:])
+        contents, key = self._contents(), _key(source, draft)
+        if contents.roles.get(key) != roles:
+            self._write(replace(contents, roles=_with_latest(contents.roles, key, roles)))
+
+    def launch(self, text: str) -> GivenLaunch:
+        """The launch that was described for a text; an empty one if none was."""
+        return self._contents().launches.get(text_hash(text), GivenLaunch())
+
+    def add_launch(self, text: str, launch: GivenLaunch) -> None:
+        contents, key = self._contents(), text_hash(text)
+        if contents.launches.get(key) != launch:
+            self._write(replace(contents, launches=_with_latest(contents.launches, key, launch)))
+
+    def _write(self, contents: _Contents) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with atomic_write(self.path) as part:
-                part.write_bytes(to_json(_Contents(roles=kept)))
+                part.write_bytes(to_json(contents))
         except (GemmvizError, OSError):
             return
 
@@ -55,6 +70,11 @@ class Remembered:
         except (FormatError, GemmvizError):
             return _Contents()
         return contents if contents.version == _VERSION else _Contents()
+
+
+def _with_latest(known: dict[str, _T], key: str, value: _T) -> dict[str, _T]:
+    latest = {**{each: value for each, value in known.items() if each != key}, key: value}
+    return dict(list(latest.items())[-_MOST:])
 
 
 def _key(source: KernelText, draft: Draft) -> str:

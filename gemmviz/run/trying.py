@@ -125,7 +125,7 @@ def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
     for size in _UNCHECKED_SIZES:
         values = dict(draft.values)
         sizes = {name: size or values.get(each, _UNCHECKED_SIZES[0]) for name, each in zip(names, draft.sizes, strict=True)}
-        for shape in ("", f"({everything}) * {_ROOMY}"):
+        for shape in ("", f"({everything}) * {_ROOMY}", f"({everything}) * ({everything})"):
             shapes = {
                 name: (renamed(shape or shape_formula(each, draft) or everything, dict(zip(draft.sizes, names, strict=True))),)
                 for name, each in zip(roles.arrays, draft.pointers, strict=True)

@@ -1,6 +1,7 @@
 """Opening of kernels, traces, saved views, benchmarks and lessons; files are read on a background thread."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,11 +20,13 @@ from gemmviz.loading.headerless import LaunchUnknown
 from gemmviz.loading.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel, opened
 from gemmviz.loading.project import kernel_files
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
 from gemmviz.session import own_kernels
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.session import Session
+from gemmviz.source.program import program_for
 from gemmviz.state.notices import Notice, Offer
 from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, resolve
 from gemmviz.state.shot import Shot
@@ -48,6 +51,8 @@ class Opening:
         self.session, self.saved_views, self.course = session, saved_views, course
         self.followed: Path | None = None
         self.worker: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
+        self.work = ""  # what is being done to read a file, as a sentence
+        self._post = post
         self.names: tuple[str, ...] = ()  # kernels of the file that was opened last
         self._given: dict[Path, GivenLaunch] = {}
         self._fallback: Shot | None = None
@@ -110,9 +115,9 @@ class Opening:
 
     def edit_launch(self) -> None:
         """Request the form of the present kernel's launch."""
-        kernel = self.session.shot.setup.kernel
-        names = self.names if kernel.file == str(self.followed) else ()
-        self.form_requested.emit(form_of(kernel, names))
+        setup = self.session.shot.setup
+        names = self.names if setup.kernel.file == str(self.followed) else ()
+        self.form_requested.emit(form_of(_with_names(setup), names))
 
     @property
     def can_insert_header(self) -> bool:
@@ -160,6 +165,7 @@ class Opening:
     # Reading
 
     def _read(self, work: Callable[[], Show]) -> None:
+        self.work = ""
         self.worker.start(lambda cancelled: work())
         self.busy_changed.emit()
 
@@ -185,7 +191,8 @@ class Opening:
         """Read and run a kernel file. If it can't be read, the display doesn't change; the file is followed until it can."""
         is_same = str(path) == before.kernel.file
         try:
-            read = opened(str(path), given, before=before.kernel if is_same else None)
+            same = before.kernel if is_same else None
+            read = opened(str(path), given, before=same, remembers=True, progress=self._report)
         except GemmvizError as error:
             failure = error
             return lambda: self._on_unreadable(path, failure, is_same)
@@ -199,6 +206,14 @@ class Opening:
             self._show_kernel(read, resolved, requested, before)
 
         return self._and_announce(path, show)
+
+    def _report(self, sentence: str) -> None:
+        """Say, from the thread that reads, what it does."""
+        self._post(lambda: self._on_progress(sentence))
+
+    def _on_progress(self, sentence: str) -> None:
+        self.work = sentence if self.is_busy else ""
+        self.busy_changed.emit()
 
     def _on_unreadable(self, path: Path, error: GemmvizError, is_same: bool) -> None:
         if is_same or self.session.shot.setup.kernel.is_shipped:
@@ -305,3 +320,14 @@ def _as_on_disk(shot: Shot) -> Shot:
         return shot
     parameters = {name: shot.setup.parameters.get(name, default) for name, default in fresh.defaults.items()}
     return replace(shot, setup=replace(shot.setup, kernel=fresh, parameters=parameters))
+
+
+def _with_names(setup: Setup) -> KernelSpec:
+    """The kernel with the names of its parameters, which a header doesn't give; as it is if it can't be read."""
+    kernel = setup.kernel
+    if kernel.parameter_names:
+        return kernel
+    with suppress(GemmvizError):
+        parameters = program_for(kernel, setup.definitions).parameters
+        return replace(kernel, parameter_names=tuple(each.name for each in parameters))
+    return kernel

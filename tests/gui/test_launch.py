@@ -1,11 +1,14 @@
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.forms.launch_form import LaunchDialog
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.launch.launch_line import with_header
+from gemmviz.loading.loader import open_kernel
 from tests.gui.conftest import open_file, pictured
 
 PLAIN = Path(__file__).parent.parent / "data" / "plain"
@@ -68,3 +71,44 @@ def test_texts_of_a_file_are_not_markup(window: MainWindow, qtbot: QtBot, tmp_pa
     path.write_text("int x;")
     open_file(window.model, path)
     assert any("<b>bold.cu" in text for text in window.banner.texts)
+
+
+def test_a_corrected_launch_is_remembered_for_the_text(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "student.cu"))
+    window.launch.edit.click()
+    dialog = dialog_of(window)
+    block = dialog.controls["block.x"]
+    assert isinstance(block, QLineEdit)
+    block.setText("BLOCK_SIZE * 1")
+    pictured(window, qtbot, dialog._on_run)
+    copy = tmp_path / "same_text.cu"
+    copy.write_text((PLAIN / "student.cu").read_text())
+    pictured(window, qtbot, lambda: open_file(window.model, copy))
+    kernel = window.session.shot.setup.kernel
+    assert (kernel.file, kernel.block[0], kernel.launch_from) == (str(copy), "BLOCK_SIZE * 1", "given")
+
+
+def test_the_status_line_says_what_is_tried(window: MainWindow, qtbot: QtBot) -> None:
+    seen = set[str]()
+    window.model.opening.busy_changed.connect(lambda: seen.add(window.model.opening.work))
+    pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "student.cu"))
+    assert any(each.startswith("Trying which argument of") for each in seen)
+
+
+def test_a_long_sentence_takes_two_lines(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    pictured(window, qtbot, lambda: open_file(window.model, PLAIN / "student.cu"))
+    strip = window.launch
+    strip.sentence = "word " * 200
+    strip._fit()
+    metrics = strip.text.fontMetrics()
+    height = metrics.boundingRect(strip.text.rect(), Qt.TextFlag.TextWordWrap, strip.text.text()).height()
+    assert strip.text.text().endswith("…")
+    assert height <= 2 * metrics.lineSpacing()
+
+
+def test_the_form_of_a_file_with_a_header_names_the_parameters(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "headed.cu"
+    path.write_text(with_header(open_kernel(str(PLAIN / "student.cu")), (PLAIN / "student.cu").read_text()))
+    pictured(window, qtbot, lambda: open_file(window.model, path))
+    window.model.opening.edit_launch()
+    assert {"arg.a", "arg.b", "arg.c", "arg.n"} <= set(dialog_of(window).controls)

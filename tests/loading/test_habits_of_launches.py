@@ -158,6 +158,12 @@ def test_a_kernel_that_solves_no_known_problem_runs_without_a_check(tmp_path: Pa
     assert not trace.check.is_checked
 
 
+def test_shared_values_that_a_thread_has_loaded_stay_as_they_are(tmp_path: Path) -> None:
+    """All threads of each of several blocks load one element, which is stored anew before they use it."""
+    softmax = (Path(__file__).parents[1] / "data" / "kernels" / "habits" / "softmax_rows.cu").read_text()
+    assert is_right(read(softmax, tmp_path), rows=3, columns=5)
+
+
 def test_a_block_has_more_shared_memory_if_the_host_code_asks_for_it(tmp_path: Path) -> None:
     kernel = read(OPTS_IN, tmp_path)
     assert launch_for(setup_for(kernel)).shared_bytes == 65536

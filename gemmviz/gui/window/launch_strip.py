@@ -10,7 +10,7 @@ from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.launch_line import launch_line
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 
-_LINES, _FILLED = 2, 0.88  # of the sentence; the part of a line that wrapped words fill
+_LINES, _FILLED = 2, 0.78  # of the sentence; the part of a line that wrapped words fill
 _LEADS: dict[LaunchOrigin, tuple[str, str]] = {
     "header": ("", ""),
     "read": ("Read", "Read from the file. With these roles of the arguments the result is right"),

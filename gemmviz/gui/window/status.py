@@ -27,7 +27,8 @@ class Status:
 
     def _show_busy(self) -> None:
         reads, runs = self.model.opening.is_busy, self.model.session.is_busy
-        self.busy.setText("Reading the file …" if reads else "Running the kernel …" if runs else "")
+        reading = f"{self.model.opening.work or 'Reading the file'} …"
+        self.busy.setText(reading if reads else "Running the kernel …" if runs else "")
 
     def _show_recorder(self) -> None:
         shown = self.model.session.shown
