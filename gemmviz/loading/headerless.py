@@ -139,7 +139,9 @@ class _Search:
     def _attempts_for(self, kernel: KernelOutline, outline: FileOutline) -> Iterator[_Attempt]:
         """Drafts of the kernel's launches, in this file or another one; of guesses if it is launched nowhere."""
         is_given = bool(self.given.block and self.given.grid)
+        start = time.monotonic()
         launches = outline.launches_of(kernel.name) or launches_elsewhere(self.project, kernel, cancelled=self.cancelled)
+        self.until += time.monotonic() - start  # the search in other files isn't part of the trials
         launches = tuple(without_open_extents(each) for each in launches)
         read = [launch for launch in launches if launch.is_read]
         for launch in read:
