@@ -10,7 +10,7 @@ from gemmviz.launch.text_sizes import text_sizes
 from gemmviz.launch.words import renamed
 from gemmviz.model.kernel import NULL_POINTER, KernelSpec, ProjectFile, Requirement
 from gemmviz.model.problem import Problem
-from gemmviz.model.problems.catalog import PROBLEM_KINDS
+from gemmviz.model.problems.catalog import PROBLEM_KINDS, REDUCTION
 
 _WIDEST = 15  # of a filter in a first picture
 _FLAGS = {"true": "1", "false": "0"}
@@ -53,6 +53,7 @@ def spec_of(
         parameters=draft.tiles,
         requirements=(*(_tied(size, roles) for size in roles.ties), *(each.rule for each in own if not each.follows)),
         shared_bytes=renamed(draft.shared_bytes, names),
+        opts_in_to_shared=bool(draft.allowed_shared_bytes),
         column_major=column_major,
         problem=problem,
         size_macros=(
@@ -67,6 +68,18 @@ def spec_of(
         project=source.project,
         compiled=source.compiled,
     )  # fmt: skip
+
+
+def problems_of(source: KernelText, draft: Draft, roles: Roles) -> list[Problem]:
+    """Problems that the roles may mean: of a reduction also one with a sum for each block."""
+    problem = problem_of(source, draft, roles)
+    if roles.kind != REDUCTION or not draft.grid:
+        return [problem]
+    names = dict(zip(draft.sizes, roles.sizes, strict=True))
+    blocks = " * ".join(f"({renamed(each, names)})" for each in draft.grid if each != "1")
+    if not blocks:
+        return [problem]
+    return [Problem.of_flat({**problem.to_flat(), "arrays": {"out": [blocks]}}), problem]
 
 
 def problem_of(source: KernelText, draft: Draft, roles: Roles) -> Problem:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.launch.draft import Draft, DraftParameter, shape_formula
-from gemmviz.launch.drafted_spec import KernelText, problem_of, spec_of
+from gemmviz.launch.drafted_spec import KernelText, problem_of, problems_of, spec_of
 from gemmviz.launch.first_sizes import first_problem, trial_problems
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import can_run, device_for, setup_for
@@ -209,7 +209,14 @@ class _Search:
         outputs = {array.name for array in PROBLEM_KINDS[roles.kind].arrays if array.is_output}
         if self.written and {roles.arrays[number] for number in self.written} != outputs:
             return None
-        spec = self.given.applied(spec_of(self.source, self.draft, roles, problem_of(self.source, self.draft, roles)))
+        for problem in problems_of(self.source, self.draft, roles):
+            found = self._attempt(roles, problem, round_number)
+            if found is not None:
+                return found
+        return None
+
+    def _attempt(self, roles: Roles, kind: Problem, round_number: int) -> Found | None:
+        spec = self.given.applied(spec_of(self.source, self.draft, roles, kind))
         values = dict(self.draft.values)
         own = {size: values[name] for name, size in zip(self.draft.sizes, roles.sizes, strict=True) if name in values}
         own = {size: value for size, value in own.items() if size in spec.problem.sizes}
