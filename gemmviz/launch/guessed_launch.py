@@ -82,6 +82,8 @@ def guesses(text: str, tiles: Mapping[str, int], sizes: tuple[str, ...]) -> Iter
         for tile in dict.fromkeys((*_tiles(text), *_USUAL_TILES)):
             yield _tiled(tile, columns, rows)
             yield _tiled(tile, rows, columns)
+        for tile in dict.fromkeys((*_tiles(text), *_USUAL_TILES)):  # each thread computes four rows
+            yield GivenLaunch(block=(tile, f"{tile} / 4"), grid=_tiled(tile, columns, rows).grid)
     for threads in dict.fromkeys((*_BOUNDS.findall(text), *_USUAL_THREADS)):
         for count in dict.fromkeys((rows, columns, " * ".join((rows, columns)))):
             yield GivenLaunch(block=(threads,), grid=(f"ceil_div({count}, {threads})",))

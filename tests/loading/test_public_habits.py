@@ -131,6 +131,25 @@ GUESSED = {
           for (int i = 0; i < 3; i++)
             time(mm, dim3((sides[i] + 7) / 8, (sides[i] + 7) / 8), dim3(8, 8), sides[i], sides[i], sides[i]);
         }}""",
+    "four rows for each thread": """
+        #define TILE 32
+        __global__ void mm(const float* a, const float* b, float* c, int n) {
+          __shared__ float as[TILE][TILE], bs[TILE][TILE];
+          int x = threadIdx.x, column = blockIdx.x * TILE + x;
+          float sums[4] = {};
+          for (int start = 0; start < n; start += TILE) {
+            for (int y = threadIdx.y; y < TILE; y += 8) {
+              as[y][x] = a[(blockIdx.y * TILE + y) * n + start + x];
+              bs[y][x] = b[(start + y) * n + column];
+            }
+            __syncthreads();
+            for (int k = 0; k < TILE; k++)
+              for (int i = 0; i < 4; i++) sums[i] += as[threadIdx.y + 8 * i][k] * bs[k][x];
+            __syncthreads();
+          }
+          for (int i = 0; i < 4; i++) c[(blockIdx.y * TILE + threadIdx.y + 8 * i) * n + column] = sums[i];
+        }
+        """,
     "too large a tile": f"""{NAIVE}
         #define TILE 64
         void run(float* a, float* b, float* c, int M, int N, int K) {{
