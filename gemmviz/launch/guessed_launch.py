@@ -39,6 +39,13 @@ def launch_by_names(kernel: KernelOutline, tiles: Mapping[str, int]) -> LaunchOu
     )  # fmt: skip
 
 
+def without_open_extents(launch: LaunchOutline) -> LaunchOutline:
+    """A launch whose grid is left open if it is a dim3 parameter of the host function with values that nobody knows."""
+    unknown = {each.name for each in launch.names if each.kind == "parameter" and each.value is None}
+    is_open = any(each in unknown and each.endswith(("_x", "_y", "_z")) for each in launch.grid)
+    return replace(launch, grid=()) if is_open else launch
+
+
 def completed(launch: LaunchOutline, kernel: KernelOutline, tiles: Mapping[str, int]) -> LaunchOutline:
     """A launch whose arguments that can't be read are replaced by the parameters' own names."""
     named = launch_by_names(kernel, tiles)
@@ -75,6 +82,8 @@ def guesses(text: str, tiles: Mapping[str, int], sizes: tuple[str, ...]) -> Iter
         for tile in dict.fromkeys((*_tiles(text), *_USUAL_TILES)):
             yield _tiled(tile, columns, rows)
             yield _tiled(tile, rows, columns)
+        for tile in dict.fromkeys((*_tiles(text), *_USUAL_TILES)):  # each thread computes four rows
+            yield GivenLaunch(block=(tile, f"{tile} / 4"), grid=_tiled(tile, columns, rows).grid)
     for threads in dict.fromkeys((*_BOUNDS.findall(text), *_USUAL_THREADS)):
         for count in dict.fromkeys((rows, columns, " * ".join((rows, columns)))):
             yield GivenLaunch(block=(threads,), grid=(f"ceil_div({count}, {threads})",))

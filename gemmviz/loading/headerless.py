@@ -8,7 +8,7 @@ from pathlib import Path
 from gemmviz.launch.draft import Draft, draft_of
 from gemmviz.launch.drafted_spec import KernelText
 from gemmviz.launch.given_launch import GivenLaunch
-from gemmviz.launch.guessed_launch import completed, guesses, launch_by_names
+from gemmviz.launch.guessed_launch import completed, guesses, launch_by_names, without_open_extents
 from gemmviz.launch.launch_form import LaunchForm, form_of_draft
 from gemmviz.launch.legal_block import with_legal_block
 from gemmviz.launch.restated import restated
@@ -147,7 +147,10 @@ class _Search:
     def _attempts_for(self, kernel: KernelOutline, outline: FileOutline) -> Iterator[_Attempt]:
         """Drafts of the kernel's launches, in this file or another one; of guesses if it is launched nowhere."""
         is_given = bool(self.given.block and self.given.grid)
+        start = time.monotonic()
         launches = outline.launches_of(kernel.name) or launches_elsewhere(self.project, kernel, cancelled=self.cancelled)
+        self.until += time.monotonic() - start  # the search in other files isn't part of the trials
+        launches = tuple(without_open_extents(each) for each in launches)
         read = [launch for launch in launches if launch.is_read]
         for launch in read:
             draft = draft_of(kernel, completed(launch, kernel, {}))
@@ -163,7 +166,7 @@ class _Search:
                 return
             sizes = tuple(size.name for size in kinds[0].sizes if not size.is_optional)
             for guess in guesses(self.source.text, tiles, sizes):
-                block, grid = self.given.block or guess.block, self.given.grid or guess.grid
+                block, grid = self.given.block or (() if draft.block else guess.block), self.given.grid or guess.grid
                 yield _Attempt(draft, replace(self.given, block=block, grid=grid), is_guess=True)
 
     def _try(self, kernel: str, attempt: _Attempt) -> KernelSpec | None:

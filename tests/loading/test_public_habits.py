@@ -78,12 +78,6 @@ READ = {
           return c;
         }}
         """,
-    "arguments of unknown types": f"""#include "tensor.hpp"
-        {NAIVE}
-        void run(const Tensor& a, const Tensor& b, Tensor& c, int M, int N, int K) {{
-          dim3 threads(16, 16), blocks((N + 15) / 16, (M + 15) / 16);
-          mm<<<blocks, threads, 0, context.stream()>>>(a.data<float>(), b.data<float>(), c.data<float>(), M, N, K);
-        }}""",
     "vectors of Thrust": f"""#include <thrust/device_vector.h>
         #include <thrust/host_vector.h>
         {NAIVE}
@@ -121,6 +115,41 @@ GUESSED = {
     + BLOCK_TILE.format(
         sizes="const int BM = 32; constexpr int BN = 16, BK = 8; const unsigned TM = 4; const int TN = 2;"
     ).replace("16, BK", "16; const int BK"),
+    "arguments of unknown types": f"""#include "tensor.hpp"
+        {NAIVE}
+        void run(const Tensor& a, const Tensor& b, Tensor& c, int M, int N, int K) {{
+          dim3 threads(16, 16), blocks((N + 15) / 16, (M + 15) / 16);
+          mm<<<blocks, threads, 0, context.stream()>>>(a.data<float>(), b.data<float>(), c.data<float>(), M, N, K);
+        }}""",
+    "sizes of a list, and a grid of a parameter": f"""{NAIVE}
+        void time(void (*kernel)(const float*, const float*, float*, int, int, int), dim3 grid, dim3 block, int M, int N, int K) {{
+          float *a, *b, *c;
+          kernel<<<grid, block>>>(a, b, c, M, N, K);
+        }}
+        int main() {{
+          const int sides[3] = {{128, 256, 512}};
+          for (int i = 0; i < 3; i++)
+            time(mm, dim3((sides[i] + 7) / 8, (sides[i] + 7) / 8), dim3(8, 8), sides[i], sides[i], sides[i]);
+        }}""",
+    "four rows for each thread": """
+        #define TILE 32
+        __global__ void mm(const float* a, const float* b, float* c, int n) {
+          __shared__ float as[TILE][TILE], bs[TILE][TILE];
+          int x = threadIdx.x, column = blockIdx.x * TILE + x;
+          float sums[4] = {};
+          for (int start = 0; start < n; start += TILE) {
+            for (int y = threadIdx.y; y < TILE; y += 8) {
+              as[y][x] = a[(blockIdx.y * TILE + y) * n + start + x];
+              bs[y][x] = b[(start + y) * n + column];
+            }
+            __syncthreads();
+            for (int k = 0; k < TILE; k++)
+              for (int i = 0; i < 4; i++) sums[i] += as[threadIdx.y + 8 * i][k] * bs[k][x];
+            __syncthreads();
+          }
+          for (int i = 0; i < 4; i++) c[(blockIdx.y * TILE + threadIdx.y + 8 * i) * n + column] = sums[i];
+        }
+        """,
     "too large a tile": f"""{NAIVE}
         #define TILE 64
         void run(float* a, float* b, float* c, int M, int N, int K) {{
