@@ -61,10 +61,11 @@ class ReaderLink:
         return value
 
     def start(self) -> None:
-        """Starts the process ahead of the first request, without waiting for it."""
+        """Starts the process ahead of the first request, without waiting for it. If it can't start, the request says so."""
         if self._turn.acquire(blocking=False):
             try:
-                self._running()
+                with contextlib.suppress(GemmvizError):
+                    self._running()
             finally:
                 self._turn.release()
 

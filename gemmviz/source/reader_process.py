@@ -12,15 +12,16 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from gemmviz.files.child_process import read_frame, write_frame
-from gemmviz.launch.host_code.outline import outline_of
 from gemmviz.model.errors import GemmvizError, Place, SourceError
-from gemmviz.model.outline import FileOutline
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import load_parser, parse
 from gemmviz.source.reader.read import read_program
+
+if TYPE_CHECKING:
+    from gemmviz.model.outline import FileOutline
 
 _READY = 0
 _MOST_MEMORY = 4 << 30  # bytes of address space
@@ -37,8 +38,10 @@ def missing(source: SourceText) -> tuple[str, ...]:
     return parse(source).missing
 
 
-def outline(source: SourceText) -> FileOutline:
+def outline(source: SourceText) -> "FileOutline":
     """Kernels and launches of a text."""
+    from gemmviz.launch.host_code.outline import outline_of  # imported here so that the process is ready sooner
+
     return outline_of(parse(source))
 
 
