@@ -5,6 +5,7 @@ It imports neither NumPy nor Qt, and may crash or be ended at any time: its pare
 """
 
 import contextlib
+import gc
 import os
 import pickle
 import queue
@@ -76,6 +77,7 @@ def serve_reader() -> int:
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(sys.stdin.buffer, requests), daemon=True).start()
     load_parser()
+    gc.freeze()  # what is loaded stays; collections needn't visit it
     write_frame(replies, pickle.dumps((_READY, False, os.getpid())))
     while True:
         number, name, arguments = pickle.loads(requests.get())
