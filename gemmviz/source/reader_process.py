@@ -41,9 +41,9 @@ def missing(source: SourceText) -> tuple[str, ...]:
 
 def outline(source: SourceText) -> "FileOutline":
     """Kernels and launches of a text."""
-    from gemmviz.launch.host_code.outline import outline_of  # imported here so that the process is ready sooner
+    from gemmviz.launch.host_code.outline import unit_outline  # imported here so that the process is ready sooner
 
-    return outline_of(parse(source))
+    return unit_outline(parse(source))
 
 
 REQUESTS: dict[str, Callable[..., Any]] = {

@@ -1,9 +1,11 @@
 """Extents of grids and blocks: dim3 values to three formulas."""
 
+from dataclasses import replace
+
 from clang.cindex import Cursor, CursorKind
 
 from gemmviz.launch.host_code.cursors import (
-    CASTS,
+    CAST_KINDS,
     HostVariable,
     UnreadError,
     arguments,
@@ -14,7 +16,7 @@ from gemmviz.launch.host_code.cursors import (
 )
 from gemmviz.launch.host_code.expressions import formula, helper_of, scope_inside, setting_formula
 from gemmviz.launch.host_code.functions import VariableSetting
-from gemmviz.launch.host_code.scope import HostScope, relevant
+from gemmviz.launch.host_code.scope import HostScope, is_sure, relevant
 
 AXES = ("x", "y", "z")
 
@@ -22,7 +24,7 @@ AXES = ("x", "y", "z")
 def launch_extents(cursor: Cursor, scope: HostScope) -> tuple[str, str, str]:
     """The x, y and z of a grid or block. Raises UnreadError if they aren't arithmetic."""
     cursor = unwrapped(cursor)
-    if cursor.kind in CASTS and is_record(cursor.type):
+    if cursor.kind in CAST_KINDS and is_record(cursor.type):
         return launch_extents(inner_parts(cursor)[-1], scope)
     if not is_record(cursor.type) and cursor.kind not in (CursorKind.INIT_LIST_EXPR, CursorKind.VAR_DECL):
         dependent = variable_of(cursor)
@@ -75,9 +77,10 @@ def _axis(variable: HostVariable, axis: str, scope: HostScope) -> str:
     for each in reversed(settings):
         if each.value is None:
             continue
+        there = scope if is_sure(each, scope.at) else replace(scope, at=each.at)  # a condition may set several in a row
         if each.member == member:
-            return setting_formula(HostVariable(variable.key, member, variable.name, variable.declaration), each, scope)
-        return launch_extents(each.value, scope)[AXES.index(axis)]
+            return setting_formula(HostVariable(variable.key, member, variable.name, variable.declaration), each, there)
+        return launch_extents(each.value, there)[AXES.index(axis)]
     raise UnreadError(f"{variable.spelled} isn't set where it can be read", variable.declaration)
 
 

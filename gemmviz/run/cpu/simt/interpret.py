@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.launch.legality import evaluated, shapes_for
+from gemmviz.launch.legality import evaluated_formula, shapes_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import KernelFault, SourceError
-from gemmviz.model.kernel import KernelSpec, Launch, place_in
+from gemmviz.model.kernel import NULL_POINTER, KernelSpec, Launch, place_in
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem_kind import Shape
 from gemmviz.model.setup import Setup
@@ -20,19 +20,21 @@ from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.words import listed
-from gemmviz.run.cpu.simt.address_space import AddressSpace
+from gemmviz.run.cpu.simt.address_space import AddressMap
 from gemmviz.run.cpu.simt.carriers import idle_loops
 from gemmviz.run.cpu.simt.contents import contents
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_accesses, types_of_memories
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
+from gemmviz.run.cpu.simt.pointers import NULL
 from gemmviz.run.cpu.simt.statements import statement
 from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler
 from gemmviz.run.cpu.simt.tags import TagMemory, TagShared, UnseenMatrix, UnseenShared, constant_tag
 from gemmviz.run.cpu.simt.values import constant
 from gemmviz.source import fold
-from gemmviz.source.nodes import FunctionParameter, Loop, Program, SharedArray, Unrolled
+from gemmviz.source.nodes import Loop, Unrolled
+from gemmviz.source.program_parts import FunctionParameter, Program, SharedArray
 from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of, size_bytes
 
 Matrices = Mapping[str, npt.NDArray[Any]]
@@ -102,6 +104,8 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
     matrices: dict[str, Scalar] = {}
     used: dict[str, set[Scalar]] = {}
     for argument, parameter in zip(spec.args, program.parameters, strict=True):
+        if argument == NULL_POINTER and isinstance(parameter.type, PointerType):
+            continue
         if isinstance(parameter.type, PointerType) != (argument in shapes):
             names = listed([*setup.problem.numbers, "parameters"])
             kind = "a pointer" if isinstance(parameter.type, PointerType) else "no pointer"
@@ -202,7 +206,7 @@ def interpret(
             binding.setup, argument, parameter, memories, symbolic and parameter.slot not in compiler.numbers
         )
     shared = _allocate_shared(binding, machine, None if not symbolic else UnseenShared if sums_only else TagShared)
-    machine.addresses = AddressSpace(memories.values(), shared)
+    machine.addresses = AddressMap(memories.values(), shared)
     sink.started(machine)
     try:
         with np.errstate(all="ignore"):
@@ -273,7 +277,7 @@ def _argument(
     by_tag: bool,
 ) -> Any:
     if isinstance(parameter.type, PointerType):
-        return memories[argument], 0
+        return (NULL if argument == NULL_POINTER else memories[argument]), 0
     assert isinstance(parameter.type, Scalar)
     value = number_argument(setup, argument)
     if parameter.type.is_float:
@@ -288,4 +292,6 @@ def number_argument(setup: Setup, argument: str) -> float:
         return float(argument)
     except ValueError:
         factors = setup.problem.factors
-        return factors[argument] if argument in factors else evaluated(setup.kernel, argument, setup.sizes_and_parameters)
+        return (
+            factors[argument] if argument in factors else evaluated_formula(setup.kernel, argument, setup.sizes_and_parameters)
+        )

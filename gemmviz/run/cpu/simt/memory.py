@@ -16,7 +16,7 @@ from gemmviz.run.cpu.simt.access_types import AccessType
 from gemmviz.run.cpu.simt.machine import Machine
 
 ElementOffset = Any
-Shape = tuple[int, ...]
+_Shape = tuple[int, ...]
 _MOST_NAMED = 1024
 _FARTHEST = (1 << 63) - 1  # element that a fault names
 
@@ -175,7 +175,7 @@ def last_lane(value: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _joint_shape(offset: Shape, value: Shape, mask: Shape, ndim: int) -> Shape:
+def _joint_shape(offset: _Shape, value: _Shape, mask: _Shape, ndim: int) -> _Shape:
     return np.broadcast_shapes(offset, value, mask, (1,) * ndim)
 
 
@@ -195,7 +195,7 @@ class SharedMemory(Memory):
         self.written = np.zeros((1,) * blocks + (info.size,), bool)
         self.complete = False
 
-    def _allocate(self, outer: Shape) -> None:
+    def _allocate(self, outer: _Shape) -> None:
         padded = -(-self.bytes // _ALIGNMENT) * _ALIGNMENT
         self.data = np.zeros((*outer, padded // self.dtype.itemsize), self.dtype)
         self._views: dict[Any, npt.NDArray[Any]] = {}
@@ -226,7 +226,7 @@ class SharedMemory(Memory):
 
     def _taken(self, data: npt.NDArray[Any], offset: ElementOffset) -> Any:
         if isinstance(offset, int):
-            return data[..., offset].reshape(data.shape[:-1] + (1,) * self.threads_ndim)
+            return data[..., offset].copy().reshape(data.shape[:-1] + (1,) * self.threads_ndim)
         outer = offset.shape[: self.blocks]
         if outer.count(1) == self.blocks:
             return data.take(offset.reshape(offset.shape[self.blocks :]), axis=-1)
@@ -247,8 +247,14 @@ class SharedMemory(Memory):
                 missing = missing & machine.mask
             if missing.any():
                 name = self.element(_first(at, missing))
-                message, remedy = f"{name} is read before it is written", "is a store or a __syncthreads() missing?"
-                raise self.fault(machine, message, place, at, missing, remedy, id="uninitialised-read")
+                message = f"{name} is read before it is written"
+                raise self.fault(machine, message, place, at, missing, self._remedy(machine), id="uninitialised-read")
+
+    def _remedy(self, machine: Machine) -> str:
+        """What to do about an unwritten element."""
+        if any(each.memory is self for each in machine.transfers.under_way):
+            return "wait for the asynchronous copy first"
+        return "is a __syncthreads() missing? Where a condition skips the store, store 0 instead"
 
     def store(self, machine: Machine, offset: ElementOffset, value: Any, kind: AccessType, place: Place) -> None:
         """Writes one scalar of an access."""
@@ -266,7 +272,7 @@ class SharedMemory(Memory):
                 self._put(self.written, machine, offset * ratio + part, True, shape)
         self.complete = bool(self.written.all())
 
-    def _put(self, data: npt.NDArray[Any], machine: Machine, offset: ElementOffset, value: Any, shape: Shape) -> Any:
+    def _put(self, data: npt.NDArray[Any], machine: Machine, offset: ElementOffset, value: Any, shape: _Shape) -> Any:
         """Writes values into an array of (block axes, scalars); ``shape`` is that of the lanes. Returns the index of what it
         wrote, for arrays of the same shape.
         """
