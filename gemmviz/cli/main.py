@@ -22,7 +22,6 @@ from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageErr
 from gemmviz.model.words import capital
 from gemmviz.render.export import format_extensions
 from gemmviz.scenes.catalog import view_extensions
-from gemmviz.source.reader_link import reader
 from gemmviz.subjects.catalog import subject_extensions
 
 _WINDOW = "gui"
@@ -53,8 +52,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         for error in broken_extensions():
             print_error(error, 0)
         check_outputs(args)
-        if hasattr(args, "kernel"):
-            reader().start()  # it loads while the command does
         command: Command = args.command
         code = command.run(args)
         sys.stdout.flush()  # raises if the output can't be written

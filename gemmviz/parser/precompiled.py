@@ -23,7 +23,7 @@ _AFTER_SAVED = STUBS / "standard" / "deallocation.h"
 LANGUAGE = (
     "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++", "--cuda-gpu-arch=sm_90",
     "--target=x86_64-unknown-linux-gnu",  # the same sizes of types on every system
-    "-std=c++20", "-ferror-limit=0", "-w", "-fno-spell-checking",
+    "-std=c++20", "-ferror-limit=0", "-w", "-fno-spell-checking", "-fno-builtin",
     # errors of clang that are warnings of nvcc
     "-Wno-c++11-narrowing", "-Wno-register", "-Wno-reserved-user-defined-literal", "-Wno-non-pod-varargs",
     "-Wno-address-of-temporary", "-Wno-dynamic-exception-spec", "-Wno-return-type",

@@ -15,7 +15,7 @@ from gemmviz.parser.precompiled import LANGUAGE, STUBS, have_vanished, stub_argu
 from gemmviz.parser.source_text import SourceText
 
 _ROOT = "/project"
-_LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=1048576", "-fconstexpr-depth=256", "-fbracket-depth=256")
+_LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=524288", "-fconstexpr-depth=256", "-fbracket-depth=256")
 _KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing: a missing header doesn't end the parse
 _MISSING, _CANDIDATE = "' file not found", "candidate"
 _REQUESTED = re.compile(r"requested here$|in call to")

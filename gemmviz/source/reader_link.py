@@ -25,6 +25,7 @@ _MOST_SECONDS = 2.0  # of a request, while it computes
 _MOST_WAIT_S, _START_S, _EXIT_S = 10.0, 30.0, 5.0
 _MOST_MEMORY = 1 << 30  # bytes
 _POLL_S, _WATCH_AFTER_S = 0.02, 0.1
+_UNWATCHED_S = 0.2  # of a request, before the first look at its time and while its process is ended
 _ENDLESS = "a template, a macro or a constexpr function may expand without end; leave it out"
 
 
@@ -61,10 +62,11 @@ class ReaderLink:
         return value
 
     def start(self) -> None:
-        """Starts the process ahead of the first request, without waiting for it."""
+        """Starts the process ahead of the first request, without waiting for it. If it can't start, the request says so."""
         if self._turn.acquire(blocking=False):
             try:
-                self._running()
+                with contextlib.suppress(GemmvizError):
+                    self._running()
             finally:
                 self._turn.release()
 
@@ -239,7 +241,7 @@ class _Watch:
             return None
         if memory > _MOST_MEMORY:
             return SourceError(f"reading this file takes more than {_MOST_MEMORY >> 20} MiB", remedy=_ENDLESS)
-        if cpu_s > _MOST_SECONDS - _WATCH_AFTER_S or wall_s > _MOST_WAIT_S:
+        if cpu_s > _MOST_SECONDS - _UNWATCHED_S or wall_s > _MOST_WAIT_S:
             return SourceError(f"reading this file takes longer than {_MOST_SECONDS:g} s", remedy=_ENDLESS)
         return None
 

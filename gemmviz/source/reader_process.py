@@ -5,6 +5,7 @@ It imports neither NumPy nor Qt, and may crash or be ended at any time: its pare
 """
 
 import contextlib
+import gc
 import os
 import pickle
 import queue
@@ -12,15 +13,16 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from gemmviz.files.child_process import read_frame, write_frame
-from gemmviz.launch.host_code.outline import unit_outline
 from gemmviz.model.errors import GemmvizError, Place, SourceError
-from gemmviz.model.outline import FileOutline
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import load_parser, parse
 from gemmviz.source.reader.read import read_program
+
+if TYPE_CHECKING:
+    from gemmviz.model.outline import FileOutline
 
 _READY = 0
 _MOST_MEMORY = 4 << 30  # bytes of address space
@@ -37,8 +39,10 @@ def missing(source: SourceText) -> tuple[str, ...]:
     return parse(source).missing
 
 
-def outline(source: SourceText) -> FileOutline:
+def outline(source: SourceText) -> "FileOutline":
     """Kernels and launches of a text."""
+    from gemmviz.launch.host_code.outline import unit_outline  # imported here so that the process is ready sooner
+
     return unit_outline(parse(source))
 
 
@@ -73,6 +77,7 @@ def serve_reader() -> int:
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(sys.stdin.buffer, requests), daemon=True).start()
     load_parser()
+    gc.freeze()  # what is loaded stays; collections needn't visit it
     write_frame(replies, pickle.dumps((_READY, False, os.getpid())))
     while True:
         number, name, arguments = pickle.loads(requests.get())

@@ -37,10 +37,25 @@ def test_a_right_text_and_a_wrong_one(link: ReaderLink) -> None:
     assert (place.line, place.column, place.end_column) == (1, 38, 39)
 
 
-def test_the_process_has_neither_numpy_nor_qt() -> None:
-    code = "import sys, gemmviz.source.reader_process; print([m for m in ('numpy', 'PySide6', 'psutil') if m in sys.modules])"
+def test_the_process_loads_neither_numpy_nor_qt_nor_what_only_outlines_need() -> None:
+    heavy = ("numpy", "PySide6", "psutil", "gemmviz.launch.host_code.outline")
+    code = f"import sys, gemmviz.source.reader_process; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], env=child_environment(), capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "starts"), [(["--version"], 0), (["kernels"], 0), (["counts", "-h"], 0), (["counts", "x"], 1)]
+)
+def test_the_program_starts_it_first_if_it_reads_a_kernel(words: list[str], starts: int) -> None:
+    code = (
+        "import sys\nfrom gemmviz.__main__ import main\nfrom gemmviz.source.reader_link import ReaderLink\n"
+        "ReaderLink.start = lambda self: print('starts before', 'gemmviz.cli.main' not in sys.modules)\n"
+        f"sys.argv[1:] = {words}\nmain()"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=child_environment(), capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.count("starts before True") == starts
 
 
 def test_an_unknown_request_is_an_error_and_the_process_goes_on(link: ReaderLink) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from clang.cindex import Cursor, CursorKind, TemplateArgumentKind, Type
 
-from gemmviz.launch.host_code.cursors import UnreadError, arguments, callee, uncast, variable_of
+from gemmviz.launch.host_code.cursors import UnreadError, arguments, uncast, variable_of
 from gemmviz.launch.host_code.expressions import formula
-from gemmviz.launch.host_code.functions import At, HostFunction, called_function, place_key, qualified_name, referenced_function
+from gemmviz.launch.host_code.functions import At, HostFunction, place_key, qualified_name, referenced_function
 from gemmviz.launch.host_code.scope import HostProgram, HostScope
 
 _MOST_SCOPES = 64  # calls of one function that are told apart
@@ -26,20 +26,14 @@ class Target:
 def scopes_of(function: HostFunction, at: At, program: HostProgram, depth: int = 0) -> Iterator[HostScope]:
     """Scopes of a position in a function: one for each call of the function, or one without if nobody calls it."""
     count = 0
-    for caller in program.functions.values() if depth < 8 else ():
-        if caller is function:
-            continue
-        for call in caller.calls:
-            target, called = callee(call.cursor), called_function(call.cursor)
-            if target is None or called is None or program.function(called) is not function:
-                continue
-            for outside in scopes_of(caller, call.at, program, depth + 1):
-                count += 1
-                if count > _MOST_SCOPES:
-                    return
-                types = _types(function, template_arguments(target, outside))
-                yield HostScope(program, function, at, outside, tuple(arguments(call.cursor)), types, depth=depth)
-                break
+    for each in program.calls_of(function) if depth < 8 else ():
+        for outside in scopes_of(each.caller, each.call.at, program, depth + 1):
+            count += 1
+            if count > _MOST_SCOPES:
+                return
+            types = _types(function, template_arguments(each.target, outside))
+            yield HostScope(program, function, at, outside, tuple(arguments(each.call.cursor)), types, depth=depth)
+            break
     if not count:
         yield HostScope(program, function, at, depth=depth)
 

@@ -26,6 +26,12 @@ _CONFIGURATIONS = frozenset(
     {"cudaConfigureCall", "__cudaPushCallConfiguration", "hipConfigureCall", "__hipPushCallConfiguration"}
 )
 _NAMED = frozenset({CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.OVERLOADED_DECL_REF})
+_NOTED = frozenset(
+    {
+        CursorKind.VAR_DECL, CursorKind.CALL_EXPR, CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR,
+        CursorKind.UNARY_OPERATOR,
+    }
+)  # fmt: skip
 _LOOPS = frozenset({CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.CXX_FOR_RANGE_STMT})
 
 
@@ -158,23 +164,27 @@ class _Walk:
 
     def visit(self, cursor: Cursor, branches: tuple[Branch, ...]) -> None:
         kind = cursor.kind
-        at = At(cursor.extent.start.offset, branches)
         if kind == CursorKind.LAMBDA_EXPR:
             for each in host_functions(cursor, self.function):
                 self.lambdas.append(each)
                 for key, settings in each.settings.items():
                     self.function.settings[key] += settings
             return
-        if kind == CursorKind.VAR_DECL:
-            self._declared(cursor, at)
-        elif kind in (CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.UNARY_OPERATOR):
-            self._changed(cursor, at)
-        elif kind == CursorKind.CALL_EXPR:
-            self._called(cursor, at)
+        if kind in _NOTED:
+            self._note(cursor, At(cursor.extent.start.offset, branches))
         elif kind == CursorKind.RETURN_STMT:
             self.function.returns += inner_parts(cursor)[:1]
         for child, inside in self._children(cursor, branches):
             self.visit(child, inside)
+
+    def _note(self, cursor: Cursor, at: At) -> None:
+        match cursor.kind:
+            case CursorKind.VAR_DECL:
+                self._declared(cursor, at)
+            case CursorKind.CALL_EXPR:
+                self._called(cursor, at)
+            case _:
+                self._changed(cursor, at)
 
     def _children(self, cursor: Cursor, branches: tuple[Branch, ...]) -> Iterator[tuple[Cursor, tuple[Branch, ...]]]:
         children, number = list(cursor.get_children()), int(cursor.hash)

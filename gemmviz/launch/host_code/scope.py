@@ -1,13 +1,23 @@
 """A position in a host function from which expressions are read, with the call that leads to it and its callers."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from clang.cindex import Cursor
 
 from gemmviz.launch.formula import formula_value
-from gemmviz.launch.host_code.cursors import Key, WrittenText
-from gemmviz.launch.host_code.functions import At, Branch, HostCallCursor, HostFunction, VariableSetting, place_key
+from gemmviz.launch.host_code.cursors import Key, WrittenText, callee
+from gemmviz.launch.host_code.functions import (
+    At,
+    Branch,
+    HostCallCursor,
+    HostFunction,
+    VariableSetting,
+    called_function,
+    place_key,
+)
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outline import HostName, HostNameKind
 from gemmviz.parser.unit import Unit
@@ -30,6 +40,30 @@ class HostProgram:
         """The host function with a body that a declaration belongs to."""
         definition = cursor.get_definition() or cursor
         return self.functions.get(place_key(definition)) or self.functions.get(place_key(cursor))
+
+    def calls_of(self, function: HostFunction) -> "list[_CallFrom]":
+        """The calls of a function by others, in the order of the text."""
+        return self._calls[function]
+
+    @cached_property
+    def _calls(self) -> "dict[HostFunction, list[_CallFrom]]":
+        found: dict[HostFunction, list[_CallFrom]] = defaultdict(list)
+        for caller in self.functions.values():
+            for call in caller.calls:
+                target, called = callee(call.cursor), called_function(call.cursor)
+                function = None if target is None or called is None else self.function(called)
+                if target is not None and function is not None and function is not caller:
+                    found[function].append(_CallFrom(caller, call, target))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _CallFrom:
+    """A call in another function. ``target``: the expression that is called."""
+
+    caller: HostFunction
+    call: HostCallCursor
+    target: Cursor
 
 
 @dataclass(eq=False)

@@ -37,10 +37,16 @@ def _products(question: ReferenceRequest) -> tuple[Floats, Floats]:
 
 
 def _of_one(a: Floats, b: Floats, rows: Longs, columns: Longs) -> tuple[Floats, Floats]:
-    some_rows, at_row = np.unique(rows, return_inverse=True)
-    some_columns, at_column = np.unique(columns, return_inverse=True)
+    (some_rows, at_row), (some_columns, at_column) = _distinct(rows, len(a)), _distinct(columns, b.shape[1])
     left, right = np.asarray(a[some_rows], np.float64), np.asarray(b[:, some_columns], np.float64)
     return (left @ right)[at_row, at_column], (np.abs(left) @ np.abs(right))[at_row, at_column]
+
+
+def _distinct(indices: Longs, extent: int) -> tuple[Longs, Longs]:
+    """The distinct ones of some indices below ``extent``, ascending, and where each of all is among them."""
+    used = np.zeros(extent, bool)
+    used[indices] = True
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[indices]
 
 
 def _flops(sizes: Sizes) -> int:

@@ -19,7 +19,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, LaunchSink
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
-from gemmviz.model.trace import INTERPRETER, EarlyExit, Touches, Trace
+from gemmviz.model.trace import INTERPRETER, EarlyExit, Trace
 from gemmviz.model.trace_bounds import BOUNDS
 from gemmviz.model.words import listed
 from gemmviz.run.cpu.check import UNCHECKED, Contents, check_result
@@ -110,7 +110,8 @@ def contents_of(binding: Binding, data: dict[str, Any], cancelled: Callable[[], 
 def _written(trace: Trace, binding: Binding, name: str) -> Longs:
     """The distinct elements of an array that were stored, ascending. The record may count smaller pieces than elements."""
     number = binding.number(name)
-    written = [_stored(trace, touches) for touches in trace.touches_of(number, "write")]
+    touches = trace.touches_of(number, "write")
+    written = [trace.spread(each.operand, trace.element[each.rows], slice(None)) for each in touches]
     pieces = binding.element_types[name].bytes // trace.arrays[number].itemsize
     return _distinct(np.concatenate([np.zeros(0, np.int64), *written]) // pieces)
 
@@ -259,8 +260,9 @@ def bound(setup: Setup) -> Binding:
         binding = bind(setup, launch, program_for(kernel, setup.definitions))
     except RecursionError:
         raise GemmvizError("the kernel's expressions are nested too deeply", file=kernel.file) from None
+    passed = {name for name, _ in binding.matrices}
     for array in setup.problem.arrays:
-        if array.name not in binding.shapes:
+        if array.name not in passed:
             why = f"the result is checked against {listed(_inputs(setup.problem))}"
             raise SourceError(f"the header's args must pass {array.name}: {why}", file=kernel.file)
     declared = shared_bytes(binding.arrays)
@@ -299,11 +301,6 @@ def _edges_differ(binding: Binding, warp_size: int, cancelled: Callable[[], bool
     counter = StepCounter()
     interpret(binding, last, counter, None, cancelled=cancelled)
     return counter.masked
-
-
-def _stored(trace: Trace, touches: Touches) -> Longs:
-    """The distinct elements that an operand wrote, ascending."""
-    return _distinct(trace.spread(touches.operand, trace.element[touches.rows], slice(None)))
 
 
 def _distinct(elements: Ints | Longs) -> Longs:

@@ -1,4 +1,4 @@
-"""Milliseconds from the text of 04_tiled to its trace, 64 cubed: the first time, and again after another size.
+"""Milliseconds from the text of 04_tiled to its trace, 64 cubed: the first time, again after another size, and after an edit.
 
 ``trace.py [size [tile [blocks]]]``; prints JSON. Knows where this and older commits keep what it calls.
 """
@@ -23,18 +23,20 @@ def main() -> None:
     trace = tracer(blocks)
     kernel = load("04_tiled")
 
-    def run(size: int) -> float:
+    def run(size: int, edit: str = "") -> float:
         gc.collect()
         start = time.perf_counter()
-        trace(parse(kernel.text, kernel.file), Problem(size, size, size), {"TILE_WIDTH": int(tile)})
+        trace(parse(kernel.text + edit, kernel.file), Problem(size, size, size), {"TILE_WIDTH": int(tile)})
         return (time.perf_counter() - start) * 1e3
 
-    first, again = run(int(size)), []
+    first, again, edited = run(int(size)), [], []
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     for other in range(65, 72) if int(size) == 64 else ():
         run(other)
         again.append(run(int(size)))
-    print(json.dumps({"first": first, "again": statistics.median(again or [first]), "peak_mib": peak}))
+        edited.append(run(int(size), f"// {other}\n"))
+    figures = {"first": first, "again": statistics.median(again or [first]), "edited": statistics.median(edited or [first])}
+    print(json.dumps({**figures, "peak_mib": peak}))
 
 
 def tracer(blocks: str) -> Callable[..., object]:

@@ -1,8 +1,11 @@
 """Launches in small host functions: what is read from them as formulas, values, memory and reasons."""
 
 import pytest
+from clang.cindex import Cursor
 
 from gemmviz.launch.formula import formula_value
+from gemmviz.launch.host_code import scope
+from gemmviz.launch.host_code.functions import called_function
 from gemmviz.launch.host_code.outline import unit_outline
 from gemmviz.model.outline import ArgumentOutline, FileOutline, LaunchOutline
 from gemmviz.parser.source_text import SourceText
@@ -220,3 +223,19 @@ def test_setting_in_the_other_arm_does_not_count() -> None:
 def test_offset_counts_elements_of_the_parameter() -> None:
     (launch,) = launches("void run(char* pool, int n) { plain<<<1, 1>>>((float*)(pool + 4 * n), n); }")
     assert formula_value(launch.arguments[0].formula, {"n": 5}) == 5
+
+
+def test_calls_are_looked_up_once_however_many_functions_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[Cursor] = []
+
+    def counted(call: Cursor) -> Cursor | None:
+        looked_up.append(call)
+        return called_function(call)
+
+    monkeypatch.setattr(scope, "called_function", counted)
+    host = "".join(
+        f"void run{n}(float* C, int n) {{ plain<<<n, 32>>>(C, n); }}\nvoid outer{n}(float* C) {{ run{n}(C, {n}); }}\n"
+        for n in range(12)
+    )
+    assert len(launches(host)) == 12
+    assert len(looked_up) == 12 * 5  # a launch is two calls and two constructors

@@ -16,6 +16,7 @@ from gemmviz.source.nodes import (
     DeclareArray,
     Deref,
     Inline,
+    Loop,
     Offset,
     Read,
     Reinterpret,
@@ -45,17 +46,21 @@ def carriers(program: Program) -> frozenset[int]:
         found |= more
 
 
-def brings_nothing(node: Any, carriers: frozenset[int], held: frozenset[int]) -> bool:
-    """Whether a part of a kernel neither stores into shared memory nor changes a variable that may reach it.
+@lru_cache(maxsize=64)
+def idle_loops(program: Program) -> frozenset[int]:
+    """Numbers of the loops that neither store into shared memory nor change a variable that may reach it."""
+    reaching, held = carriers(program), contents(program).slots
+    loops = (part for part in parts(program.body) if isinstance(part, Loop))
+    return frozenset(loop.number for loop in loops if _brings_nothing(loop, reaching, held))
 
-    ``held``: the integer variables that hold something of a memory.
-    """
-    for part in parts(node):
+
+def _brings_nothing(loop: Loop, carriers: frozenset[int], held: frozenset[int]) -> bool:
+    for part in parts(loop):
         stores = isinstance(part, Copy | Wait) or next(_stored(part), None) is not None
         passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, PointerType) for arg in part.args)
         if stores or passes_pointer:
             return False
-    return not any(to & carriers for to, _ in _given(node, held))
+    return not any(to & carriers for to, _ in _given(loop, held))
 
 
 def _stored(node: Any) -> Iterator[Any]:

@@ -5,7 +5,7 @@ floats and integers alike; where control flow or an address depends on them, it 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -32,9 +32,9 @@ from gemmviz.source.nodes import (
     Select,
     Sequence,
     Unary,
-)
+)  # fmt: skip
 from gemmviz.source.program_parts import Program
-from gemmviz.source.types import PointerType
+from gemmviz.source.types import PointerType, Scalar, VectorType
 from gemmviz.source.walk import parts
 
 _Targets = dict[int, set[int]]
@@ -44,15 +44,19 @@ _Slots = frozenset[int]
 @dataclass(frozen=True)
 class SlotContents:
     """``numbers``: float variables that hold nothing of a memory; ``slots``: integer variables and local arrays that do;
-    ``targets``: the local arrays to which each pointer variable may point.
+    ``targets``: the local arrays to which each pointer variable may point; ``is_empty``: no integer or vector of the program
+    holds something of a memory.
     """
 
     numbers: _Slots
     slots: _Slots
     targets: dict[int, _Slots]
+    is_empty: bool = False
 
     def has(self, node: Expr) -> bool:
         """Whether the value of an integer or vector expression holds something of a memory, or follows from such."""
+        if self.is_empty:
+            return False
         match node:
             case Read(slot=slot):
                 return slot in self.slots
@@ -111,9 +115,17 @@ def contents(program: Program) -> SlotContents:
             if not several.isdisjoint(more):
                 more |= several
         if more == known.slots:
-            return known
+            return replace(known, is_empty=not any(map(known.has, _integers(program))))
         slots = frozenset(more)
         known = SlotContents(number_slots(program, slots), slots, targets)
+
+
+def _integers(program: Program) -> Iterator[Expr]:
+    """All integers and vectors that are computed."""
+    for part in parts(program.body):
+        ctype = getattr(part, "type", None)
+        if isinstance(ctype, VectorType) or (isinstance(ctype, Scalar) and not ctype.is_float):
+            yield part
 
 
 def _given(program: Program) -> Iterator[tuple[Any, Expr]]:

@@ -58,6 +58,8 @@ from gemmviz.source.nodes import (
 )  # fmt: skip
 from gemmviz.source.types import BOOL, ArrayType, PointerType, Scalar, VectorType, scalar_of, units_of
 
+_POINTERS = (PointerType, ArrayType)
+
 
 class Compiler:
     """Compiles the nodes of a program for one space of threads to closures.
@@ -319,8 +321,9 @@ class Compiler:
 
 
 def _is_of_pointers(node: Unary | Binary | Convert) -> bool:
-    operands = (node.left, node.right) if isinstance(node, Binary) else (node.operand,)
-    return any(isinstance(each.type, PointerType | ArrayType) for each in operands)
+    if isinstance(node, Binary):
+        return isinstance(node.left.type, _POINTERS) or isinstance(node.right.type, _POINTERS)
+    return isinstance(node.operand.type, _POINTERS)
 
 
 def _read(node: Read) -> Closure:

@@ -21,7 +21,7 @@ from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.words import listed
 from gemmviz.run.cpu.simt.address_space import AddressMap
-from gemmviz.run.cpu.simt.carriers import brings_nothing, carriers
+from gemmviz.run.cpu.simt.carriers import idle_loops
 from gemmviz.run.cpu.simt.contents import contents
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_accesses, types_of_memories
@@ -245,8 +245,8 @@ def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled
         case "sums":
             return lambda node: True
         case "origins":
-            reaching, held = carriers(program), contents(program).slots
-            return lambda node: brings_nothing(node, reaching, held)
+            idle = idle_loops(program)
+            return lambda node: (node.loop if isinstance(node, Unrolled) else node).number in idle
     return lambda node: False
 
 
