@@ -6,10 +6,9 @@ from gemmviz.source.nodes import Const, Deref, Expr, Offset, Sequence
 from gemmviz.source.reader.assign import assign
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of, member_at
-from gemmviz.source.reader.places import designated
-from gemmviz.source.reader.symbols import Object, Thing
-from gemmviz.source.types import INT, VOID, ArrayType, PointerType, StructType, units_of
+from gemmviz.source.reader.objects import fields_of, is_union, member_of
+from gemmviz.source.reader.symbols import Thing
+from gemmviz.source.types import INT, VOID, ArrayType, PointerType, StructType, size_bytes, units_of
 
 
 def copied(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node) -> Thing | Expr:
@@ -29,8 +28,11 @@ def _pairs(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node)
     """The leaves of two structs of one type."""
     struct = target.type
     if isinstance(struct, StructType):
-        for key, _ in fields_of(low, struct):
-            yield from _pairs(low, _member(low, target, key, node), _member(low, value, key, node), node)
+        members = fields_of(low, struct)
+        if is_union(struct):  # the largest member has all bytes
+            members = (max(members, key=lambda each: size_bytes(each[1].type)),)
+        for key, _ in members:
+            yield from _pairs(low, member_of(low, target, key, node), member_of(low, value, key, node), node)
     elif isinstance(struct, ArrayType):
         assert not isinstance(target, Thing)
         assert not isinstance(value, Thing)
@@ -48,11 +50,3 @@ def _element(low: Lowering, array: Expr, at: int, node: Node) -> Expr:
     element, space = array.type.element, array.type.space
     pointer = PointerType(element, space)
     return Deref(element, Offset(pointer, array, Const(INT, at), units_of(element)), low.place(node))
-
-
-def _member(low: Lowering, of: Expr | Thing, key: int, node: Node) -> Expr | Thing:
-    if isinstance(of, Thing):
-        assert isinstance(of.symbol, Object)
-        return designated(low, of.symbol.members[key], node)
-    assert isinstance(of, Deref)
-    return member_at(low, of, low.types.fields[key], node)

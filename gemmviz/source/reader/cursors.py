@@ -118,9 +118,9 @@ class Cursors:
         return [self.tree(each) for each in found]
 
     def is_written(self, method: RawCursor) -> bool:
-        """Whether a method is in the text with a body of its own; the compiler adds copies and the like."""
+        """Whether a method is in the text with a body of its own; the compiler adds copies and bodies of ``= default``."""
         lib, record = self.lib, self.lib.getCursorSemanticParent(method)
-        if lib.getCursorLocation(method).number == lib.getCursorLocation(record).number:
+        if lib.CXXMethod_isDefaulted(method) or lib.getCursorLocation(method).number == lib.getCursorLocation(record).number:
             return False
         return any(each.kind == k.COMPOUND_STMT for each in self.declaration(method).children)
 

@@ -305,7 +305,6 @@ EXPRESSIONS = {
     k.DECL_REF_EXPR: name,
     k.UNARY_OPERATOR: unary,
     k.BINARY_OPERATOR: binary,
-    k.CONDITIONAL_OPERATOR: conditional,
     k.ARRAY_SUBSCRIPT_EXPR: subscript,
     k.MEMBER_REF_EXPR: field,
 }

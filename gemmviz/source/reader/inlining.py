@@ -177,6 +177,11 @@ def _by_value(low: Lowering, name: str, value: Expr, ctype: CType, bindings: Bin
     return Variable(slot, ctype, name)
 
 
+def _is_same(have: CType, to: CType) -> bool:
+    """Whether a variable has the type of a reference, wherever pointers point to."""
+    return have == to or (isinstance(have, PointerType) and isinstance(to, PointerType) and have.to == to.to)
+
+
 def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType, bindings: Bindings, node: Node) -> Symbol:
     """The meaning of a parameter that is a reference."""
     match value:
@@ -189,7 +194,7 @@ def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType
             bindings.append((slot, pointer))
             assert isinstance(pointer.type, PointerType)
             return Variable(slot, replace(pointer.type, to=ctype), name, is_reference=True)
-        case Read(slot=slot, type=ctype, checked=checked) if ctype == to and not is_const:
+        case Read(slot=slot, type=ctype, checked=checked) if _is_same(ctype, to) and not is_const:
             return Variable(slot, ctype, name, checked)
     if isinstance(value.type, ArrayType | StructType):
         return Alias(value)

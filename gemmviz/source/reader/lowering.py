@@ -331,13 +331,13 @@ class Lowering:
 
     def unsupported(self, node: Node) -> SourceError:
         what = _CONSTRUCTS.get(node.kind, "this")
-        return self.error(
-            f"{what} is not supported", node, "gemmviz reads the part of CUDA C that GEMM kernels use", id="unsupported"
-        )
+        remedy = "write it as a loop, an if or a return" if what == "goto" else _PART
+        return self.error(f"{what} is not supported", node, remedy, id="unsupported")
 
 
+_PART = "gemmviz reads the part of CUDA C that GEMM kernels use"
 _CONSTRUCTS = {
-    k.LABEL_STMT: "a label",
+    k.LABEL_STMT: "goto",
     k.GOTO_STMT: "goto",
     k.INDIRECT_GOTO_STMT: "goto",
     k.ASM_STMT: "inline assembly",

@@ -1,6 +1,6 @@
 """Reads one kernel: parses its translation unit, finds the kernel, lowers its body to a Program."""
 
-from gemmviz.model.errors import SourceError
+from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import Unit
 from gemmviz.source.headers import note_of
@@ -37,6 +37,17 @@ def read_program(source: SourceText, entry: str) -> Program:
 def lowered(unit: Unit, kernel: RawCursor) -> Program:
     cursors = Cursors(unit)
     low = Lowering(cursors, _TABLE, {**STATEMENTS, **ASSEMBLY})
+    try:
+        return _program(low, kernel)
+    except GemmvizError:
+        raise
+    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # a construct nobody expected
+        place = low.statement_place or low.kernel_place
+        raise SourceError("this CUDA C++ can't be read yet", place, remedy="write it in a simpler way") from error
+
+
+def _program(low: Lowering, kernel: RawCursor) -> Program:
+    cursors, unit = low.cursors, low.cursors.unit
     tree = cursors.declaration(kernel)
     low.kernel_place = low.place(tree)
     low.enter_function(tree)

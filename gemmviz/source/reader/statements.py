@@ -104,7 +104,7 @@ def for_statement(low: Lowering, node: Node) -> Stmt:
     first: Stmt = NOTHING
     if start is not None:
         first = low.statement(start) if start.kind == k.DECL_STMT else Evaluate(low.discarded(start))
-    loop = _loop(low, place, condition, step, body, tests_first=True)
+    loop = _loop(low, place, condition, step, body, tests_first=True, declared=_declared_in(node))
     low.scope_ends.pop()
     block = Block((first, loop))
     return counted_loop(block) or block
@@ -148,11 +148,9 @@ def _semicolons(text: str, start: int) -> tuple[int, int]:
 
 
 def while_statement(low: Lowering, node: Node) -> Stmt:
-    *declared_first, condition, body = node.parts
+    condition, body = node.parts
     place = _enter_around(low, node, body)
-    if any(each.kind == k.VAR_DECL for each in node.children) or declared_first:
-        raise low.error("a while with a declaration is not supported", node, id="unsupported")
-    return _loop(low, place, condition, None, body, tests_first=True)
+    return _loop(low, place, condition, None, body, tests_first=True, declared=_declared_in(node))
 
 
 def do_statement(low: Lowering, node: Node) -> Stmt:
@@ -161,15 +159,32 @@ def do_statement(low: Lowering, node: Node) -> Stmt:
     return _loop(low, place, condition, None, body, tests_first=False)
 
 
-def _loop(low: Lowering, place: Place, tested: Node | None, update: Node | None, inside: Node, *, tests_first: bool) -> Stmt:
+def _declared_in(node: Node) -> Node | None:
+    """The variable that a loop's condition declares."""
+    return next((each for each in node.children if each.kind == k.VAR_DECL), None)
+
+
+def _loop(
+    low: Lowering,
+    place: Place,
+    tested: Node | None,
+    update: Node | None,
+    inside: Node,
+    *,
+    tests_first: bool,
+    declared: Node | None = None,
+) -> Stmt:
     number = len(low.loops)
     outer = low.loop_stack[-1] if low.loop_stack else -1
     low.loops.append(LoopPlace(number, outer, place, False, tests_first))
     low.loop_stack.append(number)
+    first = [] if declared is None else [variable(low, declared)]
     condition = low.condition(tested) if tested is not None else None
     if isinstance(condition, Const) and condition.value:
         condition = None
     body = low.statement(inside)
+    if declared is not None and condition is not None:
+        body, condition = Block((*first, If(condition, NOTHING, Break()), body)), None
     step = low.discarded(update) if update is not None else None
     low.loop_stack.pop()
     return Loop(number, condition, step, body, tests_first, place)
