@@ -3,7 +3,7 @@
 from gemmviz.source.nodes import Assign, Binary, Component, Deref, Expr, Read
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.expressions import combined
-from gemmviz.source.reader.lowering import Lowering, component_of
+from gemmviz.source.reader.lowering import Lowering, MixedSpaces, component_of
 from gemmviz.source.types import PointerType, Scalar
 
 
@@ -44,9 +44,13 @@ def _assign_pointer(low: Lowering, target: Read, op: str, value: Expr, have: Poi
     moved = combined(low, op, target, value, node) if op else low.converted(value, have, node)
     want = moved.type
     assert isinstance(want, PointerType)
+    key = low.pointers.get(target.slot, 0)
+    if key in low.mixed:
+        return Assign(have, target, moved, None, None, None, gives_old, low.place(node))
     if have.space is None:
-        if want.space is not None:
-            low.spaces[target.slot] = want.space
+        low.spaces[target.slot] = want.space
     elif want.space is not None and want.space != have.space:
+        if key and "local" not in (have.space, want.space):
+            raise MixedSpaces(key)
         raise low.error(f"this pointer points into {have.space} memory; it can't point into {want.space} memory too", node)
     return Assign(have.into(want.space or have.space), target, moved, None, None, None, gives_old, low.place(node))

@@ -52,7 +52,7 @@ def _method(low: Lowering, declaration: RawCursor, arguments: list[Node], node: 
     callee = node.children[0] if node.children else node
     is_static = bool(low.cursors.lib.CXXMethod_isStatic(declaration))
     this: Expr | Thing | None
-    if callee.kind == k.MEMBER_REF_EXPR:
+    if low.cursors.names_method(callee):
         this = None if is_static else _object(low, callee)
     elif is_static:
         this = None

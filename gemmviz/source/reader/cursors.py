@@ -154,7 +154,7 @@ class Cursors:
 
     def arguments(self, node: Node) -> list[Node]:
         """The arguments of a call, in order; those of an operator begin with the object."""
-        if (node.children and node.children[0].kind == k.MEMBER_REF_EXPR) or not node.children:
+        if not node.children or self.names_method(node.children[0]):
             return node.parts[1:]
         count = self.lib.Cursor_getNumArguments(node.cursor)
         parts = {(each.cursor.first, each.cursor.second): each for each in node.parts}
@@ -163,6 +163,11 @@ class Cursors:
             cursor = self.lib.Cursor_getArgument(node.cursor, number)
             found.append(parts.get((cursor.first, cursor.second)) or self.tree(cursor))
         return found
+
+    def names_method(self, callee: Node) -> bool:
+        """Whether the first part of a call is ``object.method``, not an operand of an operator that is a member."""
+        declaration = self.referenced(callee) if callee.kind == k.MEMBER_REF_EXPR else None
+        return declaration is not None and declaration.kind != k.FIELD_DECL
 
     def is_stub(self, cursor: RawCursor) -> bool:
         """Whether a declaration is in a header of gemmviz, not of the project."""

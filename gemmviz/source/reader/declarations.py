@@ -6,6 +6,7 @@ from math import prod
 from gemmviz.source.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, SharedArray, Stmt
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.aggregates import fill
+from gemmviz.source.reader.bindings import bindings
 from gemmviz.source.reader.constructors import aggregate, constructor_of, default_members, initial, run_constructor
 from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
@@ -28,6 +29,7 @@ _REFERENCES = (k.T_LVALUE_REFERENCE, k.T_RVALUE_REFERENCE)
 
 def declaration(low: Lowering, node: Node) -> Stmt:
     made = [variable(low, each) for each in node.children if each.kind == k.VAR_DECL]
+    made += [bindings(low, each) for each in node.children if each.kind == k.UNEXPOSED_DECL and each.children]
     for each in node.children:
         if each.kind == k.STATIC_ASSERT:
             static_assert(low, each)
@@ -112,6 +114,7 @@ def _plain(low: Lowering, node: Node, raw: RawType, ctype: CType, given: Node | 
     if isinstance(ctype, PointerType) and value is not None and isinstance(value.type, PointerType):
         ctype = ctype.into(value.type.space)
     slot = low.new_slot()
+    ctype = low.new_pointer(slot, ctype, node.key)
     low.declare(node.cursor, Variable(slot, ctype, name, checked=value is None))
     low.named(slot, name, _line(low, node))
     return Declare(slot, value)
@@ -198,7 +201,7 @@ def _check_extents(low: Lowering, array: ArrayType, node: Node) -> None:
 def _array(low: Lowering, node: Node, array: ArrayType, given: Node | None) -> Stmt:
     _check_extents(low, array, node)
     name = low.cursors.name(node.cursor)
-    if given is not None and _is_default(given):
+    if given is not None and _is_default(given) and not isinstance(array.element, StructType):
         given = None
     statements: list[Stmt] = []
     values = None
@@ -221,10 +224,15 @@ def _fill_structs(
     if given is not None and stripped(given).kind == k.INIT_LIST_EXPR:
         return fill(low, place, [given], statements, node)
     assert isinstance(place, Offset)
+    constructor = None if given is None else constructor_of(low, stripped(given))
     for at in range(min(prod(array.dims), _MOST_STRUCTS)):
         flat = replace(place, type=ArrayType(array.element, (prod(array.dims),), array.space))
         before = len(statements)
-        initial(low, indexed(low, flat, Const(INT, at), node, node), given, statements, node)
+        element = indexed(low, flat, Const(INT, at), node, node)
+        if constructor is None:
+            initial(low, element, None, statements, node)
+        else:
+            run_constructor(low, element, constructor, [], statements, node)
         if len(statements) == before:
             return None
     if prod(array.dims) > _MOST_STRUCTS:

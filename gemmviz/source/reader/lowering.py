@@ -77,6 +77,14 @@ class Activation:
     end_line: int = 0
 
 
+class MixedSpaces(Exception):
+    """A pointer variable, by the key of its declaration, that is assigned pointers into memories of several spaces."""
+
+    def __init__(self, key: int) -> None:
+        super().__init__(key)
+        self.key = key
+
+
 @dataclass
 class Lowering:
     """Lowers cursors to nodes. The tables map each kind of cursor to the function that lowers it."""
@@ -94,13 +102,15 @@ class Lowering:
     shared: list[SharedArray] = field(default_factory=list)
     variables: list[NamedSlot] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    spaces: dict[int, AddressSpace] = field(default_factory=dict)  # of pointers assigned after their declaration
+    spaces: dict[int, AddressSpace | None] = field(default_factory=dict)  # of pointers assigned after their declaration
     first: list[Stmt] = field(default_factory=list)  # statements before the kernel's own: arrays of constants
     loop_stack: list[int] = field(default_factory=list)
     activation: Activation | None = None
     statement_place: Place | None = None
     kernel_place: Place = field(default_factory=lambda: Place(1, 1, 1, 1))
     scope_ends: list[int] = field(default_factory=list)  # last lines of the scopes around
+    pointers: dict[int, int] = field(default_factory=dict)  # of pointer variables: the keys of their declarations
+    mixed: frozenset[int] = frozenset()  # keys of pointers that point into memories of several spaces
     addressed: set[int] = field(default_factory=set)  # keys of variables whose address is taken
     entered: set[int] = field(default_factory=set)  # keys of functions whose errors were looked at
     asm_seen: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # asm statements in the use of each macro
@@ -189,10 +199,18 @@ class Lowering:
 
     def access(self, kind: Literal["load", "store"], deref: Deref, node: Node) -> int:
         space = space_of(deref.pointer)
-        if space is None:
+        if space is None and self._is_unassigned(deref.pointer):
             raise self.error("this pointer is used before it is assigned", node)
         width = deref.type.count if isinstance(deref.type, VectorType) else 1
         return self.add_access(kind, space, node, width)
+
+    def _is_unassigned(self, pointer: Expr) -> bool:
+        """Whether a pointer is a variable declared without a value to which nothing is assigned before its use."""
+        while isinstance(pointer, Offset | Reinterpret):
+            pointer = pointer.pointer
+        if not isinstance(pointer, Read) or not pointer.checked or pointer.slot in self.spaces:
+            return False
+        return self.pointers.get(pointer.slot) not in self.mixed
 
     def add_access(self, kind: SiteKind, space: AddressSpace | None, node: Node, width: int = 1) -> int:
         """The number of a new access at the place of ``node``. ``width``: the elements that a thread accesses."""
@@ -266,6 +284,13 @@ class Lowering:
     def new_slot(self) -> int:
         self.slots += 1
         return self.slots - 1
+
+    def new_pointer(self, slot: int, ctype: CType, key: int) -> CType:
+        """The type of a new variable; a pointer into memories of several spaces has none."""
+        if not isinstance(ctype, PointerType):
+            return ctype
+        self.pointers[slot] = key
+        return ctype.into(None) if key in self.mixed else ctype
 
     def declare(self, cursor: RawCursor, symbol: Symbol) -> None:
         self.symbols[cursor.first] = symbol

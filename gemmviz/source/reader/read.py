@@ -18,7 +18,7 @@ from gemmviz.source.reader.host import host_code
 from gemmviz.source.reader.lambdas import LAMBDAS
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.literals import LITERALS
-from gemmviz.source.reader.lowering import Lowering
+from gemmviz.source.reader.lowering import Lowering, MixedSpaces
 from gemmviz.source.reader.parameters import declare_parameter
 from gemmviz.source.reader.statements import STATEMENTS
 
@@ -35,13 +35,27 @@ def read_program(source: SourceText, entry: str) -> Program:
 
 
 def lowered(unit: Unit, kernel: RawCursor) -> Program:
-    cursors = Cursors(unit)
-    low = Lowering(cursors, _TABLE, {**STATEMENTS, **ASSEMBLY})
+    cursors, mixed = Cursors(unit), frozenset[int]()
+    while True:
+        try:
+            return _read(Lowering(cursors, _TABLE, {**STATEMENTS, **ASSEMBLY}, mixed=mixed), kernel)
+        except MixedSpaces as found:  # reads again, with a pointer that may point into any memory
+            mixed |= {found.key}
+
+
+def _read(low: Lowering, kernel: RawCursor) -> Program:
     try:
         return _program(low, kernel)
     except GemmvizError:
         raise
-    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # a construct nobody expected
+    except (
+        AssertionError,
+        AttributeError,
+        IndexError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ) as error:  # a construct nobody expected
         place = low.statement_place or low.kernel_place
         raise SourceError("this CUDA C++ can't be read yet", place, remedy="write it in a simpler way") from error
 

@@ -16,11 +16,13 @@ def new_object(low: Lowering, struct: StructType, statements: list[Stmt], node: 
     """A struct whose members are new variables, in memory if they overlap; ``statements`` gets their declarations."""
     if needs_memory(struct):
         return Thing(struct, in_memory(low, struct, name, statements, node))
-    members = {key: _member(low, field.type, f"{name}.{field.name}", statements, node) for key, field in fields_of(low, struct)}
+    members = {
+        key: _member(low, field.type, f"{name}.{field.name}", key, statements, node) for key, field in fields_of(low, struct)
+    }
     return Thing(struct, Object(struct, members))
 
 
-def _member(low: Lowering, ctype: CType, name: str, statements: list[Stmt], node: Node) -> Symbol:
+def _member(low: Lowering, ctype: CType, name: str, key: int, statements: list[Stmt], node: Node) -> Symbol:
     match ctype:
         case StructType() if needs_memory(ctype):
             return in_memory(low, ctype, name, statements, node)
@@ -31,7 +33,7 @@ def _member(low: Lowering, ctype: CType, name: str, statements: list[Stmt], node
             return ArrayVariable(slot, ctype)
     slot = low.new_slot()
     statements.append(Declare(slot, None))
-    return Variable(slot, ctype, name, checked=True)
+    return Variable(slot, low.new_pointer(slot, ctype, key), name, checked=True)
 
 
 def in_memory(

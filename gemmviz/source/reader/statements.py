@@ -9,6 +9,7 @@ from gemmviz.source.nodes import (
     Continue,
     Deref,
     Evaluate,
+    Expr,
     If,
     Loop,
     LoopPlace,
@@ -19,8 +20,9 @@ from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node, closing, skipped
 from gemmviz.source.reader.declarations import NOTHING, declaration, static_assert, variable
+from gemmviz.source.reader.expressions import is_null
 from gemmviz.source.reader.intrinsics import STATEMENTS as STATEMENT_INTRINSICS
-from gemmviz.source.reader.lowering import Lowering
+from gemmviz.source.reader.lowering import Lowering, space_of
 from gemmviz.source.reader.ranges import RANGES
 from gemmviz.source.reader.switches import SWITCHES
 from gemmviz.source.reader.symbols import Thing
@@ -218,8 +220,16 @@ def return_statement(low: Lowering, node: Node) -> Stmt:
         raise low.error(f"a {given.type} can't be returned here", node, id="unsupported")
     value = low.converted(low.loaded(given, bare(parts[0])), activation.result_type, node)
     if isinstance(activation.result_type, PointerType) and isinstance(value.type, PointerType):
-        activation.result_type = activation.result_type.into(value.type.space)
+        activation.result_type = _joint(activation.result_type, value)
     return Return(activation.result, value)
+
+
+def _joint(ctype: PointerType, value: Expr) -> PointerType:
+    """The type of a function's result that may be ``value`` too."""
+    space = space_of(value)
+    if is_null(value) or ctype.space == space:
+        return ctype
+    return PointerType(ctype.to, space if ctype.space is None else None, ctype.is_const)
 
 
 def _return_reference(low: Lowering, given: "Thing | object", node: Node) -> Stmt:
