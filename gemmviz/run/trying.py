@@ -38,7 +38,7 @@ _LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class _Trial:
     """What one run showed: the layout in which C is right, None if in none; the arguments that were written."""
 
     column_major: frozenset[str] | None
@@ -176,7 +176,7 @@ class _Search:
         trial = self._run(small, small.problem)
         return small if trial is not None and trial.column_major == column_major else spec
 
-    def _run(self, spec: KernelSpec, problem: Problem) -> Trial | None:
+    def _run(self, spec: KernelSpec, problem: Problem) -> _Trial | None:
         """What a run shows; None if it faults, or can't be run."""
         setup = setup_for(spec, problem)
         if not can_run(setup):
@@ -188,7 +188,7 @@ class _Search:
             return None
 
 
-def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_cancelled) -> Trial | None:
+def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_cancelled) -> _Trial | None:
     """Runs the whole launch. None for a launch of more threads than a trial may have, or one that takes beyond ``until``.
 
     Raises KernelFault, SettingError, SourceError or Cancelled.
@@ -212,7 +212,7 @@ def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_canc
         return None
     after = {name: memory.data for name, memory in memories.items()}
     written = frozenset(name for name, flat in after.items() if not np.array_equal(flat, before[name]))
-    return Trial(_right_layout(binding, after) if written == set(outputs) else None, written)
+    return _Trial(_right_layout(binding, after) if written == set(outputs) else None, written)
 
 
 def is_right(spec: KernelSpec, until: float, cancelled: Callable[[], bool] = is_cancelled) -> bool:

@@ -77,7 +77,7 @@ def test_missing_headers_are_named() -> None:
     unit = unit_of("C[0] = helper();", '#include "foo.cuh"\n#include <vector>\n#include <bar/x.h>\n')
     assert unit.missing == ("foo.cuh", "bar/x.h")
     error = refused(unit)
-    assert error.remedy == "foo.cuh, bar/x.h are not in the project's folder: open the folder that has them"
+    assert error.remedy == "foo.cuh, bar/x.h are not in the project's folder: copy them there"
     assert error.id == "unknown-name"
 
 

@@ -128,13 +128,14 @@ def _product_on_device(work: Workload) -> Check:
     """The comparison of all of C with A . B in float64, on the GPU, some rows at a time."""
     problem = work.setup.problem
     shapes = {"A": (problem.M, problem.K), "B": (problem.K, problem.N), "C": (problem.M, problem.N)}
-    a, b, c = (_shaped(work.matrix(name), shape, name in work.setup.kernel.column_major) for name, shape in shapes.items())
-    limit = Limit(problem.K + 1, work.binding.element_types["C"], arithmetic_roundoff(work.binding.program))
-    right = b.astype(cupy.float64)
+    types, column_major = work.binding.element_types, work.setup.kernel.column_major
+    a, b, c = (_shaped(work.matrix(name), shape, name in column_major) for name, shape in shapes.items())
+    limit = Limit(problem.K + 1, types["C"], arithmetic_roundoff(work.binding.program))
+    right = types["B"].numbers(b)
     size = max(1, _CHECKED_ROWS_FLOPS // (problem.N * problem.K))
     wrong, unwritten, worst = 0, 0, (-np.inf, 0.0, 0.0, (0, 0))
     for start in range(0, problem.M, size):
-        left, got = a[start : start + size].astype(cupy.float64), c[start : start + size].astype(cupy.float64)
+        left, got = types["A"].numbers(a[start : start + size]), types["C"].numbers(c[start : start + size])
         error = limit.error(left @ right - got)
         allowed = limit.factor * (cupy.abs(left) @ cupy.abs(right)) + limit.least
         missing = cupy.isnan(got)

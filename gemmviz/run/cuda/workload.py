@@ -20,8 +20,8 @@ from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding, number_argument
 from gemmviz.run.cuda.compiling import Compiled, Unit, free_memory
 from gemmviz.run.inputs import matrices
-from gemmviz.source.nodes import FunctionParameter
 from gemmviz.source.program import macros_of
+from gemmviz.source.program_parts import FunctionParameter
 from gemmviz.source.twin.real import DeviceSource, real_source
 from gemmviz.source.types import PointerType, Scalar
 
@@ -131,9 +131,7 @@ class Workload:
             return np.uint64(self.base + self.offsets[argument])
         assert isinstance(parameter.type, Scalar)
         number, element = number_argument(self.setup, argument), parameter.type.element
-        if element.encode is not None:
-            return element.encode(np.array(number))[()]
-        return parameter.type.dtype.type(number if parameter.type.is_float else int(number))
+        return element.elements(np.array(number if parameter.type.is_float else int(number)))[()]
 
     @property
     def shift(self) -> int:

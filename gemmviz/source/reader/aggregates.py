@@ -8,7 +8,7 @@ from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.expressions import indexed
 from gemmviz.source.reader.initialisers import Items, initialised, stripped, vector_of, zero_of
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of, is_union, member_of
+from gemmviz.source.reader.objects import is_union, member_of, struct_fields
 from gemmviz.source.reader.symbols import Thing
 from gemmviz.source.types import INT, ArrayType, CType, Scalar, StructType, VectorType
 
@@ -56,7 +56,7 @@ def _fill_parts(low: Lowering, target: Expr | Thing, items: Items, statements: l
 
 def _fill_members(low: Lowering, target: Expr | Thing, items: Items, statements: list[Stmt], node: Node) -> None:
     assert isinstance(target.type, StructType)
-    members = fields_of(low, target.type)
+    members = struct_fields(low, target.type)
     named = {key: each for each in items.nodes if (key := _designated(low, each)) is not None}
     if is_union(target.type):
         members = tuple(each for each in members if each[0] in named) or members[:1]

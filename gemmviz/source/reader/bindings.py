@@ -9,9 +9,9 @@ from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.expressions import indexed
 from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of, member_of
+from gemmviz.source.reader.objects import member_of, struct_fields
 from gemmviz.source.reader.places import designated
-from gemmviz.source.reader.records import copy_of
+from gemmviz.source.reader.records import object_copy
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Thing
 from gemmviz.source.types import INT, ArrayType, StructType
 
@@ -37,7 +37,7 @@ def bindings(low: Lowering, node: Node) -> Stmt:
 
 def _copy(low: Lowering, value: Expr | Thing, statements: list[Stmt], node: Node) -> Expr | Thing:
     if isinstance(value.type, StructType):
-        made = copy_of(low, value, node)
+        made = object_copy(low, value, node)
         statements += [Evaluate(each) for each in made.effects]
         return replace(made, effects=())
     if not isinstance(value.type, ArrayType):
@@ -53,7 +53,7 @@ def _copy(low: Lowering, value: Expr | Thing, statements: list[Stmt], node: Node
 
 def _parts(low: Lowering, value: Expr | Thing, count: int, node: Node) -> list[Expr | Thing]:
     if isinstance(value.type, StructType):
-        members = fields_of(low, value.type)
+        members = struct_fields(low, value.type)
         if len(members) == count:
             return [member_of(low, value, key, node) for key, _ in members]
     elif isinstance(value.type, ArrayType) and not isinstance(value, Thing):

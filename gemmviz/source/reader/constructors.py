@@ -1,6 +1,6 @@
 """Lowers constructors: of vectors, copies, and of the kernel's own structs."""
 
-from gemmviz.source.nodes import Block, Const, Evaluate, Expr, If, Inline, Stmt
+from gemmviz.source.nodes import Block, Call, Const, Evaluate, Expr, If, Inline, Sequence, Stmt
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.aggregates import fill
 from gemmviz.source.reader.cursors import Node
@@ -9,11 +9,11 @@ from gemmviz.source.reader.initialisers import initialised, stripped, vector_of,
 from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of, member_of
+from gemmviz.source.reader.objects import member_of, struct_fields
 from gemmviz.source.reader.records import new_object
 from gemmviz.source.reader.symbols import Thing
 from gemmviz.source.reader.syntax import bare
-from gemmviz.source.types import VOID, ArrayType, Scalar, StructType, VectorType
+from gemmviz.source.types import HALF, USHORT, VOID, ArrayType, Scalar, StructType, VectorType
 
 
 def braces(low: Lowering, node: Node) -> Expr | Thing:
@@ -49,6 +49,8 @@ def _is_copy(low: Lowering, declaration: RawCursor, arguments: list[Node], ctype
 def _made(low: Lowering, ctype: Scalar | VectorType, arguments: list[Node], node: Node) -> Expr | Thing:
     if len(arguments) == 1:
         found = low.place_node(arguments[0])
+        if isinstance(found.type, StructType):
+            return _of_bits(low, found, found.type, ctype, node)
         if isinstance(found, Thing) or found.type == ctype:
             return found
         return low.converted(low.loaded(found, bare(arguments[0])), ctype, node)
@@ -56,6 +58,17 @@ def _made(low: Lowering, ctype: Scalar | VectorType, arguments: list[Node], node
         return zero_of(low, ctype, node)
     assert isinstance(ctype, VectorType)
     return vector_of(low, [low.value(each) for each in arguments], ctype, node)
+
+
+def _of_bits(low: Lowering, raw: Expr | Thing, struct: StructType, ctype: Scalar | VectorType, node: Node) -> Expr:
+    """A number given as CUDA's struct of its bits, such as __half_raw."""
+    if not isinstance(ctype, Scalar) or len(struct.fields) != 1:
+        raise low.error(f"a {struct} can't become a {ctype}", node, id="unsupported")
+    bits = low.loaded(low.expression_of(member_of(low, raw, struct_fields(low, struct)[0][0], node), node), node)
+    word = "half" if ctype == HALF else ctype.element.name
+    found = Call(ctype, f"__ushort_as_{word}", (low.converted(bits, USHORT, node),), low.place(node))
+    effects = raw.effects if isinstance(raw, Thing) else ()
+    return Sequence(ctype, (*effects, found)) if effects else found
 
 
 def run_constructor(
@@ -90,7 +103,7 @@ def _member_initialisers(low: Lowering, target: Expr | Thing, function: Node, no
 def default_members(low: Lowering, target: Expr | Thing, statements: list[Stmt], node: Node) -> None:
     """Adds the statements that give members the values of their own declarations."""
     assert isinstance(target.type, StructType)
-    for key, field in fields_of(low, target.type):
+    for key, field in struct_fields(low, target.type):
         value = low.types.defaults.get(key)
         if value is not None:
             fill(low, member_of(low, target, key, node), [value], statements, node)

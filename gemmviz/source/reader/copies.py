@@ -6,7 +6,7 @@ from gemmviz.source.nodes import Const, Deref, Expr, Offset, Sequence
 from gemmviz.source.reader.assign import assign
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of, is_union, member_of
+from gemmviz.source.reader.objects import is_union, member_of, struct_fields
 from gemmviz.source.reader.symbols import Thing
 from gemmviz.source.types import INT, VOID, ArrayType, PointerType, StructType, size_bytes, units_of
 
@@ -28,7 +28,7 @@ def _pairs(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node)
     """The leaves of two structs of one type."""
     struct = target.type
     if isinstance(struct, StructType):
-        members = fields_of(low, struct)
+        members = struct_fields(low, struct)
         if is_union(struct):  # the largest member has all bytes
             members = (max(members, key=lambda each: size_bytes(each[1].type)),)
         for key, _ in members:

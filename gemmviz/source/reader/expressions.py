@@ -27,7 +27,7 @@ from gemmviz.source.reader.lowering import Lowering, component_of, space_of
 from gemmviz.source.reader.objects import member
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.symbols import Thing
-from gemmviz.source.reader.syntax import bare, binary_operator, unary_operator
+from gemmviz.source.reader.syntax import bare, binary_symbol, unary_symbol
 from gemmviz.source.types import (
     BOOL,
     COMPONENTS,
@@ -74,8 +74,8 @@ def designated_by(low: Lowering, declaration: RawCursor, node: Node) -> Expr | T
     return global_name(low, declaration, node) if symbol is None else designated(low, symbol, node)
 
 
-def unary(low: Lowering, node: Node) -> Expr | Thing:
-    op, argument = unary_operator(low.cursors, node), node.parts[0]
+def _unary(low: Lowering, node: Node) -> Expr | Thing:
+    op, argument = unary_symbol(low.cursors, node), node.parts[0]
     if op in ("x++", "x--", "++x", "--x"):
         return low.expressions[k.COMPOUND_ASSIGNMENT_OPERATOR](low, node)
     if op == "&":
@@ -85,17 +85,17 @@ def unary(low: Lowering, node: Node) -> Expr | Thing:
     if op in ("__extension__",):
         return low.place_node(argument)
     if op == "!":
-        return _unary(op, BOOL, low.condition(argument))
+        return _unary_of(op, BOOL, low.condition(argument))
     operand = low.value(argument)
     if op == "+" and isinstance(operand.type, PointerType):
         return operand
     if not isinstance(operand.type, Scalar):
         raise low.error(f"a {operand.type} can't be used as a number", argument)
     within = promoted(operand.type)
-    return _unary(op, within, low.converted(operand, within, node))
+    return _unary_of(op, within, low.converted(operand, within, node))
 
 
-def _unary(op: str, within: Scalar, operand: Expr) -> Expr:
+def _unary_of(op: str, within: Scalar, operand: Expr) -> Expr:
     if isinstance(operand, Const):
         return Const(within, fold.apply_unary(op, operand.value, within))
     return operand if op == "+" else Unary(within, op, operand)
@@ -142,8 +142,8 @@ def address_of(low: Lowering, expr: Expr | Thing, node: Node) -> Expr | Thing:
     )
 
 
-def binary(low: Lowering, node: Node) -> Expr | Thing:
-    op = binary_operator(low.cursors, node)
+def _binary(low: Lowering, node: Node) -> Expr | Thing:
+    op = binary_symbol(low.cursors, node)
     left, right = node.parts
     if op == "=":
         return low.expressions[k.COMPOUND_ASSIGNMENT_OPERATOR](low, node)
@@ -179,9 +179,9 @@ def combined(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Exp
         case Scalar() as a, Scalar() as b:
             return _arithmetic(low, op, left, right, a, b, node)
         case PointerType() as pointer, Scalar(kind="i" | "u" | "b") if op in ("+", "-"):
-            return moved(low, left, pointer, right, 1 if op == "+" else -1, node)
+            return _moved(low, left, pointer, right, 1 if op == "+" else -1, node)
         case Scalar(kind="i" | "u" | "b"), PointerType() as pointer if op == "+":
-            return moved(low, right, pointer, left, 1, node)
+            return _moved(low, right, pointer, left, 1, node)
         case PointerType(), PointerType() if op == "-":
             return PointerDifference(LONG, left, right, low.place(node))
         case (PointerType(), _) | (_, PointerType()) if op in fold.COMPARISONS:
@@ -194,11 +194,11 @@ def _compared(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Ex
     return Binary(BOOL, op, low.converted(left, to, node), low.converted(right, to, node), low.place(node))
 
 
-def moved(low: Lowering, pointer: Expr, ctype: PointerType, index: Expr, sign: int, node: Node) -> Expr:
-    return Offset(ctype, pointer, distance(low, index, node), sign * units_of(ctype.to))
+def _moved(low: Lowering, pointer: Expr, ctype: PointerType, index: Expr, sign: int, node: Node) -> Expr:
+    return Offset(ctype, pointer, _distance(low, index, node), sign * units_of(ctype.to))
 
 
-def distance(low: Lowering, index: Expr, node: Node) -> Expr:
+def _distance(low: Lowering, index: Expr, node: Node) -> Expr:
     """An index as used in address computations: an integer modulo 2**64, so that the largest unsigned value is -1."""
     match index.type:
         case Scalar(kind="b"):
@@ -264,7 +264,7 @@ def subscript(low: Lowering, node: Node) -> Expr | Thing:
 
 
 def indexed(low: Lowering, argument: Expr, index: Expr, node: Node, base: Node) -> Expr:
-    index = distance(low, index, node)
+    index = _distance(low, index, node)
     match argument.type:
         case ArrayType(element=element, dims=dims, space=space) as array:
             ctype = ArrayType(element, dims[1:], space) if dims[1:] else PointerType(element, space)
@@ -310,8 +310,8 @@ EXPRESSIONS = {
     k.UNEXPOSED_EXPR: unexposed,
     k.PAREN_EXPR: parenthesized,
     k.DECL_REF_EXPR: name,
-    k.UNARY_OPERATOR: unary,
-    k.BINARY_OPERATOR: binary,
+    k.UNARY_OPERATOR: _unary,
+    k.BINARY_OPERATOR: _binary,
     k.ARRAY_SUBSCRIPT_EXPR: subscript,
     k.MEMBER_REF_EXPR: field,
 }

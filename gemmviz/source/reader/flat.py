@@ -2,11 +2,12 @@
 variables that the host fills.
 """
 
-from gemmviz.source.nodes import Declare, Expr, FunctionParameter, KernelArgument, MakeVector, Read
+from gemmviz.source.nodes import Declare, Expr, MakeVector, Read
+from gemmviz.source.program_parts import FunctionParameter, KernelArgument
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of, needs_memory
+from gemmviz.source.reader.objects import needs_memory, struct_fields
 from gemmviz.source.reader.symbols import ArrayVariable, Object, Symbol, Variable
 from gemmviz.source.types import (
     COMPONENTS,
@@ -64,7 +65,7 @@ def flat_symbol(low: Lowering, ctype: CType, name: str, offset: int, node: Node)
         case StructType() if not needs_memory(ctype):
             members = {
                 key: flat_symbol(low, each.type, f"{name}.{each.name}", offset + each.offset, node)
-                for key, each in fields_of(low, ctype)
+                for key, each in struct_fields(low, ctype)
             }
             return Object(ctype, members)
         case ArrayType(element=Scalar() as scalar):

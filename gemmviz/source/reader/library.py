@@ -110,7 +110,7 @@ class Library:
         return data.decode()
 
     def expansion(self, location: RawLocation) -> tuple[int | None, int]:
-        """The file, as libclang's pointer, and the byte in it at which a location is or the macro is used that it comes from."""
+        """The file, as libclang's pointer, and the byte in it at which a location lies, or the use of its macro."""
         file, line, column, offset = c_void_p(), c_uint(), c_uint(), c_uint()
         self.getExpansionLocation(location, byref(file), byref(line), byref(column), byref(offset))
         return file.value, offset.value

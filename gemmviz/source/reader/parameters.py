@@ -1,6 +1,7 @@
 """Parameters of a kernel, flat."""
 
-from gemmviz.source.nodes import Evaluate, KernelArgument
+from gemmviz.source.nodes import Evaluate
+from gemmviz.source.program_parts import KernelArgument
 from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.flat import flat_symbol

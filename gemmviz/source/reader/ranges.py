@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 
 from gemmviz.source.counted import counted_loop
-from gemmviz.source.nodes import Assign, Binary, Block, Const, Declare, Evaluate, Expr, Loop, LoopPlace, Offset, Read, Stmt
+from gemmviz.source.nodes import Assign, Binary, Block, Const, Declare, Evaluate, Expr, Loop, Offset, Read, Stmt
+from gemmviz.source.program_parts import LoopPlace
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.declarations import variable
 from gemmviz.source.reader.initialisers import stripped, values_of
 from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering, decayed
-from gemmviz.source.reader.objects import fields_of, member_of
+from gemmviz.source.reader.objects import member_of, struct_fields
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Function, Thing
 from gemmviz.source.types import BOOL, INT, ArrayType, Scalar, StructType, VectorType, units_of
@@ -53,7 +54,7 @@ def _array(low: Lowering, around: Node, node: Node) -> tuple[list[Stmt], Expr]:
             return statements, low.expression_of(designated(low, ArrayVariable(slot, array), node), node)
     found = low.place_node(around)
     if isinstance(found.type, StructType) and not (isinstance(found, Thing) and isinstance(found.symbol, Function)):
-        members = fields_of(low, found.type)
+        members = struct_fields(low, found.type)
         effects = found.effects if isinstance(found, Thing) else ()
         if len(members) == 1:
             statements += [Evaluate(each) for each in effects]
@@ -70,9 +71,9 @@ def _begins(low: Lowering, node: Node) -> Iterator[int]:
     while waiting:
         each = waiting.pop()
         waiting += each.children
-        if each.kind == k.DECL_REF_EXPR and (declaration := low.cursors.referenced(each)) is not None:
-            if low.cursors.name(declaration).startswith("__begin"):
-                yield declaration.first
+        declaration = low.cursors.referenced(each) if each.kind == k.DECL_REF_EXPR else None
+        if declaration is not None and low.cursors.name(declaration).startswith("__begin"):
+            yield declaration.first
 
 
 RANGES = {k.FOR_RANGE_STMT: range_for}

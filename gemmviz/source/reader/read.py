@@ -1,10 +1,11 @@
 """Reads one kernel: parses its translation unit, finds the kernel, lowers its body to a Program."""
 
 from gemmviz.model.errors import GemmvizError, SourceError
+from gemmviz.parser.headers import missing_note
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import Unit
-from gemmviz.source.headers import note_of
-from gemmviz.source.nodes import Block, Program
+from gemmviz.source.nodes import Block
+from gemmviz.source.program_parts import Program
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.assembly import ASSEMBLY
 from gemmviz.source.reader.assignments import ASSIGNMENTS
@@ -23,6 +24,7 @@ from gemmviz.source.reader.parameters import declare_parameter
 from gemmviz.source.reader.statements import STATEMENTS
 
 _TABLE = {**LITERALS, **EXPRESSIONS, **ASSIGNMENTS, **CALLS, **CASTS, **INITIALISERS, **LAMBDAS}
+_UNEXPECTED = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)  # by constructs nobody expected
 
 
 def read_program(source: SourceText, entry: str) -> Program:
@@ -48,14 +50,7 @@ def _read(low: Lowering, kernel: RawCursor) -> Program:
         return _program(low, kernel)
     except GemmvizError:
         raise
-    except (
-        AssertionError,
-        AttributeError,
-        IndexError,
-        KeyError,
-        TypeError,
-        ValueError,
-    ) as error:  # a construct nobody expected
+    except _UNEXPECTED as error:
         place = low.statement_place or low.kernel_place
         raise SourceError("this CUDA C++ can't be read yet", place, remedy="write it in a simpler way") from error
 
@@ -80,7 +75,7 @@ def _program(low: Lowering, kernel: RawCursor) -> Program:
         loops=tuple(low.loops),
         shared=tuple(low.shared),
         variables=tuple(low.variables),
-        notes=(*unit.notes, *map(note_of, unit.missing), *low.notes),
+        notes=(*unit.notes, *map(missing_note, unit.missing), *low.notes),
         held=low.slots + low.local_elements,
         opening=low.place(block),
         host_code=host_code(cursors),

@@ -7,7 +7,7 @@ from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of, needs_memory
+from gemmviz.source.reader.objects import needs_memory, struct_fields
 from gemmviz.source.reader.symbols import ArrayVariable, InMemory, Object, Symbol, Thing, Variable
 from gemmviz.source.types import VOID, ArrayType, CType, PointerType, Scalar, StructType, VectorType
 
@@ -17,7 +17,8 @@ def new_object(low: Lowering, struct: StructType, statements: list[Stmt], node: 
     if needs_memory(struct):
         return Thing(struct, in_memory(low, struct, name, statements, node))
     members = {
-        key: _member(low, field.type, f"{name}.{field.name}", key, statements, node) for key, field in fields_of(low, struct)
+        key: _member(low, field.type, f"{name}.{field.name}", key, statements, node)
+        for key, field in struct_fields(low, struct)
     }
     return Thing(struct, Object(struct, members))
 
@@ -44,7 +45,7 @@ def in_memory(
     return InMemory(slot, PointerType(ctype, "local"))
 
 
-def copy_of(low: Lowering, value: Expr | Thing, node: Node) -> Thing:
+def object_copy(low: Lowering, value: Expr | Thing, node: Node) -> Thing:
     """A new object with the members of ``value``; its effects declare and fill it."""
     struct = value.type
     assert isinstance(struct, StructType)

@@ -4,22 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gemmviz.source.nodes import (
-    Assign,
-    Base,
-    Declare,
-    DeclareArray,
-    Expr,
-    FunctionParameter,
-    Inline,
-    NamedSlot,
-    Offset,
-    Program,
-    Read,
-    Reinterpret,
-    Return,
-    SharedArray,
-)  # fmt: skip
+from gemmviz.source.nodes import Assign, Base, Declare, DeclareArray, Expr, Inline, Offset, Read, Reinterpret, Return
+from gemmviz.source.program_parts import FunctionParameter, NamedSlot, Program, SharedArray
 from gemmviz.source.types import CType
 from gemmviz.source.walk import inner_parts, parts
 

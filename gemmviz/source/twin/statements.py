@@ -20,14 +20,14 @@ from gemmviz.source.nodes import (
     Fence,
     If,
     Loop,
-    Program,
     Return,
     Sequence,
     Stmt,
     Unrolled,
     Wait,
-)  # fmt: skip
-from gemmviz.source.twin.expressions import ExpressionPrinter, space_of
+)
+from gemmviz.source.program_parts import Program
+from gemmviz.source.twin.expressions import ExpressionPrinter, pointer_space
 from gemmviz.source.twin.slots import aligned_slots, slot_names, slot_types, slots_used_outside
 from gemmviz.source.twin.spelling import c_type
 from gemmviz.source.types import Scalar, StructType, VectorType
@@ -128,7 +128,7 @@ class Printer:
     def _copy(self, node: Copy) -> str:
         """A copy of the bytes of the target's type. It is done at once, as a copy that completes early may be."""
         ctype = c_type(node.target.type)
-        spaces = f"{space_of(node.source)}, {space_of(node.target)}"
+        spaces = f"{pointer_space(node.source)}, {pointer_space(node.target)}"
         to, of = (f"({ctype}*){self.value(side.pointer)}" for side in (node.target, node.source))
         taken = f"sizeof({ctype})" if node.fills_zero_from is None else self.value(node.fills_zero_from)
         return f"gv_copy<{node.access}, {spaces}, {ctype}>(gv_self, {to}, {of}, {taken});"
