@@ -130,6 +130,8 @@ def _elements(binding: Any, space: ThreadSpace, lined_up: Alignment, words: Any)
 def _argument(setup: Setup, argument: str, types: dict[str, str]) -> str:
     if argument in types:
         return f"({types[argument]}*){argument}"
+    if argument == "nullptr":
+        return argument
     try:
         return str(float(argument))
     except ValueError:
