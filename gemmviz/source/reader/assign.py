@@ -2,8 +2,9 @@
 
 from gemmviz.source.nodes import Assign, Binary, Component, Deref, Expr, Read
 from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader.errors import MixedSpaces
 from gemmviz.source.reader.expressions import combined
-from gemmviz.source.reader.lowering import Lowering, MixedSpaces, component_of
+from gemmviz.source.reader.lowering import Lowering, component_of
 from gemmviz.source.types import PointerType, Scalar
 
 

@@ -72,14 +72,6 @@ class Activation:
     end_line: int = 0
 
 
-class MixedSpaces(Exception):
-    """A pointer variable, by the key of its declaration, that is assigned pointers into memories of several spaces."""
-
-    def __init__(self, key: int) -> None:
-        super().__init__(key)
-        self.key = key
-
-
 @dataclass
 class Lowering:
     """Lowers cursors to nodes. The tables map each kind of cursor to the function that lowers it."""

@@ -14,12 +14,13 @@ from gemmviz.source.reader.casts import CASTS
 from gemmviz.source.reader.constructors import INITIALISERS
 from gemmviz.source.reader.cursors import Cursors
 from gemmviz.source.reader.entry import find_kernel
+from gemmviz.source.reader.errors import MixedSpaces
 from gemmviz.source.reader.expressions import EXPRESSIONS
 from gemmviz.source.reader.host import host_code
 from gemmviz.source.reader.lambdas import LAMBDAS
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.literals import LITERALS
-from gemmviz.source.reader.lowering import Lowering, MixedSpaces
+from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.parameters import declare_parameter
 from gemmviz.source.reader.statements import STATEMENTS
 
