@@ -12,12 +12,12 @@ from cupy.cuda import runtime
 
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import DeviceError
-from gemmviz.model.kernel import Launch
+from gemmviz.model.kernel import NULL_POINTER, Launch
 from gemmviz.model.setup import Setup
 from gemmviz.model.words import listed
 from gemmviz.run.align import Region
 from gemmviz.run.cpu.executor import bound
-from gemmviz.run.cpu.simt.interpret import NULL_ARGUMENT, Binding, number_argument
+from gemmviz.run.cpu.simt.interpret import Binding, number_argument
 from gemmviz.run.cuda.compiling import Compiled, Unit, free_memory
 from gemmviz.run.inputs import matrices
 from gemmviz.source.program import macros_of
@@ -128,9 +128,7 @@ class Workload:
 
     def _argument(self, argument: str, parameter: FunctionParameter) -> Any:
         if isinstance(parameter.type, PointerType):
-            if argument == NULL_ARGUMENT:
-                return np.uint64(0)
-            return np.uint64(self.base + self.offsets[argument])
+            return np.uint64(0 if argument == NULL_POINTER else self.base + self.offsets[argument])
         assert isinstance(parameter.type, Scalar)
         number, element = number_argument(self.setup, argument), parameter.type.element
         return element.elements(np.array(number if parameter.type.is_float else int(number)))[()]

@@ -12,7 +12,7 @@ from gemmviz.launch.legality import evaluated_formula, shapes_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import KernelFault, SourceError
-from gemmviz.model.kernel import KernelSpec, Launch, place_in
+from gemmviz.model.kernel import NULL_POINTER, KernelSpec, Launch, place_in
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem_kind import Shape
 from gemmviz.model.setup import Setup
@@ -38,8 +38,6 @@ from gemmviz.source.program_parts import FunctionParameter, Program, SharedArray
 from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, scalar_of, size_bytes
 
 Matrices = Mapping[str, npt.NDArray[Any]]
-
-NULL_ARGUMENT = "nullptr"  # what a header passes for a null pointer
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
     matrices: dict[str, Scalar] = {}
     used: dict[str, set[Scalar]] = {}
     for argument, parameter in zip(spec.args, program.parameters, strict=True):
-        if isinstance(parameter.type, PointerType) and argument == NULL_ARGUMENT:
+        if argument == NULL_POINTER and isinstance(parameter.type, PointerType):
             continue
         if isinstance(parameter.type, PointerType) != (argument in shapes):
             names = listed([*setup.problem.numbers, "parameters"])
@@ -300,7 +298,7 @@ def _argument(
     by_tag: bool,
 ) -> Any:
     if isinstance(parameter.type, PointerType):
-        return (NULL, 0) if argument == NULL_ARGUMENT else (memories[argument], 0)
+        return (NULL if argument == NULL_POINTER else memories[argument]), 0
     assert isinstance(parameter.type, Scalar)
     value = number_argument(setup, argument)
     if parameter.type.is_float:
