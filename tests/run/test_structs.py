@@ -24,6 +24,11 @@ CASES = {
         "S s; s.v = make_float4(1, 2, 3, 4); s.n = 5; S t; t = s; C[0] = t.a[2] + t.n;",
         8,
     ),
+    "copy of a struct without all values": (
+        PAIR + "__device__ P of(int i) { P p; p.y = i; return p; }",
+        "P p = of(3); C[0] = p.y;",
+        3,
+    ),
     "choice of structs": (PAIR, "P a = {1, 2.f}, b = {3, 4.f}; P c = threadIdx.x > 1 ? a : b; C[0] = c.x + c.y;", 3),
     "reference to a pointer": (
         "__device__ void next(const float*& p) { p += 1; }",

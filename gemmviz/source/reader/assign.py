@@ -10,6 +10,7 @@ from gemmviz.source.types import PointerType, Scalar
 
 def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, left: Node, gives_old: bool) -> Expr:
     """The node of ``target op= value``. The read of a compound assignment comes before its write; each is an access."""
+    low.unset.pop(_slot(target), None)
     match target:
         case Component(of=Deref() as of):
             target = component_of(of, target)
@@ -30,6 +31,12 @@ def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, left: 
     if isinstance(target, Deref) and isinstance(target.pointer.type, PointerType) and target.pointer.type.space != "local":
         store = low.access("store", target, left)
     return Assign(target.type, target, value, op or None, within, store, gives_old, low.place(node))
+
+
+def _slot(target: Expr) -> int:
+    while isinstance(target, Component):
+        target = target.of
+    return target.slot if isinstance(target, Read) else -1
 
 
 def _is_place(target: Expr) -> bool:

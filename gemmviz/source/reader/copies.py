@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gemmviz.source.nodes import Const, Deref, Expr, Offset, Sequence
+from gemmviz.source.nodes import Const, Deref, Expr, Offset, Read, Sequence
 from gemmviz.source.reader.assign import assign
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
@@ -14,10 +14,16 @@ from gemmviz.source.types import INT, VOID, ArrayType, PointerType, StructType, 
 def copied(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node) -> Thing | Expr:
     """The node of ``target = value`` for structs."""
     effects = (value.effects if isinstance(value, Thing) else ()) + (target.effects if isinstance(target, Thing) else ())
-    parts = (*effects, *(_assigned(low, to, of, node) for to, of in _pairs(low, target, value, node)))
+    pairs = [(to, of) for to, of in _pairs(low, target, value, node) if not _is_unset(low, of)]
+    parts = (*effects, *(_assigned(low, to, of, node) for to, of in pairs))
     if isinstance(target, Thing):
         return Thing(target.type, target.symbol, parts)
     return Sequence(VOID, parts)
+
+
+def _is_unset(low: Lowering, value: Expr) -> bool:
+    """Whether a member has no value for sure: a copy leaves it so."""
+    return isinstance(value, Read) and low.unset.get(value.slot) == len(low.loop_stack)
 
 
 def _assigned(low: Lowering, target: Expr, value: Expr, node: Node) -> Expr:

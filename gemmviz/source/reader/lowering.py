@@ -96,6 +96,7 @@ class Lowering:
     kernel_place: Place = field(default_factory=lambda: Place(1, 1, 1, 1))
     scope_ends: list[int] = field(default_factory=list)  # last lines of the scopes around
     pointers: dict[int, int] = field(default_factory=dict)  # of pointer variables: the keys of their declarations
+    unset: dict[int, int] = field(default_factory=dict)  # loops around members of structs that have no value yet
     mixed: frozenset[int] = frozenset()  # keys of pointers that point into memories of several spaces
     addressed: set[int] = field(default_factory=set)  # keys of variables whose address is taken
     entered: set[int] = field(default_factory=set)  # keys of functions whose errors were looked at

@@ -34,6 +34,7 @@ def _member(low: Lowering, ctype: CType, name: str, key: int, statements: list[S
             return ArrayVariable(slot, ctype)
     slot = low.new_slot()
     statements.append(Declare(slot, None))
+    low.unset[slot] = len(low.loop_stack)
     return Variable(slot, low.new_pointer(slot, ctype, key), name, checked=True)
 
 
