@@ -26,6 +26,7 @@ from gemmviz.source.twin.twin import Twin, copied_bytes
 OUTSIDE, NOTHING = 0x7FFFFFFF, 0xFFFFFFFF
 _WORDS_OF_COPY = 2
 _MOST_ASKED = 64  # threads
+_OF_MEMORY = {"load", "store", "copy", "atomic", "matrix"}
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,7 @@ def _arrays(binding: Binding, access: Ints, words: npt.NDArray[np.uint32], regio
     beyond, short = where - (bases + sizes)[at], bases[after] - where
     same_memory = (bases[after] >> 31) == (where >> 31)
     at = np.where((beyond >= 0) & (short > 0) & (short <= beyond) & same_memory, after, at)
-    is_access = np.array([each.space is not None for each in binding.program.accesses])[access]
+    is_access = np.array([each.kind in _OF_MEMORY for each in binding.program.accesses])[access]
     return np.where(is_access, np.array(numbers, np.int32)[at], INACTIVE).astype(np.int32)
 
 

@@ -76,6 +76,16 @@ KERNELS = {
     "one struct": spec_of(ONE_STRUCT, '["A", "B", "C", "M", "N", "K", "0.5", "2.0", "3", "0", "1", "1", "1", "0"]'),
     "constants": spec_of(CONSTANTS, '["A", "M", "N", "K", "B", "N", "C"]'),
 }
+BIAS = """struct Row { float v[2]; };
+__global__ void kernel(const Row* A, const float (*B)[N], float* C, const float* bias, int K) {
+    int row = blockIdx.y * 2 + threadIdx.y, column = blockIdx.x * 2 + threadIdx.x;
+    float sum = bias ? bias[column] : 0.f;
+    for (int k = 0; k < K; ++k) sum += A[(row * K + k) / 2].v[k % 2] * B[k][column];
+    if (bias != nullptr) sum += bias[column];
+    C[row * N + column] = sum;
+}
+"""
+KERNELS["null"] = spec_of(BIAS.replace("N]", "6]").replace("* N", "* 6"), '["A", "B", "C", "nullptr", "K"]')
 SIZE = Problem(4, 6, 6)
 
 

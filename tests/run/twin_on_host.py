@@ -37,7 +37,7 @@ class HostTwins:
 
     def __init__(self, setups: list[Setup], folder: Path, *flags: str) -> None:
         self.setups = setups
-        text = f'#include "{SHIM}"\n'
+        text = f'#include "{SHIM}"\nstruct any_pointer {{ void* at; template <class T> operator T*() {{ return (T*)at; }} }};\n'
         for number, setup in enumerate(setups):
             twin = (
                 twin_for(setup.kernel, setup.definitions)
@@ -129,7 +129,9 @@ def _elements(binding: Any, space: ThreadSpace, lined_up: Alignment, words: Any)
 
 def _argument(setup: Setup, argument: str, types: dict[str, str]) -> str:
     if argument in types:
-        return f"({types[argument]}*){argument}"
+        return f"any_pointer{{{argument}}}"
+    if argument == "nullptr":
+        return argument
     try:
         return str(float(argument))
     except ValueError:

@@ -2,6 +2,7 @@
 
 from gemmviz.source.nodes import Assign, Binary, Component, Deref, Expr, Read
 from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader.errors import MixedSpaces
 from gemmviz.source.reader.expressions import combined
 from gemmviz.source.reader.lowering import Lowering, component_of
 from gemmviz.source.types import PointerType, Scalar
@@ -9,6 +10,7 @@ from gemmviz.source.types import PointerType, Scalar
 
 def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, left: Node, gives_old: bool) -> Expr:
     """The node of ``target op= value``. The read of a compound assignment comes before its write; each is an access."""
+    low.unset.pop(_slot(target), None)
     match target:
         case Component(of=Deref() as of):
             target = component_of(of, target)
@@ -31,6 +33,12 @@ def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, left: 
     return Assign(target.type, target, value, op or None, within, store, gives_old, low.place(node))
 
 
+def _slot(target: Expr) -> int:
+    while isinstance(target, Component):
+        target = target.of
+    return target.slot if isinstance(target, Read) else -1
+
+
 def _is_place(target: Expr) -> bool:
     match target:
         case Read() | Deref():
@@ -44,9 +52,13 @@ def _assign_pointer(low: Lowering, target: Read, op: str, value: Expr, have: Poi
     moved = combined(low, op, target, value, node) if op else low.converted(value, have, node)
     want = moved.type
     assert isinstance(want, PointerType)
+    key = low.pointers.get(target.slot, 0)
+    if key in low.mixed:
+        return Assign(have, target, moved, None, None, None, gives_old, low.place(node))
     if have.space is None:
-        if want.space is not None:
-            low.spaces[target.slot] = want.space
+        low.spaces[target.slot] = want.space
     elif want.space is not None and want.space != have.space:
+        if key and "local" not in (have.space, want.space):
+            raise MixedSpaces(key)
         raise low.error(f"this pointer points into {have.space} memory; it can't point into {want.space} memory too", node)
     return Assign(have.into(want.space or have.space), target, moved, None, None, None, gives_old, low.place(node))

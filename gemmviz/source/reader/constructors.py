@@ -1,20 +1,17 @@
 """Lowers constructors: of vectors, copies, and of the kernel's own structs."""
 
-from collections.abc import Iterator
-
-from gemmviz.source.nodes import Block, Call, Evaluate, Expr, Inline, Sequence, Stmt
+from gemmviz.source.nodes import Block, Call, Const, Evaluate, Expr, If, Inline, Sequence, Stmt
 from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.assign import assign
-from gemmviz.source.reader.copies import copied, member_of
+from gemmviz.source.reader.aggregates import fill
 from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader.expressions import conditional
 from gemmviz.source.reader.initialisers import initialised, stripped, vector_of, zero_of
 from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import struct_fields
-from gemmviz.source.reader.places import designated
+from gemmviz.source.reader.objects import member_of, struct_fields
 from gemmviz.source.reader.records import new_object
-from gemmviz.source.reader.symbols import Object, Thing
+from gemmviz.source.reader.symbols import Thing
 from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import HALF, USHORT, VOID, ArrayType, Scalar, StructType, VectorType
 
@@ -75,7 +72,7 @@ def _of_bits(low: Lowering, raw: Expr | Thing, struct: StructType, ctype: Scalar
 
 
 def run_constructor(
-    low: Lowering, target: Thing, declaration: RawCursor, arguments: list[Node], statements: list[Stmt], node: Node
+    low: Lowering, target: Expr | Thing, declaration: RawCursor, arguments: list[Node], statements: list[Stmt], node: Node
 ) -> None:
     """Adds the statements of a constructor that fills ``target``."""
     definition = low.cursors.definition(declaration)
@@ -89,9 +86,8 @@ def run_constructor(
         statements.append(Evaluate(found))
 
 
-def _member_initialisers(low: Lowering, target: Thing, function: Node, node: Node) -> list[Stmt]:
+def _member_initialisers(low: Lowering, target: Expr | Thing, function: Node, node: Node) -> list[Stmt]:
     """The statements of what stands between a constructor's parameters and its body."""
-    assert isinstance(target.symbol, Object)
     found: list[Stmt] = []
     member: int | None = None
     for each in function.children:
@@ -99,40 +95,37 @@ def _member_initialisers(low: Lowering, target: Thing, function: Node, node: Nod
             declaration = low.cursors.referenced(each)
             member = None if declaration is None else declaration.first
         elif member is not None and k.FIRST_EXPRESSION <= each.kind <= k.LAST_EXPRESSION:
-            place = designated(low, target.symbol.members[member], node)
-            found.append(Evaluate(filled(low, place, each, node)))
+            fill(low, member_of(low, target, member, node), [each], found, node)
             member = None
     return found
 
 
-def default_members(low: Lowering, target: Thing, statements: list[Stmt], node: Node) -> None:
+def default_members(low: Lowering, target: Expr | Thing, statements: list[Stmt], node: Node) -> None:
     """Adds the statements that give members the values of their own declarations."""
-    assert isinstance(target.symbol, Object)
-    for key, value in _member_values(low, target):
-        symbol = target.symbol.members[key]
-        statements.append(Evaluate(filled(low, designated(low, symbol, node), value, node)))
-
-
-def _member_values(low: Lowering, target: Thing) -> Iterator[tuple[int, Node]]:
     assert isinstance(target.type, StructType)
-    for key, _ in struct_fields(low, target.type):
+    for key, field in struct_fields(low, target.type):
         value = low.types.defaults.get(key)
         if value is not None:
-            yield key, value
+            fill(low, member_of(low, target, key, node), [value], statements, node)
+        elif isinstance(field.type, StructType):
+            default_members(low, member_of(low, target, key, node), statements, node)
 
 
-def filled(low: Lowering, target: Expr | Thing, value: Node, node: Node) -> Expr:
-    """The node that gives a member its value."""
-    if isinstance(target, Thing) or isinstance(target.type, StructType):
-        inner = stripped(value)
-        given = aggregate(low, target.type, inner, node) if inner.kind == k.INIT_LIST_EXPR else low.place_node(value)
-        found = copied(low, target, given, node)
-        return (
-            found
-            if not isinstance(found, Thing)
-            else Inline(VOID, (), Block(tuple(Evaluate(each) for each in found.effects)), None, low.place(node))
-        )
-    return assign(low, target, "", initialised(low, value, target.type), node, node, False)
+def initial(low: Lowering, target: Expr | Thing, given: Node | None, statements: list[Stmt], node: Node) -> None:
+    """Adds the statements that give a new struct in memory its first value."""
+    inner = None if given is None else stripped(given)
+    if inner is None:
+        default_members(low, target, statements, node)
+    elif inner.kind == k.CALL_EXPR and not low.cursors.arguments(inner) and (constructor := constructor_of(low, inner)):
+        run_constructor(low, target, constructor, [], statements, node)
+    else:
+        fill(low, target, [inner], statements, node)
+
+
+def constructor_of(low: Lowering, node: Node) -> RawCursor | None:
+    """The constructor that a call calls."""
+    found = low.cursors.referenced(node)
+    return found if found is not None and found.kind == k.CONSTRUCTOR else None
 
 
 def aggregate(low: Lowering, ctype: object, braces: Node, node: Node) -> Thing:
@@ -140,17 +133,24 @@ def aggregate(low: Lowering, ctype: object, braces: Node, node: Node) -> Thing:
     assert isinstance(ctype, StructType)
     statements: list[Stmt] = []
     target = new_object(low, ctype, statements, node)
-    assert isinstance(target.symbol, Object)
-    given = iter(braces.parts)
-    for key, field in struct_fields(low, ctype):
-        place = designated(low, target.symbol.members[key], node)
-        value = next(given, None) or low.types.defaults.get(key)
-        if value is not None:
-            statements.append(Evaluate(filled(low, place, value, node)))
-        elif isinstance(field.type, Scalar | VectorType):
-            assert not isinstance(place, Thing)
-            statements.append(Evaluate(assign(low, place, "", zero_of(low, field.type, node), node, node, False)))
+    fill(low, target, [braces], statements, node)
     return Thing(ctype, target.symbol, (Inline(VOID, (), Block(tuple(statements)), None, low.place(node)),))
 
 
-INITIALISERS = {k.INIT_LIST_EXPR: braces}
+def chosen(low: Lowering, node: Node) -> Expr | Thing:
+    """The node of ``?:``; of structs, a new object."""
+    ctype, parts = low.type_of(node), node.parts
+    if not isinstance(ctype, StructType) or isinstance(condition := low.condition(parts[0]), Const):
+        return conditional(low, node)
+    statements: list[Stmt] = []
+    target = new_object(low, ctype, statements, node)
+    branches = list[Block]()
+    for each in parts[1:]:
+        branch: list[Stmt] = []
+        fill(low, target, [each], branch, node)
+        branches.append(Block(tuple(branch)))
+    statements.append(If(condition, *branches))
+    return Thing(ctype, target.symbol, (Inline(VOID, (), Block(tuple(statements)), None, low.place(node)),))
+
+
+INITIALISERS = {k.INIT_LIST_EXPR: braces, k.CONDITIONAL_OPERATOR: chosen}

@@ -2,23 +2,28 @@
 
 from collections.abc import Iterator
 
-from gemmviz.source.nodes import Const, Deref, Expr, Offset, Sequence
+from gemmviz.source.nodes import Const, Deref, Expr, Offset, Read, Sequence
 from gemmviz.source.reader.assign import assign
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import member_at, struct_fields
-from gemmviz.source.reader.places import designated
-from gemmviz.source.reader.symbols import Object, Thing
-from gemmviz.source.types import INT, VOID, ArrayType, PointerType, StructType, units_of
+from gemmviz.source.reader.objects import is_union, member_of, struct_fields
+from gemmviz.source.reader.symbols import Thing
+from gemmviz.source.types import INT, VOID, ArrayType, PointerType, StructType, size_bytes, units_of
 
 
 def copied(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node) -> Thing | Expr:
     """The node of ``target = value`` for structs."""
     effects = (value.effects if isinstance(value, Thing) else ()) + (target.effects if isinstance(target, Thing) else ())
-    parts = (*effects, *(_assigned(low, to, of, node) for to, of in _pairs(low, target, value, node)))
+    pairs = [(to, of) for to, of in _pairs(low, target, value, node) if not _is_unset(low, of)]
+    parts = (*effects, *(_assigned(low, to, of, node) for to, of in pairs))
     if isinstance(target, Thing):
         return Thing(target.type, target.symbol, parts)
     return Sequence(VOID, parts)
+
+
+def _is_unset(low: Lowering, value: Expr) -> bool:
+    """Whether a member has no value for sure: a copy leaves it so."""
+    return isinstance(value, Read) and low.unset.get(value.slot) == len(low.loop_stack)
 
 
 def _assigned(low: Lowering, target: Expr, value: Expr, node: Node) -> Expr:
@@ -29,7 +34,10 @@ def _pairs(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node)
     """The leaves of two structs of one type."""
     struct = target.type
     if isinstance(struct, StructType):
-        for key, _ in struct_fields(low, struct):
+        members = struct_fields(low, struct)
+        if is_union(struct):  # the largest member has all bytes
+            members = (max(members, key=lambda each: size_bytes(each[1].type)),)
+        for key, _ in members:
             yield from _pairs(low, member_of(low, target, key, node), member_of(low, value, key, node), node)
     elif isinstance(struct, ArrayType):
         assert not isinstance(target, Thing)
@@ -48,12 +56,3 @@ def _element(low: Lowering, array: Expr, at: int, node: Node) -> Expr:
     element, space = array.type.element, array.type.space
     pointer = PointerType(element, space)
     return Deref(element, Offset(pointer, array, Const(INT, at), units_of(element)), low.place(node))
-
-
-def member_of(low: Lowering, of: Expr | Thing, key: int, node: Node) -> Expr | Thing:
-    """The member of a struct whose declaration has this key."""
-    if isinstance(of, Thing):
-        assert isinstance(of.symbol, Object)
-        return designated(low, of.symbol.members[key], node)
-    assert isinstance(of, Deref)
-    return member_at(low, of, low.types.fields[key], node)

@@ -114,8 +114,10 @@ class Types:
 
     def _field(self, node: Node) -> Field:
         ctype = self.of(node)
+        if self.lib.Cursor_isBitField(node.cursor):
+            raise UnknownType(f"of the bit field {self.cursors.name(node.cursor)}")
         field = Field(self.cursors.name(node.cursor), ctype, int(self.lib.Cursor_getOffsetOfField(node.cursor)) // 8)
         self.fields[node.key] = field
-        if node.parts and not self.lib.Cursor_isBitField(node.cursor) and not isinstance(ctype, ArrayType):
+        if node.parts and not isinstance(ctype, ArrayType):
             self.defaults[node.key] = node.parts[-1]
         return field

@@ -6,25 +6,31 @@ from math import prod
 from gemmviz.source.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, Stmt
 from gemmviz.source.program_parts import SharedArray
 from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.constructors import aggregate, default_members, run_constructor
+from gemmviz.source.reader.aggregates import fill
+from gemmviz.source.reader.bindings import bindings
+from gemmviz.source.reader.constructors import aggregate, constructor_of, default_members, initial, run_constructor
 from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader.expressions import indexed
 from gemmviz.source.reader.initialisers import initialised, stripped, values_of
 from gemmviz.source.reader.library import RawType
 from gemmviz.source.reader.local import check_local_bytes, local_array
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import needs_memory
+from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.records import in_memory, new_object
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Thing, Variable
 from gemmviz.source.reader.syntax import bare
-from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType
+from gemmviz.source.types import INT, ArrayType, CType, PointerType, Scalar, StructType, VectorType
 
 NOTHING = Block(())
+_MOST_STRUCTS = 1024  # in an array, if they have values
 _REFERENCES = (k.T_LVALUE_REFERENCE, k.T_RVALUE_REFERENCE)
 
 
 def declaration(low: Lowering, node: Node) -> Stmt:
     made = [variable(low, each) for each in node.children if each.kind == k.VAR_DECL]
+    made += [bindings(low, each) for each in node.children if each.kind == k.UNEXPOSED_DECL and each.children]
     for each in node.children:
         if each.kind == k.STATIC_ASSERT:
             static_assert(low, each)
@@ -109,6 +115,7 @@ def _plain(low: Lowering, node: Node, raw: RawType, ctype: CType, given: Node | 
     if isinstance(ctype, PointerType) and value is not None and isinstance(value.type, PointerType):
         ctype = ctype.into(value.type.space)
     slot = low.new_slot()
+    ctype = low.new_pointer(slot, ctype, node.key)
     low.declare(node.cursor, Variable(slot, ctype, name, checked=value is None))
     low.named(slot, name, _line(low, node))
     return Declare(slot, value)
@@ -198,7 +205,7 @@ def _check_extents(low: Lowering, array: ArrayType, node: Node) -> None:
 def _array(low: Lowering, node: Node, array: ArrayType, given: Node | None) -> Stmt:
     _check_extents(low, array, node)
     name = low.cursors.name(node.cursor)
-    if given is not None and _is_default(low, given):
+    if given is not None and _is_default(low, given) and not isinstance(array.element, StructType):
         given = None
     statements: list[Stmt] = []
     values = None
@@ -206,9 +213,36 @@ def _array(low: Lowering, node: Node, array: ArrayType, given: Node | None) -> S
     if given is not None and isinstance(array.element, Scalar | VectorType):
         values = values_of(low, given, array)
     slot = local_array(low, array.element, prod(array.dims), name, statements, node, values)
-    low.declare(node.cursor, ArrayVariable(slot, array))
+    symbol = ArrayVariable(slot, array)
+    low.declare(node.cursor, symbol)
     low.named(slot, name, _line(low, node))
-    return statements[0]
+    if isinstance(array.element, StructType):
+        _fill_structs(low, array, designated(low, symbol, node), given, statements, node)
+    return Block(tuple(statements)) if len(statements) > 1 else statements[0]
+
+
+def _fill_structs(
+    low: Lowering, array: ArrayType, place: Expr | Thing, given: Node | None, statements: list[Stmt], node: Node
+) -> None:
+    """Gives the elements of an array of structs their first values."""
+    assert not isinstance(place, Thing)
+    if given is not None and stripped(given).kind == k.INIT_LIST_EXPR:
+        return fill(low, place, [given], statements, node)
+    assert isinstance(place, Offset)
+    constructor = None if given is None else constructor_of(low, stripped(given))
+    for at in range(min(prod(array.dims), _MOST_STRUCTS)):
+        flat = replace(place, type=ArrayType(array.element, (prod(array.dims),), array.space))
+        before = len(statements)
+        element = indexed(low, flat, Const(INT, at), node, node)
+        if constructor is None:
+            initial(low, element, None, statements, node)
+        else:
+            run_constructor(low, element, constructor, [], statements, node)
+        if len(statements) == before:
+            return None
+    if prod(array.dims) > _MOST_STRUCTS:
+        raise low.error(f"an array can have at most {_MOST_STRUCTS} structs with values", node)
+    return None
 
 
 def _object(low: Lowering, node: Node, struct: StructType, given: Node | None) -> Stmt:
@@ -218,12 +252,13 @@ def _object(low: Lowering, node: Node, struct: StructType, given: Node | None) -
         symbol = in_memory(low, struct, name, statements, node)
         low.declare(node.cursor, symbol)
         low.named(symbol.slot, name, _line(low, node))
+        initial(low, designated(low, symbol, node), given, statements, node)
         return Block(tuple(statements))
     if inner is not None and inner.kind == k.INIT_LIST_EXPR:
         return _bound(low, node, aggregate(low, struct, inner, node), statements)
-    if inner is None or (inner.kind == k.CALL_EXPR and not low.cursors.arguments(inner) and _constructor(low, inner)):
+    if inner is None or (inner.kind == k.CALL_EXPR and not low.cursors.arguments(inner) and constructor_of(low, inner)):
         target = new_object(low, struct, statements, node, name)
-        if inner is None or (constructor := _constructor(low, inner)) is None:
+        if inner is None or (constructor := constructor_of(low, inner)) is None:
             default_members(low, target, statements, node)
         else:
             run_constructor(low, target, constructor, [], statements, node)
@@ -237,16 +272,10 @@ def _object(low: Lowering, node: Node, struct: StructType, given: Node | None) -
     return _bound(low, node, filled, statements)
 
 
-def _constructor(low: Lowering, node: Node):  # type: ignore[no-untyped-def]
-    found = low.cursors.referenced(node)
-    return found if found is not None and found.kind == k.CONSTRUCTOR else None
-
-
 def _bound(low: Lowering, node: Node, thing: Thing, statements: list[Stmt]) -> Stmt:
     """Gives a variable the object's members as its own."""
-    assert isinstance(thing.symbol, Object)
     low.declare(node.cursor, thing.symbol)
-    for symbol in thing.symbol.members.values():
+    for symbol in thing.symbol.members.values() if isinstance(thing.symbol, Object) else ():
         if isinstance(symbol, Variable):
             low.named(symbol.slot, f"{low.cursors.name(node.cursor)}{symbol.name}", _line(low, node))
     return Block((*statements, *(Evaluate(each) for each in thing.effects)))

@@ -1,4 +1,4 @@
-"""The parser's errors within the lines that are lowered."""
+"""Errors while a kernel is lowered: the parser's, within the lines that are read, and the reader's own."""
 
 from gemmviz.parser.unit import ParseError, Unit
 
@@ -12,3 +12,11 @@ def first_error(unit: Unit, file: str, first: int, last: int) -> ParseError | No
 
 def _within(line: int, first: int, last: int) -> bool:
     return first <= line <= last
+
+
+class MixedSpaces(Exception):
+    """A pointer variable, by the key of its declaration, that is assigned pointers into memories of several spaces."""
+
+    def __init__(self, key: int) -> None:
+        super().__init__(key)
+        self.key = key

@@ -13,6 +13,7 @@ from gemmviz.source.nodes import (
     MakeVector,
     Offset,
     PointerDifference,
+    Reinterpret,
     Select,
     Sequence,
     Unary,
@@ -242,9 +243,15 @@ def _joint_type(then: Expr, otherwise: Expr) -> CType:
     """The type of ``?:``, for both of its branches."""
     if isinstance(then.type, Scalar) and isinstance(otherwise.type, Scalar):
         return then.type if then.type == otherwise.type else common(then.type, otherwise.type)
-    if isinstance(then, Const) or (isinstance(then.type, PointerType) and then.type.space is None):
+    if isinstance(then, Const) or is_null(then):
         return otherwise.type
+    if isinstance(then.type, PointerType) and not is_null(otherwise) and space_of(otherwise) != then.type.space:
+        return then.type.into(None)
     return then.type
+
+
+def is_null(expr: Expr) -> bool:
+    return isinstance(expr, Reinterpret) and isinstance(expr.pointer, Const)
 
 
 def subscript(low: Lowering, node: Node) -> Expr | Thing:
@@ -305,7 +312,6 @@ EXPRESSIONS = {
     k.DECL_REF_EXPR: name,
     k.UNARY_OPERATOR: _unary,
     k.BINARY_OPERATOR: _binary,
-    k.CONDITIONAL_OPERATOR: conditional,
     k.ARRAY_SUBSCRIPT_EXPR: subscript,
     k.MEMBER_REF_EXPR: field,
 }

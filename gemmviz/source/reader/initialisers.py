@@ -13,7 +13,7 @@ Placed = list[tuple[int, Node]]  # elements, counted from the array's first, and
 
 
 @dataclass(slots=True)
-class _Items:
+class Items:
     """The parts of a list in braces and the number of parts used so far."""
 
     nodes: list[Node]
@@ -75,14 +75,14 @@ def _placed(low: Lowering, node: Node, dims: tuple[int, ...]) -> Placed:
     """Values by element. Raises SourceError for more values than an array of these extents has elements."""
     if node.kind != k.INIT_LIST_EXPR:
         raise low.error("an array's value is a list in {}", node)
-    items, found = _Items(node.parts), list[tuple[int, Node]]()
+    items, found = Items(node.parts), list[tuple[int, Node]]()
     _place(low, items, dims, 0, found)
     if items.next is not None:
         raise low.error(f"{len(items.nodes)} values for an array of {dims[0]}", node)
     return found
 
 
-def _place(low: Lowering, items: _Items, dims: tuple[int, ...], at: int, found: Placed) -> None:
+def _place(low: Lowering, items: Items, dims: tuple[int, ...], at: int, found: Placed) -> None:
     """Adds the values of an array of extents ``dims`` that begins at element ``at``. Inner braces may be omitted."""
     inner, stride = dims[1:], prod(dims[1:])
     for row in range(dims[0]):

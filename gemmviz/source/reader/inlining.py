@@ -158,7 +158,7 @@ def _bound(low: Lowering, parameter: Node, value: Expr | Thing, bindings: Bindin
     ctype = low.parameter_type(raw, node)
     if isinstance(ctype, StructType):
         return _copied(low, value, effects, node)
-    return _by_value(low, name, value, ctype, bindings, node)
+    return _by_value(low, name, value, ctype, bindings, node, parameter.key)
 
 
 def _copied(low: Lowering, value: Expr | Thing, effects: list[Expr], node: Node) -> Symbol:
@@ -167,14 +167,19 @@ def _copied(low: Lowering, value: Expr | Thing, effects: list[Expr], node: Node)
     return thing.symbol
 
 
-def _by_value(low: Lowering, name: str, value: Expr, ctype: CType, bindings: Bindings, node: Node) -> Symbol:
+def _by_value(low: Lowering, name: str, value: Expr, ctype: CType, bindings: Bindings, node: Node, key: int = 0) -> Symbol:
     loaded = initialised(low, node, ctype) if node.kind == k.INIT_LIST_EXPR else low.loaded(value, bare(node))
     loaded = low.converted(loaded, ctype, node)
     if isinstance(ctype, PointerType) and isinstance(loaded.type, PointerType):
         ctype = ctype.into(loaded.type.space)
     slot = low.new_slot()
     bindings.append((slot, loaded))
-    return Variable(slot, ctype, name)
+    return Variable(slot, low.new_pointer(slot, ctype, key), name)
+
+
+def _is_same(have: CType, to: CType) -> bool:
+    """Whether a variable has the type of a reference, wherever pointers point to."""
+    return have == to or (isinstance(have, PointerType) and isinstance(to, PointerType) and have.to == to.to)
 
 
 def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType, bindings: Bindings, node: Node) -> Symbol:
@@ -189,7 +194,7 @@ def _referenced(low: Lowering, name: str, value: Expr, is_const: bool, to: CType
             bindings.append((slot, pointer))
             assert isinstance(pointer.type, PointerType)
             return Variable(slot, replace(pointer.type, to=ctype), name, is_reference=True)
-        case Read(slot=slot, type=ctype, checked=checked) if ctype == to and not is_const:
+        case Read(slot=slot, type=ctype, checked=checked) if _is_same(ctype, to) and not is_const:
             return Variable(slot, ctype, name, checked)
     if isinstance(value.type, ArrayType | StructType):
         return Alias(value)

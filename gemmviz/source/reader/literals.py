@@ -20,7 +20,7 @@ _MOST_DIGITS = 4000
 
 def integer_literal(low: Lowering, node: Node) -> Expr:
     found = _INTEGER.fullmatch(_text(low, node))
-    if found and len(found[2]) < _MOST_DIGITS:
+    if found and (found[1] or found[2][0].isdigit()) and len(found[2]) < _MOST_DIGITS:  # no template parameter's name
         constant = _integer(found[1] or "", found[2].replace("'", ""), found[3].lower())
         if constant is not None:
             return constant

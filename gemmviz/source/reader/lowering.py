@@ -88,13 +88,16 @@ class Lowering:
     shared: list[SharedArray] = field(default_factory=list)
     variables: list[NamedSlot] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    spaces: dict[int, AddressSpace] = field(default_factory=dict)  # of pointers assigned after their declaration
+    spaces: dict[int, AddressSpace | None] = field(default_factory=dict)  # of pointers assigned after their declaration
     first: list[Stmt] = field(default_factory=list)  # statements before the kernel's own: arrays of constants
     loop_stack: list[int] = field(default_factory=list)
     activation: Activation | None = None
     statement_place: Place | None = None
     kernel_place: Place = field(default_factory=lambda: Place(1, 1, 1, 1))
     scope_ends: list[int] = field(default_factory=list)  # last lines of the scopes around
+    pointers: dict[int, int] = field(default_factory=dict)  # of pointer variables: the keys of their declarations
+    unset: dict[int, int] = field(default_factory=dict)  # loops around members of structs that have no value yet
+    mixed: frozenset[int] = frozenset()  # keys of pointers that point into memories of several spaces
     addressed: set[int] = field(default_factory=set)  # keys of variables whose address is taken
     entered: set[int] = field(default_factory=set)  # keys of functions whose errors were looked at
     asm_seen: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # asm statements in the use of each macro
@@ -183,10 +186,18 @@ class Lowering:
 
     def access(self, kind: Literal["load", "store"], deref: Deref, node: Node) -> int:
         space = space_of(deref.pointer)
-        if space is None:
+        if space is None and self._is_unassigned(deref.pointer):
             raise self.error("this pointer is used before it is assigned", node)
         width = deref.type.count if isinstance(deref.type, VectorType) else 1
         return self.add_access(kind, space, node, width)
+
+    def _is_unassigned(self, pointer: Expr) -> bool:
+        """Whether a pointer is a variable declared without a value to which nothing is assigned before its use."""
+        while isinstance(pointer, Offset | Reinterpret):
+            pointer = pointer.pointer
+        if not isinstance(pointer, Read) or not pointer.checked or pointer.slot in self.spaces:
+            return False
+        return self.pointers.get(pointer.slot) not in self.mixed
 
     def add_access(self, kind: SiteKind, space: AddressSpace | None, node: Node, width: int = 1) -> int:
         """The number of a new access at the place of ``node``. ``width``: the elements that a thread accesses."""
@@ -261,6 +272,13 @@ class Lowering:
         self.slots += 1
         return self.slots - 1
 
+    def new_pointer(self, slot: int, ctype: CType, key: int) -> CType:
+        """The type of a new variable; a pointer into memories of several spaces has none."""
+        if not isinstance(ctype, PointerType):
+            return ctype
+        self.pointers[slot] = key
+        return ctype.into(None) if key in self.mixed else ctype
+
     def declare(self, cursor: RawCursor, symbol: Symbol) -> None:
         self.symbols[cursor.first] = symbol
 
@@ -325,13 +343,13 @@ class Lowering:
 
     def unsupported(self, node: Node) -> SourceError:
         what = _CONSTRUCTS.get(node.kind, "this")
-        return self.error(
-            f"{what} is not supported", node, "gemmviz reads the part of CUDA C that GEMM kernels use", id="unsupported"
-        )
+        remedy = "write it as a loop, an if or a return" if what == "goto" else _PART
+        return self.error(f"{what} is not supported", node, remedy, id="unsupported")
 
 
+_PART = "gemmviz reads the part of CUDA C that GEMM kernels use"
 _CONSTRUCTS = {
-    k.LABEL_STMT: "a label",
+    k.LABEL_STMT: "goto",
     k.GOTO_STMT: "goto",
     k.INDIRECT_GOTO_STMT: "goto",
     k.ASM_STMT: "inline assembly",

@@ -9,13 +9,17 @@ from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering, space_of
 from gemmviz.source.reader.places import designated
-from gemmviz.source.reader.symbols import Object, Thing
+from gemmviz.source.reader.symbols import InMemory, Object, Thing
 from gemmviz.source.types import INT, ArrayType, CType, Field, PointerType, StructType, unit_bytes
 
 
 def struct_fields(low: Lowering, struct: StructType) -> tuple[tuple[int, Field], ...]:
     """The keys and fields of a struct, its bases' first."""
     return low.types.members.get(struct, ())
+
+
+def is_union(struct: StructType) -> bool:
+    return len(struct.fields) > 1 and not any(field.offset for field in struct.fields)
 
 
 def needs_memory(struct: StructType) -> bool:
@@ -53,16 +57,27 @@ def _size_of(ctype: CType) -> int:
 
 def member(low: Lowering, of: Expr | Thing, declaration: RawCursor, node: Node) -> Expr | Thing:
     """The member of an object or of a struct in memory that ``node`` names."""
-    if isinstance(of, Thing):
-        assert isinstance(of.symbol, Object)
+    if isinstance(of, Thing) and isinstance(of.symbol, Object):
         symbol = of.symbol.members.get(declaration.first)
         if symbol is None:
             raise low.error("this member is not supported", node, id="unsupported")
         return with_effects(low, of.effects, designated(low, symbol, node), node)
+    if isinstance(of, Thing) and isinstance(of.symbol, InMemory):
+        return with_effects(low, of.effects, member(low, designated(low, of.symbol, node), declaration, node), node)
     field = low.types.fields.get(declaration.first)
     if field is None or not isinstance(of, Deref):
         raise low.error(f"a {of.type} has no member {low.cursors.name(declaration)}", node)
     return member_at(low, of, field, node)
+
+
+def member_of(low: Lowering, of: Expr | Thing, key: int, node: Node) -> Expr | Thing:
+    """The member of this key, of an object or of a struct in memory."""
+    if isinstance(of, Thing):
+        if isinstance(of.symbol, Object):
+            return designated(low, of.symbol.members[key], node)
+        return member_of(low, designated(low, of.symbol, node), key, node)
+    assert isinstance(of, Deref)
+    return member_at(low, of, low.types.fields[key], node)
 
 
 def member_at(low: Lowering, of: Deref, field: Field, node: Node) -> Expr:

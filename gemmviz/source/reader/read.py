@@ -1,6 +1,6 @@
 """Reads one kernel: parses its translation unit, finds the kernel, lowers its body to a Program."""
 
-from gemmviz.model.errors import SourceError
+from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.parser.headers import missing_note
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import Unit
@@ -14,6 +14,7 @@ from gemmviz.source.reader.casts import CASTS
 from gemmviz.source.reader.constructors import INITIALISERS
 from gemmviz.source.reader.cursors import Cursors
 from gemmviz.source.reader.entry import find_kernel
+from gemmviz.source.reader.errors import MixedSpaces
 from gemmviz.source.reader.expressions import EXPRESSIONS
 from gemmviz.source.reader.host import host_code
 from gemmviz.source.reader.lambdas import LAMBDAS
@@ -24,6 +25,7 @@ from gemmviz.source.reader.parameters import declare_parameter
 from gemmviz.source.reader.statements import STATEMENTS
 
 _TABLE = {**LITERALS, **EXPRESSIONS, **ASSIGNMENTS, **CALLS, **CASTS, **INITIALISERS, **LAMBDAS}
+_UNEXPECTED = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)  # by constructs nobody expected
 
 
 def read_program(source: SourceText, entry: str) -> Program:
@@ -36,8 +38,26 @@ def read_program(source: SourceText, entry: str) -> Program:
 
 
 def lowered(unit: Unit, kernel: RawCursor) -> Program:
-    cursors = Cursors(unit)
-    low = Lowering(cursors, _TABLE, {**STATEMENTS, **ASSEMBLY})
+    cursors, mixed = Cursors(unit), frozenset[int]()
+    while True:
+        try:
+            return _read(Lowering(cursors, _TABLE, {**STATEMENTS, **ASSEMBLY}, mixed=mixed), kernel)
+        except MixedSpaces as found:  # reads again, with a pointer that may point into any memory
+            mixed |= {found.key}
+
+
+def _read(low: Lowering, kernel: RawCursor) -> Program:
+    try:
+        return _program(low, kernel)
+    except GemmvizError:
+        raise
+    except _UNEXPECTED as error:
+        place = low.statement_place or low.kernel_place
+        raise SourceError("this CUDA C++ can't be read yet", place, remedy="write it in a simpler way") from error
+
+
+def _program(low: Lowering, kernel: RawCursor) -> Program:
+    cursors, unit = low.cursors, low.cursors.unit
     tree = cursors.declaration(kernel)
     low.kernel_place = low.place(tree)
     low.enter_function(tree)

@@ -13,29 +13,29 @@ from gemmviz.source.types import VOID, ArrayType, CType, PointerType, Scalar, St
 
 
 def new_object(low: Lowering, struct: StructType, statements: list[Stmt], node: Node, name: str = "") -> Thing:
-    """A struct whose members are new variables; ``statements`` gets their declarations."""
+    """A struct whose members are new variables, in memory if they overlap; ``statements`` gets their declarations."""
     if needs_memory(struct):
-        raise low.error(f"a {struct} can't be used here", node, id="unsupported")
+        return Thing(struct, in_memory(low, struct, name, statements, node))
     members = {
-        key: _member(low, field.type, f"{name}.{field.name}", statements, node) for key, field in struct_fields(low, struct)
+        key: _member(low, field.type, f"{name}.{field.name}", key, statements, node)
+        for key, field in struct_fields(low, struct)
     }
     return Thing(struct, Object(struct, members))
 
 
-def _member(low: Lowering, ctype: CType, name: str, statements: list[Stmt], node: Node) -> Symbol:
+def _member(low: Lowering, ctype: CType, name: str, key: int, statements: list[Stmt], node: Node) -> Symbol:
     match ctype:
         case StructType() if needs_memory(ctype):
             return in_memory(low, ctype, name, statements, node)
         case StructType():
-            found = new_object(low, ctype, statements, node, name).symbol
-            assert isinstance(found, Object)
-            return found
+            return new_object(low, ctype, statements, node, name).symbol
         case ArrayType():
             slot = local_array(low, ctype.element, prod(ctype.dims), name, statements, node)
             return ArrayVariable(slot, ctype)
     slot = low.new_slot()
     statements.append(Declare(slot, None))
-    return Variable(slot, ctype, name, checked=True)
+    low.unset[slot] = len(low.loop_stack)
+    return Variable(slot, low.new_pointer(slot, ctype, key), name, checked=True)
 
 
 def in_memory(

@@ -2,14 +2,15 @@
 
 from gemmviz.model.errors import Place
 from gemmviz.source.counted import counted_loop
-from gemmviz.source.nodes import Block, Break, Const, Continue, Deref, Evaluate, If, Loop, Return, Stmt
+from gemmviz.source.nodes import Block, Break, Const, Continue, Deref, Evaluate, Expr, If, Loop, Return, Stmt
 from gemmviz.source.program_parts import LoopPlace
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node, closing, skipped
 from gemmviz.source.reader.declarations import NOTHING, declaration, static_assert, variable
+from gemmviz.source.reader.expressions import is_null
 from gemmviz.source.reader.intrinsics import STATEMENT_INTRINSICS
-from gemmviz.source.reader.lowering import Lowering
+from gemmviz.source.reader.lowering import Lowering, space_of
 from gemmviz.source.reader.ranges import RANGES
 from gemmviz.source.reader.switches import SWITCHES
 from gemmviz.source.reader.symbols import Thing
@@ -93,7 +94,7 @@ def for_statement(low: Lowering, node: Node) -> Stmt:
     first: Stmt = NOTHING
     if start is not None:
         first = low.statement(start) if start.kind == k.DECL_STMT else Evaluate(low.discarded(start))
-    loop = _loop(low, place, condition, step, body, tests_first=True)
+    loop = _loop(low, place, condition, step, body, tests_first=True, declared=_declared_in(node))
     low.scope_ends.pop()
     block = Block((first, loop))
     return counted_loop(block) or block
@@ -137,11 +138,9 @@ def _semicolons(text: str, start: int) -> tuple[int, int]:
 
 
 def while_statement(low: Lowering, node: Node) -> Stmt:
-    *declared_first, condition, body = node.parts
+    condition, body = node.parts
     place = _enter_around(low, node, body)
-    if any(each.kind == k.VAR_DECL for each in node.children) or declared_first:
-        raise low.error("a while with a declaration is not supported", node, id="unsupported")
-    return _loop(low, place, condition, None, body, tests_first=True)
+    return _loop(low, place, condition, None, body, tests_first=True, declared=_declared_in(node))
 
 
 def do_statement(low: Lowering, node: Node) -> Stmt:
@@ -150,15 +149,32 @@ def do_statement(low: Lowering, node: Node) -> Stmt:
     return _loop(low, place, condition, None, body, tests_first=False)
 
 
-def _loop(low: Lowering, place: Place, tested: Node | None, update: Node | None, inside: Node, *, tests_first: bool) -> Stmt:
+def _declared_in(node: Node) -> Node | None:
+    """The variable that a loop's condition declares."""
+    return next((each for each in node.children if each.kind == k.VAR_DECL), None)
+
+
+def _loop(
+    low: Lowering,
+    place: Place,
+    tested: Node | None,
+    update: Node | None,
+    inside: Node,
+    *,
+    tests_first: bool,
+    declared: Node | None = None,
+) -> Stmt:
     number = len(low.loops)
     outer = low.loop_stack[-1] if low.loop_stack else -1
     low.loops.append(LoopPlace(number, outer, place, False, tests_first))
     low.loop_stack.append(number)
+    first = [] if declared is None else [variable(low, declared)]
     condition = low.condition(tested) if tested is not None else None
     if isinstance(condition, Const) and condition.value:
         condition = None
     body = low.statement(inside)
+    if declared is not None and condition is not None:
+        body, condition = Block((*first, If(condition, NOTHING, Break()), body)), None
     step = low.discarded(update) if update is not None else None
     low.loop_stack.pop()
     return Loop(number, condition, step, body, tests_first, place)
@@ -192,8 +208,16 @@ def return_statement(low: Lowering, node: Node) -> Stmt:
         raise low.error(f"a {given.type} can't be returned here", node, id="unsupported")
     value = low.converted(low.loaded(given, bare(parts[0])), activation.result_type, node)
     if isinstance(activation.result_type, PointerType) and isinstance(value.type, PointerType):
-        activation.result_type = activation.result_type.into(value.type.space)
+        activation.result_type = _joint(activation.result_type, value)
     return Return(activation.result, value)
+
+
+def _joint(ctype: PointerType, value: Expr) -> PointerType:
+    """The type of a function's result that may be ``value`` too."""
+    space = space_of(value)
+    if is_null(value) or ctype.space == space:
+        return ctype
+    return PointerType(ctype.to, space if ctype.space is None else None, ctype.is_const)
 
 
 def _return_reference(low: Lowering, given: "Thing | object", node: Node) -> Stmt:

@@ -10,11 +10,8 @@ from gemmviz.source.nodes import (
     Const,
     Continue,
     Declare,
-    Evaluate,
     Expr,
     If,
-    Inline,
-    Loop,
     Read,
     Return,
     Stmt,
@@ -22,7 +19,7 @@ from gemmviz.source.nodes import (
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.types import BOOL, VOID, Scalar, promoted
+from gemmviz.source.types import BOOL, Scalar, promoted
 
 _LABELS = (k.CASE_STMT, k.DEFAULT_STMT)
 _LOOPS = (k.FOR_STMT, k.WHILE_STMT, k.DO_STMT, k.FOR_RANGE_STMT, k.SWITCH_STMT, k.LAMBDA_EXPR)
@@ -126,9 +123,7 @@ def _run(low: Lowering, parts: list[_Part], number: int) -> Stmt:
     if statements and statements[-1].kind == k.BREAK_STMT:
         statements.pop()
     lowered = Block(tuple(low.statement(each) for each in statements))
-    if not any(_breaks(each) for each in statements):
-        return lowered
-    return _left_by_return(low, lowered, statements[0])
+    return Block(_unbroken(lowered.statements)) if any(_breaks(each) for each in statements) else lowered
 
 
 def _breaks(node: Node) -> bool:
@@ -136,27 +131,29 @@ def _breaks(node: Node) -> bool:
     return node.kind == k.BREAK_STMT or (node.kind not in _LOOPS and any(_breaks(each) for each in node.children))
 
 
-def _left_by_return(low: Lowering, body: Block, node: Node) -> Stmt:
-    """A body whose breaks are made returns from an inlined call around it."""
-    return Evaluate(
-        Inline(VOID, (), Block(tuple(_returning(low, each, node) for each in body.statements)), None, low.place(node))
-    )
+def _unbroken(statements: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """Statements without breaks: what stands behind a branch that may break goes into the branches that don't."""
+    for number, each in enumerate(statements):
+        before, rest = statements[:number], statements[number + 1 :]
+        match each:
+            case Break() | Return() | Continue():
+                return before if isinstance(each, Break) else (*before, each)
+            case Block(statements=inside) if _may_break(each):
+                return (*before, *_unbroken((*inside, *rest)))
+            case If(condition=condition, then=then, otherwise=otherwise) if _may_break(each):
+                other = () if otherwise is None else (otherwise,)
+                branches = (Block(_unbroken((*branch, *rest))) for branch in ((then,), other))
+                return (*before, If(condition, *branches))
+    return statements
 
 
-def _returning(low: Lowering, statement: Stmt, node: Node) -> Stmt:
+def _may_break(statement: Stmt) -> bool:
     match statement:
-        case Break():
-            return Return(None, None)
-        case Return() | Continue():
-            raise low.error("a switch with break and return or continue in branches is not supported", node, id="unsupported")
         case Block(statements=inside):
-            return Block(tuple(_returning(low, each, node) for each in inside))
-        case If(condition=condition, then=then, otherwise=otherwise):
-            other = None if otherwise is None else _returning(low, otherwise, node)
-            return If(condition, _returning(low, then, node), other)
-        case Loop():
-            return statement
-    return statement
+            return any(_may_break(each) for each in inside)
+        case If(then=then, otherwise=otherwise):
+            return _may_break(then) or (otherwise is not None and _may_break(otherwise))
+    return isinstance(statement, Break)
 
 
 SWITCHES = {k.SWITCH_STMT: switch}

@@ -75,5 +75,5 @@ class Thing:
     """A value that isn't a node: an object or a function, known when reading. ``effects`` are run before it is used."""
 
     type: CType
-    symbol: Object | Function
+    symbol: Object | InMemory | Function
     effects: tuple[Expr, ...] = ()

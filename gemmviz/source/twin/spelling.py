@@ -28,7 +28,7 @@ def c_type(ctype: CType) -> str:
 
 
 def target_type(to: CType) -> str:
-    """The type behind a pointer to ``to``, of an array its elements'."""
+    """The type behind a pointer to ``to``; an array's elements behind one to an array."""
     while isinstance(to, ArrayType):
         to = to.element
     return "unsigned char" if isinstance(to, StructType | Void | PointerType) else c_type(to)

@@ -1,7 +1,7 @@
 """Runs a Program over a space of threads, with values or by tags, and reports every access to a sink."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,7 @@ from gemmviz.run.cpu.simt.values import constant
 from gemmviz.source import fold
 from gemmviz.source.nodes import Loop, Unrolled
 from gemmviz.source.program_parts import FunctionParameter, Program, SharedArray
-from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of, size_bytes
+from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, scalar_of, size_bytes
 
 Matrices = Mapping[str, npt.NDArray[Any]]
 
@@ -123,7 +123,7 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
                 place_in(spec.text, argument), file=spec.file, remedy="pass a whole number",
             )  # fmt: skip
         if isinstance(parameter.type, PointerType):
-            matrices[argument] = scalar_of(parameter.type.to)
+            matrices[argument] = _pointed_to(parameter, spec)
             used.setdefault(argument, set()).update(types_of_memories(program)[parameter.slot])
     arrays = [
         _matrix_info(name, shapes[name], scalar, frozenset(used[name]), name in spec.column_major)
@@ -131,6 +131,27 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
     ]
     arrays += [_shared_info(array, launch.shared_bytes, spec, program) for array in own_memories(program)]
     return Binding(setup, launch, program, tuple(matrices.items()), tuple(arrays))
+
+
+def _pointed_to(parameter: FunctionParameter, spec: KernelSpec) -> Scalar:
+    """The scalar that a parameter points to; of a struct, that of all its members."""
+    assert isinstance(parameter.type, PointerType)
+    scalars = set(_scalars(parameter.type.to))
+    if len(scalars) != 1:
+        message = f"the parameter {parameter.name} points to {parameter.type.to}, which holds no numbers of one type"
+        raise SourceError(message, file=spec.file, id="unsupported")
+    return scalars.pop()
+
+
+def _scalars(ctype: CType) -> Iterator[Scalar]:
+    match ctype:
+        case Scalar() | VectorType():
+            yield scalar_of(ctype)
+        case ArrayType(element=element):
+            yield from _scalars(element)
+        case StructType(fields=fields):
+            for each in fields:
+                yield from _scalars(each.type)
 
 
 def own_memories(program: Program) -> tuple[SharedArray, ...]:
