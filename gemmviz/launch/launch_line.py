@@ -9,7 +9,7 @@ from gemmviz.model.kernel import KernelSpec
 
 _TIMES = " × "
 _ONES = {"1"}
-_ROUNDED_UP = re.compile(r"(\w+) \+ (\w+) - 1 / (\w+)")
+_ROUNDED_UP = re.compile(r"\(+(\w+) \+ \(?(\w+)\)? - 1\)+ / (\w+)\)*")
 
 
 def launch_line(kernel: KernelSpec) -> str:
@@ -18,7 +18,7 @@ def launch_line(kernel: KernelSpec) -> str:
     others = [f"{name} is {argument}" for name, argument in pairs if name != argument]
     same = [name for name, argument in pairs if name == argument]
     arguments = ", ".join((*others, *([f"{', '.join(same)} as named"] if same else ())))
-    block, grid = (_TIMES.join(map(_bare, _trimmed(each))) for each in (kernel.block, kernel.grid))
+    block, grid = (_TIMES.join(_trimmed(each)) for each in (kernel.block, kernel.grid))
     parts = [arguments or "no arguments", f"{block} threads{_values(kernel)}", f"grid {grid}"]
     if kernel.shared_bytes not in ("", "0"):
         parts.append(f"{kernel.shared_bytes} bytes of shared memory")
@@ -40,7 +40,7 @@ def launch_flags(kernel: KernelSpec) -> list[str]:
 
 def launch_command(kernel: KernelSpec) -> str:
     """A command that opens the kernel with this launch, quoted for a shell."""
-    return shlex.join(["gemmviz", kernel.file, *launch_flags(kernel)])
+    return shlex.join(["gemmviz", kernel.name if kernel.is_shipped else kernel.file, *launch_flags(kernel)])
 
 
 def header_text(kernel: KernelSpec) -> str:
@@ -85,14 +85,14 @@ def with_header(kernel: KernelSpec, text: str) -> str:
 
 
 def _trimmed(extents: tuple[str, ...]) -> tuple[str, ...]:
-    """The extents along x, y and z without the ones at the end."""
+    """The extents along x, y and z without the ones at the end, in plain formulas."""
     count = max((axis for axis, extent in enumerate(extents, 1) if extent not in _ONES), default=1)
-    return extents[:count]
+    return tuple(map(_bare, extents[:count]))
 
 
 def _bare(formula: str) -> str:
     """A formula without brackets around all of it, and ``(N + T - 1) / T`` as ceil_div(N, T)."""
-    rounded = _ROUNDED_UP.fullmatch(formula.replace("(", "").replace(")", ""))
+    rounded = _ROUNDED_UP.fullmatch(formula)
     if rounded is not None and rounded[2] == rounded[3]:
         return f"ceil_div({rounded[1]}, {rounded[2]})"
     depth = 0

@@ -29,7 +29,7 @@ def missing_remedy(unit: Unit) -> str | None:
         return None
     names = ", ".join(unit.missing)
     which = "is" if len(unit.missing) == 1 else "are"
-    return f"{names} {which} not in the project's folder: open the folder that has {'it' if which == 'is' else 'them'}"
+    return f"{names} {which} not in the project's folder: copy {'it' if which == 'is' else 'them'} there"
 
 
 def _closest(unit: Unit, error: ParseError) -> str | None:

@@ -69,6 +69,9 @@ _SENTENCES = (
         r"constexpr evaluation .*|constant expression evaluat.*", "a constant takes too long to compute", "make it smaller"
     ),
     Sentence(r"array is too large \((\d+) elements\)", r"an array of \1 elements is too large"),
+    Sentence(r"expected '([^\w'])'(?: after .*| at end of .*)?", r"a \1 is missing here"),
+    Sentence(r"expected expression", "an operand is missing here"),
+    Sentence(r"extraneous closing brace .*", "this } closes nothing", "delete it, or write its {"),
     Sentence(r"(expected .*|extraneous .*|missing .*)", r"this can't be read: \1"),
 )
 

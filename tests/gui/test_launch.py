@@ -68,3 +68,14 @@ def test_texts_of_a_file_are_not_markup(window: MainWindow, qtbot: QtBot, tmp_pa
     path.write_text("int x;")
     open_file(window.model, path)
     assert any("<b>bold.cu" in text for text in window.banner.texts)
+
+
+def test_the_window_offers_its_form_for_a_launch_that_is_not_found(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "odd.cu"
+    path.write_text("__global__ void odd(float* p, float* q, float* r, int n) { r[n] = p[0] - 3 * q[1]; }")
+    before = window.session.shot
+    open_file(window.model, path)
+    (text,) = window.banner.texts
+    assert "odd is launched nowhere in the project" in text
+    assert "--entry" not in text  # flags are for the terminal
+    assert window.session.shot == before

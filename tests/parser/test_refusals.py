@@ -24,7 +24,9 @@ def refused(unit: Unit) -> SourceError:
 @pytest.mark.parametrize(
     ("body", "column", "message", "remedy"),
     [
-        ("int i = 0\nC[i] = 1.0f;", 10, "this can't be read: expected ';' at end of declaration", None),
+        ("int i = 0\nC[i] = 1.0f;", 10, "a ; is missing here", None),
+        ("C[0] = (M + 1;", 14, "a ) is missing here", None),
+        ("C[0] = 1.0f + ;", 15, "an operand is missing here", None),
         ("flaot x = 1.0f;", 1, "'flaot' is not a known type", "did you mean float?"),
         ("float sum; C[0] = summ;", 19, "'summ' is not declared", "did you mean sum?"),
         ("C[0] = __shfl_donw_sync(0, 1, 1);", 8, "'__shfl_donw_sync' is not declared", "did you mean __shfl_down_sync?"),
@@ -39,6 +41,12 @@ def refused(unit: Unit) -> SourceError:
         ("A[0] = 4.0f;", 6, "const elements can't be assigned", None),
         ("int q = 3; int q = 4;", 16, "q is declared twice", "rename one of them"),
         ("A[0].x = 1.0f;", 5, "a const float has no members", None),
+        (
+            "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f; nvcuda::wmma::fill_fragment(f, 0.0f);",
+            73,
+            "fill_fragment is a matrix instruction, which is not supported",
+            "use scalar products",
+        ),
         ("C[0] = host(1);", 8, "host is a host function, which a kernel can't call", "write __device__ before it"),
         ("C[0] = max(1, 2.0f);", 8, "several functions max fit these arguments", "convert the operands to one type"),
     ],
@@ -77,12 +85,12 @@ def test_missing_headers_are_named() -> None:
     unit = unit_of("C[0] = helper();", '#include "foo.cuh"\n#include <vector>\n#include <bar/x.h>\n')
     assert unit.missing == ("foo.cuh", "bar/x.h")
     error = refused(unit)
-    assert error.remedy == "foo.cuh, bar/x.h are not in the project's folder: open the folder that has them"
+    assert error.remedy == "foo.cuh, bar/x.h are not in the project's folder: copy them there"
     assert error.id == "unknown-name"
 
 
 def test_a_text_in_which_there_is_no_kernel() -> None:
-    with pytest.raises(SourceError, match="this can't be read: expected"):
+    with pytest.raises(SourceError, match=r"a [)}] is missing here"):
         read_program(SourceText("k.cu", {"k.cu": "__global__ void k(float* C {\n"}), "k")
 
 

@@ -91,7 +91,7 @@ def _template_error(cursors: Cursors, name: str, declared: Node, arguments: str)
     where = cursors.file_place(declared)
     place = None if where is None or where[0] else where[1]
     if declared.kind == k.FUNCTION_DECL:
-        return SourceError(f"{name} is not a template", place, remedy="leave out <...> in the header's entry")
+        return SourceError(f"{name} is not a template", place, remedy="leave out <...> behind its name")
     parameters = [each for each in cursors.top_level(declared.cursor) if each.kind in (27, 28, 29)]
     wanted = len(parameters)
     given = arguments.count(",") + 1 if arguments.strip("<> ") else 0

@@ -26,6 +26,7 @@ from gemmviz.source.types import INT, VOID, ArrayType, PointerType, Scalar, Vect
 
 Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
 StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
+_MATRIX = frozenset(("fill_fragment", "load_matrix_sync", "mma_sync", "bmma_sync", "store_matrix_sync"))
 
 
 def intrinsic(
@@ -44,6 +45,10 @@ def intrinsic(
         return _operator(low, name, arguments, node, this)
     if name in STATEMENTS:
         raise low.error(f"the function {name} is not known", node, "it must stand alone as a statement", id="unknown-name")
+    if name in _MATRIX:
+        raise low.error(
+            f"{name} is a matrix instruction, which is not supported", node, "use scalar products", id="unsupported"
+        )
     why = closest(name, [*INTRINSICS, *FUNCTIONS])
     raise low.error(f"the function {name} is not known", node, why, id="unknown-name")
 
