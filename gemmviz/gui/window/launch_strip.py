@@ -13,7 +13,7 @@ _LEADS: dict[LaunchOrigin, tuple[str, str]] = {
     "header": ("", ""),
     "read": ("Read", "Read from the file. With these roles of the arguments the result is right"),
     "guessed": ("Guessed", "The project launches this kernel nowhere. With this launch the result is right"),
-    "unsure": ("Not sure", "Read from the file. No choice of roles gives a right result: the kernel is wrong, or Edit corrects them"),
+    "unsure": ("Not sure", "Read from the file. No choice of roles gives a right result; correct them, or the kernel is wrong"),
     "given": ("Given", "As you described it"),
 }
 
