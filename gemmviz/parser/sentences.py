@@ -51,6 +51,12 @@ _SENTENCES = (
     Sentence(r"no matching (?:member )?function for call to '(.+?)'.*", r"no \1 takes these arguments"),
     Sentence(r"no matching constructor for initialization of '(.+)'", r"a \1 can't be made of this"),
     Sentence(r"too (?:few|many) arguments to function call, expected (\d+), have (\d+).*", r"it takes \1 arguments, not \2"),
+    Sentence(
+        r"reference to __global__ function '(.+?)'.* in .* function",
+        r"\1 is a kernel; kernels that launch kernels are not supported",
+        "make it a __device__ function",
+        "unsupported",
+    ),
     Sentence(r"reference to __host__ function '(.+?)'.* in .* function", *_HOST_FUNCTION),
     Sentence(r"cannot use variable-length arrays.*", "an array's size must be known when it is compiled", "make it a constant"),
     Sentence(r"variable length array.*", "an array's size must be known when it is compiled", "make it a constant"),

@@ -44,9 +44,10 @@ def refused(unit: Unit) -> SourceError:
         (
             "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f; nvcuda::wmma::fill_fragment(f, 0.0f);",
             73,
-            "fill_fragment is a matrix instruction, which is not supported",
-            "use scalar products",
+            "the matrix instruction fill_fragment is not supported yet",
+            "use a kernel without tensor cores",
         ),
+        ("k<<<1, 1>>>(A, C, M);", 1, "k is a kernel; kernels that launch kernels are not supported", "make it a __device__ function"),
         ("C[0] = host(1);", 8, "host is a host function, which a kernel can't call", "write __device__ before it"),
         ("C[0] = max(1, 2.0f);", 8, "several functions max fit these arguments", "convert the operands to one type"),
     ],

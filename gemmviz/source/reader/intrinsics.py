@@ -46,9 +46,8 @@ def intrinsic(
     if name in STATEMENTS:
         raise low.error(f"the function {name} is not known", node, "it must stand alone as a statement", id="unknown-name")
     if name in _MATRIX:
-        raise low.error(
-            f"{name} is a matrix instruction, which is not supported", node, "use scalar products", id="unsupported"
-        )
+        message = f"the matrix instruction {name} is not supported yet"
+        raise low.error(message, node, "use a kernel without tensor cores", id="unsupported")
     why = closest(name, [*INTRINSICS, *FUNCTIONS])
     raise low.error(f"the function {name} is not known", node, why, id="unknown-name")
 
