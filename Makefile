@@ -10,7 +10,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test pytest lint types bench fuzz docs pictures table record patterns registers levels schedules course contact-sheet wavefronts golden clean
+.PHONY: run check test pytest lint types bench fuzz docs pictures table record patterns styles registers levels schedules course contact-sheet wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -55,6 +55,9 @@ registers: $(VENV)/installed
 
 patterns: $(VENV)/installed
 	$(BIN)/python packaging/patterns.py
+
+styles: $(VENV)/installed
+	$(BIN)/python packaging/styles.py build/styles
 
 levels: $(VENV)/installed
 	$(BIN)/python packaging/levels.py

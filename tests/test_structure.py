@@ -7,7 +7,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "gemmviz"
 MOST_FILE_LINES, MOST_FUNCTION_LINES, MOST_SHARED_NAMES = 400, 45, 10
-EXTENSION_POINTS = {"VIEW", "PANEL", "COMMAND", "FORMAT", "SUBJECT", "QUIZ_KIND", "VERSION"}
+EXTENSION_POINTS = {"VIEW", "PANEL", "COMMAND", "FORMAT", "SUBJECT", "QUIZ_KIND", "VERSION", "KIND"}
 FRAGMENTS = (
     "Likewise",
     "Those ",

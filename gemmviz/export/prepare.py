@@ -44,7 +44,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 }  # parts of the texts in a picture, by label key
 _MOST_FACTS = 1 << 20  # maximum number of accesses in a page
 _NEAR = 1e-4
-NOTHING = Caption()
+_NOTHING = Caption()
 
 
 def _moment_at(share: float) -> float:
@@ -146,10 +146,10 @@ class ExportOptions:
 
 def frame_at(
     stage: Prepared, step: int, moment: float, manner: ExportOptions, subject: Any = None,
-    still: Scene | None = None, caption: Caption = NOTHING,
+    still: Scene | None = None, caption: Caption = _NOTHING,
 ) -> Frame:  # fmt: skip
     """The frame of a step at a moment. ``still``: its static part if drawn before; ``caption``: text below the picture."""
-    caption = NOTHING if "caption" in manner.hidden else caption
+    caption = _NOTHING if "caption" in manner.hidden else caption
     shot = stage.shot
     shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
     size, scale = frame_for(shot, manner.look.width, manner.look.height)
@@ -176,7 +176,7 @@ def _without(scene: Scene, hidden: frozenset[str]) -> Scene:
     return replace(scene, words=tuple(filter(stays, scene.words)), above=tuple(filter(stays, scene.above)))
 
 
-def slide_at(stage: Prepared, step: int, manner: ExportOptions, caption: Caption = NOTHING, notes: str = "") -> Slide:
+def slide_at(stage: Prepared, step: int, manner: ExportOptions, caption: Caption = _NOTHING, notes: str = "") -> Slide:
     """A picture of a step with title, caption and notes: those of a lesson if it has any."""
     subject = stage.subject(step)
     scene = frame_at(stage, step, stage.moment(step), manner, subject, caption=caption).scene

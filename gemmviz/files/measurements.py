@@ -12,19 +12,23 @@ from gemmviz.model.kernel import text_hash
 
 
 @dataclass(frozen=True, slots=True)
-class Registers:
+class RegisterCount:
     """Registers of one thread, and the compiler that allocated them."""
 
     per_thread: int
     source: str
 
 
-def recorded_registers(kernel_text: str, parameters: Mapping[str, int], device: Device) -> Registers | None:
+def recorded_registers(kernel_text: str, parameters: Mapping[str, int], device: Device) -> RegisterCount | None:
     """Registers of a kernel text with these parameters on the device's architecture; None if they were not recorded."""
     record = _registers()
     by_architecture = record["kernels"].get(text_hash(kernel_text), {}).get(parameter_key(parameters), {})
     count = by_architecture.get(device.compute_capability)
-    return None if count is None else Registers(count, f"{record['compiler']}, sm_{device.compute_capability.replace('.', '')}")
+    return (
+        None
+        if count is None
+        else RegisterCount(count, f"{record['compiler']}, sm_{device.compute_capability.replace('.', '')}")
+    )
 
 
 def parameter_key(parameters: Mapping[str, int]) -> str:

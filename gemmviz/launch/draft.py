@@ -11,7 +11,7 @@ from gemmviz.model.kernel import LARGEST_NUMBER, Parameter
 from gemmviz.model.outline import ArgumentOutline, BufferOutline, KernelOutline, LaunchOutline, ParameterOutline
 
 ParameterKind = Literal["pointer", "whole", "real", "flag", "other"]
-_WORD = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*|\d+)(?![\w.(])")
+_WORD = re.compile(r"(?<![\w.])(?!(?:if|else|and|or|not)\b)(?:[A-Za-z_]\w*|\d+)(?![\w.(])")
 _RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
 _KINDS: dict[str, ParameterKind] = {
     **dict.fromkeys(("int", "unsigned", "long", "short", "size_t", "char", "ptrdiff_t"), "whole"),

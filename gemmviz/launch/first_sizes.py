@@ -14,10 +14,10 @@ _APART = (2, 1, 3)  # tiles along the first, second, third size, so that all siz
 _SHIFTED = (1, 2, 2)
 _MANY = (8, 4, 2)
 _OWN_SIZES = frozenset(("radius", "bins", "batch"))  # they don't scale with the others
-Sizes = dict[str, int]
+_Sizes = dict[str, int]
 
 
-def units_of(kernel: KernelSpec) -> Sizes:
+def _units_of(kernel: KernelSpec) -> _Sizes:
     """How many elements of each size one block covers: as the grid cuts them, or by the tile sizes if the grid doesn't depend
     on a size; 0 if neither tells.
     """
@@ -31,7 +31,7 @@ def units_of(kernel: KernelSpec) -> Sizes:
 
 def trial_problems(kernel: KernelSpec) -> Iterator[Problem]:
     """Problems to try roles at, small ones first, with sizes that differ where the launch allows."""
-    units = {name: unit or _USUAL for name, unit in units_of(kernel).items()}
+    units = {name: unit or _USUAL for name, unit in _units_of(kernel).items()}
     whole = math.lcm(*(each for each in units.values() if each <= _MOST_WHOLE))
     wholes = dict.fromkeys(units, whole)
     seen = set()
@@ -52,7 +52,7 @@ def first_problem(kernel: KernelSpec) -> Problem:
     """The sizes of the first picture, if they suit the kernel: two small tiles along each side, or one large one. The kernel's
     own problem is one that suits it.
     """
-    units = units_of(kernel)
+    units = _units_of(kernel)
     return _problem(kernel, {name: _first(unit, kernel.problem.sizes[name]) for name, unit in units.items()}) or kernel.problem
 
 
@@ -62,9 +62,9 @@ def _first(unit: int, tried: int) -> int:
     return 2 * unit if unit <= _LARGE_TILE else unit
 
 
-def _scaled(units: Mapping[str, int], factors: tuple[int, ...]) -> Sizes:
+def _scaled(units: Mapping[str, int], factors: tuple[int, ...]) -> _Sizes:
     """Multiples of the units, enlarged until all differ."""
-    sizes: Sizes = {}
+    sizes: _Sizes = {}
     for (name, unit), factor in zip(units.items(), (*factors, *(1 for _ in units)), strict=False):
         size = factor * unit
         while size in sizes.values():
@@ -73,7 +73,7 @@ def _scaled(units: Mapping[str, int], factors: tuple[int, ...]) -> Sizes:
     return sizes
 
 
-def _problem(kernel: KernelSpec, sizes: Sizes) -> Problem | None:
+def _problem(kernel: KernelSpec, sizes: _Sizes) -> Problem | None:
     """The kernel's problem at these sizes; sizes for which the launch has one number take the largest of theirs."""
     ties = [rule.that.split(" == ") for rule in kernel.requirements if rule.that.count(" == ") == 1]
     for _ in range(2):  # the second pass spreads what the last rule raised

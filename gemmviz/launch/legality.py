@@ -62,7 +62,7 @@ def device_for(setup: Setup) -> Device:
 def shapes_for(setup: Setup) -> dict[str, Shape]:
     """Shapes of the problem's arrays by name. Raises SettingError for one that no array can have."""
     names = names_for(setup, device_for(setup))
-    return setup.problem.shapes_by(lambda formula: evaluated(setup.kernel, formula, names))
+    return setup.problem.shapes_by(lambda formula: evaluated_formula(setup.kernel, formula, names))
 
 
 def names_for(setup: Setup, device: Device) -> dict[str, int]:
@@ -100,15 +100,15 @@ def requested_launch(setup: Setup) -> Launch:
 def _launch(setup: Setup, device: Device) -> Launch:
     names = names_for(setup, device)
     grid, block = (_extents(setup.kernel, formulas, names) for formulas in (setup.kernel.grid, setup.kernel.block))
-    return Launch(grid, block, evaluated(setup.kernel, setup.kernel.shared_bytes, names))
+    return Launch(grid, block, evaluated_formula(setup.kernel, setup.kernel.shared_bytes, names))
 
 
 def _extents(kernel: KernelSpec, formulas: tuple[str, ...], names: Mapping[str, int]) -> tuple[int, int, int]:
-    x, y, z = (evaluated(kernel, formulas[axis], names) if axis < len(formulas) else 1 for axis in range(3))
+    x, y, z = (evaluated_formula(kernel, formulas[axis], names) if axis < len(formulas) else 1 for axis in range(3))
     return x, y, z
 
 
-def evaluated(kernel: KernelSpec, formula: str, names: Mapping[str, int]) -> int:
+def evaluated_formula(kernel: KernelSpec, formula: str, names: Mapping[str, int]) -> int:
     """The value of one of the launch's formulas. Errors name its file, and its line if it is in a header."""
     try:
         return evaluate(formula, names)
@@ -133,7 +133,7 @@ def broken_limit(setup: Setup) -> BrokenLimit | None:
         if value < 0 or (value == 0 and parameter.default > 0 and parameter.choices is None):
             return BrokenLimit("parameter-range", f"{parameter.name} = {value}: it must be at least 1", (parameter.name,))
     for rule in kernel.requirements:
-        if not evaluated(kernel, rule.that, names):
+        if not evaluated_formula(kernel, rule.that, names):
             return BrokenLimit(_rule_id(rule.that), _sentence(kernel, rule.otherwise, names), _named(setup, rule.that))
     launch = _launch(setup, device)
     return _device_limit(setup, launch, device) or _register_limit(setup, launch, device)
@@ -192,7 +192,7 @@ def _register_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit
 
 def _sentence(kernel: KernelSpec, template: str, names: Mapping[str, int]) -> str:
     def value(match: re.Match[str]) -> str:
-        return str(evaluated(kernel, match[1], names))
+        return str(evaluated_formula(kernel, match[1], names))
 
     return re.sub(r"\{([^{}]+)\}", value, template)
 

@@ -138,10 +138,10 @@ class _Search:
         if read:
             return
         draft = draft_of(kernel, launches[0] if launches else launch_by_names(kernel))
-        if is_given:
-            yield _Attempt(draft, self.given)
-            return
-        for kind in kinds_of(draft)[:1]:
+        kinds = kinds_of(draft)[:1]
+        if is_given or not kinds:
+            yield _Attempt(draft, self.given, is_guess=not is_given)
+        for kind in () if is_given else kinds:
             for guess in guesses(self.source.text, tuple(size.name for size in kind.sizes if not size.is_optional)):
                 block, grid = self.given.block or guess.block, self.given.grid or guess.grid
                 yield _Attempt(draft, replace(self.given, block=block, grid=grid), is_guess=True)

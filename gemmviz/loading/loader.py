@@ -16,7 +16,7 @@ from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import KernelSpec
 
 NOTHING_GIVEN = GivenLaunch()
-Progress = Callable[[str], None]
+_Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def opened(
     given: GivenLaunch = NOTHING_GIVEN,
     *,
     before: KernelSpec | None = None,
-    progress: Progress = lambda sentence: None,
+    progress: _Progress = lambda sentence: None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Opened:
     """The shipped kernel of this name ("04_tiled", or "tiled" for short), or the kernel in this file of CUDA C++.

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.setting import Control
 
-Role = Literal["input", "output", "both"]
-Contents = Literal["values", "bins"]
+_Role = Literal["input", "output", "both"]
+_Contents = Literal["values", "bins"]
 Sizes = Mapping[str, int]
 Shape = tuple[int, ...]
 
@@ -31,7 +31,7 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
+class ProblemFactor:
     """One factor of a problem that is no size, such as alpha: a number that is part of a problem only if it is given."""
 
     name: str
@@ -46,9 +46,9 @@ class ProblemArray:
     """
 
     name: str
-    role: Role
+    role: _Role
     shape: Callable[[Sizes], Shape]
-    contents: Contents = "values"
+    contents: _Contents = "values"
 
     @property
     def is_output(self) -> bool:
@@ -56,7 +56,7 @@ class ProblemArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReferenceRequest:
     """Some elements of an output whose right values are wanted.
 
     ``arrays``: the contents before the run, by name, in their shapes, as numbers; ``after``: those of the outputs after it.
@@ -87,7 +87,7 @@ class Answer:
     roundings: float = 0.0
 
 
-Reference = Callable[[Question], Answer]
+Reference = Callable[[ReferenceRequest], Answer]
 
 
 def _largest(sizes: Sizes) -> int:
@@ -117,7 +117,7 @@ class ProblemKind:
     sizes: tuple[Size, ...]
     arrays: tuple[ProblemArray, ...]
     reference: Reference | None = None
-    factors: tuple[Factor, ...] = ()
+    factors: tuple[ProblemFactor, ...] = ()
     flops: Callable[[Sizes], int | None] = _no_flops
     why_no_flops: str = ""
     work: Callable[[Sizes], int] = _one

@@ -1,4 +1,6 @@
-"""Headers whose content is visible without an include: an include of one of them is skipped."""
+"""Headers whose content is visible without an include: an include of one of them is skipped; and words for missing ones."""
+
+from collections.abc import Sequence
 
 _C = """assert.h ctype.h errno.h fcntl.h float.h getopt.h inttypes.h libgen.h limits.h malloc.h math.h memory.h omp.h signal.h
 stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h sys/stat.h sys/time.h sys/types.h time.h unistd.h
@@ -26,3 +28,16 @@ helper_string.h helper_timer.h helper_image.h helper_cuda_drvapi.h exception.h
 hip/hip_fp16.h hip/hip_bf16.h hip/hip_bfloat16.h hip/hip_cooperative_groups.h hip/hip_vector_types.h hip/math_functions.h
 hip/device_functions.h"""
 VISIBLE = frozenset(f"{_C} {_CPP} {_CUDA}".split())
+
+
+def missing_remedy(missing: Sequence[str]) -> str | None:
+    """The remedy for an error that follows from missing headers; None if none is missing."""
+    if not missing:
+        return None
+    are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
+    return f"{', '.join(missing)} {are} not in the project's folder: copy {them} there"
+
+
+def missing_note(header: str) -> str:
+    """The note about a header that is missing, although the kernel can be read without it."""
+    return f"#include of {header} is ignored: it is not in the project's folder"

@@ -19,6 +19,7 @@ from gemmviz.files.resources import cache_folder
 
 STUBS = Path(__file__).resolve().parent / "stubs"
 ALL_STUBS = STUBS / "gemmviz.h"  # included before the first line of every file
+_AFTER_SAVED = STUBS / "standard" / "deallocation.h"
 LANGUAGE = (
     "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++", "--cuda-gpu-arch=sm_90",
     "--target=x86_64-unknown-linux-gnu",  # the same sizes of types on every system
@@ -40,7 +41,7 @@ def stub_arguments() -> tuple[str, ...]:
     with contextlib.suppress(OSError):
         saved = cache_folder().resolve() / f"stubs-{_key()}.pch"
         files = saved.with_suffix(".json")
-        arguments = ("-ivfsoverlay", str(files), "-include-pch", str(saved))
+        arguments = ("-ivfsoverlay", str(files), "-include", str(_AFTER_SAVED), "-include-pch", str(saved))
         if saved.is_file() and _is_usable(arguments):
             return arguments
         if _save(saved, files) and _is_usable(arguments):

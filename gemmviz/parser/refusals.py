@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from functools import cache
 
 from gemmviz.model.errors import Place, SourceError
+from gemmviz.parser.headers import missing_remedy
 from gemmviz.parser.precompiled import STUBS
 from gemmviz.parser.sentences import plain_sentence
 from gemmviz.parser.unit import ParseError, Unit
@@ -13,23 +14,14 @@ from gemmviz.parser.unit import ParseError, Unit
 _MOST_CANDIDATES = 20_000
 
 
-def refusal(unit: Unit, error: ParseError, otherwise: Place | None) -> SourceError:
+def parse_refusal(unit: Unit, error: ParseError, otherwise: Place | None) -> SourceError:
     """An error of the parser in plain words. One that has no place in the shown file is placed at ``otherwise``."""
     message, remedy, kind = plain_sentence(error.message)
     if error.place is None and error.spots[0].file:
         message = f"{message} (line {error.spots[0].line} of {error.spots[0].file})"
     if kind == "unknown-name":
-        remedy = missing_remedy(unit) or _closest(unit, error) or remedy
+        remedy = missing_remedy(unit.missing) or _closest(unit, error) or remedy
     return SourceError(message, error.place or otherwise, remedy=remedy, id=kind)
-
-
-def missing_remedy(unit: Unit) -> str | None:
-    """The remedy for an error that follows from missing headers; None if none is missing."""
-    if not unit.missing:
-        return None
-    names = ", ".join(unit.missing)
-    which = "is" if len(unit.missing) == 1 else "are"
-    return f"{names} {which} not in the project's folder: copy {'it' if which == 'is' else 'them'} there"
 
 
 def _closest(unit: Unit, error: ParseError) -> str | None:

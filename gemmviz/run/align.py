@@ -20,7 +20,7 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
 from gemmviz.run.cpu.simt.granularity import types_of_accesses
 from gemmviz.run.cpu.simt.interpret import Binding
-from gemmviz.source.nodes import Program
+from gemmviz.source.program_parts import Program
 from gemmviz.source.twin.twin import Twin, copied_bytes
 
 OUTSIDE, NOTHING = 0x7FFFFFFF, 0xFFFFFFFF

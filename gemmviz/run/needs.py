@@ -6,8 +6,8 @@ from gemmviz.files.measurements import recorded_registers
 from gemmviz.launch.legality import device_for, requested_launch
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.setup import Setup
-from gemmviz.source.nodes import SharedArray
 from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import SharedArray
 
 
 def needs_of(setup: Setup) -> tuple[Needs, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.launch.draft import Draft, shape_formula
+from gemmviz.launch.draft import Draft, names_in, shape_formula
 from gemmviz.launch.drafted_spec import KernelText, spec_of
 from gemmviz.launch.first_sizes import first_problem, trial_problems
 from gemmviz.launch.given_launch import GivenLaunch
@@ -38,7 +38,7 @@ _LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class _Trial:
     """What one run showed: the layout in which C is right, None if in none; the arguments that were written."""
 
     column_major: frozenset[str] | None
@@ -70,7 +70,7 @@ def find_roles(
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
     search = _Search(source, draft, given, time.monotonic() + budget_s, cancelled)
-    kinds = [kind for kind in kinds_of(draft) if given.kind in ("", kind.name)]
+    kinds = [kind for kind in kinds_of(draft) if _agrees(given, draft, kind)]
     first = [] if likely is None else [likely]
     for round_number, most in enumerate(_ROUNDS):
         for kind in kinds:
@@ -93,7 +93,7 @@ def kinds_of(draft: Draft) -> list[ProblemKind]:
 def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:
     """The spec with the likeliest roles, whose result may be wrong; None for a kernel whose name and arrays fit no problem."""
     kind = next(
-        (each for each in kinds_of(draft) if given.kind == each.name or (not given.kind and _suggests(draft, each))), None
+        (each for each in kinds_of(draft) if _agrees(given, draft, each) and (given.kind or _suggests(draft, each))), None
     )
     roles = None if kind is None else next(candidates(draft, kind), None)
     if kind is None or roles is None:
@@ -128,6 +128,19 @@ def read_text_of(source: KernelText, draft: Draft) -> None:
     roles = Roles(MULTIPLY, (), tuple("N" for _ in draft.sizes))
     spec = spec_of(source, empty, roles, Problem(kind=MULTIPLY))
     program_for(spec, setup_for(spec).definitions)
+
+
+def _agrees(given: GivenLaunch, draft: Draft, kind: ProblemKind) -> bool:
+    """Whether the given parts of a launch are of this kind of problem: they use no names of other kinds alone."""
+    arguments = (each.partition("=")[2] or each for each in given.args)
+    words = {*names_in((*arguments, *given.block, *given.grid))} - {*draft.tile_values}
+    others = {name for each in PROBLEM_KINDS.values() for name in _names_of(each)} - {*_names_of(kind)}
+    return given.kind in ("", kind.name) and not words & others
+
+
+def _names_of(kind: ProblemKind) -> list[str]:
+    factors = [each.name for each in kind.factors]
+    return [*(each.name for each in kind.sizes), *(each.name for each in kind.arrays), *factors]
 
 
 def _suggests(draft: Draft, kind: ProblemKind) -> bool:
@@ -176,7 +189,7 @@ class _Search:
         trial = self._run(small, small.problem)
         return small if trial is not None and trial.column_major == column_major else spec
 
-    def _run(self, spec: KernelSpec, problem: Problem) -> Trial | None:
+    def _run(self, spec: KernelSpec, problem: Problem) -> _Trial | None:
         """What a run shows; None if it faults, or can't be run."""
         setup = setup_for(spec, problem)
         if not can_run(setup):
@@ -188,7 +201,7 @@ class _Search:
             return None
 
 
-def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_cancelled) -> Trial | None:
+def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_cancelled) -> _Trial | None:
     """Runs the whole launch. None for a launch of more threads than a trial may have, or one that takes beyond ``until``.
 
     Raises KernelFault, SettingError, SourceError or Cancelled.
@@ -212,7 +225,7 @@ def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_canc
         return None
     after = {name: memory.data for name, memory in memories.items()}
     written = frozenset(name for name, flat in after.items() if not np.array_equal(flat, before[name]))
-    return Trial(_right_layout(binding, after) if written == set(outputs) else None, written)
+    return _Trial(_right_layout(binding, after) if written == set(outputs) else None, written)
 
 
 def is_right(spec: KernelSpec, until: float, cancelled: Callable[[], bool] = is_cancelled) -> bool:

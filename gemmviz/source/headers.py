@@ -1,4 +1,4 @@
-"""Headers that a kernel's file includes: the known ones, and notes about ignored ones."""
+"""Headers that a kernel's file includes: the known ones, and the text without ignored ones."""
 
 import re
 from collections.abc import Iterable
@@ -11,17 +11,6 @@ KNOWN = frozenset((
     "stdint.h", "cstdint",
 ))  # fmt: skip
 _INCLUDE = r'^([ \t]*#[ \t]*include[ \t]*[<"]{}[>"][^\n]*)'
-
-
-def note_of(header: str) -> str:
-    """The note about an ignored header."""
-    return f"#include of {header} is ignored: a kernel must be in one file"
-
-
-def remedy_of(headers: Iterable[str]) -> str | None:
-    """The remedy for an error that ignored headers may have caused; None if there are none."""
-    ignored = ", ".join(headers)
-    return f"{ignored} is ignored: copy what the kernel needs from it into the file" if ignored else None
 
 
 def without_includes(text: str, headers: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import KernelSpec, place_in
 from gemmviz.parser.source_text import SourceText
-from gemmviz.source.nodes import Program
+from gemmviz.source.program_parts import Program
 from gemmviz.source.reader_link import reader
 
 _NAME = "kernel.cu"  # of a file without a name of its own

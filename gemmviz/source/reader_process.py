@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from gemmviz.files.child_process import read_frame, write_frame
-from gemmviz.launch.host_code.outline import outline_of
+from gemmviz.launch.host_code.outline import unit_outline
 from gemmviz.model.errors import GemmvizError, Place, SourceError
 from gemmviz.model.outline import FileOutline
 from gemmviz.parser.source_text import SourceText
@@ -39,7 +39,7 @@ def missing(source: SourceText) -> tuple[str, ...]:
 
 def outline(source: SourceText) -> FileOutline:
     """Kernels and launches of a text."""
-    return outline_of(parse(source))
+    return unit_outline(parse(source))
 
 
 REQUESTS: dict[str, Callable[..., Any]] = {

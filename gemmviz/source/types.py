@@ -133,9 +133,11 @@ class Void:
 
 
 def scalar_of(element: "CType") -> Scalar:
-    """The scalar type itself, or that of a vector's components."""
+    """The scalar type itself, or that of a vector's components or an array's elements."""
     if isinstance(element, VectorType):
         return element.scalar
+    if isinstance(element, ArrayType):
+        return scalar_of(element.element)
     assert isinstance(element, Scalar)
     return element
 
@@ -191,7 +193,11 @@ SHORT, USHORT = _NAMED["short"], _NAMED["unsigned short"]
 FLOAT, DOUBLE = _NAMED["float"], _NAMED["double"]
 HALF, BFLOAT16 = _NAMED["half"], _NAMED["__nv_bfloat16"]
 VOID = Void()
-_VECTORS = {"half", "float", "double", "int", "uint", "char", "uchar", "short", "ushort"}
+_VECTORS = {
+    "longlong": LONG, "ulonglong": ULONG,
+    **{name: _NAMED[name] for name in ("half", "__nv_bfloat16", "float", "double", "int", "uint", "long", "ulong")},
+    **{name: _NAMED[name] for name in ("char", "uchar", "short", "ushort")},
+}  # fmt: skip
 COMPONENTS = "xyzw"
 
 
@@ -202,7 +208,7 @@ def named_type(name: str) -> Scalar | VectorType | Void | None:
     if name in _NAMED:
         return _NAMED[name]
     if name[-1:] in ("2", "3", "4") and name[:-1] in _VECTORS:
-        return VectorType(_NAMED[name[:-1]], int(name[-1]))
+        return VectorType(_VECTORS[name[:-1]], int(name[-1]))
     return None
 
 

@@ -19,14 +19,19 @@ def parts(node: Any) -> Iterator[Any]:
     while pending:
         part = pending.pop()
         yield part
-        inner: list[Any] = []
-        for name in _inner_fields(part.__class__):
-            value = getattr(part, name)
-            if isinstance(value, tuple):  # of nodes, or of slots and what is bound to them
-                inner += (each[1] if isinstance(each, tuple) else each for each in value)
-            else:
-                inner.append(value)
-        pending += (each for each in reversed(inner) if type(each).__module__ == _NODES)
+        pending += reversed(inner_parts(part))
+
+
+def inner_parts(node: Any) -> list[Any]:
+    """The nodes directly below one."""
+    inner: list[Any] = []
+    for name in _inner_fields(node.__class__):
+        value = getattr(node, name)
+        if isinstance(value, tuple):  # of nodes, or of slots and what is bound to them
+            inner += (each[1] if isinstance(each, tuple) else each for each in value)
+        else:
+            inner.append(value)
+    return [each for each in inner if type(each).__module__ == _NODES]
 
 
 @cache

@@ -22,7 +22,7 @@ _TYPES: dict[FieldKind, tuple[type, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FormField:
     """One form field. ``kind``: an integer or decimal number within bounds, one of ``choices`` (values and the texts that
     display them), a switch, or a text.
 
@@ -42,7 +42,7 @@ class Field:
     is_parameter: bool = False
 
 
-def fields_of(setup: Setup) -> list[Field]:
+def fields_of(setup: Setup) -> list[FormField]:
     """The settings in order; the kernel's parameters follow the sizes."""
     settings = list(setup.settings)
     fields = [_field(each, setup, settings) for each in settings]
@@ -63,7 +63,7 @@ def put(setup: Setup, name: str, value: FieldValue) -> Setup:
     return tied(changed, name)
 
 
-def _is_possible(field: Field, value: FieldValue) -> bool:
+def _is_possible(field: FormField, value: FieldValue) -> bool:
     """Whether a value has the right type and is one of the choices. Parameters may also have values that are not listed."""
     if not isinstance(value, _TYPES[field.kind]) or isinstance(value, bool) != (field.kind == "switch"):
         return False
@@ -72,7 +72,7 @@ def _is_possible(field: Field, value: FieldValue) -> bool:
     return value in field.choices
 
 
-def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> Field:
+def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> FormField:
     control, value = setting.control, setting.of(setup)
     tip = f"{control.label}: {control.help}" if control.is_symbol else control.help
     about = _ABOUT.get(setting.name)
@@ -86,17 +86,19 @@ def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> Field:
     known = _KNOWN[setting.name]() if setting.name in _KNOWN else setting.choices
     choices: dict[FieldValue, str] | None = {value: words for value, words in known.items()} or None
     kind: FieldKind = "choice" if choices else setting.kind
-    return Field(setting.name, control.label, tip, kind, value, choices, control.least, control.most, control.empty, why_not)
+    return FormField(
+        setting.name, control.label, tip, kind, value, choices, control.least, control.most, control.empty, why_not
+    )
 
 
-def _of_parameter(parameter: Parameter, value: int) -> Field:
+def _of_parameter(parameter: Parameter, value: int) -> FormField:
     tip = parameter.description or f"The parameter {parameter.name}"
     choices: dict[FieldValue, str] | None = None
     if parameter.choices is not None:
         choices = {each: str(each) for each in sorted({*parameter.choices, value})}
     kind: FieldKind = "number" if choices is None else "choice"
     least = 0 if parameter.default == 0 else 1
-    return Field(parameter.name, parameter.name, tip, kind, value, choices, least, is_parameter=True)
+    return FormField(parameter.name, parameter.name, tip, kind, value, choices, least, is_parameter=True)
 
 
 def _device_names() -> dict[str, str]:

@@ -11,7 +11,7 @@ from gemmviz.scenes.kit.theme import Theme, load_theme
 from gemmviz.state.shot import Camera, Shot
 
 Rectangle = tuple[float, float, float, float]
-Size = tuple[float, float]
+_Size = tuple[float, float]
 _SLIDE_PIXELS, _LEAST_SCALE = 1920, 0.01
 
 
@@ -21,7 +21,7 @@ def theme_of(shot: Shot, system_is_dark: bool = True) -> Theme:
 
 
 def options_for(
-    shot: Shot, theme: Theme, size: Size | None = None, seen: Rectangle | None = None, scale: float = 0.0
+    shot: Shot, theme: Theme, size: _Size | None = None, seen: Rectangle | None = None, scale: float = 0.0
 ) -> ViewOptions:
     """Drawing options of a shot. ``size``: of the frame in units, by default that of a slide; fewer units enlarge the text.
     ``seen``: the visible part of the frame, by default from the camera; ``scale``: pixels per unit, by default for a slide 1920
@@ -36,12 +36,12 @@ def options_for(
     )  # fmt: skip
 
 
-def slide_size(shot: Shot) -> Size:
+def slide_size(shot: Shot) -> _Size:
     """Width and height in units of a frame with the aspect ratio of a slide."""
     return float(round(WIDTH / shot.type_scale)), float(round(HEIGHT / shot.type_scale))
 
 
-def frame_for(shot: Shot, width: float, height: float) -> tuple[Size, float]:
+def frame_for(shot: Shot, width: float, height: float) -> tuple[_Size, float]:
     """Size in units, and pixels per unit, of a frame that fills the given pixels like a slide."""
     scale = max(_LEAST_SCALE, min(width / WIDTH, height / HEIGHT)) * shot.type_scale
     return (max(1.0, round(width / scale)), max(1.0, round(height / scale))), scale

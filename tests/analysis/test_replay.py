@@ -12,7 +12,7 @@ from gemmviz.analysis.replay.flights import THREADS
 from gemmviz.analysis.replay.focus import Focus, scope_of
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.history import element_history
-from gemmviz.analysis.replay.moment import Cursors, Reader
+from gemmviz.analysis.replay.moment import Reader, StepCursors
 from gemmviz.analysis.replay.position import position_of, step_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.reuse import LoadCounts
@@ -188,15 +188,15 @@ def test_going_back_and_forth_holds_the_same_tiles() -> None:
     trace = trace_of("04_tiled", 8, 8, 256, TILE_WIDTH=4)  # 64 phases: more stores than are kept apart
     replay = Replay.of(trace)
     scope = scope_of(Focus(), trace)
-    forwards, jumping = Cursors(replay, scope), Cursors(replay, scope)
+    forwards, jumping = StepCursors(replay, scope), StepCursors(replay, scope)
     for step in [700, 3, trace.steps - 1, 400, 401, 400, 0, 650]:
-        there = Cursors(replay, scope).tiles(step)
+        there = StepCursors(replay, scope).tiles(step)
         for number, content in jumping.tiles(step).items():
             assert (content.array == there[number].array).all()
             assert (content.element == there[number].element).all()
             assert (content.phase == there[number].phase).all()
     before = forwards.tiles_before(500)
-    after = Cursors(replay, scope).tiles(499)
+    after = StepCursors(replay, scope).tiles(499)
     assert all((before[n].element == after[n].element).all() for n in after)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gemmviz.launch.formula import evaluate
 from gemmviz.launch.given_launch import GivenLaunch
-from gemmviz.launch.host_code.outline import outline_of
+from gemmviz.launch.host_code.outline import unit_outline
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.outline import FileOutline
 from gemmviz.parser.source_text import SourceText
@@ -53,10 +53,10 @@ def outline(file: str) -> FileOutline:
     path = HABITS / file
     near = [each for each in path.parent.iterdir() if each.suffix in SOURCES] if path.parent != HABITS else [path]
     names = {each.name: text_of(each) for each in near}
-    own = outline_of(parse(SourceText(path.name, names)))
+    own = unit_outline(parse(SourceText(path.name, names)))
     if "main.cu" not in names or path.name == "main.cu":
         return own
-    other = outline_of(parse(SourceText("main.cu", names)))
+    other = unit_outline(parse(SourceText("main.cu", names)))
     return FileOutline(own.kernels, (*own.launches, *other.launches))
 
 

@@ -47,7 +47,12 @@ def refused(unit: Unit) -> SourceError:
             "the matrix instruction fill_fragment is not supported yet",
             "use a kernel without tensor cores",
         ),
-        ("k<<<1, 1>>>(A, C, M);", 1, "k is a kernel; kernels that launch kernels are not supported", "make it a __device__ function"),
+        (
+            "k<<<1, 1>>>(A, C, M);",
+            1,
+            "k is a kernel; kernels that launch kernels are not supported",
+            "make it a __device__ function",
+        ),
         ("C[0] = host(1);", 8, "host is a host function, which a kernel can't call", "write __device__ before it"),
         ("C[0] = max(1, 2.0f);", 8, "several functions max fit these arguments", "convert the operands to one type"),
     ],

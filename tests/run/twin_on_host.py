@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.launch.legality import evaluated
+from gemmviz.launch.legality import evaluated_formula
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.run.align import NOTHING, Alignment, PathBook, Region, alignment, check_hashes, outside
@@ -133,4 +133,4 @@ def _argument(setup: Setup, argument: str, types: dict[str, str]) -> str:
     try:
         return str(float(argument))
     except ValueError:
-        return str(evaluated(setup.kernel, argument, setup.sizes_and_parameters))
+        return str(evaluated_formula(setup.kernel, argument, setup.sizes_and_parameters))

@@ -14,7 +14,7 @@ from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.parser.source_text import SourceText
 from gemmviz.run.cpu.recorder import Recorder
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
-from gemmviz.source.nodes import Program
+from gemmviz.source.program_parts import Program
 from gemmviz.source.reader.read import read_program
 from tests.conftest import kernel_from
 

@@ -18,7 +18,7 @@ FIRST_LINE = 10  # of the body
         ("flaot x = 1.0f;", 1, "'flaot' is not a known type .did you mean float"),
         ("C[0] = summ;", 8, "'summ' is not declared"),
         ("float sum; C[0] = summ;", 19, "did you mean sum"),
-        ('asm("nop");', 1, "inline assembly is not supported"),
+        ('asm("nop");', 1, "the PTX instruction nop is not supported"),
         ("goto end; end: return;", 1, "goto is not supported"),
         ("C[0] = A;", 8, "a const float\\* can't become a float"),
         ("int i; float* p = &i;", 15, "a int\\* can't become a float\\*"),

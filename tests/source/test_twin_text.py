@@ -5,8 +5,9 @@ import pytest
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import ProjectFile
-from gemmviz.source.nodes import Const, HostCode
+from gemmviz.source.nodes import Const
 from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import HostCode
 from gemmviz.source.twin.real import probed_source, real_source
 from gemmviz.source.twin.spelling import literal
 from gemmviz.source.twin.twin import TWIN_ENTRY, twin_for

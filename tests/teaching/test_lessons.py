@@ -153,7 +153,7 @@ def test_a_lesson_that_expects_nothing_fails_its_check(tmp_path: Path, capsys: p
         (STEP + "colour = 'red'\n", "mine.toml:8:1: step 1: the field 'colour' is unknown"),
         (STEP + "captoin = 'red'\n", "did you mean caption?"),
         (STEP + "minutes = '3'\n", "mine.toml:8:1: step 1, minutes: Expected a number, got a string"),
-        (STEP + "shot.setup.problem = { M = 4, N = 'x', K = 4 }\n", "mine.toml:8:31: Expected `int`, got `str`"),
+        (STEP + "shot.setup.problem = { M = 4, N = 'x', K = 4 }\n", "mine.toml:8:1: N: expected a whole number, not 'x'"),
         (STEP + "shot.view = { tile = 1 }\n", "mine.toml:8:1: Expected `str`, got `object` - at `$.view`"),
         (STEP + "shot.setup.device = 'h20'\n", "mine.toml:8:1: there is no device 'h20'"),
         (STEP + "caption = '{n} blocks'\n", "the caption has {n}, but no expectation has this name"),

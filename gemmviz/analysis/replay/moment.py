@@ -36,7 +36,7 @@ class Reader:
     def __init__(self, replay: Replay, focus: Focus | None = None) -> None:
         self.replay = replay
         self.scope: Scope = scope_of(focus or Focus(), replay.trace)
-        self._cursors = Cursors(replay, self.scope)
+        self._cursors = StepCursors(replay, self.scope)
         self._watched: Watched | None = None
         self._latest: Moment | None = None
 
@@ -58,7 +58,7 @@ class Reader:
         return latest
 
 
-class Cursors:
+class StepCursors:
     """Contents of tiles and numbers of loads after a step, computed from those after the step before.
 
     Every array returned is a copy. A lock protects the cursors; a cursor whose computation is cancelled is dropped.
@@ -168,7 +168,7 @@ class Moment:
     chosen thread, None if unknown.
     """
 
-    def __init__(self, cursors: Cursors, step: int, watched: Watched | None = None) -> None:
+    def __init__(self, cursors: StepCursors, step: int, watched: Watched | None = None) -> None:
         self._cursors = cursors
         self.watched = watched
         self.replay: Replay = cursors.replay

@@ -118,7 +118,7 @@ def stride_of(addresses: Longs) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class CopiedElement:
     """An element of a matrix that a thread copies into shared memory at a step: the indices of its source, and its
     destination.
     """
@@ -139,7 +139,7 @@ class Product:
     right: tuple[str, int, int]
 
 
-def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]:
+def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[CopiedElement]:
     """Copies of a thread of the block into shared memory in a phase, in the order of the run."""
     column, copies = _column(trace, scope, thread), []
     for at, step in enumerate(trace.origin_step.tolist()):
@@ -155,7 +155,7 @@ def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]
         offset = operand.layout.offset(at - int(np.searchsorted(trace.origin_step, step)), trace.lane[column])
         matrix, tile = trace.arrays[number], trace.arrays[operand.array]
         source = matrix.indices(int(trace.origin[at, column]))
-        copies.append(Copy(step, matrix.name, source, tile.name, tile.place(cell + int(offset))))
+        copies.append(CopiedElement(step, matrix.name, source, tile.name, tile.place(cell + int(offset))))
     return copies
 
 

@@ -12,7 +12,7 @@ from gemmviz.launch.catalog import all_kernel_names
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.state.fields import Field, FieldValue, fields_of, launch_lines, limits_line
+from gemmviz.state.fields import FieldValue, FormField, fields_of, launch_lines, limits_line
 
 _NO_LAUNCH = "Block –\nGrid –"
 _LONGEST_LABEL = 18
@@ -79,7 +79,7 @@ class SetupForm(QWidget):
             self.kernel.setItemData(row, tip_text(kernel.file), Qt.ItemDataRole.ToolTipRole)
         self.kernel.setCurrentIndex(row)
 
-    def _make_rows(self, fields: list[Field]) -> None:
+    def _make_rows(self, fields: list[FormField]) -> None:
         """Replace the rows with one for each field, fields of the problem first."""
         if self.callout is not None:
             self.callout.clear()  # it may point at a row that is removed

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QSplitter
 
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets.refresh import Refresh
-from gemmviz.gui.widgets.source_text import SourceText
+from gemmviz.gui.widgets.source_text import SourceTextEdit
 from gemmviz.gui.widgets.variables import Variables
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
@@ -18,7 +18,7 @@ class Source(QSplitter):
     def __init__(self, model: WindowModel) -> None:
         super().__init__(Qt.Orientation.Vertical)
         self.model = model
-        self.text, self.variables = SourceText(), Variables(model)
+        self.text, self.variables = SourceTextEdit(), Variables(model)
         self.addWidget(self.text)
         self.addWidget(self.variables)
         self.setStretchFactor(0, 4)

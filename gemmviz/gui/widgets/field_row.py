@@ -6,14 +6,14 @@ from typing import TypeVar
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox
 
 from gemmviz.gui.widgets.controls import choice, decimal_field, number_field, quietly, tip_text
-from gemmviz.state.fields import Field, FieldValue
+from gemmviz.state.fields import FieldValue, FormField
 
 FieldEditor = QSpinBox | QDoubleSpinBox | QComboBox | QCheckBox | QLineEdit
 
 SpinBox = TypeVar("SpinBox", QSpinBox, QDoubleSpinBox)
 
 
-def control_for(field: Field, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> FieldEditor:
+def control_for(field: FormField, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> FieldEditor:
     """Return an editor. ``changed`` is called with the name and the value after an edit, ``entered`` after Enter."""
     match field.kind:
         case "number":
@@ -39,20 +39,20 @@ def control_for(field: Field, changed: Callable[[str, FieldValue], None], entere
             return text
 
 
-def _spin(box: SpinBox, field: Field, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> SpinBox:
+def _spin(box: SpinBox, field: FormField, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> SpinBox:
     box.valueChanged.connect(lambda value: changed(field.name, value))
     box.lineEdit().returnPressed.connect(entered)
     return box
 
 
-def show_field(control: FieldEditor, field: Field) -> None:
+def show_field(control: FieldEditor, field: FormField) -> None:
     """Show the value of a field with signals blocked."""
     quietly(control, lambda: _show(control, field))
     control.setEnabled(not field.why_not)
     control.setToolTip(tip_text(field.why_not or field.tip))
 
 
-def _show(control: FieldEditor, field: Field) -> None:
+def _show(control: FieldEditor, field: FormField) -> None:
     if isinstance(control, QSpinBox):
         control.setRange(int(field.least), int(field.most))
         control.setValue(int(field.value))

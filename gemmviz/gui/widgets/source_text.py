@@ -38,7 +38,7 @@ class _Highlighter(QSyntaxHighlighter):
             self.setFormat(match.start(), len(match[0]), style)
 
 
-class SourceText(QPlainTextEdit):
+class SourceTextEdit(QPlainTextEdit):
     """A read-only editor with line numbers. ``place_clicked`` carries line and column, from 1."""
 
     place_clicked = Signal(int, int)
@@ -169,7 +169,7 @@ class SourceText(QPlainTextEdit):
 
 
 class _Margin(QWidget):
-    def __init__(self, panel: SourceText) -> None:
+    def __init__(self, panel: SourceTextEdit) -> None:
         super().__init__(panel)
         self.panel = panel
 

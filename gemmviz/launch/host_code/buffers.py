@@ -7,7 +7,7 @@ from clang.cindex import Cursor, CursorKind, TypeKind
 
 from gemmviz.launch.host_code.cursors import HostVariable, UnreadError, arguments, uncast, variable_of
 from gemmviz.launch.host_code.expressions import formula
-from gemmviz.launch.host_code.functions import HostCall
+from gemmviz.launch.host_code.functions import HostCallCursor
 from gemmviz.launch.host_code.scope import HostScope
 from gemmviz.model.outline import BufferOutline
 
@@ -58,7 +58,7 @@ def _used(found: BufferOutline, use: Use, scope: HostScope) -> BufferOutline:
     return found
 
 
-def _copied(found: BufferOutline, call: HostCall, given: list[Cursor], use: Use) -> BufferOutline:
+def _copied(found: BufferOutline, call: HostCallCursor, given: list[Cursor], use: Use) -> BufferOutline:
     source = given[2 if call.cursor.spelling in _COPIES_2D else 1]
     if _is_same(given[0], use):
         return replace(found, is_copied_in=True)

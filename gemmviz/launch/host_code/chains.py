@@ -48,7 +48,7 @@ def _types(function: HostFunction, given: tuple[str, ...]) -> Mapping[str, str]:
     return {each.spelling: text for each, text in zip(function.template_parameters, given, strict=False)}
 
 
-def target_of(cursor: Cursor, scope: HostScope) -> Target | None:
+def launched_kernel(cursor: Cursor, scope: HostScope) -> Target | None:
     """The kernel that an expression means, followed through function pointers and callers; None if it is no kernel."""
     cursor = _named(cursor)
     kernel = referenced_function(cursor)
@@ -64,10 +64,10 @@ def target_of(cursor: Cursor, scope: HostScope) -> Target | None:
         return None
     passed = scope.argument(variable.key)
     if passed is not None and scope.caller is not None:
-        return target_of(passed, scope.caller)
+        return launched_kernel(passed, scope.caller)
     for each in reversed(scope.settings(variable.key)):
         if each.value is not None and each.member == variable.member and uncast(each.value) != cursor:
-            return target_of(each.value, scope)
+            return launched_kernel(each.value, scope)
     return None
 
 

@@ -12,7 +12,7 @@ from gemmviz.parser.operators import unary_operator
 from gemmviz.parser.unit import Unit
 
 Key = int  # of a declaration: its cursor's hash
-CASTS = frozenset(
+CAST_KINDS = frozenset(
     {
         CursorKind.CSTYLE_CAST_EXPR,
         CursorKind.CXX_STATIC_CAST_EXPR,
@@ -22,7 +22,7 @@ CASTS = frozenset(
         CursorKind.CXX_FUNCTIONAL_CAST_EXPR,
     }
 )
-FLOATS = frozenset({TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.LONGDOUBLE, TypeKind.HALF})
+_FLOAT_KINDS = frozenset({TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.LONGDOUBLE, TypeKind.HALF})
 _WRAPPERS = frozenset({CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR})
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
 
@@ -75,7 +75,7 @@ def unwrapped(cursor: Cursor) -> Cursor:
 def uncast(cursor: Cursor) -> Cursor:
     """The expression inside parentheses and casts of any kind."""
     cursor = unwrapped(cursor)
-    while cursor.kind in CASTS:
+    while cursor.kind in CAST_KINDS:
         inside = inner_parts(cursor)
         if not inside:
             return cursor
@@ -148,7 +148,7 @@ def arguments(call: Cursor) -> list[Cursor]:
 
 
 def is_float_type(type_: Type) -> bool:
-    return type_.get_canonical().kind in FLOATS
+    return type_.get_canonical().kind in _FLOAT_KINDS
 
 
 def is_record(type_: Type) -> bool:

@@ -3,7 +3,7 @@
 from clang.cindex import Cursor, CursorKind
 
 from gemmviz.launch.host_code.cursors import (
-    CASTS,
+    CAST_KINDS,
     HostVariable,
     UnreadError,
     arguments,
@@ -22,7 +22,7 @@ AXES = ("x", "y", "z")
 def launch_extents(cursor: Cursor, scope: HostScope) -> tuple[str, str, str]:
     """The x, y and z of a grid or block. Raises UnreadError if they aren't arithmetic."""
     cursor = unwrapped(cursor)
-    if cursor.kind in CASTS and is_record(cursor.type):
+    if cursor.kind in CAST_KINDS and is_record(cursor.type):
         return launch_extents(inner_parts(cursor)[-1], scope)
     if not is_record(cursor.type) and cursor.kind not in (CursorKind.INIT_LIST_EXPR, CursorKind.VAR_DECL):
         dependent = variable_of(cursor)

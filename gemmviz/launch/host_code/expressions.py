@@ -3,7 +3,7 @@
 from clang.cindex import Cursor, CursorKind, TypeKind
 
 from gemmviz.launch.host_code.cursors import (
-    CASTS,
+    CAST_KINDS,
     HostVariable,
     UnreadError,
     arguments,
@@ -57,7 +57,7 @@ def formula(cursor: Cursor, scope: HostScope) -> str:
             return _call(cursor, scope)
         case CursorKind.UNEXPOSED_EXPR | CursorKind.PAREN_EXPR | CursorKind.INIT_LIST_EXPR:
             return _converted(cursor, scope)
-        case kind if kind in CASTS:
+        case kind if kind in CAST_KINDS:
             return _converted(cursor, scope)
     raise UnreadError(f"{scope.program.texts.text(cursor) or 'this'} isn't arithmetic", cursor)
 

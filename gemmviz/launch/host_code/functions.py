@@ -60,7 +60,7 @@ class VariableSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class HostCall:
+class HostCallCursor:
     """A call in a host function."""
 
     cursor: Cursor
@@ -76,7 +76,7 @@ class HostFunction:
     parameters: list[Cursor]
     template_parameters: list[Cursor] = field(default_factory=list)
     settings: dict[Key, list[VariableSetting]] = field(default_factory=lambda: defaultdict(list))
-    calls: list[HostCall] = field(default_factory=list)
+    calls: list[HostCallCursor] = field(default_factory=list)
     returns: list[Cursor] = field(default_factory=list)
     statements: int = 0
     outer: "HostFunction | None" = None
@@ -218,7 +218,7 @@ class _Walk:
             self.function.settings[variable.key].append(VariableSetting(variable.member, value, at))
 
     def _called(self, cursor: Cursor, at: At) -> None:
-        self.function.calls.append(HostCall(cursor, at))
+        self.function.calls.append(HostCallCursor(cursor, at))
         if cursor.spelling == "operator=":
             target, *values = (each for each in inner_parts(cursor) if callee_name(each) != "operator=")
             self._set(target, values[-1] if values else None, at)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from clang.cindex import Cursor, CursorKind
 
 from gemmviz.launch.host_code.arguments import ArgumentReader
-from gemmviz.launch.host_code.chains import Target, scopes_of, target_of
+from gemmviz.launch.host_code.chains import Target, launched_kernel, scopes_of
 from gemmviz.launch.host_code.cursors import HostVariable, UnreadError, arguments, inner_parts, uncast, unwrapped, variable_of
 from gemmviz.launch.host_code.dimensions import launch_extents
 from gemmviz.launch.host_code.expressions import formula
-from gemmviz.launch.host_code.functions import Branch, HostCall, HostFunction, is_configured
+from gemmviz.launch.host_code.functions import Branch, HostCallCursor, HostFunction, is_configured
 from gemmviz.launch.host_code.scope import HostProgram, HostScope
 from gemmviz.model.outline import ArgumentOutline, HostName, LaunchOutline, UnreadPart
 from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
@@ -41,7 +41,7 @@ def launches_of(function: HostFunction, program: HostProgram) -> Iterator[Launch
             continue
         seen: set[tuple[object, ...]] = set()
         for scope in scopes_of(function, call.at, program):
-            target = target_of(written.kernel, scope)
+            target = launched_kernel(written.kernel, scope)
             if target is None or (target.kernel, target.arguments, tuple(scope.types.items())) in seen:
                 continue
             seen.add((target.kernel, target.arguments, tuple(scope.types.items())))
@@ -87,7 +87,7 @@ def _packed(array: Cursor, function: HostFunction) -> tuple[Cursor, ...]:
 class _Reading:
     """Reads one launch in one scope. What can't be read is listed with its reason."""
 
-    def __init__(self, written: Written, target: Target, call: HostCall, scope: HostScope) -> None:
+    def __init__(self, written: Written, target: Target, call: HostCallCursor, scope: HostScope) -> None:
         self.written, self.target, self.call, self.scope = written, target, call, scope
         self.unread: list[UnreadPart] = []
 
@@ -166,7 +166,7 @@ class _Reading:
             given = arguments(call.cursor)
             if call.cursor.spelling not in _ALLOWS or len(given) < 3 or "MaxDynamic" not in texts.text(given[1]):
                 continue
-            target = target_of(given[0], self.scope)
+            target = launched_kernel(given[0], self.scope)
             if target is not None and target.kernel == self.target.kernel:
                 try:
                     return formula(given[2], self.scope)

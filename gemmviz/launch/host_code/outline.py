@@ -21,7 +21,7 @@ from gemmviz.model.outline import FileOutline, KernelOutline
 from gemmviz.parser.unit import Unit
 
 
-def outline_of(unit: Unit) -> FileOutline:
+def unit_outline(unit: Unit) -> FileOutline:
     """Kernels of the unit's project files and every launch in them. What can't be read is listed, never raised."""
     texts = WrittenText(unit)
     kernels: dict[tuple[str, int], KernelOutline] = {}

@@ -7,7 +7,7 @@ from clang.cindex import Cursor
 
 from gemmviz.launch.formula import formula_value
 from gemmviz.launch.host_code.cursors import Key, WrittenText
-from gemmviz.launch.host_code.functions import At, Branch, HostCall, HostFunction, VariableSetting, place_key
+from gemmviz.launch.host_code.functions import At, Branch, HostCallCursor, HostFunction, VariableSetting, place_key
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outline import HostName, HostNameKind
 from gemmviz.parser.unit import Unit
@@ -69,7 +69,7 @@ class HostScope:
         return local or outer or self.program.constants.get(key, [])
 
     @property
-    def calls(self) -> list[HostCall]:
+    def calls(self) -> list[HostCallCursor]:
         """Calls of the function, and of the one around a lambda."""
         if self.function is None:
             return []

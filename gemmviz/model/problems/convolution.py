@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Size, Sizes
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size, Sizes
 from gemmviz.model.setting import Control
 
 
@@ -14,7 +14,7 @@ def _taps(sizes: Sizes) -> int:
     return _width(sizes) ** 2
 
 
-def _reference(question: Question) -> Answer:
+def _reference(question: ReferenceRequest) -> Answer:
     """A sum of as many products as the filter has weights, rounded at each step."""
     weights = np.asarray(question.arrays["filter"], np.float64)
     padded = np.pad(np.asarray(question.arrays["in"], np.float64), question.sizes["radius"])

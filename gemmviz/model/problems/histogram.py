@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Size
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size
 from gemmviz.model.setting import Control
 
 
-def _reference(question: Question) -> Answer:
+def _reference(question: ReferenceRequest) -> Answer:
     counts = np.bincount(question.flat("in").astype(np.int64), minlength=question.sizes["bins"])
     right = counts[question.places[0]].astype(np.float64)
     return Answer(right, np.zeros_like(right))

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Size
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size
 from gemmviz.model.setting import Control
 
 
-def _reference(question: Question) -> Answer:
+def _reference(question: ReferenceRequest) -> Answer:
     """A sum of ``columns`` products rounded at each step, as in the multiplication of matrices."""
     matrix, x = np.asarray(question.arrays["A"][question.places[0]], np.float64), question.flat("x")
     return Answer(matrix @ x, np.abs(matrix) @ np.abs(x), question.sizes["columns"] + 1)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.problem_kind import Answer, Factor, ProblemArray, ProblemKind, Question, Shape, Size, Sizes
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemFactor, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
 
 
@@ -12,7 +12,7 @@ def _shape(sizes: Sizes, rows: str, columns: str) -> Shape:
     return (*batch, sizes[rows], sizes[columns])
 
 
-def _reference(question: Question) -> Answer:
+def _reference(question: ReferenceRequest) -> Answer:
     """A sum of K products rounded at each step errs by at most (K + 1) u sum |a b| (Higham, Accuracy and Stability of Numerical
     Algorithms, 3.1); alpha and beta take one rounding each.
     """
@@ -23,7 +23,7 @@ def _reference(question: Question) -> Answer:
     return Answer(alpha * right + beta * before, abs(alpha) * magnitude + np.abs(beta * before), roundings)
 
 
-def _products(question: Question) -> tuple[Floats, Floats]:
+def _products(question: ReferenceRequest) -> tuple[Floats, Floats]:
     """Elements of A . B, and of |A| . |B|."""
     *batch, rows, columns = question.places
     a, b = question.arrays["A"], question.arrays["B"]
@@ -64,8 +64,8 @@ KIND = ProblemKind(
     ),
     _reference,
     (
-        Factor("alpha", Control("alpha", "Factor of the product", least=-1e30, most=1e30), 1.0),
-        Factor("beta", Control("beta", "Factor of what C holds before", least=-1e30, most=1e30), 0.0),
+        ProblemFactor("alpha", Control("alpha", "Factor of the product", least=-1e30, most=1e30), 1.0),
+        ProblemFactor("beta", Control("beta", "Factor of what C holds before", least=-1e30, most=1e30), 0.0),
     ),
     flops=_flops,
     work=lambda sizes: sizes["K"],

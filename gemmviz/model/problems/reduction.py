@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Size
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size
 from gemmviz.model.setting import Control
 
 
-def _reference(question: Question) -> Answer:
+def _reference(question: ReferenceRequest) -> Answer:
     """The sum of each part: equally long stretches of the input, or whatever the kernel chose if its parts add up to the sum of
     the input. A sum of n numbers in any order errs by at most (n - 1) u sum |x|.
     """

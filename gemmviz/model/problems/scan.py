@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Shape, Size, Sizes
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
 
 
-def _inclusive(question: Question) -> Answer:
+def _inclusive(question: ReferenceRequest) -> Answer:
     """A sum of i numbers in any order errs by at most (i - 1) u sum |x|; differences of sums by twice that."""
     values, places = question.flat("in"), question.places[0]
     return Answer(np.cumsum(values)[places], np.cumsum(np.abs(values))[places], 2 * len(values))
 
 
-def _exclusive(question: Question) -> Answer:
+def _exclusive(question: ReferenceRequest) -> Answer:
     answer, own = _inclusive(question), question.flat("in")[question.places[0]]
     return Answer(answer.right - own, answer.magnitude, answer.roundings)
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Shape, Size, Sizes
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
 
 _ROUNDINGS_OF_EXP = 16  # relative error of the fast exponential of CUDA, with arguments of a few units, in units of u
 
 
-def _reference(question: Question) -> Answer:
+def _reference(question: ReferenceRequest) -> Answer:
     rows, columns = question.places
     some, which = np.unique(rows, return_inverse=True)
     values = np.asarray(question.arrays["in"][some], np.float64)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Size
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size
 from gemmviz.model.setting import Control
 
 
-def _reference(question: Question) -> Answer:
+def _reference(question: ReferenceRequest) -> Answer:
     values, radius, places = question.flat("in"), question.sizes["radius"], question.places[0]
     padded = np.pad(values, radius)
     right, magnitude = np.zeros(len(places)), np.zeros(len(places))

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, Question, Shape, Size, Sizes
+from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
 
 
-def _reference(question: Question) -> Answer:
+def _reference(question: ReferenceRequest) -> Answer:
     a, b = (np.asarray(question.arrays[name][question.places], np.float64) for name in "AB")
     return Answer(a + b, np.abs(a) + np.abs(b), 1)
 

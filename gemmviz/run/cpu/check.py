@@ -13,7 +13,7 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.problem import Problem
-from gemmviz.model.problem_kind import Question, Reference, Shape
+from gemmviz.model.problem_kind import Reference, ReferenceRequest, Shape
 from gemmviz.model.trace import Check
 from gemmviz.source.types import HALF
 
@@ -84,7 +84,7 @@ def _compared(contents: Contents, reference: Reference, name: str, elements: Lon
             raise Cancelled
         some = elements[start : start + step]
         places = contents.places(name, some)
-        answer = reference(Question(problem.sizes, problem.factors, arrays, {name: after}, name, places, unit))
+        answer = reference(ReferenceRequest(problem.sizes, problem.factors, arrays, {name: after}, name, places, unit))
         limit = Limit(answer.roundings, contents.types[name], contents.roundoff)
         error = limit.error(answer.right - np.asarray(after[places], np.float64))
         allowed = limit.factor * answer.magnitude + limit.least

@@ -3,7 +3,8 @@
 from functools import lru_cache
 
 from gemmviz.source.functions import function_for
-from gemmviz.source.nodes import Assign, Binary, Call, Convert, Program
+from gemmviz.source.nodes import Assign, Binary, Call, Convert
+from gemmviz.source.program_parts import Program
 from gemmviz.source.types import Scalar, VectorType, scalar_of
 from gemmviz.source.walk import parts
 

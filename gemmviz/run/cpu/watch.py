@@ -18,7 +18,7 @@ from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.values import Partial
-from gemmviz.source.nodes import NamedSlot
+from gemmviz.source.program_parts import NamedSlot
 
 
 def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callable[[], bool] = is_cancelled) -> Watched:

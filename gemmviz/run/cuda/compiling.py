@@ -15,7 +15,8 @@ from cupy.cuda import driver, function, nvrtc
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.gpu import Gpu
-from gemmviz.source.headers import KNOWN, remedy_of, without_includes
+from gemmviz.parser.headers import missing_remedy
+from gemmviz.source.headers import KNOWN, without_includes
 
 _MOST_CACHED = 64
 _COMPILERS, _MOST_AHEAD = 2, 32  # number of threads that compile ahead, and of functions in the cache
@@ -113,7 +114,7 @@ class Nvrtc:
             except SourceError as error:
                 missing = _MISSING.search(error.message)
                 if missing is None or missing[1] in left_out:
-                    error.remedy = error.remedy or remedy_of(left_out)
+                    error.remedy = error.remedy or missing_remedy(left_out)
                     raise
                 left_out.append(missing[1])
 
@@ -136,14 +137,18 @@ class Nvrtc:
 
 @cache
 def _include_options() -> tuple[str, ...]:
-    """The option that names the folder with CUDA's own headers: a toolkit's, a wheel's or CuPy's; empty if there is none."""
+    """The options that name the folders with CUDA's own headers: a toolkit's, a wheel's or CuPy's; empty if there are none.
+
+    From CUDA 13 on, headers such as cooperative_groups.h include others that are in the subfolder cccl.
+    """
     package = Path(cupy.__file__).parent
     folders = [
         *(Path(root) / "include" for root in (cupy.cuda.get_cuda_path(), os.environ.get("CUDA_PATH")) if root),
         *sorted(package.parent.glob("nvidia/*/include"), reverse=True),
         *sorted((package / "_core" / "include" / "cupy" / "_cuda").glob("*"), reverse=True),
     ]
-    return tuple(f"-I{folder}" for folder in folders if (folder / _CUDA_HEADER).is_file())[:1]
+    found = next((folder for folder in folders if (folder / _CUDA_HEADER).is_file()), None)
+    return () if found is None else tuple(f"-I{each}" for each in (found, found / "cccl") if each.is_dir())
 
 
 def _loaded(code: bytes, name: Any) -> Compiled:

@@ -89,8 +89,9 @@ class CudaRunner:
         file = work.setup.kernel.file
         compiled = self.nvrtc(work.unit)
         check_resources(compiled, work.launch, file)
+        work.fill_symbols(compiled)
         for _ in range(times):
-            launch(compiled, work.launch, work.arguments)
+            launch(compiled, work.launch, work.real_arguments)
         wait(TIMEOUT_S, file)
 
     def _workload(self, setup: Setup) -> Workload:

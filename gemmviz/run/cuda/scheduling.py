@@ -25,10 +25,11 @@ def schedule_on_device(nvrtc: Nvrtc, work: Workload, timeout_s: float) -> Schedu
     start = cupy.empty(blocks, cupy.uint64)
     facts = np.array((start.data.ptr, stop.data.ptr, sm.data.ptr), _BOOK)
     runtime.memcpy(compiled.address_of("gv_book"), facts.ctypes.data, facts.nbytes, runtime.memcpyHostToDevice)
+    work.fill_symbols(compiled)
     for _ in range(2):
         start.fill(2**64 - 1)
         stop.fill(0)
-        launch(compiled, work.launch, work.arguments)
+        launch(compiled, work.launch, work.real_arguments)
         wait(timeout_s, work.setup.kernel.file)
     begins, ends = start.get(), stop.get()
     first = begins.min()

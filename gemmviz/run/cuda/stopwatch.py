@@ -84,7 +84,7 @@ def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
     """Checks and times the real kernel, as it stands in its file."""
     compiled = nvrtc(work.unit)
     check_resources(compiled, work.launch, work.setup.kernel.file)
-    arguments = work.arguments
+    arguments = work.real_arguments
     check, reads_c = _check(compiled, work, arguments, timeout_s)
     timing = Stopwatch(nvrtc, timeout_s, work.setup.kernel.file, cancelled).time(launcher(compiled, work.launch, arguments))
     shared = compiled.shared_bytes + work.launch.shared_bytes
@@ -99,8 +99,10 @@ def _check(compiled: Compiled, work: Workload, arguments: list[Any], timeout_s: 
     checks = []
     for value in (np.nan, 0.0):
         work.reset_outputs(value)
+        work.fill_symbols(compiled)
         launch(compiled, work.launch, arguments)
         wait(timeout_s, work.setup.kernel.file)
+        work.fetch_symbols(compiled)
         checks.append(check_on_device(work))
         if checks[-1].passed or not work.can_be_poisoned:
             break
@@ -126,13 +128,14 @@ def _product_on_device(work: Workload) -> Check:
     """The comparison of all of C with A . B in float64, on the GPU, some rows at a time."""
     problem = work.setup.problem
     shapes = {"A": (problem.M, problem.K), "B": (problem.K, problem.N), "C": (problem.M, problem.N)}
-    a, b, c = (_shaped(work.matrix(name), shape, name in work.setup.kernel.column_major) for name, shape in shapes.items())
-    limit = Limit(problem.K + 1, work.binding.element_types["C"], arithmetic_roundoff(work.binding.program))
-    right = b.astype(cupy.float64)
+    types, column_major = work.binding.element_types, work.setup.kernel.column_major
+    a, b, c = (_shaped(work.matrix(name), shape, name in column_major) for name, shape in shapes.items())
+    limit = Limit(problem.K + 1, types["C"], arithmetic_roundoff(work.binding.program))
+    right = types["B"].numbers(b)
     size = max(1, _CHECKED_ROWS_FLOPS // (problem.N * problem.K))
     wrong, unwritten, worst = 0, 0, (-np.inf, 0.0, 0.0, (0, 0))
     for start in range(0, problem.M, size):
-        left, got = a[start : start + size].astype(cupy.float64), c[start : start + size].astype(cupy.float64)
+        left, got = types["A"].numbers(a[start : start + size]), types["C"].numbers(c[start : start + size])
         error = limit.error(left @ right - got)
         allowed = limit.factor * (cupy.abs(left) @ cupy.abs(right)) + limit.least
         missing = cupy.isnan(got)

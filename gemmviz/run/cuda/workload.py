@@ -1,5 +1,6 @@
 """One problem on the GPU: its arrays in one block of memory, and the arguments of its kernel."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import cupy
 import numpy as np
 import numpy.typing as npt
+from cupy.cuda import runtime
 
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import DeviceError
@@ -16,9 +18,10 @@ from gemmviz.model.words import listed
 from gemmviz.run.align import Region
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding, number_argument
-from gemmviz.run.cuda.compiling import Unit, free_memory
+from gemmviz.run.cuda.compiling import Compiled, Unit, free_memory
 from gemmviz.run.inputs import matrices
 from gemmviz.source.program import macros_of
+from gemmviz.source.program_parts import FunctionParameter
 from gemmviz.source.twin.real import DeviceSource, real_source
 from gemmviz.source.types import PointerType, Scalar
 
@@ -74,16 +77,61 @@ class Workload:
 
     @property
     def arguments(self) -> list[Any]:
-        """Arguments of the kernel: addresses as ints, numbers as NumPy scalars."""
-        arguments: list[Any] = []
-        for argument, parameter in zip(self.setup.kernel.args, self.binding.program.parameters, strict=True):
-            if isinstance(parameter.type, PointerType):
-                arguments.append(self.base + self.offsets[argument])
-            else:
-                assert isinstance(parameter.type, Scalar)
-                number = number_argument(self.setup, argument)
-                arguments.append(parameter.type.dtype.type(number if parameter.type.is_float else int(number)))
-        return arguments
+        """Arguments of the twin: addresses and numbers as NumPy scalars."""
+        return [
+            self._argument(argument, parameter)
+            for argument, parameter in zip(self.setup.kernel.args, self.binding.program.parameters, strict=True)
+        ]
+
+    @property
+    def real_arguments(self) -> list[Any]:
+        """Arguments of the real kernel: structs are packed to their bytes."""
+        return [self._packed(number) for number, each in enumerate(self.binding.program.arguments) if not each.symbol]
+
+    def fill_symbols(self, compiled: Compiled) -> None:
+        """Copies what the arguments give to the global variables of the real kernel."""
+        for number, each in enumerate(self.binding.program.arguments):
+            if each.symbol:
+                target, array = compiled.address_of(each.symbol), self._array_of(number)
+                if array is None:
+                    value = np.asarray(self._packed(number))
+                    runtime.memcpy(target, value.ctypes.data, each.bytes, runtime.memcpyHostToDevice)
+                else:
+                    size = min(each.bytes, self.data[array].nbytes)
+                    runtime.memcpy(target, self.base + self.offsets[array], size, runtime.memcpyDeviceToDevice)
+
+    def fetch_symbols(self, compiled: Compiled) -> None:
+        """Copies outputs that the real kernel leaves in global variables to the arena."""
+        for number, each in enumerate(self.binding.program.arguments):
+            array = self._array_of(number)
+            if array is not None and array in self.setup.problem.output_names:
+                size = min(each.bytes, self.data[array].nbytes)
+                source = compiled.address_of(each.symbol)
+                runtime.memcpy(self.base + self.offsets[array], source, size, runtime.memcpyDeviceToDevice)
+
+    def _parts(self, number: int) -> Iterator[tuple[str, FunctionParameter]]:
+        """The header's args and the flat parameters of an argument of the real kernel."""
+        given = zip(self.setup.kernel.args, self.binding.program.parameters, strict=True)
+        return (each for each in given if each[1].argument == number)
+
+    def _array_of(self, number: int) -> str | None:
+        """The name of the array whose contents a global variable has; None for one that holds numbers."""
+        is_array = self.binding.program.arguments[number].is_array
+        return next(name for name, _ in self._parts(number)) if is_array else None
+
+    def _packed(self, number: int) -> Any:
+        packed = bytearray(self.binding.program.arguments[number].bytes)
+        for argument, parameter in self._parts(number):
+            value = self._argument(argument, parameter).tobytes()
+            packed[parameter.offset : parameter.offset + len(value)] = value
+        return np.void(bytes(packed))
+
+    def _argument(self, argument: str, parameter: FunctionParameter) -> Any:
+        if isinstance(parameter.type, PointerType):
+            return np.uint64(self.base + self.offsets[argument])
+        assert isinstance(parameter.type, Scalar)
+        number, element = number_argument(self.setup, argument), parameter.type.element
+        return element.elements(np.array(number if parameter.type.is_float else int(number)))[()]
 
     @property
     def shift(self) -> int:

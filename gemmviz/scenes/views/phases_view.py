@@ -4,7 +4,7 @@ import numpy as np
 
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.analysis.replay.reads import Copy, Product, copies_of, has_plain_products, products_of
+from gemmviz.analysis.replay.reads import CopiedElement, Product, copies_of, has_plain_products, products_of
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
@@ -51,7 +51,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     return framed(table("phases", heads, rows, room, theme), moment, options)
 
 
-def _copied(moment: Moment, copies: list[Copy], options: ViewOptions) -> list[TableCell]:
+def _copied(moment: Moment, copies: list[CopiedElement], options: ViewOptions) -> list[TableCell]:
     """Return one cell for the first copy of each of two matrices."""
     labels, theme = options.labels, options.theme
     copied = moment.replay.cached("copied", lambda: np.unique(moment.trace.origin_array[moment.trace.origin_array >= 0]))

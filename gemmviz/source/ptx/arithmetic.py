@@ -56,7 +56,7 @@ def operand_types(instruction: Instruction) -> list[Scalar]:
     return [types[0]] * 3
 
 
-def compared(instruction: Instruction, left: Expr, right: Expr, place: Place) -> Expr | None:
+def compare_values(instruction: Instruction, left: Expr, right: Expr, place: Place) -> Expr | None:
     """The predicate of ``setp``; None for a comparison that isn't known."""
     op = instruction.one_of(*_COMPARED)
     return Binary(BOOL, _COMPARED[op], left, right, place) if op else None

@@ -83,7 +83,7 @@ def _instruction(text: str) -> Instruction:
     return Instruction(text, opcode, tuple(modifiers), operands, guard[2] if guard else "", bool(guard and guard[1]))
 
 
-def elements(operand: str) -> tuple[str, ...]:
+def vector_elements(operand: str) -> tuple[str, ...]:
     """The operands within braces, or the operand itself."""
     return tuple(each.strip() for each in operand[1:-1].split(",")) if operand.startswith("{") else (operand,)
 

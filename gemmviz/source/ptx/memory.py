@@ -22,7 +22,7 @@ from gemmviz.source.nodes import (
     Stmt,
     Wait,
 )
-from gemmviz.source.ptx.instructions import Instruction, address_parts, elements
+from gemmviz.source.ptx.instructions import Instruction, address_parts, vector_elements
 from gemmviz.source.ptx.registers import PTX_TYPES, Registers
 from gemmviz.source.types import CHAR, INT, UINT, AddressSpace, CType, PointerType, Scalar, VectorType
 
@@ -70,7 +70,7 @@ class MemoryInstructions:
         return Wait(self.around.access("wait", None, 1), pending, self.place, False)
 
     def _load(self, instruction: Instruction) -> Stmt:
-        names = elements(instruction.operands[0])
+        names = vector_elements(instruction.operands[0])
         scalar = self._scalar(instruction, names[0])
         deref, space = self._target(instruction, instruction.operands[1], scalar, len(names))
         access = self.around.access("load", space, len(names))
@@ -81,7 +81,7 @@ class MemoryInstructions:
         return Block((loaded, *(self.registers.assign(name, part) for name, part in zip(names, parts, strict=True))))
 
     def _store(self, instruction: Instruction) -> Stmt:
-        names = elements(instruction.operands[1])
+        names = vector_elements(instruction.operands[1])
         scalar = self._scalar(instruction, names[0])
         deref, space = self._target(instruction, instruction.operands[0], scalar, len(names))
         parts = tuple(self._value(name, scalar) for name in names)
@@ -122,7 +122,7 @@ class MemoryInstructions:
     def _scalar(self, instruction: Instruction, name: str) -> Scalar:
         """The type of the accessed elements: for bits without a type, that of the register."""
         spelled = next((each for each in instruction.modifiers if each in PTX_TYPES), "")
-        vector = {2: "v2", 4: "v4"}.get(len(elements(self._vector(instruction))), "")
+        vector = {2: "v2", 4: "v4"}.get(len(vector_elements(self._vector(instruction))), "")
         known = {*_CACHED, *PTX_TYPES, *([vector] if vector else [])}
         if not spelled or not known.issuperset(instruction.modifiers):
             raise self._unknown(instruction)

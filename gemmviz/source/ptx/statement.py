@@ -17,8 +17,8 @@ from gemmviz.source.nodes import (
     Stmt,
     Unary,
 )
-from gemmviz.source.ptx.arithmetic import compared, computed, is_arithmetic, operand_types, result_type, types_of
-from gemmviz.source.ptx.instructions import Instruction, RegisterNames, elements, instructions
+from gemmviz.source.ptx.arithmetic import compare_values, computed, is_arithmetic, operand_types, result_type, types_of
+from gemmviz.source.ptx.instructions import Instruction, RegisterNames, instructions, vector_elements
 from gemmviz.source.ptx.memory import MemoryInstructions, unknown
 from gemmviz.source.ptx.registers import CONSTRAINTS, PTX_TYPES, USHORT, AsmOperand, Registers, Surroundings
 from gemmviz.source.types import BOOL, UINT, ULONG, PointerType, Scalar
@@ -132,7 +132,7 @@ class _Asm:
             raise unknown(self.registers, instruction)
         target, *sources = instruction.operands
         left, right = (self.registers.value(name, types[0]) for name in sources)
-        value = compared(instruction, left, right, self.place)
+        value = compare_values(instruction, left, right, self.place)
         if value is None or "|" in target:
             raise unknown(self.registers, instruction)
         return self.registers.assign(target, value)
@@ -160,16 +160,16 @@ class _Asm:
         target, source = instruction.operands
         whole = types_of(instruction)[0]
         half = {64: UINT, 32: USHORT}.get(whole.bits)
-        if half is None or max(len(elements(target)), len(elements(source))) != 2:
+        if half is None or max(len(vector_elements(target)), len(vector_elements(source))) != 2:
             raise unknown(self.registers, instruction)
         shift = Const(UINT, half.bits)
         if target.startswith("{"):
             value = self.registers.value(source, whole)
-            low, high = elements(target)
+            low, high = vector_elements(target)
             upper = Binary(whole, ">>", value, shift, self.place)
             parts = ((low, Convert(half, value)), (high, Convert(half, upper)))
             return Block(tuple(self.registers.assign(name, part) for name, part in parts))
-        low_part, high_part = (Convert(whole, self.registers.value(name, half)) for name in elements(source))
+        low_part, high_part = (Convert(whole, self.registers.value(name, half)) for name in vector_elements(source))
         upper = Binary(whole, "<<", high_part, shift, self.place)
         return self.registers.assign(target, Binary(whole, "|", low_part, upper, self.place))
 

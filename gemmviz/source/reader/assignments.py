@@ -7,16 +7,16 @@ from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.symbols import Thing
-from gemmviz.source.reader.syntax import bare, binary_operator, unary_operator
+from gemmviz.source.reader.syntax import bare, binary_symbol, unary_symbol
 from gemmviz.source.types import INT, StructType
 
 
-def assignment(low: Lowering, node: Node) -> Expr | Thing:
+def _assignment(low: Lowering, node: Node) -> Expr | Thing:
     if node.kind == k.UNARY_OPERATOR:
-        operator = unary_operator(low.cursors, node)
+        operator = unary_symbol(low.cursors, node)
         target = low.expression(node.parts[0])
         return assign(low, target, operator.replace("x", "")[0], Const(INT, 1), node, node.parts[0], operator[0] == "x")
-    op = binary_operator(low.cursors, node).removesuffix("=")
+    op = binary_symbol(low.cursors, node).removesuffix("=")
     left, right = node.parts
     given = low.place_node(right)
     if not op and (isinstance(given, Thing) or isinstance(given.type, StructType)):
@@ -25,4 +25,4 @@ def assignment(low: Lowering, node: Node) -> Expr | Thing:
     return assign(low, low.expression(left), op, value, node, left, False)
 
 
-ASSIGNMENTS = {k.COMPOUND_ASSIGNMENT_OPERATOR: assignment}
+ASSIGNMENTS = {k.COMPOUND_ASSIGNMENT_OPERATOR: _assignment}

@@ -8,13 +8,13 @@ from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.expressions import pointee
 from gemmviz.source.reader.inlining import inlined
-from gemmviz.source.reader.intrinsics import intrinsic
+from gemmviz.source.reader.intrinsics import intrinsic_call
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import with_effects
 from gemmviz.source.reader.symbols import Function, Thing
 from gemmviz.source.reader.syntax import bare
-from gemmviz.source.types import StructType
+from gemmviz.source.types import Scalar, StructType, VectorType
 
 _METHODS = (k.CXX_METHOD, k.CONVERSION_FUNCTION)
 
@@ -34,7 +34,7 @@ def call(low: Lowering, node: Node) -> Expr | Thing:
 def _function(low: Lowering, declaration: RawCursor, arguments: list[Node], node: Node) -> Expr | Thing:
     definition = low.cursors.definition(declaration)
     if low.cursors.is_stub(declaration) or definition is None:
-        return intrinsic(low, low.cursors.name(declaration), arguments, node, definition)
+        return intrinsic_call(low, low.cursors.name(declaration), arguments, node, definition)
     return inlined(low, definition, arguments, node)
 
 
@@ -49,10 +49,10 @@ def _by_value(low: Lowering, node: Node) -> Expr | Thing:
 
 
 def _method(low: Lowering, declaration: RawCursor, arguments: list[Node], node: Node) -> Expr | Thing:
-    callee = node.children[0] if node.children else node
+    callee = low.cursors.method_callee(node)
     is_static = bool(low.cursors.lib.CXXMethod_isStatic(declaration))
     this: Expr | Thing | None
-    if callee.kind == k.MEMBER_REF_EXPR:
+    if callee is not None:
         this = None if is_static else _object(low, callee)
     elif is_static:
         this = None
@@ -66,7 +66,7 @@ def _method(low: Lowering, declaration: RawCursor, arguments: list[Node], node: 
     if name == "operator=" and (definition is None or not low.cursors.is_written(definition)):
         return _copied(low, this, arguments[0], node)
     if definition is None or low.cursors.is_stub(declaration):
-        return intrinsic(low, name, arguments, node, definition, this)
+        return intrinsic_call(low, name, arguments, node, definition, this)
     if isinstance(this, Thing) and this.effects:
         return _after(low, this, definition, arguments, node)
     return inlined(low, definition, arguments, node, this)
@@ -85,8 +85,9 @@ def _object(low: Lowering, callee: Node) -> Expr | Thing | None:
     of = low.place_node(parts[0])
     if isinstance(of, Thing):
         return of
-    value = low.loaded(of, bare(parts[0]))
-    return of if isinstance(of, Deref) and isinstance(of.type, StructType) else pointee(low, value, callee)
+    if isinstance(of.type, Scalar | VectorType | StructType):
+        return of
+    return pointee(low, low.loaded(of, bare(parts[0])), callee)
 
 
 def _copied(low: Lowering, target: Expr | Thing | None, value: Node, node: Node) -> Expr | Thing:

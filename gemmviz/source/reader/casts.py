@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from gemmviz.source.nodes import Expr, Reinterpret, Sequence
 from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.cursors import Node, closing
+from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.expressions import address_of, pointee
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.symbols import Thing
-from gemmviz.source.reader.syntax import bare
+from gemmviz.source.reader.syntax import bare, is_reference_cast
 from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, Void
 
 
@@ -30,16 +30,10 @@ def cast(low: Lowering, node: Node) -> Expr | Thing:
 
 
 def _is_reference_cast(low: Lowering, node: Node, have: CType, to: CType) -> bool:
-    """Whether a cast designates the same memory, as ``reinterpret_cast<float4&>(x)`` does. libclang doesn't say it."""
-    if isinstance(to, VectorType | StructType):
+    """Whether a cast designates the same memory as another type."""
+    if isinstance(to, VectorType | StructType) or (isinstance(have, VectorType) and isinstance(to, Scalar)):
         return have != to
-    if not isinstance(have, Scalar) or not isinstance(to, Scalar):
-        return False
-    if node.kind == k.REINTERPRET_CAST_EXPR:
-        return True
-    span = low.cursors.span(node)
-    text = "" if span is None or node.kind != k.CSTYLE_CAST_EXPR else low.cursors.text[span[0] : span[1]]
-    return text[: closing(text, 0)].rstrip().endswith("&") if text.startswith("(") else False
+    return isinstance(have, Scalar) and isinstance(to, Scalar) and is_reference_cast(low.cursors, node)
 
 
 def _as_reference(low: Lowering, found: Expr, to: CType, node: Node) -> Expr | Thing:

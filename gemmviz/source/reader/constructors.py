@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator
 
-from gemmviz.source.nodes import Block, Evaluate, Expr, Inline, Stmt
+from gemmviz.source.nodes import Block, Call, Evaluate, Expr, Inline, Sequence, Stmt
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.assign import assign
-from gemmviz.source.reader.copies import copied
+from gemmviz.source.reader.copies import copied, member_of
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised, stripped, vector_of, zero_of
 from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of
+from gemmviz.source.reader.objects import struct_fields
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.records import new_object
 from gemmviz.source.reader.symbols import Object, Thing
 from gemmviz.source.reader.syntax import bare
-from gemmviz.source.types import VOID, ArrayType, Scalar, StructType, VectorType
+from gemmviz.source.types import HALF, USHORT, VOID, ArrayType, Scalar, StructType, VectorType
 
 
 def braces(low: Lowering, node: Node) -> Expr | Thing:
@@ -52,6 +52,8 @@ def _is_copy(low: Lowering, declaration: RawCursor, arguments: list[Node], ctype
 def _made(low: Lowering, ctype: Scalar | VectorType, arguments: list[Node], node: Node) -> Expr | Thing:
     if len(arguments) == 1:
         found = low.place_node(arguments[0])
+        if isinstance(found.type, StructType):
+            return _of_bits(low, found, found.type, ctype, node)
         if isinstance(found, Thing) or found.type == ctype:
             return found
         return low.converted(low.loaded(found, bare(arguments[0])), ctype, node)
@@ -59,6 +61,17 @@ def _made(low: Lowering, ctype: Scalar | VectorType, arguments: list[Node], node
         return zero_of(low, ctype, node)
     assert isinstance(ctype, VectorType)
     return vector_of(low, [low.value(each) for each in arguments], ctype, node)
+
+
+def _of_bits(low: Lowering, raw: Expr | Thing, struct: StructType, ctype: Scalar | VectorType, node: Node) -> Expr:
+    """A number given as CUDA's struct of its bits, such as __half_raw."""
+    if not isinstance(ctype, Scalar) or len(struct.fields) != 1:
+        raise low.error(f"a {struct} can't become a {ctype}", node, id="unsupported")
+    bits = low.loaded(low.expression_of(member_of(low, raw, struct_fields(low, struct)[0][0], node), node), node)
+    word = "half" if ctype == HALF else ctype.element.name
+    found = Call(ctype, f"__ushort_as_{word}", (low.converted(bits, USHORT, node),), low.place(node))
+    effects = raw.effects if isinstance(raw, Thing) else ()
+    return Sequence(ctype, (*effects, found)) if effects else found
 
 
 def run_constructor(
@@ -102,7 +115,7 @@ def default_members(low: Lowering, target: Thing, statements: list[Stmt], node: 
 
 def _member_values(low: Lowering, target: Thing) -> Iterator[tuple[int, Node]]:
     assert isinstance(target.type, StructType)
-    for key, _ in fields_of(low, target.type):
+    for key, _ in struct_fields(low, target.type):
         value = low.types.defaults.get(key)
         if value is not None:
             yield key, value
@@ -129,7 +142,7 @@ def aggregate(low: Lowering, ctype: object, braces: Node, node: Node) -> Thing:
     target = new_object(low, ctype, statements, node)
     assert isinstance(target.symbol, Object)
     given = iter(braces.parts)
-    for key, field in fields_of(low, ctype):
+    for key, field in struct_fields(low, ctype):
         place = designated(low, target.symbol.members[key], node)
         value = next(given, None) or low.types.defaults.get(key)
         if value is not None:

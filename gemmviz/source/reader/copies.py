@@ -6,7 +6,7 @@ from gemmviz.source.nodes import Const, Deref, Expr, Offset, Sequence
 from gemmviz.source.reader.assign import assign
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of, member_at
+from gemmviz.source.reader.objects import member_at, struct_fields
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.symbols import Object, Thing
 from gemmviz.source.types import INT, VOID, ArrayType, PointerType, StructType, units_of
@@ -29,8 +29,8 @@ def _pairs(low: Lowering, target: Expr | Thing, value: Expr | Thing, node: Node)
     """The leaves of two structs of one type."""
     struct = target.type
     if isinstance(struct, StructType):
-        for key, _ in fields_of(low, struct):
-            yield from _pairs(low, _member(low, target, key, node), _member(low, value, key, node), node)
+        for key, _ in struct_fields(low, struct):
+            yield from _pairs(low, member_of(low, target, key, node), member_of(low, value, key, node), node)
     elif isinstance(struct, ArrayType):
         assert not isinstance(target, Thing)
         assert not isinstance(value, Thing)
@@ -50,7 +50,8 @@ def _element(low: Lowering, array: Expr, at: int, node: Node) -> Expr:
     return Deref(element, Offset(pointer, array, Const(INT, at), units_of(element)), low.place(node))
 
 
-def _member(low: Lowering, of: Expr | Thing, key: int, node: Node) -> Expr | Thing:
+def member_of(low: Lowering, of: Expr | Thing, key: int, node: Node) -> Expr | Thing:
+    """The member of a struct whose declaration has this key."""
     if isinstance(of, Thing):
         assert isinstance(of.symbol, Object)
         return designated(low, of.symbol.members[key], node)

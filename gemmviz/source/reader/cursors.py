@@ -118,9 +118,9 @@ class Cursors:
         return [self.tree(each) for each in found]
 
     def is_written(self, method: RawCursor) -> bool:
-        """Whether a method is in the text with a body of its own; the compiler adds copies and the like."""
+        """Whether a method is in the text with a body of its own; the compiler adds copies and ``= default`` ones."""
         lib, record = self.lib, self.lib.getCursorSemanticParent(method)
-        if lib.getCursorLocation(method).number == lib.getCursorLocation(record).number:
+        if lib.CXXMethod_isDefaulted(method) or lib.getCursorLocation(method).number == lib.getCursorLocation(record).number:
             return False
         return any(each.kind == k.COMPOUND_STMT for each in self.declaration(method).children)
 
@@ -154,7 +154,7 @@ class Cursors:
 
     def arguments(self, node: Node) -> list[Node]:
         """The arguments of a call, in order; those of an operator begin with the object."""
-        if (node.children and node.children[0].kind == k.MEMBER_REF_EXPR) or not node.children:
+        if self.method_callee(node) is not None or not node.children:
             return node.parts[1:]
         count = self.lib.Cursor_getNumArguments(node.cursor)
         parts = {(each.cursor.first, each.cursor.second): each for each in node.parts}
@@ -163,6 +163,14 @@ class Cursors:
             cursor = self.lib.Cursor_getArgument(node.cursor, number)
             found.append(parts.get((cursor.first, cursor.second)) or self.tree(cursor))
         return found
+
+    def method_callee(self, node: Node) -> Node | None:
+        """The ``x.f`` of the call ``x.f()``; None for other calls, such as ``x.y += 1`` by an operator's function."""
+        callee = node.children[0] if node.children else None
+        if callee is None or callee.kind != k.MEMBER_REF_EXPR:
+            return None
+        declaration = self.referenced(callee)
+        return None if declaration is not None and declaration.kind == k.FIELD_DECL else callee
 
     def is_stub(self, cursor: RawCursor) -> bool:
         """Whether a declaration is in a header of gemmviz, not of the project."""

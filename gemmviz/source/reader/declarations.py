@@ -3,14 +3,15 @@
 from dataclasses import replace
 from math import prod
 
-from gemmviz.source.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, SharedArray, Stmt
+from gemmviz.source.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, Stmt
+from gemmviz.source.program_parts import SharedArray
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.constructors import aggregate, default_members, run_constructor
 from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised, stripped, values_of
 from gemmviz.source.reader.library import RawType
-from gemmviz.source.reader.local import local_array
+from gemmviz.source.reader.local import check_local_bytes, local_array
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.objects import needs_memory
 from gemmviz.source.reader.records import in_memory, new_object
@@ -97,7 +98,7 @@ def _function_pointer(low: Lowering, node: Node, given: Node | None) -> Stmt:
 
 def _plain(low: Lowering, node: Node, raw: RawType, ctype: CType, given: Node | None) -> Stmt:
     name = low.cursors.name(node.cursor)
-    if given is not None and _is_default(given):
+    if given is not None and _is_default(low, given):
         given = None
     value = None if given is None else initialised(low, given, ctype)
     if isinstance(value, Const) and low.types.is_const(raw) and node.key not in low.addressed:
@@ -122,9 +123,12 @@ def _addressed(low: Lowering, node: Node, name: str, ctype: Scalar | VectorType,
     return statements[0]
 
 
-def _is_default(given: Node) -> bool:
-    """Whether a value is a vector's constructor without arguments, which leaves it as it is."""
-    return given.kind == k.CALL_EXPR and not given.children
+def _is_default(low: Lowering, given: Node) -> bool:
+    """Whether a value is a vector's constructor without arguments or braces, which leaves it as it is."""
+    if given.kind != k.CALL_EXPR or given.children:
+        return False
+    span = low.cursors.span(given)
+    return span is None or not low.cursors.text[span[0] : span[1]].endswith("}")
 
 
 def _reference(low: Lowering, node: Node, canonical: RawType, given: Node | None) -> Stmt:
@@ -194,10 +198,11 @@ def _check_extents(low: Lowering, array: ArrayType, node: Node) -> None:
 def _array(low: Lowering, node: Node, array: ArrayType, given: Node | None) -> Stmt:
     _check_extents(low, array, node)
     name = low.cursors.name(node.cursor)
-    if given is not None and _is_default(given):
+    if given is not None and _is_default(low, given):
         given = None
     statements: list[Stmt] = []
     values = None
+    check_local_bytes(low, name, prod(array.dims) * array.element.bytes, node)  # before its values fill the memory
     if given is not None and isinstance(array.element, Scalar | VectorType):
         values = values_of(low, given, array)
     slot = local_array(low, array.element, prod(array.dims), name, statements, node, values)

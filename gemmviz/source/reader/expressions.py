@@ -1,7 +1,6 @@
 """Lowers expressions: names, operators, subscripts, members, casts. Constants are folded."""
 
 from dataclasses import replace
-from math import prod
 
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
@@ -10,8 +9,6 @@ from gemmviz.source.nodes import (
     Const,
     Deref,
     Expr,
-    Extent,
-    Index,
     Logic,
     MakeVector,
     Offset,
@@ -22,21 +19,19 @@ from gemmviz.source.nodes import (
 )  # fmt: skip
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node
-from gemmviz.source.reader.initialisers import initialised, values_of
+from gemmviz.source.reader.global_names import global_name
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.literals import constant_of
-from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering, component_of, space_of
 from gemmviz.source.reader.objects import member
 from gemmviz.source.reader.places import designated
-from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, Symbol, Thing
-from gemmviz.source.reader.syntax import bare, binary_operator, unary_operator
+from gemmviz.source.reader.symbols import Thing
+from gemmviz.source.reader.syntax import bare, binary_symbol, unary_symbol
 from gemmviz.source.types import (
     BOOL,
     COMPONENTS,
     INT,
     LONG,
-    UINT,
     ArrayType,
     CType,
     PointerType,
@@ -46,8 +41,6 @@ from gemmviz.source.types import (
     promoted,
     units_of,
 )  # fmt: skip
-
-_BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 
 
 def unexposed(low: Lowering, node: Node) -> Expr | Thing:
@@ -77,61 +70,11 @@ def name(low: Lowering, node: Node) -> Expr | Thing:
 def designated_by(low: Lowering, declaration: RawCursor, node: Node) -> Expr | Thing:
     """The node of what a declaration means, used at ``node``."""
     symbol = low.symbols.get(declaration.first)
-    return _global(low, declaration, node) if symbol is None else designated(low, symbol, node)
+    return global_name(low, declaration, node) if symbol is None else designated(low, symbol, node)
 
 
-def _global(low: Lowering, declaration: RawCursor, node: Node) -> Expr | Thing:
-    """A name declared outside of functions: a constant, a built-in, or a function."""
-    named = low.cursors.name(declaration)
-    if declaration.kind in (k.FUNCTION_DECL, k.CXX_METHOD, k.FUNCTION_TEMPLATE):
-        return Thing(INT, Function(declaration))
-    if declaration.kind == k.ENUM_CONSTANT_DECL:
-        ctype, value = low.type_of(node), low.cursors.evaluated(node)
-        assert isinstance(ctype, Scalar)
-        assert value is not None
-        return constant_of(value, ctype)
-    if named == "warpSize" and low.cursors.is_stub(declaration):
-        return Const(INT, 32)
-    if named in _BUILT_IN and low.cursors.is_stub(declaration):
-        return MakeVector(VectorType(UINT, 3), tuple(_built_in(named, axis) for axis in range(3)))
-    symbol = _global_constant(low, declaration, node)
-    if symbol is None:
-        raise low.error(f"the value of {named} is not known before the kernel runs", node, id="unknown-name")
-    low.symbols[declaration.first] = symbol
-    return designated(low, symbol, node)
-
-
-def _global_constant(low: Lowering, declaration: RawCursor, node: Node) -> Symbol | None:
-    """The known value of a constant declared outside of functions: a number, or an array that every thread has a copy of."""
-    raw = low.cursors.lib.getCursorType(declaration)
-    ctype = low.type_in(raw, node)
-    is_const = low.types.is_const(raw)
-    if isinstance(ctype, Scalar):
-        value = low.cursors.lib.evaluated(declaration) if is_const else None
-        if value is None and is_const:
-            value = low.cursors.evaluated(node)
-        if value is not None:
-            return Constant(constant_of(value, ctype))
-    given = low.cursors.initialiser(declaration)
-    if given is None:
-        return None
-    if isinstance(ctype, ArrayType) and isinstance(ctype.element, Scalar | VectorType):
-        slot = local_array(
-            low, ctype.element, prod(ctype.dims), low.cursors.name(declaration), low.first, node, values_of(low, given, ctype)
-        )
-        return ArrayVariable(slot, ctype)
-    if is_const and isinstance(ctype, Scalar | VectorType):
-        constant = initialised(low, given, ctype)
-        return Constant(constant) if isinstance(constant, Const) else Alias(constant)
-    return None
-
-
-def _built_in(name: str, axis: int) -> Expr:
-    return Index(UINT, name == "blockIdx", axis) if name.endswith("Idx") else Extent(UINT, name == "gridDim", axis)
-
-
-def unary(low: Lowering, node: Node) -> Expr | Thing:
-    op, argument = unary_operator(low.cursors, node), node.parts[0]
+def _unary(low: Lowering, node: Node) -> Expr | Thing:
+    op, argument = unary_symbol(low.cursors, node), node.parts[0]
     if op in ("x++", "x--", "++x", "--x"):
         return low.expressions[k.COMPOUND_ASSIGNMENT_OPERATOR](low, node)
     if op == "&":
@@ -141,17 +84,17 @@ def unary(low: Lowering, node: Node) -> Expr | Thing:
     if op in ("__extension__",):
         return low.place_node(argument)
     if op == "!":
-        return _unary(op, BOOL, low.condition(argument))
+        return _unary_of(op, BOOL, low.condition(argument))
     operand = low.value(argument)
     if op == "+" and isinstance(operand.type, PointerType):
         return operand
     if not isinstance(operand.type, Scalar):
         raise low.error(f"a {operand.type} can't be used as a number", argument)
     within = promoted(operand.type)
-    return _unary(op, within, low.converted(operand, within, node))
+    return _unary_of(op, within, low.converted(operand, within, node))
 
 
-def _unary(op: str, within: Scalar, operand: Expr) -> Expr:
+def _unary_of(op: str, within: Scalar, operand: Expr) -> Expr:
     if isinstance(operand, Const):
         return Const(within, fold.apply_unary(op, operand.value, within))
     return operand if op == "+" else Unary(within, op, operand)
@@ -198,8 +141,8 @@ def address_of(low: Lowering, expr: Expr | Thing, node: Node) -> Expr | Thing:
     )
 
 
-def binary(low: Lowering, node: Node) -> Expr | Thing:
-    op = binary_operator(low.cursors, node)
+def _binary(low: Lowering, node: Node) -> Expr | Thing:
+    op = binary_symbol(low.cursors, node)
     left, right = node.parts
     if op == "=":
         return low.expressions[k.COMPOUND_ASSIGNMENT_OPERATOR](low, node)
@@ -235,9 +178,9 @@ def combined(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Exp
         case Scalar() as a, Scalar() as b:
             return _arithmetic(low, op, left, right, a, b, node)
         case PointerType() as pointer, Scalar(kind="i" | "u" | "b") if op in ("+", "-"):
-            return moved(low, left, pointer, right, 1 if op == "+" else -1, node)
+            return _moved(low, left, pointer, right, 1 if op == "+" else -1, node)
         case Scalar(kind="i" | "u" | "b"), PointerType() as pointer if op == "+":
-            return moved(low, right, pointer, left, 1, node)
+            return _moved(low, right, pointer, left, 1, node)
         case PointerType(), PointerType() if op == "-":
             return PointerDifference(LONG, left, right, low.place(node))
         case (PointerType(), _) | (_, PointerType()) if op in fold.COMPARISONS:
@@ -250,11 +193,11 @@ def _compared(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Ex
     return Binary(BOOL, op, low.converted(left, to, node), low.converted(right, to, node), low.place(node))
 
 
-def moved(low: Lowering, pointer: Expr, ctype: PointerType, index: Expr, sign: int, node: Node) -> Expr:
-    return Offset(ctype, pointer, distance(low, index, node), sign * units_of(ctype.to))
+def _moved(low: Lowering, pointer: Expr, ctype: PointerType, index: Expr, sign: int, node: Node) -> Expr:
+    return Offset(ctype, pointer, _distance(low, index, node), sign * units_of(ctype.to))
 
 
-def distance(low: Lowering, index: Expr, node: Node) -> Expr:
+def _distance(low: Lowering, index: Expr, node: Node) -> Expr:
     """An index as used in address computations: an integer modulo 2**64, so that the largest unsigned value is -1."""
     match index.type:
         case Scalar(kind="b"):
@@ -314,7 +257,7 @@ def subscript(low: Lowering, node: Node) -> Expr | Thing:
 
 
 def indexed(low: Lowering, argument: Expr, index: Expr, node: Node, base: Node) -> Expr:
-    index = distance(low, index, node)
+    index = _distance(low, index, node)
     match argument.type:
         case ArrayType(element=element, dims=dims, space=space) as array:
             ctype = ArrayType(element, dims[1:], space) if dims[1:] else PointerType(element, space)
@@ -360,8 +303,8 @@ EXPRESSIONS = {
     k.UNEXPOSED_EXPR: unexposed,
     k.PAREN_EXPR: parenthesized,
     k.DECL_REF_EXPR: name,
-    k.UNARY_OPERATOR: unary,
-    k.BINARY_OPERATOR: binary,
+    k.UNARY_OPERATOR: _unary,
+    k.BINARY_OPERATOR: _binary,
     k.CONDITIONAL_OPERATOR: conditional,
     k.ARRAY_SUBSCRIPT_EXPR: subscript,
     k.MEMBER_REF_EXPR: field,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gemmviz.source.nodes import HostCode
+from gemmviz.source.program_parts import HostCode
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Cursors, Node
 from gemmviz.source.reader.library import RawCursor

@@ -9,7 +9,7 @@ from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Activation, Lowering
-from gemmviz.source.reader.records import copy_of, new_object
+from gemmviz.source.reader.records import new_object, object_copy
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Symbol, Thing, Variable
 from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import ArrayType, CType, PointerType, StructType, Void
@@ -162,7 +162,7 @@ def _bound(low: Lowering, parameter: Node, value: Expr | Thing, bindings: Bindin
 
 
 def _copied(low: Lowering, value: Expr | Thing, effects: list[Expr], node: Node) -> Symbol:
-    thing = copy_of(low, replace(value, effects=()) if isinstance(value, Thing) else value, node)
+    thing = object_copy(low, replace(value, effects=()) if isinstance(value, Thing) else value, node)
     effects += thing.effects
     return thing.symbol
 

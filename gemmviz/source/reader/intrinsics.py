@@ -3,7 +3,7 @@
 To add one, write a function ``(low, name, arguments, node) -> Expr`` and put it into a table: ``low.value(argument)`` is an
 argument's value (its loads are numbered), ``low.place_node(argument)`` what it designates, ``low.add_access(kind, space, node,
 width)`` a new access at the place of the call, ``low.constant(argument, "what")`` a number that must be known, ``low.note`` a
-sentence about something ignored. ``STATEMENTS`` is for those that give a statement and must stand alone, such as barriers.
+sentence about something ignored. ``STATEMENT_INTRINSICS``: those that give a statement and must stand alone, such as barriers.
 """
 
 from collections.abc import Callable
@@ -15,13 +15,12 @@ from gemmviz.source.nodes import Call, Const, Deref, Expr, MakeVector, Reinterpr
 from gemmviz.source.reader.assign import assign
 from gemmviz.source.reader.asynchronous import ASYNCHRONOUS_STATEMENTS, MEMORY_FUNCTIONS
 from gemmviz.source.reader.cursors import Node
-from gemmviz.source.reader.expressions import combined
 from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering
+from gemmviz.source.reader.operators import operated
 from gemmviz.source.reader.symbols import Thing
-from gemmviz.source.reader.warps import STATEMENTS as WARP_STATEMENTS
-from gemmviz.source.reader.warps import WARP_FUNCTIONS
+from gemmviz.source.reader.warps import WARP_FUNCTIONS, WARP_STATEMENTS
 from gemmviz.source.types import INT, VOID, ArrayType, PointerType, Scalar, VectorType, named_type, scalar_of
 
 Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
@@ -29,46 +28,28 @@ StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
 _MATRIX = frozenset(("fill_fragment", "load_matrix_sync", "mma_sync", "bmma_sync", "store_matrix_sync"))
 
 
-def intrinsic(
+def intrinsic_call(
     low: Lowering, name: str, arguments: list[Node], node: Node, definition: RawCursor | None, this: Expr | Thing | None = None
 ) -> Expr | Thing:
     """The node of a call of one of CUDA's functions. Raises SourceError for a function that gemmviz doesn't know."""
     if name in INTRINSICS:
         return INTRINSICS[name](low, name, arguments, node)
-    if name.startswith("make_") and isinstance(vector := named_type(name[5:]), VectorType):
+    vector = named_type(name[5:]) if name.startswith("make_") else None
+    if isinstance(vector, VectorType) and len(arguments) == vector.count:
         return _made_vector(low, vector, arguments, node)
     if name in FUNCTIONS or name in ("min", "max", "abs"):
         return _computed(low, name, arguments, node)
     if definition is not None:
         return inlined(low, definition, arguments, node, this)
     if name.startswith("operator"):
-        return _operator(low, name, arguments, node, this)
-    if name in STATEMENTS:
+        return operated(low, name, arguments, node, this)
+    if name in STATEMENT_INTRINSICS:
         raise low.error(f"the function {name} is not known", node, "it must stand alone as a statement", id="unknown-name")
     if name in _MATRIX:
         message = f"the matrix instruction {name} is not supported yet"
         raise low.error(message, node, "use a kernel without tensor cores", id="unsupported")
     why = closest(name, [*INTRINSICS, *FUNCTIONS])
     raise low.error(f"the function {name} is not known", node, why, id="unknown-name")
-
-
-def _operator(low: Lowering, name: str, arguments: list[Node], node: Node, this: Expr | Thing | None) -> Expr:
-    """An operator or conversion of a type of CUDA's, such as half."""
-    op = name.removeprefix("operator").strip()
-    if isinstance(this, Thing) or (this is None and not arguments):
-        raise low.error(f"{name} is not supported here", node, id="unsupported")
-    if this is not None and not arguments:
-        return low.converted(low.loaded(this, node), low.type_of(node), node)
-    if op.endswith("=") and op not in ("==", "<=", ">=", "!="):
-        target = low.expression(arguments[0]) if this is None else this
-        if isinstance(target, Thing):
-            raise low.error(f"{name} is not supported here", node, id="unsupported")
-        return assign(low, target, op[:-1], low.value(arguments[-1]), node, node.parts[0], False)
-    values = [*([] if this is None else [low.loaded(this, node)]), *(low.value(each) for each in arguments)]
-    if len(values) == 1:
-        zero = low.converted(Const(INT, 0), values[0].type, node)
-        return combined(low, op, zero, values[0], node)
-    return combined(low, op, values[0], values[1], node)
 
 
 def _ignored(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
@@ -146,7 +127,7 @@ def _made_vector(low: Lowering, vector: VectorType, arguments: list[Node], node:
     return MakeVector(vector, parts)
 
 
-STATEMENTS: dict[str, StatementIntrinsic] = {**WARP_STATEMENTS, **ASYNCHRONOUS_STATEMENTS}
+STATEMENT_INTRINSICS: dict[str, StatementIntrinsic] = {**WARP_STATEMENTS, **ASYNCHRONOUS_STATEMENTS}
 INTRINSICS: dict[str, Intrinsic] = {
     **dict.fromkeys(("move", "forward"), _passed_on),
     "printf": _printed,

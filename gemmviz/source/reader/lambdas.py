@@ -58,11 +58,12 @@ def _referenced(low: Lowering, node: Node) -> Iterator[tuple[int, str, Node]]:
     while waiting:
         each = waiting.pop()
         waiting += reversed(each.children)
-        if each.kind in (k.DECL_REF_EXPR, k.VARIABLE_REF) and (declaration := low.cursors.referenced(each)) is not None:
-            if declaration.kind in (k.VAR_DECL, k.PARM_DECL) and declaration.first not in seen:
-                seen.add(declaration.first)
-                if each.kind == k.VARIABLE_REF or declaration.first in low.symbols:
-                    yield declaration.first, low.cursors.name(declaration), each
+        declaration = low.cursors.referenced(each) if each.kind in (k.DECL_REF_EXPR, k.VARIABLE_REF) else None
+        if declaration is None or declaration.kind not in (k.VAR_DECL, k.PARM_DECL) or declaration.first in seen:
+            continue
+        seen.add(declaration.first)
+        if each.kind == k.VARIABLE_REF or declaration.first in low.symbols:
+            yield declaration.first, low.cursors.name(declaration), each
 
 
 LAMBDAS = {k.LAMBDA_EXPR: lambda_expression}

@@ -71,6 +71,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_Cursor_Evaluate": (c_void_p, (RawCursor,)),
     "clang_Cursor_getStorageClass": (c_int, (RawCursor,)),
     "clang_CXXMethod_isStatic": (c_uint, (RawCursor,)),
+    "clang_CXXMethod_isDefaulted": (c_uint, (RawCursor,)),
     "clang_EvalResult_getKind": (c_int, (c_void_p,)),
     "clang_EvalResult_isUnsignedInt": (c_uint, (c_void_p,)),
     "clang_EvalResult_getAsUnsigned": (ctypes.c_ulonglong, (c_void_p,)),
@@ -109,7 +110,7 @@ class Library:
         return data.decode()
 
     def expansion(self, location: RawLocation) -> tuple[int | None, int]:
-        """The file, as libclang's pointer, and the byte in it at which a location is or the macro is used that it comes from."""
+        """The file, as libclang's pointer, and the byte in it at which a location lies, or the use of its macro."""
         file, line, column, offset = c_void_p(), c_uint(), c_uint(), c_uint()
         self.getExpansionLocation(location, byref(file), byref(line), byref(column), byref(offset))
         return file.value, offset.value

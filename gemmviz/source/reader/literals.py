@@ -91,7 +91,7 @@ def truth(low: Lowering, node: Node) -> Expr:
     return Const(BOOL, text == "true" if text in ("true", "false") else bool(low.cursors.evaluated(node)))
 
 
-def size_of(low: Lowering, node: Node) -> Expr:
+def _size_of(low: Lowering, node: Node) -> Expr:
     """The node of ``sizeof``, ``alignof`` and ``sizeof...``."""
     value = low.cursors.evaluated(node)
     if value is None:
@@ -111,6 +111,6 @@ LITERALS = {
     k.FLOATING_LITERAL: floating_literal,
     k.CHARACTER_LITERAL: known,
     k.BOOL_LITERAL_EXPR: truth,
-    k.SIZE_OF_EXPR: size_of,
-    k.SIZE_OF_PACK_EXPR: size_of,
+    k.SIZE_OF_EXPR: _size_of,
+    k.SIZE_OF_PACK_EXPR: _size_of,
 }

@@ -11,10 +11,9 @@ from typing import Literal
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import ErrorId, Place, SourceError
 from gemmviz.model.site_kinds import SiteKind
-from gemmviz.parser.refusals import refusal
+from gemmviz.parser.refusals import parse_refusal
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
-    AccessPlace,
     Address,
     AtAddress,
     Base,
@@ -23,15 +22,13 @@ from gemmviz.source.nodes import (
     Convert,
     Deref,
     Expr,
-    LoopPlace,
-    NamedSlot,
     Offset,
     Read,
     Reinterpret,
     Sequence,
-    SharedArray,
     Stmt,
-)  # fmt: skip
+)
+from gemmviz.source.program_parts import AccessPlace, FunctionParameter, KernelArgument, LoopPlace, NamedSlot, SharedArray
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.addressed import addressed_in
 from gemmviz.source.reader.cursors import Cursors, Node
@@ -56,7 +53,7 @@ from gemmviz.source.types import (
 )  # fmt: skip
 
 _MOST_NODES = 300_000
-ExpressionTable = Mapping[int, Callable[["Lowering", Node], Expr | Thing]]
+_ExpressionTable = Mapping[int, Callable[["Lowering", Node], Expr | Thing]]
 StatementTable = Mapping[int, Callable[["Lowering", Node], Stmt]]
 
 
@@ -80,11 +77,13 @@ class Lowering:
     """Lowers cursors to nodes. The tables map each kind of cursor to the function that lowers it."""
 
     cursors: Cursors
-    expressions: ExpressionTable
+    expressions: _ExpressionTable
     statements: StatementTable
     types: Types = field(init=False)
     symbols: dict[int, Symbol] = field(default_factory=dict)
     slots: int = 0
+    parameters: list[FunctionParameter] = field(default_factory=list)
+    arguments: list[KernelArgument] = field(default_factory=list)
     accesses: list[AccessPlace] = field(default_factory=list)
     loops: list[LoopPlace] = field(default_factory=list)
     shared: list[SharedArray] = field(default_factory=list)
@@ -289,7 +288,7 @@ class Lowering:
             name, place, _ = where
             error = first_error(unit, name or unit.source.shown or unit.source.main, place.line, place.end_line)
             if error is not None:
-                raise refusal(unit, error, error.place or self.call_place)
+                raise parse_refusal(unit, error, error.place or self.call_place)
 
     # Places
 

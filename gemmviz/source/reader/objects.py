@@ -13,7 +13,7 @@ from gemmviz.source.reader.symbols import Object, Thing
 from gemmviz.source.types import INT, ArrayType, CType, Field, PointerType, StructType, unit_bytes
 
 
-def fields_of(low: Lowering, struct: StructType) -> tuple[tuple[int, Field], ...]:
+def struct_fields(low: Lowering, struct: StructType) -> tuple[tuple[int, Field], ...]:
     """The keys and fields of a struct, its bases' first."""
     return low.types.members.get(struct, ())
 
@@ -24,7 +24,7 @@ def needs_memory(struct: StructType) -> bool:
     for field in struct.fields:
         if field.offset < end:
             return True
-        end = field.offset + size_of(field.type)
+        end = field.offset + _size_of(field.type)
         if isinstance(field.type, StructType) and needs_memory(field.type):
             return True
     return False
@@ -39,7 +39,7 @@ def holds_pointers(ctype: CType) -> bool:
     return isinstance(ctype, PointerType)
 
 
-def size_of(ctype: CType) -> int:
+def _size_of(ctype: CType) -> int:
     match ctype:
         case ArrayType(element=element, dims=dims):
             count = 1

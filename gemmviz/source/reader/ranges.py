@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from gemmviz.source.counted import counted_loop
-from gemmviz.source.nodes import Assign, Binary, Block, Const, Declare, Loop, LoopPlace, Offset, Read, Stmt
+from gemmviz.source.nodes import Assign, Binary, Block, Const, Declare, Loop, Offset, Read, Stmt
+from gemmviz.source.program_parts import LoopPlace
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.declarations import variable
@@ -44,9 +45,9 @@ def _begins(low: Lowering, node: Node) -> Iterator[int]:
     while waiting:
         each = waiting.pop()
         waiting += each.children
-        if each.kind == k.DECL_REF_EXPR and (declaration := low.cursors.referenced(each)) is not None:
-            if low.cursors.name(declaration).startswith("__begin"):
-                yield declaration.first
+        declaration = low.cursors.referenced(each) if each.kind == k.DECL_REF_EXPR else None
+        if declaration is not None and low.cursors.name(declaration).startswith("__begin"):
+            yield declaration.first
 
 
 RANGES = {k.FOR_RANGE_STMT: range_for}

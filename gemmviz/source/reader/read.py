@@ -1,17 +1,18 @@
 """Reads one kernel: parses its translation unit, finds the kernel, lowers its body to a Program."""
 
 from gemmviz.model.errors import SourceError
+from gemmviz.parser.headers import missing_note
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import Unit
-from gemmviz.source.headers import note_of
-from gemmviz.source.nodes import Block, FunctionParameter, Program
+from gemmviz.source.nodes import Block
+from gemmviz.source.program_parts import Program
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.assembly import ASSEMBLY
 from gemmviz.source.reader.assignments import ASSIGNMENTS
 from gemmviz.source.reader.calls import CALLS
 from gemmviz.source.reader.casts import CASTS
 from gemmviz.source.reader.constructors import INITIALISERS
-from gemmviz.source.reader.cursors import Cursors, Node
+from gemmviz.source.reader.cursors import Cursors
 from gemmviz.source.reader.entry import find_kernel
 from gemmviz.source.reader.expressions import EXPRESSIONS
 from gemmviz.source.reader.host import host_code
@@ -19,9 +20,8 @@ from gemmviz.source.reader.lambdas import LAMBDAS
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.literals import LITERALS
 from gemmviz.source.reader.lowering import Lowering
+from gemmviz.source.reader.parameters import declare_parameter
 from gemmviz.source.reader.statements import STATEMENTS
-from gemmviz.source.reader.symbols import Variable
-from gemmviz.source.types import PointerType, Scalar
 
 _TABLE = {**LITERALS, **EXPRESSIONS, **ASSIGNMENTS, **CALLS, **CASTS, **INITIALISERS, **LAMBDAS}
 
@@ -41,32 +41,24 @@ def lowered(unit: Unit, kernel: RawCursor) -> Program:
     tree = cursors.declaration(kernel)
     low.kernel_place = low.place(tree)
     low.enter_function(tree)
-    parameters = tuple(_parameter(low, each) for each in tree.children if each.kind == k.PARM_DECL)
+    for each in tree.children:
+        if each.kind == k.PARM_DECL:
+            declare_parameter(low, each)
     block = next(each for each in tree.children if each.kind == k.COMPOUND_STMT)
     body = low.statement(block)
     assert isinstance(body, Block)
     return Program(
         name=cursors.name(kernel),
-        parameters=parameters,
+        parameters=tuple(low.parameters),
         body=Block((*low.first, *body.statements)) if low.first else body,
         slots=low.slots,
         accesses=tuple(low.accesses),
         loops=tuple(low.loops),
         shared=tuple(low.shared),
         variables=tuple(low.variables),
-        notes=(*unit.notes, *map(note_of, unit.missing), *low.notes),
+        notes=(*unit.notes, *map(missing_note, unit.missing), *low.notes),
         held=low.slots + low.local_elements,
         opening=low.place(block),
         host_code=host_code(cursors),
+        arguments=tuple(low.arguments),
     )
-
-
-def _parameter(low: Lowering, node: Node) -> FunctionParameter:
-    ctype = low.parameter_type(low.cursors.type(node), node)
-    if isinstance(ctype, PointerType):
-        ctype = ctype.into("global")
-    elif not isinstance(ctype, Scalar):
-        raise low.error(f"a kernel's parameter can't be {ctype}", node)
-    slot, name = low.new_slot(), low.cursors.name(node.cursor)
-    low.declare(node.cursor, Variable(slot, ctype, name))
-    return FunctionParameter(slot, name, ctype)

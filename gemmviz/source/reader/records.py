@@ -7,7 +7,7 @@ from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import fields_of, needs_memory
+from gemmviz.source.reader.objects import needs_memory, struct_fields
 from gemmviz.source.reader.symbols import ArrayVariable, InMemory, Object, Symbol, Thing, Variable
 from gemmviz.source.types import VOID, ArrayType, CType, PointerType, Scalar, StructType, VectorType
 
@@ -16,7 +16,9 @@ def new_object(low: Lowering, struct: StructType, statements: list[Stmt], node: 
     """A struct whose members are new variables; ``statements`` gets their declarations."""
     if needs_memory(struct):
         raise low.error(f"a {struct} can't be used here", node, id="unsupported")
-    members = {key: _member(low, field.type, f"{name}.{field.name}", statements, node) for key, field in fields_of(low, struct)}
+    members = {
+        key: _member(low, field.type, f"{name}.{field.name}", statements, node) for key, field in struct_fields(low, struct)
+    }
     return Thing(struct, Object(struct, members))
 
 
@@ -44,7 +46,7 @@ def in_memory(
     return InMemory(slot, PointerType(ctype, "local"))
 
 
-def copy_of(low: Lowering, value: Expr | Thing, node: Node) -> Thing:
+def object_copy(low: Lowering, value: Expr | Thing, node: Node) -> Thing:
     """A new object with the members of ``value``; its effects declare and fill it."""
     struct = value.type
     assert isinstance(struct, StructType)

@@ -2,24 +2,13 @@
 
 from gemmviz.model.errors import Place
 from gemmviz.source.counted import counted_loop
-from gemmviz.source.nodes import (
-    Block,
-    Break,
-    Const,
-    Continue,
-    Deref,
-    Evaluate,
-    If,
-    Loop,
-    LoopPlace,
-    Return,
-    Stmt,
-)  # fmt: skip
+from gemmviz.source.nodes import Block, Break, Const, Continue, Deref, Evaluate, If, Loop, Return, Stmt
+from gemmviz.source.program_parts import LoopPlace
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node, closing, skipped
 from gemmviz.source.reader.declarations import NOTHING, declaration, static_assert, variable
-from gemmviz.source.reader.intrinsics import STATEMENTS as STATEMENT_INTRINSICS
+from gemmviz.source.reader.intrinsics import STATEMENT_INTRINSICS
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.ranges import RANGES
 from gemmviz.source.reader.switches import SWITCHES
@@ -236,6 +225,7 @@ STATEMENTS = {
     **RANGES,
     k.COMPOUND_STMT: compound,
     k.DECL_STMT: declared,
+    k.VAR_DECL: variable,
     k.IF_STMT: if_statement,
     k.FOR_STMT: for_statement,
     k.WHILE_STMT: while_statement,

@@ -101,7 +101,7 @@ def _lane(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     return lane
 
 
-STATEMENTS = {"__syncthreads": barrier, "__syncwarp": barrier, "__gemmviz_grid_sync": barrier}
+WARP_STATEMENTS = {"__syncthreads": barrier, "__syncwarp": barrier, "__gemmviz_grid_sync": barrier}
 WARP_FUNCTIONS = {
     **dict.fromkeys([*_SHUFFLES, *(f"{name}_sync" for name in _SHUFFLES)], _shuffle),
     **dict.fromkeys([*_VOTES, *(f"{name}_sync" for name in _VOTES), "__uni_sync", "__match_any_sync"], _vote),

@@ -134,7 +134,7 @@ class ExpressionPrinter:
         return f"(*{self.value(node.pointer)})"
 
     def _reported(self, kind: str, access: int, node: Deref, element: str) -> str:
-        return f"gv_{kind}<{access}, {space_of(node)}>(gv_self, {element})"
+        return f"gv_{kind}<{access}, {pointer_space(node)}>(gv_self, {element})"
 
     def _assignment(self, node: Assign) -> str:
         target = node.target
@@ -174,7 +174,7 @@ class ExpressionPrinter:
         return f"{node.name}({', '.join(args)})"
 
 
-def space_of(node: Deref) -> str:
+def pointer_space(node: Deref) -> str:
     """The space of an access as a template argument: where its pointer points, any if that isn't known."""
     pointer = node.pointer.type
     space = pointer.space if isinstance(pointer, PointerType | ArrayType) else None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.source.nodes import HostCode, Program
+from gemmviz.source.program_parts import HostCode, Program
 
 _PROBE = Path(__file__).with_name("probe.cuh")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)

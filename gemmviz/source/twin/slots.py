@@ -2,25 +2,12 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
-from gemmviz.source.nodes import (
-    Assign,
-    Base,
-    Declare,
-    DeclareArray,
-    Expr,
-    FunctionParameter,
-    Inline,
-    NamedSlot,
-    Offset,
-    Program,
-    Read,
-    Reinterpret,
-    Return,
-    SharedArray,
-)  # fmt: skip
+from gemmviz.source.nodes import Assign, Base, Declare, DeclareArray, Expr, Inline, Offset, Read, Reinterpret, Return
+from gemmviz.source.program_parts import FunctionParameter, NamedSlot, Program, SharedArray
 from gemmviz.source.types import CType
-from gemmviz.source.walk import parts
+from gemmviz.source.walk import inner_parts, parts
 
 
 def slot_types(program: Program) -> dict[int, CType]:
@@ -40,6 +27,25 @@ def slot_types(program: Program) -> dict[int, CType]:
             case Assign(target=Read(slot=slot), type=ctype):
                 types.setdefault(slot, ctype)
     return types
+
+
+def slots_used_outside(program: Program) -> frozenset[int]:
+    """Variables that are declared in the body of an inlined call and used behind it, such as the members of what it returns."""
+    homes: dict[int, int] = {}  # the call in whose body a variable is declared
+    uses: list[tuple[int, frozenset[int]]] = []
+    waiting: list[tuple[Any, int, frozenset[int]]] = [(program.body, 0, frozenset((0,)))]
+    while waiting:
+        node, call, around = waiting.pop()
+        match node:
+            case Declare(slot=slot) | DeclareArray(slot=slot):
+                homes[slot] = call
+            case Read(slot=slot) | Base(slot=slot):
+                uses.append((slot, around))
+            case Inline():
+                call = id(node)
+                around |= {call}
+        waiting += ((each, call, around) for each in inner_parts(node))
+    return frozenset(slot for slot, around in uses if homes.get(slot, 0) not in around)
 
 
 def aligned_slots(program: Program) -> frozenset[int]:

@@ -20,17 +20,18 @@ from gemmviz.source.nodes import (
     Fence,
     If,
     Loop,
-    Program,
     Return,
     Sequence,
     Stmt,
     Unrolled,
     Wait,
-)  # fmt: skip
-from gemmviz.source.twin.expressions import ExpressionPrinter, space_of
-from gemmviz.source.twin.slots import aligned_slots, slot_names, slot_types
+)
+from gemmviz.source.program_parts import Program
+from gemmviz.source.twin.expressions import ExpressionPrinter, pointer_space
+from gemmviz.source.twin.slots import aligned_slots, slot_names, slot_types, slots_used_outside
 from gemmviz.source.twin.spelling import c_type
 from gemmviz.source.types import Scalar, StructType, VectorType
+from gemmviz.source.walk import parts
 
 _UNROLL = "#pragma unroll"
 _NOTHING = Block(())
@@ -43,8 +44,18 @@ class Printer:
         self.program = program
         self.types = slot_types(program)
         self.aligned = aligned_slots(program)
+        self.outside = slots_used_outside(program)
         self.expressions = ExpressionPrinter(slot_names(program), self.block, self.types)
         self.value, self.name = self.expressions.value, self.expressions.name
+
+    def first(self) -> Iterator[str]:
+        """Declarations at the beginning of the kernel, of what is declared in inlined calls and used behind them."""
+        for each in parts(self.program.body):
+            match each:
+                case Declare(slot=slot) if slot in self.outside and slot in self.types:
+                    yield f"{c_type(self.types[slot])} {self.name(slot)};"
+                case DeclareArray(slot=slot) if slot in self.outside:
+                    yield self._storage(each)
 
     def block(self, node: Stmt | None) -> list[str]:
         """The indented lines of a statement between braces."""
@@ -100,17 +111,24 @@ class Printer:
         if ctype is None:
             return f"// {self.name(slot)} is never used"
         given = "" if value is None else f" = {self.value(value)}"
-        return f"{c_type(ctype)} {self.name(slot)}{given};"
+        return f"{'' if slot in self.outside else f'{c_type(ctype)} '}{self.name(slot)}{given};"
+
+    def _storage(self, node: DeclareArray, values: str = "") -> str:
+        element, name = storage(node.element, node.size, self.name(node.slot))
+        return f"{'__align__(16) ' if node.slot in self.aligned else ''}{element} {name}{values};"
 
     def _array(self, node: DeclareArray) -> str:
-        element, name = storage(node.element, node.size, self.name(node.slot))
-        values = "" if node.values is None else f" = {{{', '.join(map(self.value, node.values))}}}"
-        return f"{'__align__(16) ' if node.slot in self.aligned else ''}{element} {name}{values};"
+        values = [self.value(each) for each in node.values or ()]
+        if node.slot not in self.outside:
+            return self._storage(node, "" if node.values is None else f" = {{{', '.join(values)}}}")
+        if node.values is not None:
+            values += ["{}"] * (node.size - len(values))
+        return " ".join(f"{self.name(node.slot)}[{at}] = {each};" for at, each in enumerate(values)) or ";"
 
     def _copy(self, node: Copy) -> str:
         """A copy of the bytes of the target's type. It is done at once, as a copy that completes early may be."""
         ctype = c_type(node.target.type)
-        spaces = f"{space_of(node.source)}, {space_of(node.target)}"
+        spaces = f"{pointer_space(node.source)}, {pointer_space(node.target)}"
         to, of = (f"({ctype}*){self.value(side.pointer)}" for side in (node.target, node.source))
         taken = f"sizeof({ctype})" if node.fills_zero_from is None else self.value(node.fills_zero_from)
         return f"gv_copy<{node.access}, {spaces}, {ctype}>(gv_self, {to}, {of}, {taken});"

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from gemmviz.model.arrays import Ints
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.source.nodes import Copy, Program, SharedArray
+from gemmviz.source.nodes import Copy
 from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import Program, SharedArray
 from gemmviz.source.twin.slots import slot_types
 from gemmviz.source.twin.spelling import c_type, headers
 from gemmviz.source.twin.statements import Printer, storage
@@ -100,7 +101,7 @@ def printed_twin(program: Program, file: str) -> Twin:
         f'extern "C" __global__ void {TWIN_ENTRY}({", ".join(parameters)})',
         "{",
         "    gv_thread gv_self;",
-        *(f"    {line}" for line in _shared(program, printer)),
+        *(f"    {line}" for line in (*_shared(program, printer), *printer.first())),
         *printer.block(program.body),
         "}",
         "",

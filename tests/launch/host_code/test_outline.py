@@ -3,7 +3,7 @@
 import pytest
 
 from gemmviz.launch.formula import formula_value
-from gemmviz.launch.host_code.outline import outline_of
+from gemmviz.launch.host_code.outline import unit_outline
 from gemmviz.model.outline import ArgumentOutline, FileOutline, LaunchOutline
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import parse
@@ -17,7 +17,7 @@ __global__ void plain(float* C, int n) {}
 
 
 def outline(host: str, **files: str) -> FileOutline:
-    return outline_of(parse(SourceText("main.cu", {"main.cu": KERNEL + host, **files})))
+    return unit_outline(parse(SourceText("main.cu", {"main.cu": KERNEL + host, **files})))
 
 
 def launches(host: str) -> tuple[LaunchOutline, ...]:
@@ -194,7 +194,7 @@ def test_what_is_unread_has_a_reason_and_a_place() -> None:
 
 def test_kernels_of_included_files() -> None:
     header = "namespace ns { template <class T, int B = 4> __global__ void k(const T* __restrict__ a, T* b, unsigned n) {} }"
-    found = outline_of(
+    found = unit_outline(
         parse(SourceText("main.cu", {"main.cu": '#include "k.cuh"\nvoid run(float* a) { ns::k<float><<<1, 2>>>(a, a, 3); }',
                                      "k.cuh": header}))
     )  # fmt: skip

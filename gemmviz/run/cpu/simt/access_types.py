@@ -14,7 +14,7 @@ class AccessType:
     """A scalar or vector type as memory sees it, one object per type. Offsets of such an access count its scalars.
 
     ``dtype``: the NumPy type of a stored scalar; ``is_coded``: whether values of a run have another type, as for bfloat16.
-    ``step``: the offset must be a multiple of it.
+    ``form``: one object for all types that a run holds in the same way. ``step``: the offset must be a multiple of it.
     """
 
     scalar: Scalar
@@ -23,6 +23,7 @@ class AccessType:
     bytes: int
     step: int
     is_coded: bool
+    form: Any
 
     def decoded(self, stored: Any) -> Any:
         """Stored scalars as values of a run."""
@@ -56,4 +57,6 @@ def access_type(ctype: Scalar | VectorType) -> AccessType:
     """How an access of this type touches memory."""
     scalar = scalar_of(ctype)
     width, step = (ctype.count, ctype.alignment // scalar.bytes) if isinstance(ctype, VectorType) else (1, 1)
-    return AccessType(scalar, width, scalar.dtype, scalar.bytes, step, scalar.element.decode is not None)
+    is_coded = scalar.element.decode is not None
+    form = scalar.element if is_coded else scalar.dtype
+    return AccessType(scalar, width, scalar.dtype, scalar.bytes, step, is_coded, form)

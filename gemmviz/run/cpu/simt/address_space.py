@@ -12,8 +12,7 @@ from gemmviz.model.errors import KernelFault, Place
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.pointers import NULL, Several
-from gemmviz.run.cpu.simt.values import Address as PointerClosure
-from gemmviz.run.cpu.simt.values import Closure
+from gemmviz.run.cpu.simt.values import Closure, PointerClosure
 from gemmviz.source.nodes import Address, AtAddress
 from gemmviz.source.types import AddressSpace as Space
 from gemmviz.source.types import PointerType, unit_bytes
@@ -22,7 +21,7 @@ _APART = 1 << 40  # bytes between global arrays: a multiple of 256, the alignmen
 _SHARED = 1 << 56  # the generic address of the shared window
 _LAST = np.iinfo(np.int64).max
 _ALIGNED = 16  # bytes to which a shared array is aligned
-Window = Literal["generic", "shared", "global"]
+_Window = Literal["generic", "shared", "global"]
 
 
 def integer_address(node: Address, pointer: PointerClosure) -> Closure:
@@ -49,7 +48,7 @@ def found_address(node: AtAddress, integer: Closure) -> PointerClosure:
     return run
 
 
-class AddressSpace:
+class AddressMap:
     """Where each memory of a run lies. ``end``: the bytes of the shared window."""
 
     def __init__(self, matrices: Iterable[GlobalMemory], shared: Iterable[SharedMemory]) -> None:
@@ -63,7 +62,7 @@ class AddressSpace:
         self._starts = [*self._shared]
         self._bases = {id(memory): start for start, memory in {**self._global, **self._shared}.items()}
 
-    def address(self, memory: Any, offset: Any, unit: int, window: Window) -> Any:
+    def address(self, memory: Any, offset: Any, unit: int, window: _Window) -> Any:
         """The address in bytes of a place in a memory, whose offset counts ``unit`` bytes."""
         if memory is NULL:
             return offset * unit

@@ -7,14 +7,14 @@ import numpy as np
 from gemmviz.model.errors import Place
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.pointers import NULL
-from gemmviz.run.cpu.simt.values import Address, Closure
+from gemmviz.run.cpu.simt.values import Closure, PointerClosure
 from gemmviz.source.nodes import Const, Convert, Expr
 from gemmviz.source.types import CType, PointerType, unit_bytes
 
 _FARTHEST = 1 << 58  # limit of each of two distances in units: their sum in bytes still fits 64 bits
 
 
-def indexed_address(address: Address, index: Closure, scale: int) -> Address:
+def indexed_address(address: PointerClosure, index: Closure, scale: int) -> PointerClosure:
     """The address plus an index. An array is converted to 64 bits only once while the index is the same array."""
     last_index: Any = None
     last_scaled: Any = None
@@ -60,12 +60,12 @@ class _FixedAddress:
         return machine.slots[self.slot][0], self.distance
 
 
-def base_address(slot: int) -> Address:
+def base_address(slot: int) -> PointerClosure:
     """The address of a shared or local variable."""
     return _FixedAddress(slot, 0)
 
 
-def shifted_address(address: Address, distance: int) -> Address:
+def shifted_address(address: PointerClosure, distance: int) -> PointerClosure:
     """An address plus a known distance in its units."""
     distance = _limited(distance, _FARTHEST)
     if distance == 0:
@@ -80,7 +80,7 @@ def shifted_address(address: Address, distance: int) -> Address:
     return shifted
 
 
-def reinterpreted_address(address: Address, source: CType, to: CType, place: Place) -> Address:
+def reinterpreted_address(address: PointerClosure, source: CType, to: CType, place: Place) -> PointerClosure:
     """The address in the units of another type. Raises KernelFault in a run where it is at no multiple of those."""
     have, want = unit_bytes(source), unit_bytes(to)
     if have == want:
@@ -101,7 +101,7 @@ def reinterpreted_address(address: Address, source: CType, to: CType, place: Pla
     return _coarser(address, by, f"{to}", place)
 
 
-def _coarser(address: Address, by: int, name: str, place: Place) -> Address:
+def _coarser(address: PointerClosure, by: int, name: str, place: Place) -> PointerClosure:
     def coarser(machine: Machine) -> tuple[Any, Any]:
         memory, offset = address(machine)
         bad = offset % by
@@ -115,7 +115,7 @@ def _coarser(address: Address, by: int, name: str, place: Place) -> Address:
     return coarser
 
 
-def null_address(node: Expr) -> Address | None:
+def null_address(node: Expr) -> PointerClosure | None:
     """The address of an integer constant made a pointer; None for other nodes."""
     while isinstance(node, Convert):
         node = node.operand

@@ -7,7 +7,7 @@ from gemmviz.run.cpu.simt import values
 from gemmviz.run.cpu.simt.access_types import AccessType, access_type
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.pointers import Several, each_memory
-from gemmviz.run.cpu.simt.values import Address, Closure, merged
+from gemmviz.run.cpu.simt.values import Closure, PointerClosure, merged
 from gemmviz.source.nodes import Assign, Component, Deref, Expr, Read
 from gemmviz.source.types import PointerType, Scalar, VectorType
 
@@ -20,7 +20,7 @@ class ExpressionTable(Protocol):
     def converter(self, node: Assign, source: Scalar, to: Scalar) -> Callable[[Any], Any] | None: ...
     def merge_scalar_of(self, slot: int, scalar: Scalar | None) -> Scalar | None: ...
     def merge_loaded(self, node: Deref) -> Scalar | None: ...
-    def address(self, node: Expr) -> Address: ...
+    def address(self, node: Expr) -> PointerClosure: ...
     def announce(self, machine: Machine, memory: Any, parts: list[Any], kind: AccessType) -> None: ...
 
 
@@ -151,13 +151,13 @@ def _store_reported(compiler: ExpressionTable, node: Assign, target: Deref) -> S
 
 def _store_local(compiler: ExpressionTable, node: Assign, target: Deref) -> StoreOne:
     kind, place, combined = access_type(target.type), target.place, _combined(compiler, node)
-    compound, gives_old, dtype = node.op is not None, node.gives_old, kind.dtype
+    compound, gives_old, form = node.op is not None, node.gives_old, kind.form
 
     def assign(machine: Machine, memory: Any, offset: Any, right: Any) -> Any:
         offset = memory.checked(machine, offset, kind, place)
         old = memory.load(machine, offset, kind, place) if compound else None
         new = combined(machine, old, right)
-        if offset.__class__ is int and machine.level == memory.level and memory.dtype is dtype:
+        if offset.__class__ is int and machine.level == memory.level and memory.form is form:
             memory.values[offset] = new
         else:
             memory.store(machine, offset, new, kind, place)

@@ -11,7 +11,7 @@ from gemmviz.run.cpu.simt.access_types import AccessType, access_type
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.memory import SharedMemory
 from gemmviz.run.cpu.simt.pointers import Several, each_memory
-from gemmviz.run.cpu.simt.values import Address, Closure, merged
+from gemmviz.run.cpu.simt.values import Closure, PointerClosure, merged
 from gemmviz.source.nodes import Atomic, AtomicOp
 from gemmviz.source.types import Scalar
 
@@ -20,7 +20,7 @@ _MOST_TURNS = 48  # threads at one element up to which all elements take their t
 _Apply = Callable[[_Values, list[_Values]], _Values]  # the new value from the old one and the arguments
 
 
-def atomic(node: Atomic, address: Address, args: list[Closure], running: Scalar | None) -> Closure:
+def atomic(node: Atomic, address: PointerClosure, args: list[Closure], running: Scalar | None) -> Closure:
     """The closure of an atomic operation, which gives the value before it. ``running``: the type of such values."""
     place, access, kind = node.place, node.access, access_type(node.type)
     operation = _Operation(node.op, kind)

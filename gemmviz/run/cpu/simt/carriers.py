@@ -17,12 +17,12 @@ from gemmviz.source.nodes import (
     Deref,
     Inline,
     Offset,
-    Program,
     Read,
     Reinterpret,
     Return,
     Wait,
 )
+from gemmviz.source.program_parts import Program
 from gemmviz.source.types import PointerType, Scalar
 from gemmviz.source.walk import parts
 

@@ -26,14 +26,14 @@ from gemmviz.source.nodes import (
     Logic,
     MakeVector,
     Offset,
-    Program,
     Read,
     Reinterpret,
     Return,
     Select,
     Sequence,
     Unary,
-)  # fmt: skip
+)
+from gemmviz.source.program_parts import Program
 from gemmviz.source.types import PointerType
 from gemmviz.source.walk import parts
 
@@ -42,7 +42,7 @@ _Slots = frozenset[int]
 
 
 @dataclass(frozen=True)
-class Contents:
+class SlotContents:
     """``numbers``: float variables that hold nothing of a memory; ``slots``: integer variables and local arrays that do;
     ``targets``: the local arrays to which each pointer variable may point.
     """
@@ -97,11 +97,11 @@ class Contents:
 
 
 @lru_cache(maxsize=64)
-def contents(program: Program) -> Contents:
+def contents(program: Program) -> SlotContents:
     """What a program's variables hold of its memories."""
     given = list(_given(program))
     targets = _targets(given)
-    known = Contents(number_slots(program, frozenset()), frozenset(), targets)
+    known = SlotContents(number_slots(program, frozenset()), frozenset(), targets)
     while True:
         more = set(known.slots)
         for to, value in given:
@@ -113,7 +113,7 @@ def contents(program: Program) -> Contents:
         if more == known.slots:
             return known
         slots = frozenset(more)
-        known = Contents(number_slots(program, slots), slots, targets)
+        known = SlotContents(number_slots(program, slots), slots, targets)
 
 
 def _given(program: Program) -> Iterator[tuple[Any, Expr]]:

@@ -16,10 +16,10 @@ from gemmviz.model.errors import Place
 from gemmviz.model.layouts import vector
 from gemmviz.model.sites import Access, Operand
 from gemmviz.run.cpu.simt.access_types import AccessType, access_type
-from gemmviz.run.cpu.simt.machine import NORMAL, ActiveMask, Machine, Transfer, is_empty
+from gemmviz.run.cpu.simt.machine import NORMAL, ActiveMask, Machine, PendingCopy, is_empty
 from gemmviz.run.cpu.simt.memory import Memory
 from gemmviz.run.cpu.simt.pointers import NULL, Several, each_memory
-from gemmviz.run.cpu.simt.values import Address, Closure
+from gemmviz.run.cpu.simt.values import Closure, PointerClosure
 from gemmviz.source.nodes import Commit, Copy, Deref, Fence, Wait
 from gemmviz.source.types import Scalar, named_type, size_bytes, unit_bytes
 
@@ -31,12 +31,12 @@ Announce = Callable[[Machine, Any, list[Any], AccessType], None]
 class Side:
     """One side of a copy: its address, the unit of its offsets in bytes, and its size in bytes."""
 
-    address: Address
+    address: PointerClosure
     unit: int
     bytes: int
 
 
-def side(node: Deref, address: Address) -> Side:
+def side(node: Deref, address: PointerClosure) -> Side:
     return Side(address, unit_bytes(node.type), size_bytes(node.type))
 
 
@@ -63,7 +63,7 @@ def copy(node: Copy, target: Side, source: Side, taken: Closure | None, zero: Ze
             machine.sink.value(parts[0])
         machine.step(access, operands, 1, to.recorded(there, kind), lanes, place)
         announce(machine, to, parts, kind)
-        transfer = Transfer(machine.transfers.begun, to, there, parts, kind, lanes, machine.transfers.batch, place)
+        transfer = PendingCopy(machine.transfers.begun, to, there, parts, kind, lanes, machine.transfers.batch, place)
         if is_async:
             machine.transfers.begin(transfer)
         else:
@@ -131,7 +131,7 @@ def _part(machine: Machine, of: Any, here: Any, reads: Any, zero: Zero, kind: Ac
     return np.where(reads, values, np.asarray(zero(kind.scalar), np.asarray(values).dtype))
 
 
-def store(machine: Machine, transfer: Transfer, lanes: ActiveMask) -> None:
+def store(machine: Machine, transfer: PendingCopy, lanes: ActiveMask) -> None:
     """Writes the elements of a copy for some lanes."""
     outer, machine.mask = machine.mask, lanes
     for i, part in enumerate(transfer.parts):
@@ -148,7 +148,7 @@ def commit(node: Commit) -> Closure:
     return run
 
 
-def wait(node: Wait, pending: Closure) -> Closure:
+def wait_closure(node: Wait, pending: Closure) -> Closure:
     access, place = node.access, node.place
 
     def run(machine: Machine) -> int:
@@ -171,7 +171,7 @@ def wait(node: Wait, pending: Closure) -> Closure:
     return run
 
 
-def _completing(machine: Machine, transfer: Transfer, most: Any, of_block: bool) -> Any:
+def _completing(machine: Machine, transfer: PendingCopy, most: Any, of_block: bool) -> Any:
     """The lanes whose copy a wait completes; None for all lanes of the space."""
     complete = transfer.batch < machine.transfers.batch - most
     lanes = transfer.lanes

@@ -21,16 +21,14 @@ from gemmviz.run.cpu.simt.assignments import assignment, component_type
 from gemmviz.run.cpu.simt.atomics import atomic
 from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
-from gemmviz.run.cpu.simt.loads import load
+from gemmviz.run.cpu.simt.loads import load_closure
 from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.pointers import comparison, is_not_null, same_memory
-from gemmviz.run.cpu.simt.values import Address, Closure, merged
+from gemmviz.run.cpu.simt.values import Closure, PointerClosure, merged
 from gemmviz.source.counted import known_trips
 from gemmviz.source.nodes import (
-    Address as IntegerAddress,
-)
-from gemmviz.source.nodes import (
+    Address,
     Assign,
     AtAddress,
     Atomic,
@@ -124,7 +122,7 @@ class Compiler:
             case Base() | Offset() | Reinterpret() | AtAddress():
                 return self.address(node)
             case Deref():
-                return load(node, self.address(node.pointer), self.merge_loaded(node))
+                return load_closure(node, self.address(node.pointer), self.merge_loaded(node))
             case Component(of=Read(checked=True) as of, index=component):
                 return _read_component(of, component)
             case Component(of=of, index=component):
@@ -148,17 +146,17 @@ class Compiler:
                 return self._inline(node)
             case Sequence(parts=parts):
                 return _sequence([self.value(part) for part in parts])
-            case Atomic() | IntegerAddress():
+            case Atomic() | Address():
                 return self._beyond_c(node)
         raise AssertionError(node)
 
-    def _beyond_c(self, node: Atomic | IntegerAddress) -> Closure:
+    def _beyond_c(self, node: Atomic | Address) -> Closure:
         """The value of what C has no operator for."""
         match node:
             case Atomic(target=target, args=args):
                 running = self.merge_loaded(target)
                 return atomic(node, self.address(target.pointer), [self.value(arg) for arg in args], running)
-            case IntegerAddress(pointer=pointer):
+            case Address(pointer=pointer):
                 return integer_address(node, self.address(pointer))
 
     def _constant(self, node: Const | Index | Extent) -> Any:
@@ -179,7 +177,7 @@ class Compiler:
         """A new local variable."""
         return LocalMemory(name, cells, values, level)
 
-    def address(self, node: Expr) -> Address:
+    def address(self, node: Expr) -> PointerClosure:
         """A closure of the (memory, offset) of a pointer expression, in units of the type that is pointed to."""
         match node:
             case Base(slot=slot):

@@ -19,13 +19,13 @@ from gemmviz.source.nodes import (
     Expr,
     Inline,
     Offset,
-    Program,
     Read,
     Reinterpret,
     Return,
     Select,
     Sequence,
-)  # fmt: skip
+)
+from gemmviz.source.program_parts import Program
 from gemmviz.source.types import UCHAR, PointerType, Scalar, VectorType, scalar_of
 from gemmviz.source.walk import parts
 

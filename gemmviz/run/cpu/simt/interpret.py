@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.launch.legality import evaluated, shapes_for
+from gemmviz.launch.legality import evaluated_formula, shapes_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import KernelFault, SourceError
@@ -20,7 +20,7 @@ from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.words import listed
-from gemmviz.run.cpu.simt.address_space import AddressSpace
+from gemmviz.run.cpu.simt.address_space import AddressMap
 from gemmviz.run.cpu.simt.carriers import brings_nothing, carriers
 from gemmviz.run.cpu.simt.contents import contents
 from gemmviz.run.cpu.simt.expressions import Compiler
@@ -32,7 +32,8 @@ from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler
 from gemmviz.run.cpu.simt.tags import TagMemory, TagShared, UnseenMatrix, UnseenShared, constant_tag
 from gemmviz.run.cpu.simt.values import constant
 from gemmviz.source import fold
-from gemmviz.source.nodes import FunctionParameter, Loop, Program, SharedArray, Unrolled
+from gemmviz.source.nodes import Loop, Unrolled
+from gemmviz.source.program_parts import FunctionParameter, Program, SharedArray
 from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of, size_bytes
 
 Matrices = Mapping[str, npt.NDArray[Any]]
@@ -202,7 +203,7 @@ def interpret(
             binding.setup, argument, parameter, memories, symbolic and parameter.slot not in compiler.numbers
         )
     shared = _allocate_shared(binding, machine, None if not symbolic else UnseenShared if sums_only else TagShared)
-    machine.addresses = AddressSpace(memories.values(), shared)
+    machine.addresses = AddressMap(memories.values(), shared)
     sink.started(machine)
     try:
         with np.errstate(all="ignore"):
@@ -288,4 +289,6 @@ def number_argument(setup: Setup, argument: str) -> float:
         return float(argument)
     except ValueError:
         factors = setup.problem.factors
-        return factors[argument] if argument in factors else evaluated(setup.kernel, argument, setup.sizes_and_parameters)
+        return (
+            factors[argument] if argument in factors else evaluated_formula(setup.kernel, argument, setup.sizes_and_parameters)
+        )

@@ -6,14 +6,14 @@ from typing import Any
 from gemmviz.run.cpu.simt.access_types import AccessType, access_type
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.pointers import Several, each_memory
-from gemmviz.run.cpu.simt.values import Address, Closure, Partial, merged
+from gemmviz.run.cpu.simt.values import Closure, Partial, PointerClosure, merged
 from gemmviz.source.nodes import Deref
 from gemmviz.source.types import Scalar, VectorType
 
 LoadOne = Callable[[Machine, Any, Any], Any]
 
 
-def load(node: Deref, address: Address, running: Scalar | None) -> Closure:
+def load_closure(node: Deref, address: PointerClosure, running: Scalar | None) -> Closure:
     """The closure of a read of memory. ``running``: the type of its scalars during the run."""
     place, access, kind = node.place, node.access, access_type(node.type)
     one = (_load_vector if isinstance(node.type, VectorType) else _load_scalar)(access, kind, place)
@@ -65,15 +65,15 @@ def _load_each(machine: Machine, memory: Several, offset: Any, load: LoadOne, ru
     return result
 
 
-def _load_local(address: Address, kind: AccessType, load: LoadOne, running: Scalar | None) -> Closure:
+def _load_local(address: PointerClosure, kind: AccessType, load: LoadOne, running: Scalar | None) -> Closure:
     """A closure that loads a scalar of local memory, with a fast path for an index that is one number for all lanes."""
-    dtype = kind.dtype
+    form = kind.form
 
     def loaded(machine: Machine) -> Any:
         memory, offset = address(machine)
         if memory.__class__ is Several:
             return _load_each(machine, memory, offset, load, running)
-        if offset.__class__ is int and memory.dtype is dtype and 0 <= offset < memory.size:
+        if offset.__class__ is int and memory.form is form and 0 <= offset < memory.size:
             value = memory.values[offset]
             if value is not None and value.__class__ is not Partial:
                 return value

@@ -8,18 +8,18 @@ from gemmviz.model.errors import Place
 from gemmviz.run.cpu.simt.access_types import AccessType
 from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.run.cpu.simt.values import Partial, constant, merged, read
+from gemmviz.run.cpu.simt.values import Partial, merged, read
 from gemmviz.source.types import Scalar
 
 _ElementOffset = Any
 
 
 class LocalMemory:
-    """The cells of a local variable. ``dtype``: the NumPy type of all cells, None if they differ; an access by another type
+    """The cells of a local variable. ``form``: that of all cells, None if they differ; an access by another type
     reads and writes their bytes. ``level``: depth of control flow at the declaration.
     """
 
-    __slots__ = ("cells", "dtype", "level", "name", "size", "values")
+    __slots__ = ("cells", "form", "level", "name", "size", "values")
     number = -1
     unit = 1
 
@@ -28,7 +28,7 @@ class LocalMemory:
         self.cells = cells
         self.values = values
         self.size = cells.size if cells.kind is not None else 0
-        self.dtype = None if cells.kind is None else cells.kind.dtype
+        self.form = None if cells.kind is None else cells.kind.form
         self.level = level
 
     def recorded(self, offset: _ElementOffset, kind: AccessType) -> _ElementOffset:
@@ -80,11 +80,11 @@ class LocalMemory:
 
     def _cell(self, offset: int, kind: AccessType) -> int | None:
         """The cell that an access covers exactly, None if it covers others."""
-        if kind.dtype is self.dtype:
+        if kind.form is self.form:
             return offset
         byte = offset * kind.bytes
         cell = self.cells.at(byte)
-        fits = cell is not None and self.cells.start(cell) == byte and self.cells.type(cell).dtype is kind.dtype
+        fits = cell is not None and self.cells.start(cell) == byte and self.cells.type(cell).form is kind.form
         return cell if fits else None
 
     def _element(self, machine: Machine, offset: int, kind: AccessType, place: Place) -> Any:
@@ -126,8 +126,7 @@ class LocalMemory:
             at = end
         outer = np.broadcast_shapes(*(piece.shape[:-1] for piece in pieces))
         whole = np.concatenate([np.broadcast_to(piece, (*outer, piece.shape[-1])) for piece in pieces], axis=-1)
-        value = kind.of_raw(whole)
-        return value if isinstance(value, np.ndarray) else constant(value, kind.scalar)
+        return kind.of_raw(whole)
 
     def _overwrite(self, offset: int, value: Any, kind: AccessType, mask: Any) -> None:
         """Writes the bytes of a scalar into one or several cells of another type. A cell written in part counts as written."""

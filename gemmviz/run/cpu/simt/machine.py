@@ -28,7 +28,7 @@ def step_budget(k: int) -> int:
     return 50_000 + 400 * k
 
 
-class Transfer:
+class PendingCopy:
     """An asynchronous copy under way: its number, what it writes where in which lanes (None: all), and its batch."""
 
     __slots__ = ("batch", "kind", "lanes", "memory", "number", "offset", "parts", "place")
@@ -53,10 +53,10 @@ class Transfers:
 
     def __init__(self) -> None:
         self.begun = 0
-        self.under_way: list[Transfer] = []
+        self.under_way: list[PendingCopy] = []
         self.batch: Any = 0
 
-    def begin(self, transfer: Transfer) -> None:
+    def begin(self, transfer: PendingCopy) -> None:
         self.begun += 1
         self.under_way.append(transfer)
 

@@ -16,7 +16,7 @@ from gemmviz.run.cpu.simt.access_types import AccessType
 from gemmviz.run.cpu.simt.machine import Machine
 
 ElementOffset = Any
-Shape = tuple[int, ...]
+_Shape = tuple[int, ...]
 _MOST_NAMED = 1024
 _FARTHEST = (1 << 63) - 1  # element that a fault names
 
@@ -175,7 +175,7 @@ def last_lane(value: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _joint_shape(offset: Shape, value: Shape, mask: Shape, ndim: int) -> Shape:
+def _joint_shape(offset: _Shape, value: _Shape, mask: _Shape, ndim: int) -> _Shape:
     return np.broadcast_shapes(offset, value, mask, (1,) * ndim)
 
 
@@ -195,7 +195,7 @@ class SharedMemory(Memory):
         self.written = np.zeros((1,) * blocks + (info.size,), bool)
         self.complete = False
 
-    def _allocate(self, outer: Shape) -> None:
+    def _allocate(self, outer: _Shape) -> None:
         padded = -(-self.bytes // _ALIGNMENT) * _ALIGNMENT
         self.data = np.zeros((*outer, padded // self.dtype.itemsize), self.dtype)
         self._views: dict[Any, npt.NDArray[Any]] = {}
@@ -266,7 +266,7 @@ class SharedMemory(Memory):
                 self._put(self.written, machine, offset * ratio + part, True, shape)
         self.complete = bool(self.written.all())
 
-    def _put(self, data: npt.NDArray[Any], machine: Machine, offset: ElementOffset, value: Any, shape: Shape) -> Any:
+    def _put(self, data: npt.NDArray[Any], machine: Machine, offset: ElementOffset, value: Any, shape: _Shape) -> Any:
         """Writes values into an array of (block axes, scalars); ``shape`` is that of the lanes. Returns the index of what it
         wrote, for arrays of the same shape.
         """

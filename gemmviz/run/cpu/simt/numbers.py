@@ -21,13 +21,13 @@ from gemmviz.source.nodes import (
     Index,
     Inline,
     Logic,
-    Program,
     Read,
     Return,
     Select,
     Sequence,
     Unary,
-)  # fmt: skip
+)
+from gemmviz.source.program_parts import Program
 from gemmviz.source.types import Scalar
 from gemmviz.source.walk import parts
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gemmviz.model.errors import KernelFault
 from gemmviz.run.cpu.simt.cells import cells_of
-from gemmviz.run.cpu.simt.copies import commit, copy, fence, side, wait
+from gemmviz.run.cpu.simt.copies import commit, copy, fence, side, wait_closure
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.machine import (
     BREAK,
@@ -73,7 +73,7 @@ def statement(compiler: Compiler, node: Stmt) -> Closure:
         case Commit():
             return commit(node)
         case Wait(pending=pending):
-            return wait(node, compiler.value(pending))
+            return wait_closure(node, compiler.value(pending))
         case Fence():
             return fence(node)
     raise AssertionError(node)

@@ -14,7 +14,7 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.cpu.simt.access_types import AccessType, access_type
 from gemmviz.run.cpu.simt.cells import CellTable
-from gemmviz.run.cpu.simt.contents import Contents
+from gemmviz.run.cpu.simt.contents import SlotContents
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
@@ -60,7 +60,7 @@ class SymbolicCompiler(Compiler):
     which may determine control flow.
     """
 
-    contents: Contents
+    contents: SlotContents
 
     def __init__(self, space: ThreadSpace, statement: Callable[[Compiler, Stmt], Closure]) -> None:
         super().__init__(space, statement)

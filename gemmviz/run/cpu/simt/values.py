@@ -16,7 +16,7 @@ from gemmviz.source.rounding import rounded
 from gemmviz.source.types import Scalar
 
 Closure = Callable[[Machine], Any]
-Address = Callable[[Machine], tuple[Any, Any]]
+PointerClosure = Callable[[Machine], tuple[Any, Any]]
 ArrayValue = np.ndarray
 
 

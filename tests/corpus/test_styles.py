@@ -1,0 +1,50 @@
+"""Files in many styles open as they stand, run right without hazards, and their twins compile."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.legality import setup_for
+from gemmviz.loading import headerless
+from gemmviz.loading.loader import open_kernel
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.run.cpu.executor import trace_kernel
+from tests.nvrtc import cuda_include, nvrtc
+from tests.run.test_twin_compiles import compile_twin
+
+STYLES = Path(__file__).parents[1] / "data" / "kernels" / "styles"
+GIVEN = {  # launches that name one number for several sizes
+    "pipeline_memcpy": GivenLaunch(
+        args=("C", "A", "B", "K", "N"), block=("16", "16"), grid=("N / 16", "M / 16"), column_major=frozenset()
+    )
+}
+STRUCTS = {"lambda_tile", "struct_matrix"}  # that are parameters of a kernel
+NAMES = sorted({path.stem for path in STYLES.glob("*.cu")} - STRUCTS)
+
+
+@cache
+def opened(name: str) -> KernelSpec:
+    budget, headerless._BUDGET_S = headerless._BUDGET_S, 60.0  # for a busy computer
+    try:
+        return open_kernel(str(STYLES / f"{name}.cu"), GIVEN.get(name, GivenLaunch()))
+    finally:
+        headerless._BUDGET_S = budget
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_result_is_right_without_hazards(name: str) -> None:
+    trace = trace_kernel(setup_for(opened(name))).whole
+    assert trace.check.is_checked
+    assert trace.check.compared > 0
+    assert trace.check.passed, str(trace.check)
+    assert trace.check.unwritten == 0
+    assert not ordering_of(trace).hazards
+
+
+@pytest.mark.skipif(nvrtc() is None or cuda_include() is None, reason="needs the wheels of NVRTC and of CUDA's headers")
+@pytest.mark.parametrize("name", NAMES)
+def test_the_twin_compiles(name: str) -> None:
+    assert compile_twin(setup_for(opened(name)))
