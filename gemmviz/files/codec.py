@@ -3,7 +3,6 @@
 Errors name the path to a value that doesn't fit its type.
 """
 
-import contextlib
 import json
 import re
 import tomllib
@@ -21,7 +20,6 @@ from gemmviz.model.errors import ErrorId, GemmvizError, Place, UsageError
 
 _T = TypeVar("_T")
 _LARGEST_TEXT, _MOST_DIGITS = 64 << 20, 19
-_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 @runtime_checkable
@@ -185,26 +183,6 @@ def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
         raise UsageError("there is no such file", file=str(path)) from None
     except (OSError, UnicodeDecodeError):
         raise FormatError("the file can't be read as UTF-8 text", file=str(path)) from None
-
-
-def read_foreign_text(path: Path, most_bytes: int) -> str:
-    """The text of a file of any encoding, with its line ends as LF: UTF-8, UTF-16 with a mark, GB 18030, else Latin-1, which
-    reads anything. Raises as ``read_text`` does, FormatError also for a file with NUL characters.
-    """
-    check_plain_file(path, most_bytes)
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise UsageError("there is no such file", file=str(path)) from None
-    except OSError:
-        raise FormatError("the file can't be read", file=str(path)) from None
-    encodings = ("utf-16",) if data[:2] in _UTF_16_MARKS else ("utf-8-sig", "gb18030", "latin-1")
-    for encoding in encodings:
-        with contextlib.suppress(UnicodeDecodeError):
-            text = data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
-            if "\0" not in text:
-                return text
-    raise FormatError("this is not a text file", file=str(path), remedy="choose a file of CUDA C++")
 
 
 def read_toml(path: Path, kind: type[_T]) -> _T:

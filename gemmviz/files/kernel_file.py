@@ -82,6 +82,7 @@ class _HeaderFields(Struct, forbid_unknown_fields=True):
     parameters: dict[str, Any] = {}
     require: tuple[_RuleFields, ...] = ()
     shared_bytes: _Formula = "0"
+    opts_in_to_shared: bool = False
     column_major: tuple[Any, ...] = ()
     problem: dict[str, Any] = {}
     size_macros: dict[str, str] = {}
@@ -134,6 +135,7 @@ def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
         parameters=tuple(_parameter(header, problem, name, each) for name, each in fields.parameters.items()),
         requirements=tuple(Requirement(str(each.that), str(each.otherwise)) for each in fields.require),
         shared_bytes=str(fields.shared_bytes),
+        opts_in_to_shared=fields.opts_in_to_shared,
         column_major=_column_major(header, problem, fields.column_major),
         problem=problem,
         size_macros=tuple(_size_macro(header, problem, *each) for each in fields.size_macros.items()),

@@ -1,17 +1,18 @@
 """A kernel and its launch in the host's own words, before it is known which argument is which matrix or size."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemmviz.launch.formula import evaluate
+from gemmviz.launch.restated import restated
+from gemmviz.launch.words import names_in, renamed
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER, Parameter
 from gemmviz.model.outline import ArgumentOutline, BufferOutline, KernelOutline, LaunchOutline, ParameterOutline
 
-ParameterKind = Literal["pointer", "whole", "real", "flag", "other"]
-_WORD = re.compile(r"(?<![\w.])(?!(?:if|else|and|or|not)\b)(?:[A-Za-z_]\w*|\d+)(?![\w.(])")
+ParameterKind = Literal["pointer", "whole", "real", "flag", "other", "null"]
 _RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
 _KINDS: dict[str, ParameterKind] = {
     **dict.fromkeys(("int", "unsigned", "long", "short", "size_t", "char", "ptrdiff_t"), "whole"),
@@ -24,8 +25,8 @@ _LEAST_LITERAL = 8  # a smaller number among the arguments is no size
 
 @dataclass(frozen=True, slots=True)
 class DraftParameter:
-    """A parameter of the kernel and the formula that the launch passes, "" if none is known. ``buffer``: the memory behind a
-    pointer.
+    """A parameter of the kernel and the formula that the launch passes, "" if none is known. ``kind`` "null": a pointer that is
+    passed as null; ``buffer``: the memory behind a pointer.
     """
 
     name: str
@@ -40,7 +41,8 @@ class Draft:
     """A launch in the host's words.
 
     ``sizes``: names, or numbers, of the host that stand for sizes; ``macros``: those of them that are macros, which the kernel
-    may use too; ``tiles``: tile sizes with the values that the file gives them.
+    may use too; ``tiles``: tile sizes with the values that the file gives them; ``values``: those of the sizes, where the host
+    code tells; ``allowed_shared_bytes``: dynamic shared memory that the host code asks for, "" if it doesn't.
     """
 
     entry: str
@@ -51,6 +53,8 @@ class Draft:
     sizes: tuple[str, ...]
     macros: tuple[str, ...]
     tiles: tuple[Parameter, ...]
+    values: tuple[tuple[str, int], ...] = ()
+    allowed_shared_bytes: str = ""
 
     @property
     def pointers(self) -> tuple[DraftParameter, ...]:
@@ -61,19 +65,9 @@ class Draft:
         return {tile.name: tile.default for tile in self.tiles}
 
 
-def names_in(formulas: Iterable[str]) -> list[str]:
-    """Names and whole numbers in formulas, each once, in order."""
-    return list(dict.fromkeys(word for formula in formulas for word in _WORD.findall(formula)))
-
-
-def renamed(formula: str, names: Mapping[str, str]) -> str:
-    """The formula with some of its names and numbers replaced."""
-    return _WORD.sub(lambda match: names.get(match[0], match[0]), formula)
-
-
 def draft_of(kernel: KernelOutline, launch: LaunchOutline) -> Draft:
     """The draft of a kernel and one of its launches."""
-    return _Drafting(kernel, launch).draft()
+    return _Drafting(*restated(kernel, launch)).draft()
 
 
 class _Drafting:
@@ -82,6 +76,8 @@ class _Drafting:
     def __init__(self, kernel: KernelOutline, launch: LaunchOutline) -> None:
         self.kernel, self.launch = kernel, launch
         self.macros = frozenset(each.name for each in launch.names if each.kind == "macro")
+        self.constants = frozenset(each.name for each in launch.names if each.kind == "global")
+        self.in_buffers = frozenset(names_in(each.bytes for each in launch.buffers))
         self.known = {name: int(value) for name, value in launch.values.items() if _is_whole(value)}
         self.parameters = _parameters(kernel, launch)
         whole = [each.argument for each in self.parameters if each.kind == "whole"]
@@ -95,17 +91,20 @@ class _Drafting:
         sizes = [each for each in dict.fromkeys((*self.passed, *used)) if each not in templates and self._is_size(each)]
         others = [each for each in dict.fromkeys((*templates, *used, *self.passed)) if each not in sizes]
         tiles = [each for each in others if self._is_tile(each) and (each in self.macros or each in templates)]
-        fixed = {each: str(self.known[each]) for each in others if each not in tiles and each in self.known}
+        numbers = [each for each in self.known if each not in sizes and each not in tiles]
+        fixed = {each: str(self.known[each]) for each in numbers}
         arguments = ", ".join(renamed(each, fixed) for each in launch.template_arguments)
         return Draft(
             entry=f"{self.kernel.name}<{arguments}>" if arguments else self.kernel.name,
-            parameters=tuple(replace(each, argument=renamed(each.argument, fixed)) for each in self.parameters),
+            parameters=tuple(_with_numbers(each, fixed) for each in self.parameters),
             block=tuple(renamed(each, fixed) for each in launch.block),
             grid=tuple(renamed(each, fixed) for each in launch.grid),
             shared_bytes=renamed(launch.shared_bytes, fixed),
             sizes=tuple(sizes),
             macros=tuple(each for each in sizes if each in self.macros),
             tiles=tuple(Parameter(each, self.known[each]) for each in tiles),
+            values=tuple((each, self.known[each]) for each in sizes if each in self.known),
+            allowed_shared_bytes=renamed(launch.allowed_shared_bytes, fixed),
         )
 
     def _may_be_size(self, word: str, arguments: list[str]) -> bool:
@@ -116,11 +115,15 @@ class _Drafting:
         return 0 < self.known.get(name, 0) <= LARGEST_NUMBER and name.isidentifier() and name not in _RESERVED
 
     def _is_size(self, name: str) -> bool:
-        """Whether a name stands for a size: the grid grows with it, or it is passed and the grid doesn't depend on it."""
+        """Whether a name stands for a size: it is passed, or the grid grows with it and memory or the kernel may too. A
+        constant of the file isn't one, unless it is passed: the kernel can't have another value.
+        """
         growth = self._growth(name)
         if growth < 0 or (name in names_in(self.launch.block) and growth == 0 and name not in self.passed):
             return False
-        return growth > 0 or name in self.passed or name not in self.known
+        if name in self.passed or name not in self.known:
+            return True
+        return growth > 0 and (name in self.macros or name in self.in_buffers) and name not in self.constants
 
     def _growth(self, name: str) -> int:
         """1 if the grid has more blocks for a larger ``name``, -1 if fewer, 0 if as many."""
@@ -147,7 +150,14 @@ def shape_formula(pointer: DraftParameter, draft: Draft) -> str:
     if buffer is None or not buffer.bytes or not buffer.element_bytes:
         return ""
     names = [each for each in names_in([buffer.bytes]) if not each.isdecimal()]
-    return f"({buffer.bytes}) / {buffer.element_bytes}" if names and known.issuperset(names) else ""
+    return f"({buffer.bytes}) / {buffer.element_bytes}" if known.issuperset(names) else ""
+
+
+def _with_numbers(parameter: DraftParameter, fixed: Mapping[str, str]) -> DraftParameter:
+    """A parameter whose formulas have numbers in place of names with known values."""
+    buffer = parameter.buffer
+    buffer = None if buffer is None else replace(buffer, bytes=renamed(buffer.bytes, fixed))
+    return replace(parameter, argument=renamed(parameter.argument, fixed), buffer=buffer)
 
 
 def _is_whole(value: float) -> bool:
@@ -164,6 +174,8 @@ def _parameter(
     parameter: ParameterOutline, argument: ArgumentOutline | None, buffers: Mapping[str, BufferOutline]
 ) -> DraftParameter:
     if parameter.is_pointer:
+        if argument is not None and argument.kind == "pointer" and not argument.buffer:
+            return DraftParameter(parameter.name, "null", parameter.is_const)
         buffer = None if argument is None else buffers.get(argument.buffer, BufferOutline(argument.buffer))
         return DraftParameter(parameter.name, "pointer", parameter.is_const, buffer=buffer)
     formula = "" if argument is None or argument.kind != "value" else argument.formula

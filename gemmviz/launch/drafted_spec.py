@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from gemmviz.launch.draft import Draft, DraftParameter, renamed
-from gemmviz.launch.roles import Roles
-from gemmviz.model.kernel import KernelSpec, ProjectFile, Requirement
+from gemmviz.launch.draft import Draft, DraftParameter
+from gemmviz.launch.roles import FILTER_WIDTH, Roles
+from gemmviz.launch.text_sizes import text_sizes
+from gemmviz.launch.words import renamed
+from gemmviz.model.kernel import NULL_POINTER, KernelSpec, ProjectFile, Requirement
 from gemmviz.model.problem import Problem
+from gemmviz.model.problems.catalog import PROBLEM_KINDS, REDUCTION
 
+_WIDEST = 15  # of a filter in a first picture
 _FLAGS = {"true": "1", "false": "0"}
 
 
@@ -28,6 +33,11 @@ def spec_of(
 ) -> KernelSpec:
     """The spec of a draft with these roles. The formulas of the host are those of M, N, K and the parameters."""
     names = dict(zip(draft.sizes, roles.sizes, strict=True))
+    given = {size for name, size in names.items() if name not in draft.macros}
+    own = [
+        each for each in text_sizes(source.text)
+        if each.size in problem.sizes and each.size not in given and (FILTER_WIDTH not in given or each.size != "radius")
+    ]  # fmt: skip
     arrays = iter(roles.arrays)
     reals = iter(roles.reals)
     return KernelSpec(
@@ -41,11 +51,18 @@ def spec_of(
         block=tuple(renamed(each, names) for each in draft.block),
         grid=tuple(renamed(each, names) for each in draft.grid),
         parameters=draft.tiles,
-        requirements=tuple(_tied(size, roles) for size in roles.ties),
+        requirements=(*(_tied(size, roles) for size in roles.ties), *(each.rule for each in own if not each.follows)),
         shared_bytes=renamed(draft.shared_bytes, names),
+        opts_in_to_shared=bool(draft.allowed_shared_bytes),
         column_major=column_major,
         problem=problem,
-        size_macros=tuple((name, names[name]) for name in draft.macros),
+        size_macros=(
+            *((name, names[name]) for name in draft.macros if names[name] in problem.sizes),
+            *(
+                (each.name, each.size) for each in own
+                if each.follows and each.name not in (*draft.tile_values, *draft.macros)
+            ),
+        ),
         parameter_names=tuple(each.name for each in draft.parameters),
         own_name=source.own_name,
         project=source.project,
@@ -53,10 +70,39 @@ def spec_of(
     )  # fmt: skip
 
 
+def problems_of(source: KernelText, draft: Draft, roles: Roles) -> list[Problem]:
+    """Problems that the roles may mean: of a reduction also one with a sum for each block."""
+    problem = problem_of(source, draft, roles)
+    if roles.kind != REDUCTION or not draft.grid:
+        return [problem]
+    names = dict(zip(draft.sizes, roles.sizes, strict=True))
+    blocks = " * ".join(f"({renamed(each, names)})" for each in draft.grid if each != "1")
+    if not blocks:
+        return [problem]
+    return [Problem.of_flat({**problem.to_flat(), "arrays": {"out": [blocks]}}), problem]
+
+
+def problem_of(source: KernelText, draft: Draft, roles: Roles) -> Problem:
+    """The problem of the roles: with the sizes that the text or the host code fixes, and the kind's own for all others."""
+    numbers: dict[str, Any] = {}
+    kind = PROBLEM_KINDS[roles.kind]
+    names = {size.name for size in kind.sizes}
+    values = dict(draft.values)
+    for name, size in zip(draft.sizes, roles.sizes, strict=True):
+        if size == FILTER_WIDTH and values.get(name, 0) % 2 and 1 < values[name] <= _WIDEST:
+            numbers["radius"] = values[name] // 2
+        elif size in ("radius", "batch"):
+            numbers[size] = max(1, min(values.get(name, 2), _WIDEST)) if size == "radius" else 2
+    numbers |= {each.size: each.value for each in text_sizes(source.text) if each.size not in roles.size_names}
+    return Problem(kind=roles.kind, **{name: number for name, number in numbers.items() if name in names})
+
+
 def _argument(parameter: DraftParameter, names: Mapping[str, str], arrays: Iterator[str], reals: Iterator[float]) -> str:
     match parameter.kind:
         case "pointer":
             return next(arrays)
+        case "null":
+            return NULL_POINTER
         case "real":
             return f"{next(reals):g}"
     return _FLAGS.get(parameter.argument, renamed(parameter.argument, names))

@@ -10,6 +10,8 @@ from gemmviz.model.problem import Problem
 
 _MOST, _MOST_WHOLE, _USUAL, _LARGE_TILE = 4096, 128, 8, 32
 _MOST_STEPS = 1 << 22  # of the threads of a run that tries roles, all sizes multiplied
+_VECTOR = 64  # elements of a vector that the grid doesn't cut
+_LEAST = 2  # a matrix with one row or column looks like a vector
 _APART = (2, 1, 3)  # tiles along the first, second, third size, so that all sizes differ
 _SHIFTED = (1, 2, 2)
 _MANY = (8, 4, 2)
@@ -29,8 +31,10 @@ def _units_of(kernel: KernelSpec) -> _Sizes:
     }
 
 
-def trial_problems(kernel: KernelSpec) -> Iterator[Problem]:
-    """Problems to try roles at, small ones first, with sizes that differ where the launch allows."""
+def trial_problems(kernel: KernelSpec, own: Mapping[str, int]) -> Iterator[Problem]:
+    """Problems to try roles at, small ones first, with sizes that differ where the launch allows. ``own``: sizes in the host
+    code, which are tried too.
+    """
     units = {name: unit or _USUAL for name, unit in _units_of(kernel).items()}
     whole = math.lcm(*(each for each in units.values() if each <= _MOST_WHOLE))
     wholes = dict.fromkeys(units, whole)
@@ -39,6 +43,7 @@ def trial_problems(kernel: KernelSpec) -> Iterator[Problem]:
         _scaled(units, _APART),
         _scaled({name: math.lcm(unit, whole) if name == "K" else unit for name, unit in units.items()}, _SHIFTED),
         _scaled(wholes, _APART),
+        {**units, **own},
         _scaled(units, _MANY),
         *(dict.fromkeys(units, side) for side in (whole, 2 * whole, 64)),
     ):
@@ -53,12 +58,15 @@ def first_problem(kernel: KernelSpec) -> Problem:
     own problem is one that suits it.
     """
     units = _units_of(kernel)
-    return _problem(kernel, {name: _first(unit, kernel.problem.sizes[name]) for name, unit in units.items()}) or kernel.problem
+    vectors = [size.name for size in kernel.problem.kind.sizes if size.dimension > 1]
+    sizes = {name: _first(unit, _VECTOR if name in vectors else kernel.problem.sizes[name]) for name, unit in units.items()}
+    return _problem(kernel, sizes) or kernel.problem
 
 
 def _first(unit: int, tried: int) -> int:
+    """The first extent along a size: of tiles of ``unit`` elements, or else at most what was ``tried``."""
     if unit <= 1:
-        return min(tried, _USUAL)
+        return tried if tried == _VECTOR else _USUAL
     return 2 * unit if unit <= _LARGE_TILE else unit
 
 
@@ -67,7 +75,7 @@ def _scaled(units: Mapping[str, int], factors: tuple[int, ...]) -> _Sizes:
     sizes: _Sizes = {}
     for (name, unit), factor in zip(units.items(), (*factors, *(1 for _ in units)), strict=False):
         size = factor * unit
-        while size in sizes.values():
+        while size in sizes.values() or size < _LEAST:
             size += unit
         sizes[name] = size
     return sizes
@@ -80,6 +88,8 @@ def _problem(kernel: KernelSpec, sizes: _Sizes) -> Problem | None:
         for size, other in ties:
             if size in sizes and other in sizes:
                 sizes = {**sizes, size: max(sizes[size], sizes[other]), other: max(sizes[size], sizes[other])}
+    if any(size < _LEAST for name, size in sizes.items() if name not in _OWN_SIZES):
+        return None
     try:
         return Problem.of_flat({**kernel.problem.to_flat(), **sizes})
     except SettingError:

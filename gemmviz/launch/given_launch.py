@@ -30,6 +30,11 @@ class GivenLaunch:
     def __bool__(self) -> bool:
         return self != GivenLaunch()
 
+    @property
+    def describes(self) -> bool:
+        """Whether any part of the launch is given, besides which kernel it is of."""
+        return replace(self, entry="") != GivenLaunch()
+
     def arguments(self, names: tuple[str, ...]) -> dict[str, str]:
         """The given formulas by the names of the kernel's parameters. Raises UsageError for too many or unknown ones."""
         pairs = [_NAMED.fullmatch(each) for each in self.args]
@@ -62,7 +67,7 @@ class GivenLaunch:
             grid=self.grid or kernel.grid,
             shared_bytes=self.shared_bytes or kernel.shared_bytes,
             column_major=kernel.column_major if self.column_major is None else self.column_major,
-            launch_from="given",
+            launch_from="given" if self.describes else kernel.launch_from,
         )
 
 

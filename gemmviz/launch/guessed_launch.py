@@ -1,9 +1,11 @@
 """Launches to try for a kernel whose launch stands nowhere."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.tilings import tiled_launches
 from gemmviz.model.outline import ArgumentOutline, BufferOutline, HostName, KernelOutline, LaunchOutline
 
 _TILE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?(\d+)\)?[ \t]*(?://.*|/\*.*)?$", re.MULTILINE)
@@ -12,13 +14,16 @@ _USUAL_TILES, _USUAL_THREADS = ("16", "32"), ("256", "128", "1024")
 _LEAST_TILE, _MOST_TILE, _MOST_THREADS = 2, 32, 1024
 
 
-def launch_by_names(kernel: KernelOutline) -> LaunchOutline:
-    """A launch that passes each parameter under its own name, and leaves grid and block open."""
+def launch_by_names(kernel: KernelOutline, tiles: Mapping[str, int]) -> LaunchOutline:
+    """A launch that passes each parameter under its own name, and leaves grid and block open. ``tiles``: values of template
+    parameters.
+    """
     values = [each for each in kernel.parameters if not each.is_pointer]
     return LaunchOutline(
         kernel=kernel.name,
         template_arguments=tuple(
-            each.default or ("float" if each.kind == "type" else _USUAL_TILES[0]) for each in kernel.template_parameters
+            each.name if each.name in tiles else each.default or ("float" if each.kind == "type" else _USUAL_TILES[0])
+            for each in kernel.template_parameters
         ),
         arguments=tuple(
             ArgumentOutline(each.name, "pointer", "0", each.name) if each.is_pointer
@@ -26,15 +31,47 @@ def launch_by_names(kernel: KernelOutline) -> LaunchOutline:
             for each in kernel.parameters
         ),
         grid=(), block=(), shared_bytes="0", file=kernel.file, place=kernel.place,
-        names=tuple(HostName(each.name, "parameter") for each in values),
+        names=(
+            *(HostName(each.name, "parameter") for each in values),
+            *(HostName(name, "template", value) for name, value in tiles.items()),
+        ),
         buffers=tuple(BufferOutline(each.name) for each in kernel.parameters if each.is_pointer),
     )  # fmt: skip
 
 
-def guesses(text: str, sizes: tuple[str, ...]) -> Iterator[GivenLaunch]:
-    """Grids and blocks to try, likely ones first. ``sizes``: names of the problem's sizes."""
+def completed(launch: LaunchOutline, kernel: KernelOutline, tiles: Mapping[str, int]) -> LaunchOutline:
+    """A launch whose arguments that can't be read are replaced by the parameters' own names."""
+    named = launch_by_names(kernel, tiles)
+    unread = [each for each in launch.unread if each.part.startswith("argument")]
+    if not unread and len(launch.arguments) == len(kernel.parameters):
+        return launch
+    taken = {each.name for each in launch.names}
+    given = (*launch.arguments, *named.arguments[len(launch.arguments) :])
+    return replace(
+        named,
+        template_arguments=launch.template_arguments or named.template_arguments,
+        arguments=tuple(own if each.kind == "unread" else each for each, own in zip(given, named.arguments, strict=False)),
+        grid=launch.grid,
+        block=launch.block,
+        shared_bytes=launch.shared_bytes or "0",
+        names=(*launch.names, *(each for each in named.names if each.name not in taken)),
+        buffers=(*launch.buffers, *named.buffers),
+    )
+
+
+def guesses(text: str, tiles: Mapping[str, int], sizes: tuple[str, ...]) -> Iterator[GivenLaunch]:
+    """Grids and blocks to try, likely ones first. ``tiles``: values of template parameters; ``sizes``: names of the problem's
+    sizes.
+    """
     rows, columns = (sizes[0], sizes[1]) if len(sizes) > 1 else (sizes[0], sizes[0])
     if len(sizes) > 1:
+        yield from tiled_launches(text, tiles, rows, columns)
+        squares = tuple(tiles) if len(tiles) == 1 else ()
+        for tile in squares:
+            yield _tiled(tile, columns, rows)
+            yield _tiled(tile, rows, columns)
+            yield GivenLaunch(block=(f"{tile} * {tile}",), grid=_tiled(tile, rows, columns).grid)
+            yield GivenLaunch(block=(f"{tile} * {tile}",), grid=_tiled(tile, columns, rows).grid)
         for tile in dict.fromkeys((*_tiles(text), *_USUAL_TILES)):
             yield _tiled(tile, columns, rows)
             yield _tiled(tile, rows, columns)

@@ -9,6 +9,7 @@ from gemmviz.model.kernel import KernelSpec
 
 _TIMES = " × "
 _ONES = {"1"}
+_CALL = re.compile(r"\w+\([^()]*\)")
 _ROUNDED_UP = re.compile(r"\(+(\w+) \+ \(?(\w+)\)? - 1\)+ / (\w+)\)*")
 
 
@@ -18,7 +19,7 @@ def launch_line(kernel: KernelSpec) -> str:
     others = [f"{name} is {argument}" for name, argument in pairs if name != argument]
     same = [name for name, argument in pairs if name == argument]
     arguments = ", ".join((*others, *([f"{', '.join(same)} as named"] if same else ())))
-    block, grid = (_TIMES.join(_trimmed(each)) for each in (kernel.block, kernel.grid))
+    block, grid = (_product(_trimmed(each)) for each in (kernel.block, kernel.grid))
     parts = [arguments or "no arguments", f"{block} threads{_values(kernel)}", f"grid {grid}"]
     if kernel.shared_bytes not in ("", "0"):
         parts.append(f"{kernel.shared_bytes} bytes of shared memory")
@@ -54,6 +55,8 @@ def header_text(kernel: KernelSpec) -> str:
     }
     if kernel.shared_bytes not in ("", "0"):
         plain["shared_bytes"] = kernel.shared_bytes
+    if kernel.opts_in_to_shared:
+        plain["opts_in_to_shared"] = True
     if kernel.column_major:
         plain["column_major"] = sorted(kernel.column_major)
     plain["problem"] = kernel.problem.to_flat()
@@ -72,6 +75,8 @@ def _toml(value: object) -> str:
     match value:
         case str():
             return json.dumps(value, ensure_ascii=False)
+        case bool():
+            return str(value).lower()
         case list():
             return f"[{', '.join(map(_toml, value))}]"
         case dict():
@@ -88,6 +93,12 @@ def _trimmed(extents: tuple[str, ...]) -> tuple[str, ...]:
     """The extents along x, y and z without the ones at the end, in plain formulas."""
     count = max((axis for axis, extent in enumerate(extents, 1) if extent not in _ONES), default=1)
     return tuple(map(_bare, extents[:count]))
+
+
+def _product(extents: tuple[str, ...]) -> str:
+    """Extents with times signs between them, in brackets if they are fractions or the like."""
+    several = len(extents) > 1
+    return _TIMES.join(f"({each})" if several and " " in each and not _CALL.fullmatch(each) else each for each in extents)
 
 
 def _bare(formula: str) -> str:

@@ -166,13 +166,18 @@ def _device_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit |
     if launch.threads_per_block > device.max_threads_per_block:
         sentence = f"the block would have {launch.threads_per_block} threads; {device.name} allows at most "
         return BrokenLimit("block-threads", sentence + str(device.max_threads_per_block), (*of_block, "device"))
-    if launch.shared_bytes > device.shared_per_block:
-        sentence = (
-            f"the block would use {launch.shared_bytes} bytes of shared memory; "
-            f"{device.name} allows at most {device.shared_per_block}"
-        )
+    if launch.shared_bytes > device.shared_limit(setup.kernel.opts_in_to_shared):
+        allowed = shared_limit_text(setup.kernel, device)
+        sentence = f"the block would use {launch.shared_bytes} bytes of shared memory; {allowed}"
         return BrokenLimit("shared-memory", sentence, (*_named(setup, setup.kernel.shared_bytes), "device"))
     return None
+
+
+def shared_limit_text(kernel: KernelSpec, device: Device) -> str:
+    """How much shared memory a block of the kernel may have, and how it may have more."""
+    limit, most = (device.shared_limit(opts_in) for opts_in in (kernel.opts_in_to_shared, True))
+    more = "" if limit == most else f", and {most} of dynamic shared memory if the host code calls cudaFuncSetAttribute"
+    return f"{device.name} allows at most {limit}{more}"
 
 
 def _register_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:

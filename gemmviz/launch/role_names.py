@@ -19,16 +19,21 @@ ARRAY_NAMES = {
     "x": "x v vec vector b in2 input2 xd",
     "y": _RESULTS,
 }
-_ROWS = "m rows row height h numrows numcrows numarows rowsa arows rowa ra ha heighta hc rowsc crows mm dimm am cm ny"
-_COLUMNS = "n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc colsc nn dimn bn cn nx"
+_ROWS = "m rows row height h numrows numcrows numarows rowsa arows rowa ra ha heighta hc rowsc crows mm dimm am cm ny heightc"
+_COLUMNS = (
+    "n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc "
+    "colsc nn dimn bn cn nx widthc outfeatures"
+)
 SIZE_NAMES = {
     "M": _ROWS,
     "N": _COLUMNS,
-    "K": "k inner common depth numacolumns numbrows numacols colsa acols cola ca wa widtha rowsb brows rowb hb kk dimk ak bk",
+    "K": "k inner common depth numacolumns numbrows numacols colsa acols cola ca wa widtha "
+    "rowsb brows rowb hb kk dimk ak bk heightb infeatures",
     "rows": _ROWS,
     "columns": _COLUMNS,
-    "n": "n size length len count num numelements elements total",
+    "n": "n size width length len count num numelements elements total",
     "radius": "radius r halo maskradius filterradius",
+    "batch": "batch batchsize batchcount numbatches batches nbatch bs",
     "bins": "bins numbins nbins buckets",
 }
 LEADING = {"lda": ("K", "M"), "ldb": ("N", "K"), "ldc": ("N", "M")}  # stored by rows, by columns
@@ -45,7 +50,7 @@ KIND_WORDS = {
     "convolution": "conv",
     "convolution_1d": "conv",
     "softmax": "softmax",
-    "multiply": "mul gemm matmul mm dot",
+    "multiply": "mul gemm matmul mm",
 }
 
 

@@ -7,10 +7,16 @@ from dataclasses import dataclass
 
 from gemmviz.launch.draft import Draft, DraftParameter
 from gemmviz.launch.role_names import ARRAY_NAMES, LEADING, SIZE_NAMES, bare_name
+from gemmviz.launch.text_sizes import size_of_width
 from gemmviz.model.problem_kind import ProblemKind
 
+_MANY, _LIKELY = 6, 2  # more sizes than this have only the likeliest roles
 _UNLIKELY, _SPOKEN_AGAINST = 2, 6
 _MOST_CANDIDATES = 4000
+_STRIDES = ("stride", "ld", "pitch", "leading")
+_ADDED = ("c", "cin", "csrc", "source", "src", "residual", "res", "z", "add", "addend", "acc", "d")
+_OWN = ("radius", "bins", "batch")  # sizes that no launch ties to others
+FILTER_WIDTH = "(2 * radius + 1)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +32,45 @@ class Roles:
     reals: tuple[float, ...] = ()
     ties: tuple[str, ...] = ()
 
+    @property
+    def size_names(self) -> frozenset[str]:
+        """Sizes that some argument gives, by itself or in a formula."""
+        return frozenset(re.findall(r"[A-Za-z_]\w*", " ".join(self.sizes)))
+
 
 def candidates(draft: Draft, kind: ProblemKind) -> Iterator[Roles]:
     """Roles for the arguments of a draft in a problem of this kind, likeliest first; none if the kind has other arrays."""
-    if len(draft.pointers) != len(kind.arrays):
+    if not fits(draft, kind):
         return
-    needed = [size.name for size in kind.sizes if not size.is_optional]
+    needed = [size.name for size in kind.sizes if not size.is_optional or _counts(draft, size.name)]
     ranked: list[tuple[float, int, Roles]] = []
     products = itertools.product(_orders(draft, kind), _size_choices(draft, kind, needed), _real_values(draft))
     for number, ((a, arrays), (b, sizes), (c, reals)) in enumerate(itertools.islice(products, _MOST_CANDIDATES)):
-        ties = tuple(each for each in needed if each not in sizes and each not in ("radius", "bins")) if sizes else ()
+        ties = tuple(each for each in needed if each not in (*sizes, *_OWN)) if sizes else ()
         ranked.append((a + b + c, number, Roles(kind.name, arrays, sizes, reals, ties)))
     yield from (roles for _, _, roles in sorted(ranked, key=lambda each: each[:2]))
 
 
+def fits(draft: Draft, kind: ProblemKind) -> bool:
+    """Whether a draft has as many pointers as a kind has arrays, or one more in a multiplication that adds what it reads."""
+    more = len(draft.pointers) - len(kind.arrays)
+    return more == 0 or (more == 1 and kind.name == "multiply" and any(map(_may_be_added, draft.pointers)))
+
+
+def _may_be_added(pointer: DraftParameter) -> bool:
+    """Whether a pointer may be to a matrix that is added to the product, as C in D = A B + C."""
+    return pointer.is_const and bare_name(pointer.name) in _ADDED
+
+
 def _orders(draft: Draft, kind: ProblemKind) -> list[tuple[float, tuple[str, ...]]]:
-    """The arrays of the pointers, in order."""
+    """The arrays of the pointers, in order. One pointer more, to what is read only, gets the output, as C in D = A B + C."""
     names = [array.name for array in kind.arrays]
-    orders = [(_cost_of_order(draft, kind, order), order) for order in itertools.permutations(names)]
+    every = [order for order in itertools.permutations(names)]
+    if len(draft.pointers) > len(names):
+        extra = [place for place, each in enumerate(draft.pointers) if _may_be_added(each)]
+        outputs = [array.name for array in kind.arrays if array.is_output]
+        every = [(*order[:place], outputs[0], *order[place:]) for place in extra for order in every]
+    orders = [(_cost_of_order(draft, kind, order), order) for order in every]
     return sorted(orders, key=lambda each: each[0])
 
 
@@ -71,37 +98,65 @@ def _cost_of_copies(pointer: DraftParameter, is_output: bool) -> float:
 
 def _size_choices(draft: Draft, kind: ProblemKind, needed: list[str]) -> list[tuple[float, tuple[str, ...]]]:
     """The size that each of the draft's sizes may stand for."""
+    known_as = [_names_of(draft, size) for size in draft.sizes]
     if len(draft.sizes) == 1:  # it stands for all sizes
         return [(0.0, (next((each for each in needed if each in "Nn"), needed[0]),))]
-    known_as = [_names_of(draft, size) for size in draft.sizes]
     distinct = min(len(draft.sizes), len(needed))
     choices = []
-    for sizes in itertools.islice(itertools.product(needed, repeat=len(draft.sizes)), _MOST_CANDIDATES):
+    options = [_options(draft, size, names, needed) for size, names in zip(draft.sizes, known_as, strict=True)]
+    for sizes in itertools.islice(itertools.product(*options), _MOST_CANDIDATES):
         if len(set(sizes)) == distinct or len(draft.sizes) > len(needed):
             choices.append((_cost_of_sizes(known_as, sizes, needed), sizes))
     return sorted(choices, key=lambda each: each[0])
 
 
+def _options(draft: Draft, size: str, names: list[str], needed: list[str]) -> list[str]:
+    """What one of the sizes may stand for: all sizes of the problem, or what its names suggest if there are many of them."""
+    if "radius" in needed and (size not in draft.macros or size_of_width(size)):
+        needed = [*needed, FILTER_WIDTH]
+    if len(draft.sizes) <= _MANY:
+        return needed
+    return sorted(needed, key=lambda each: _cost_of_size(names, each))[:_LIKELY]
+
+
+def _counts(draft: Draft, size: str) -> bool:
+    """Whether a name of the draft is that of an optional size."""
+    return any(name in SIZE_NAMES.get(size, "").split() for each in draft.sizes for name in _names_of(draft, each))
+
+
 def _names_of(draft: Draft, size: str) -> list[str]:
     """The names that a size of the host has: those of the parameters that it is passed to, and its own."""
     passed = [each.name for each in draft.parameters if each.argument == size]
-    return [each.lower().replace("_", "") for each in (*passed, size)]
+    return [name.lower().replace("_", "") for each in (*passed, size) for name in _of_member(each)]
+
+
+def _of_member(name: str) -> list[str]:
+    """The names of a size; of one that belongs to a matrix, "widthA" and "ldA" for "A.width" and "A.stride"."""
+    owner, dot, member = name.rpartition(".")
+    owner = bare_name(owner)
+    known = owner in ("a", "b", "c")
+    if not dot or not known:
+        return [member]
+    return [f"ld{owner}" if member.lower() in _STRIDES else f"{member}{owner}"]
 
 
 def _cost_of_sizes(known_as: list[list[str]], sizes: tuple[str, ...], usual: list[str]) -> float:
-    cost = 0.1 * sum(usual.index(a) > usual.index(b) for a, b in itertools.combinations(sizes, 2))
+    places = [usual.index(each) for each in sizes if each in usual]
+    cost = 0.1 * sum(a > b for a, b in itertools.combinations(places, 2))
     cost += sum(_cost_of_size(names, size) for names, size in zip(known_as, sizes, strict=True))
     return cost + 3 * (min(len(sizes), len(usual)) - len(set(sizes)))
 
 
 def _cost_of_size(names: list[str], size: str) -> float:
     for name in names:
+        if size_of_width(name) or size == FILTER_WIDTH:
+            return 0.0 if size_of_width(name) and size == FILTER_WIDTH else _UNLIKELY
         leading = LEADING.get(name)
         if leading is not None:
             return 0.0 if size == leading[0] else 1.0 if size == leading[1] else _SPOKEN_AGAINST
         named = [each for each, known in SIZE_NAMES.items() if name in known.split()]
         if named:
-            return 0.0 if size in named else _UNLIKELY
+            return 0.0 if size in named else _SPOKEN_AGAINST if size in _OWN else _UNLIKELY
     return 1.0
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from gemmviz.launch.draft import Draft, draft_of
 from gemmviz.launch.drafted_spec import KernelText
 from gemmviz.launch.given_launch import GivenLaunch
-from gemmviz.launch.guessed_launch import guesses, launch_by_names
+from gemmviz.launch.guessed_launch import completed, guesses, launch_by_names
 from gemmviz.launch.launch_form import LaunchForm, form_of_draft
+from gemmviz.launch.legal_block import with_legal_block
+from gemmviz.launch.tilings import tilings
 from gemmviz.loading.outlines import launches_elsewhere, outline_of
 from gemmviz.loading.project import Project
 from gemmviz.loading.remembered import Remembered
@@ -19,6 +21,7 @@ from gemmviz.model.outline import FileOutline, KernelOutline
 from gemmviz.run.trying import find_roles, is_right, kinds_of, likeliest, read_text_of, unchecked
 
 _BUDGET_S, _AGAIN_S = 4.0, 1.0
+_RUNS_OF_A_GUESS = 12  # with the likeliest roles, before the next launch is guessed
 _FLAGS = "describe it with --entry, --args, --block, --grid and --shared"
 
 
@@ -80,6 +83,11 @@ def _by_launch(kernels: list[KernelOutline], outline: FileOutline) -> list[Kerne
     return sorted(kernels, key=lambda each: launched.index(each.name) if each.name in launched else len(launched))
 
 
+def _is_plain(spec: KernelSpec, draft: Draft) -> bool:
+    """Whether a spec multiplies, and has a pointer for each matrix."""
+    return spec.problem.is_multiply and len(draft.pointers) == len(spec.problem.arrays)
+
+
 class _Search:
     """Tries the launches of some kernels until a result is right."""
 
@@ -134,15 +142,19 @@ class _Search:
         launches = outline.launches_of(kernel.name) or launches_elsewhere(self.project, kernel, cancelled=self.cancelled)
         read = [launch for launch in launches if launch.is_read]
         for launch in read:
-            yield _Attempt(draft_of(kernel, launch), self.given)
+            draft = draft_of(kernel, completed(launch, kernel, {}))
+            legal = with_legal_block(draft)
+            yield _Attempt(legal, self.given, is_guess=legal is not draft)
         if read:
             return
-        draft = draft_of(kernel, launches[0] if launches else launch_by_names(kernel))
-        kinds = kinds_of(draft)[:1]
-        if is_given or not kinds:
-            yield _Attempt(draft, self.given, is_guess=not is_given)
-        for kind in () if is_given else kinds:
-            for guess in guesses(self.source.text, tuple(size.name for size in kind.sizes if not size.is_optional)):
+        for tiles in tilings(kernel):
+            draft = draft_of(kernel, completed(launches[0], kernel, tiles) if launches else launch_by_names(kernel, tiles))
+            kinds = kinds_of(draft)[:1]
+            if is_given or not kinds:
+                yield _Attempt(draft, self.given, is_guess=not is_given)
+                return
+            sizes = tuple(size.name for size in kinds[0].sizes if not size.is_optional)
+            for guess in guesses(self.source.text, tiles, sizes):
                 block, grid = self.given.block or guess.block, self.given.grid or guess.grid
                 yield _Attempt(draft, replace(self.given, block=block, grid=grid), is_guess=True)
 
@@ -156,15 +168,16 @@ class _Search:
         likely = self.remembered.roles(self.source, attempt.draft)
         try:
             found = find_roles(
-                self.source, attempt.draft, given=attempt.given, likely=likely, budget_s=left_s, cancelled=self.cancelled
-            )
+                self.source, attempt.draft, given=attempt.given, likely=likely, budget_s=left_s,
+                most_runs=_RUNS_OF_A_GUESS if attempt.is_guess else None, cancelled=self.cancelled,
+            )  # fmt: skip
         except SourceError as error:
             self.refusals[kernel] = error
             return None
         if found is None:
             return None
         self.remembered.add(self.source, attempt.draft, found.roles)
-        origin: LaunchOrigin = "given" if self.given else "guessed" if attempt.is_guess else "read"
+        origin: LaunchOrigin = "given" if self.given.describes else "guessed" if attempt.is_guess else "read"
         return replace(found.spec, launch_from=origin)
 
     def _likeliest(self, kernel: KernelOutline) -> KernelSpec | None:
@@ -173,11 +186,13 @@ class _Search:
         if attempt is None or kernel.name in self.refusals:
             return None
         try:
-            spec = likeliest(self.source, attempt.draft, attempt.given) or unchecked(self.source, attempt.draft, attempt.given)
+            spec = likeliest(self.source, attempt.draft, attempt.given)
+            if spec is None or not (_is_plain(spec, attempt.draft) or attempt.given.kind):  # what only a name says may be wrong
+                spec = unchecked(self.source, attempt.draft, attempt.given) or spec
         except SourceError as error:
             self.refusals[kernel.name] = error
             return None
-        return None if spec is None else replace(spec, launch_from="given" if self.given else "unsure")
+        return None if spec is None else replace(spec, launch_from="given" if self.given.describes else "unsure")
 
     def _check_readable(self) -> None:
         """Raises SourceError if the kernel can't be read, which matters more than that its launch is unknown."""

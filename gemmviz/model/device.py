@@ -152,6 +152,10 @@ class Device:
         memory = MemoryLevel("global memory", self.memory_bytes, bandwidth_gb_s=self.bandwidth_gb_s)
         return shared, *self.caches, *last, memory
 
+    def shared_limit(self, opts_in: bool) -> int:
+        """Bytes of shared memory that a block may have: more if the host code asks for it with cudaFuncSetAttribute."""
+        return max(self.shared_per_block, self.shared_per_sm - self.shared_reserved_per_block if opts_in else 0)
+
     @property
     def words(self) -> dict[str, str]:
         """The vendor's terms for an SM, a core, a warp, a block and shared memory, by CUDA's."""

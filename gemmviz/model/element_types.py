@@ -35,6 +35,25 @@ def _to_bfloat16(values: "npt.NDArray[Any]") -> "npt.NDArray[Any]":
     return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceSpelling:
+    """Spellings in CUDA C that mean the same on every platform.
+
+    ``vector``: the name of a vector without its count. ``pair`` and ``pair_maker``: the vector of two and the function that
+    makes it, for types with no others. ``suffix``: that of a literal. ``from_bits``: the value with bits {:x}. ``least``:
+    the least value, where "-" and a literal don't give it. ``header``: CUDA's own that declares the type.
+    """
+
+    type: str
+    vector: str = ""
+    pair: str = ""
+    pair_maker: str = ""
+    suffix: str = ""
+    from_bits: str = ""
+    least: str = ""
+    header: str = ""
+
+
 @dataclass(frozen=True)
 class ElementType:
     """One row of the table.
@@ -69,6 +88,11 @@ class ElementType:
         return int(bits or 8) // 8
 
     @property
+    def device(self) -> DeviceSpelling:
+        """Its spellings in generated CUDA C. Raises KeyError for a type without arithmetic there."""
+        return _DEVICE[self.name]
+
+    @property
     def is_float(self) -> bool:
         return self.kind == "f"
 
@@ -92,6 +116,26 @@ class ElementType:
         return str(int(value))
 
 
+_DEVICE = {
+    "float64": DeviceSpelling("double", "double", from_bits="__longlong_as_double(0x{:x}ll)"),
+    "float32": DeviceSpelling("float", "float", suffix="f", from_bits="__int_as_float(0x{:x})"),
+    "float16": DeviceSpelling(
+        "__half", "", "__half2", "__halves2half2", from_bits="__ushort_as_half(0x{:x})", header="cuda_fp16.h"
+    ),
+    "bfloat16": DeviceSpelling(
+        "__nv_bfloat16", "", "__nv_bfloat162", "__halves2bfloat162", from_bits="__ushort_as_bfloat16(0x{:x})",
+        header="cuda_bf16.h",
+    ),
+    "int8": DeviceSpelling("signed char", "char"),
+    "uint8": DeviceSpelling("unsigned char", "uchar"),
+    "int16": DeviceSpelling("short", "short"),
+    "uint16": DeviceSpelling("unsigned short", "ushort"),
+    "int32": DeviceSpelling("int", "int", least="(-2147483647 - 1)"),
+    "uint32": DeviceSpelling("unsigned int", "uint", suffix="u"),
+    "int64": DeviceSpelling("long long", "longlong", suffix="ll", least="(-9223372036854775807ll - 1)"),
+    "uint64": DeviceSpelling("unsigned long long", "ulonglong", suffix="ull"),
+    "bool": DeviceSpelling("bool"),
+}  # fmt: skip
 _TABLE = (
     ElementType("float64", "f", "float64", 53, 17, (("double",),)),
     ElementType("float32", "f", "float32", 24, 9, (("float",),)),

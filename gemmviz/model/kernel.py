@@ -11,6 +11,7 @@ from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.problem import Problem
 
 BLANK = re.compile(r"/\*\?\*/")  # a place for a student to fill in
+NULL_POINTER = "nullptr"  # among the args: a pointer that the kernel gets no array for
 LARGEST_NUMBER = 2**31 - 1  # a parameter is an int in C
 MOST_TEXT, _MOST_LINES, _LONGEST_LINE = 512 << 10, 20_000, 10_000
 _LONGEST_NAME, _LONGEST_SENTENCE, _LONGEST_DESCRIPTION, _LONGEST_FILE, _SHOWN = 255, 1000, 10_000, 4096, 60
@@ -52,7 +53,8 @@ class KernelSpec:
 
     ``file`` is its path, for messages; ``own_name`` its name below the project's folder, with forward slashes; ``project``: the
     files that it includes, or that include it; ``compiled``: the name of the project file that is compiled if the kernel's own
-    file is a header; ``size_macros``: macros of the text that stand for a size, with its name; ``parameter_names``: those of
+    file is a header; ``size_macros``: macros of the text that stand for a size, with its name; ``opts_in_to_shared``: the host
+    code allows the kernel all of a block's dynamic shared memory, by cudaFuncSetAttribute; ``parameter_names``: those of
     the kernel's parameters, if its launch was read from the text; ``launch_from``: where the launch was taken from; "read" and
     "guessed" ones gave a right result, "unsure" ones were read and didn't; ``unfinished``: an incomplete kernel, which may
     leave C unwritten; ``is_shipped``: the kernel is part of gemmviz. Raises SourceError if any field is beyond the size limits.
@@ -70,6 +72,7 @@ class KernelSpec:
     parameters: tuple[Parameter, ...] = ()
     requirements: tuple[Requirement, ...] = ()
     shared_bytes: str = "0"
+    opts_in_to_shared: bool = False
     column_major: frozenset[str] = frozenset()
     problem: Problem = field(default_factory=lambda: Problem(8, 8, 8))
     unfinished: bool = False

@@ -154,7 +154,7 @@ class Site:
     "copy" moves elements from one array to another without registers; an "atomic" reads and writes its operand at once; a
     "wait" completes asynchronous steps. ``is_async``: a later wait completes the access. ``visible_to``: for a wait, the
     threads that see the completed elements: the waiting one (cp.async.wait_group), or all waiting threads of the block (an
-    mbarrier).
+    mbarrier); for a barrier, "grid" if the blocks of the grid wait for each other.
     """
 
     place: Place
@@ -165,7 +165,7 @@ class Site:
     calls: tuple[Place, ...] = ()
     statement: Place | None = None
     is_async: bool = False
-    visible_to: Literal["thread", "block"] = "thread"
+    visible_to: Literal["thread", "block", "grid"] = "thread"
 
     @property
     def is_barrier(self) -> bool:

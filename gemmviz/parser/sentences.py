@@ -17,7 +17,6 @@ class Sentence(NamedTuple):
 
 _NOT_DECLARED, _ONE_TYPE = r"'\1' is not declared", "convert the operands to one type"
 _HOST_FUNCTION = r"\1 is a host function, which a kernel can't call", "write __device__ before it"
-_SMALLER = "make it smaller"
 _SENTENCES = (
     Sentence(r"use of undeclared identifier '(\w+)'", _NOT_DECLARED, id="unknown-name"),
     Sentence(r"no (?:template|type|member) named '(\w+)' in .*namespace.*", _NOT_DECLARED, id="unknown-name"),

@@ -1,5 +1,6 @@
 """Finds the roles of a launch's arguments by running the kernel with one assignment after the other until C is right."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.launch.draft import Draft, names_in, shape_formula
-from gemmviz.launch.drafted_spec import KernelText, spec_of
+from gemmviz.launch.draft import Draft, DraftParameter, shape_formula
+from gemmviz.launch.drafted_spec import KernelText, problem_of, problems_of, spec_of
 from gemmviz.launch.first_sizes import first_problem, trial_problems
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import can_run, device_for, setup_for
 from gemmviz.launch.role_names import KIND_WORDS
-from gemmviz.launch.roles import Roles, candidates
+from gemmviz.launch.roles import Roles, candidates, fits
+from gemmviz.launch.words import names_in, renamed
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
@@ -29,9 +31,12 @@ from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
 from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import FunctionParameter, Program
+from gemmviz.source.types import PointerType, Scalar
 
 _BUDGET_S = 5.0
-_UNCHECKED_SIZE = 64
+_UNCHECKED_SIZES = (64, 16, 256, 0, 1024)  # 0 stands for what the host code passes
+_UNCHECKED_S, _ROOMY = 1.0, 4
 _MOST_AT_FIRST = 24  # candidates at the first sizes, before larger sizes are tried
 _MOST_THREADS = 1 << 15
 _LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
@@ -61,14 +66,16 @@ def find_roles(
     given: GivenLaunch = GivenLaunch(),  # noqa: B008 - it is frozen
     likely: Roles | None = None,
     budget_s: float = _BUDGET_S,
+    most_runs: int | None = None,
     progress: Callable[[int], None] = lambda runs: None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Found | None:
     """The first roles, the ``likely`` ones before others, that agree with the ``given`` parts of the launch and with which the
-    kernel's result is right; None if none are found within ``budget_s`` seconds.
+    kernel's result is right; None if none are found within ``budget_s`` seconds and ``most_runs`` runs.
 
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
+    draft = completed(source, draft)
     search = _Search(source, draft, given, time.monotonic() + budget_s, cancelled)
     kinds = [kind for kind in kinds_of(draft) if _agrees(given, draft, kind)]
     first = [] if likely is None else [likely]
@@ -79,55 +86,100 @@ def find_roles(
                 progress(search.runs)
                 if found is not None:
                     return found
-                if search.is_over:
+                if search.is_over or (most_runs is not None and search.runs >= most_runs):
                     return None
     return None
 
 
 def kinds_of(draft: Draft) -> list[ProblemKind]:
     """Kinds of problems with as many arrays as the draft has pointers: those that the kernel's name suggests first."""
-    kinds = [kind for kind in PROBLEM_KINDS.values() if kind.arrays and len(kind.arrays) == len(draft.pointers)]
+    kinds = [kind for kind in PROBLEM_KINDS.values() if kind.arrays and fits(draft, kind)]
     return sorted(kinds, key=lambda kind: not _suggests(draft, kind))
 
 
 def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:
     """The spec with the likeliest roles, whose result may be wrong; None for a kernel whose name and arrays fit no problem."""
+    draft = completed(source, draft)
     kind = next(
         (each for each in kinds_of(draft) if _agrees(given, draft, each) and (given.kind or _suggests(draft, each))), None
     )
     roles = None if kind is None else next(candidates(draft, kind), None)
     if kind is None or roles is None:
         return None
-    spec = given.applied(spec_of(source, draft, roles, Problem(kind=kind.name)))
+    spec = given.applied(spec_of(source, draft, roles, problem_of(source, draft, roles)))
     return replace(spec, problem=first_problem(spec))
 
 
 def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:
-    """The spec of a kernel whose problem isn't known: its arrays have the sizes that the host code gives them, and its result
-    isn't checked. None if the size of an array isn't known. Raises SourceError for a kernel that can't be read.
+    """The spec of a kernel whose problem isn't known, at sizes where it runs: its arrays have the sizes that the host code
+    gives them, or as many elements as the product of all sizes, and its result isn't checked. None if it runs at none of the
+    sizes tried. Raises SourceError for a kernel that can't be read.
     """
-    sizes = {name: _UNCHECKED_SIZE for name in draft.sizes if name.isidentifier()}
-    shapes = {each.name: (shape_formula(each, draft),) for each in draft.pointers}
-    if len(sizes) != len(draft.sizes) or not shapes or not all(formula for (formula,) in shapes.values()):
+    draft = completed(source, draft)
+    names = [_plain_name(each) for each in draft.sizes]
+    if not draft.pointers or len(set(names)) < len(names):
         return None
-    outputs = tuple(each.name for each in draft.pointers if not each.is_const)
-    try:
-        problem = Problem(kind=NONE, arrays=shapes, outputs=outputs, **sizes)
-    except SettingError:
-        return None
+    everything = " * ".join(names) or "1"
     reals = tuple(1.0 for each in draft.parameters if each.kind == "real")
-    roles = Roles(NONE, tuple(shapes), draft.sizes, reals)
-    spec = given.applied(spec_of(source, draft, roles, problem))
-    program_for(spec, setup_for(spec).definitions)
-    return spec
+    roles = Roles(NONE, tuple(_plain_name(each.name) for each in draft.pointers), tuple(names), reals)
+    for size in _UNCHECKED_SIZES:
+        values = dict(draft.values)
+        sizes = {name: size or values.get(each, _UNCHECKED_SIZES[0]) for name, each in zip(names, draft.sizes, strict=True)}
+        for shape in ("", f"({everything}) * {_ROOMY}"):
+            shapes = {
+                name: (renamed(shape or shape_formula(each, draft) or everything, dict(zip(draft.sizes, names, strict=True))),)
+                for name, each in zip(roles.arrays, draft.pointers, strict=True)
+            }
+            outputs = tuple(name for name, each in zip(roles.arrays, draft.pointers, strict=True) if not each.is_const)
+            try:
+                spec = given.applied(spec_of(source, draft, roles, Problem(kind=NONE, arrays=shapes, outputs=outputs, **sizes)))
+                setup = setup_for(spec)
+                program_for(spec, setup.definitions)
+                if can_run(setup) and trial_of(setup, time.monotonic() + _UNCHECKED_S) is not None:
+                    return spec
+            except (SettingError, KernelFault):
+                continue
+    return None
+
+
+def _plain_name(size: str) -> str:
+    """A size of the host as a name of a problem's size."""
+    name = re.sub(r"\W+", "_", size).strip("_")
+    return name if name.isidentifier() else f"size_{name}"
+
+
+def completed(source: KernelText, draft: Draft) -> Draft:
+    """The draft with a parameter for everything that the kernel gets from outside: also for variables that the host fills.
+
+    Raises SourceError for a kernel that can't be read.
+    """
+    own = {each.name: each for each in draft.parameters}
+    parameters = tuple(own.get(each.name) or _global(each) for each in _program_of(source, draft).parameters)
+    sizes = [each.argument for each in parameters if each.argument.isidentifier() and each.name not in own]
+    return replace(draft, parameters=parameters, sizes=tuple(dict.fromkeys((*draft.sizes, *sizes))))
+
+
+def _global(parameter: FunctionParameter) -> DraftParameter:
+    """A variable of the file that the host fills."""
+    match parameter.type:
+        case PointerType():
+            return DraftParameter(parameter.name, "pointer", is_const=True)
+        case Scalar(is_float=True):
+            return DraftParameter(parameter.name, "real")
+    name = _plain_name(parameter.name)
+    return DraftParameter(parameter.name, "whole", argument=name if name.isidentifier() else "1")
 
 
 def read_text_of(source: KernelText, draft: Draft) -> None:
     """Raises SourceError if the kernel of a draft can't be read."""
+    _program_of(source, draft)
+
+
+def _program_of(source: KernelText, draft: Draft) -> Program:
     empty = replace(draft, parameters=())
     roles = Roles(MULTIPLY, (), tuple("N" for _ in draft.sizes))
     spec = spec_of(source, empty, roles, Problem(kind=MULTIPLY))
-    program_for(spec, setup_for(spec).definitions)
+    return program_for(spec, setup_for(spec).definitions)
 
 
 def _agrees(given: GivenLaunch, draft: Draft, kind: ProblemKind) -> bool:
@@ -170,12 +222,24 @@ class _Search:
         outputs = {array.name for array in PROBLEM_KINDS[roles.kind].arrays if array.is_output}
         if self.written and {roles.arrays[number] for number in self.written} != outputs:
             return None
-        spec = self.given.applied(spec_of(self.source, self.draft, roles, Problem(kind=roles.kind)))
-        problem = next(islice(trial_problems(spec), round_number, None), None)
+        for problem in problems_of(self.source, self.draft, roles):
+            found = self._attempt(roles, problem, round_number)
+            if found is not None:
+                return found
+        return None
+
+    def _attempt(self, roles: Roles, kind: Problem, round_number: int) -> Found | None:
+        spec = self.given.applied(spec_of(self.source, self.draft, roles, kind))
+        values = dict(self.draft.values)
+        own = {size: values[name] for name, size in zip(self.draft.sizes, roles.sizes, strict=True) if name in values}
+        own = {size: value for size, value in own.items() if size in spec.problem.sizes}
+        problem = next(islice(trial_problems(spec, own), round_number, None), None)
         trial = None if problem is None else self._run(spec, problem)
         if trial is None or problem is None:
             return None
         if trial.column_major is None:
+            if len(set(roles.arrays)) < len(roles.arrays):
+                return None
             self.written |= {roles.arrays.index(name) for name in trial.written}
             return None
         spec = replace(spec, column_major=trial.column_major, problem=problem)

@@ -26,7 +26,7 @@ class AccessPlace:
     calls: tuple[Place, ...]
     statement: Place | None = None
     is_async: bool = False
-    visible_to: Literal["thread", "block"] = "thread"
+    visible_to: Literal["thread", "block", "grid"] = "thread"
 
 
 @dataclass(frozen=True, slots=True)

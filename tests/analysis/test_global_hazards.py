@@ -15,10 +15,12 @@ from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled
+from gemmviz.model.sites import Operand
 from gemmviz.model.trace import INACTIVE, Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.recording import Recording
 from tests.conftest import kernel_from, trace_of
+from tests.hand_made import LANES, HandMade
 
 INDEX = "int i = blockIdx.x * 4 + threadIdx.x;"
 
@@ -193,3 +195,47 @@ def test_a_store_that_never_runs_is_no_hazard() -> None:
     assert global_hazards(trace).hazards
     assert not global_hazards(silent).hazards
     assert not global_hazards(without_stores).hazards
+
+
+GROUPS = "#include <cooperative_groups.h>\n"
+OTHERS = "int t = 4 * blockIdx.x + threadIdx.x; C[t] = A[t]; {sync} float x = C[7 - t]; {sync} C[t] = 2.0f * x;"
+
+
+def in_grid(body: str) -> Trace:
+    return trace_of(kernel_from(body, grid='["2"]', before=GROUPS))
+
+
+def test_a_barrier_of_the_grid_orders_its_blocks() -> None:
+    assert global_hazards(in_grid(OTHERS.format(sync="cooperative_groups::this_grid().sync();"))).hazards == ()
+    unordered = global_hazards(in_grid(OTHERS.format(sync="__syncthreads();"))).hazards
+    assert [each.kind for each in unordered] == ["read after write"]
+
+
+def test_between_two_barriers_of_the_grid_blocks_are_unordered() -> None:
+    sync = "cooperative_groups::this_grid().sync();"
+    body = "int t = threadIdx.x; {sync} C[4 * blockIdx.x + t] = 1.0f; float x = C[4 + t]; {sync} if (blockIdx.x == 0) C[t] = x;"
+    (hazard,) = global_hazards(in_grid(body.format(sync=sync))).hazards
+    assert (hazard.kind, hazard.count, hazard.earlier_block, hazard.block) == ("read after write", 4, (1, 0, 0), (0, 0, 0))
+
+
+def copied_from_c(*order: str) -> HandMade:
+    """A copy of C into shared memory, and a store to C by other threads, with other steps between."""
+    run = HandMade()
+    copy = run.step("copy", (Operand(2, "read"), LANES), (Operand(3, "write"), LANES), is_async=True)
+    for kind in order:
+        if kind == "wait":
+            run.step("wait", completes=(copy,))
+        elif kind == "store":
+            run.step("store", (Operand(2, "write"), 31 - LANES))
+        else:
+            run.step("barrier")
+    return run
+
+
+def test_an_asynchronous_copy_reads_until_a_wait_completes_it() -> None:
+    assert global_hazards(copied_from_c("wait", "barrier", "store").trace()).hazards == ()
+    for order in (("barrier", "store", "wait"), ("barrier", "barrier", "store"), ("barrier", "store", "barrier", "wait")):
+        (hazard,) = global_hazards(copied_from_c(*order).trace()).hazards
+        assert (hazard.kind, hazard.is_under_way, hazard.count) == ("write after read", True, 32), order
+    (late,) = global_hazards(copied_from_c("barrier", "wait", "store").trace()).hazards
+    assert not late.is_under_way

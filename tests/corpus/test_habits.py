@@ -11,16 +11,17 @@ import pytest
 from gemmviz.launch.formula import evaluate
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.host_code.outline import unit_outline
+from gemmviz.launch.legality import setup_for
 from gemmviz.loading.loader import open_kernel
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outline import FileOutline
+from gemmviz.model.setup import Setup
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import parse
+from gemmviz.run.cpu.executor import trace_kernel
 
 HABITS = Path(__file__).parents[1] / "data" / "kernels" / "habits"
-NOT_YET = {
-    "bias_null.cu", "cooperative_launch.cu", "dynamic_shared.cu", "lambda_launch.cu", "managed_memory.cu", "one_block.cu",
-    "struct_matrix.cu", "struct_params.cu",
-}  # fmt: skip
+NOT_YET: set[str] = set()  # files that don't open yet, each with what must be done first
 SOURCES = {".cu", ".cuh", ".h", ".hip"}
 
 
@@ -32,11 +33,15 @@ class Expected:
     name: str
     roles: tuple[str, ...]
     problem: str
+    size: tuple[int, ...]
 
 
 def expected_kernels() -> list[Expected]:
     entries = tomllib.loads((HABITS / "manifest.toml").read_text(encoding="utf-8"))["kernel"]
-    return [Expected(each["file"], each["name"], tuple(each["roles"]), each["problem"]) for each in entries]
+    return [
+        Expected(each["file"], each["name"], tuple(each["roles"]), each["problem"], tuple(each.get("size", ())))
+        for each in entries
+    ]
 
 
 def text_of(path: Path) -> str:
@@ -81,16 +86,21 @@ def test_launch_is_read(kernel: Expected) -> None:
     assert all(evaluate(each, names) > 0 for each in launch.grid)
 
 
-def multiplications() -> list[object]:
-    """Kernels that multiply; those that don't open yet are expected to fail."""
+ARGUMENTS = {"alpha": "1", "beta": "0", "null": "nullptr", "a": "A", "b": "B", "c": "C"}
+ANYTHING = {"tile", "pitch", "chunk", "op"}  # numbers of the host code
+KINDS = {"matrix-vector": "matrix_vector", "vector add": "vector_add", "convolution": "convolution_1d", "stencil": "none"}
+
+
+def all_kernels() -> list[object]:
+    """All kernels; those that don't open yet are expected to fail."""
     marks = {True: [pytest.mark.xfail(strict=True)], False: []}
-    kernels = [each for each in expected_kernels() if each.problem == "multiply"]
-    return [pytest.param(each, id=f"{each.file}-{each.name}", marks=marks[each.file in NOT_YET]) for each in kernels]
+    every = expected_kernels()
+    return [pytest.param(each, id=f"{each.file}-{each.name}", marks=marks[each.file in NOT_YET]) for each in every]
 
 
-@pytest.mark.parametrize("kernel", multiplications())
+@pytest.mark.parametrize("kernel", all_kernels())
 def test_opens_without_header(kernel: Expected, tmp_path: Path) -> None:
-    """Opening raises an error unless C is right with the roles of the arguments."""
+    """C is right at the sizes of the first picture and at the manifest's, with the roles of the manifest."""
     source = HABITS / kernel.file
     if source.parent == HABITS:
         path = Path(shutil.copy(source, tmp_path))
@@ -98,5 +108,30 @@ def test_opens_without_header(kernel: Expected, tmp_path: Path) -> None:
         path = Path(shutil.copytree(source.parent, tmp_path / source.parent.name)) / source.name
     spec = open_kernel(str(path), GivenLaunch(entry=kernel.name))
     assert spec.function == kernel.name
-    assert len(spec.args) == len(kernel.roles)
-    assert {"A", "B", "C"} <= set(spec.args)
+    assert spec.problem.kind.name == KINDS.get(kernel.problem, kernel.problem)
+    if not spec.problem.kind.is_checked:
+        return
+    assert spec.launch_from == "read"
+    assert_right(setup_for(spec))
+    if spec.problem.is_multiply:
+        assert_right(setup_for(spec).changed(**dict(zip("MNK", kernel.size, strict=True))))
+    assert_roles(spec, kernel.roles)
+
+
+def assert_roles(spec: KernelSpec, roles: tuple[str, ...]) -> None:
+    """The arguments are those of the manifest; of structs, the arrays are."""
+    if len(spec.args) < len(roles) or any(name.count(".") for name in spec.parameter_names):
+        arrays = {array.name for array in spec.problem.arrays}
+        assert [each for each in spec.args if each in arrays] == sorted(arrays)
+        return
+    for argument, role in zip(spec.args, roles, strict=False):
+        if role not in ANYTHING:
+            assert argument == ARGUMENTS.get(role, role)
+
+
+def assert_right(setup: Setup) -> None:
+    trace = trace_kernel(setup).trace
+    assert trace is not None
+    assert trace.is_whole
+    assert trace.check.compared > 0
+    assert trace.check.passed

@@ -101,7 +101,9 @@ def test_a_formula_that_goes_wrong_is_placed() -> None:
 def test_too_much_shared_memory_is_a_setting_that_cannot_run() -> None:
     from tests.conftest import kernel_from, trace_of
 
-    with pytest.raises(SettingError, match="400000 bytes of shared memory; NVIDIA H200 allows 49152") as caught:
+    with pytest.raises(
+        SettingError, match="400000 bytes of shared memory in a block; NVIDIA H200 allows at most 49152, and"
+    ) as caught:
         trace_of(kernel_from("__shared__ float s[100000]; s[0] = 1.0f;"))
     assert caught.value.id == "shared-memory"
 

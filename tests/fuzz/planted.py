@@ -187,16 +187,20 @@ PLANTED: dict[str, Defect] = {
     "a character raises": Defect(
         "sources",
         "IndexError",
-        _around("gemmviz.source.program:preprocess", _raising(IndexError, lambda text, *_: "`" in text)),
+        _around("gemmviz.source.program:source_of", _raising(IndexError, lambda spec, *_: "`" in spec.text)),
         1500,
     ),
     "a long number takes 2 GB": Defect(
         "sources",
         "MiB of memory",
         _around(
-            "gemmviz.source.program:preprocess", _also(lambda *_: len(b"x" * (2 << 30)), lambda text, *_: "9" * 300 in text)
+            "gemmviz.source.program:source_of",
+            _also(lambda *_: len(b"x" * (2 << 30)), lambda spec, *_: "9" * 300 in spec.text),
         ),
         1500,
+    ),
+    "an error of the reader process leaks": Defect(
+        "reading", "KeyError", _around("gemmviz.source.reader_link:ReaderLink.run", _leaking(KeyError))
     ),
     "a formula's error leaks": Defect(
         "headers", "ZeroDivisionError", _around("gemmviz.launch.legality:evaluate", _leaking(ZeroDivisionError))

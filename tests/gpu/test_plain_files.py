@@ -26,8 +26,11 @@ from tests.problem_kernels import OF_TESTS, problem_kernel
 
 pytestmark = pytest.mark.gpu
 STYLES = sorted((DATA / "kernels" / "styles").glob("*.cu"))
+GIVEN = {  # where sizes are multiples of a constant in the host code
+    "pipeline_memcpy": GivenLaunch(args=("C", "A", "B", "K", "N"), block=("16", "16"), grid=("N / 16", "M / 16"))
+}
 OPENERS: dict[str, Callable[[], KernelSpec]] = {
-    **{f"style-{path.stem}": partial(open_kernel, str(path)) for path in STYLES},
+    **{f"style-{path.stem}": partial(open_kernel, str(path), GIVEN.get(path.stem, GivenLaunch())) for path in STYLES},
     **{f"pattern-{name}": partial(load_kernel, name) for name in pattern_kernel_names()},
     **{f"problem-{name}": partial(problem_kernel, name) for name in OF_TESTS},
     **{
@@ -54,7 +57,8 @@ def runs_of(name: str) -> tuple[tuple[Setup, Trace], ...]:
     own, problem = setup_for(kernel), kernel.problem
     odd = ODD if problem.is_multiply else {each: size - 1 for each, size in problem.sizes.items() if each != "radius"}
     runs: list[tuple[Setup, Trace]] = []
-    for sizes in (odd, EVEN if problem.is_multiply else {}, {}):
+    even = (EVEN, dict.fromkeys("MNK", 64)) if problem.is_multiply else ()
+    for sizes in (odd, *even, {}):
         with contextlib.suppress(GemmvizError):
             setup = own.changed(**sizes)
             if can_run(setup) and not any(setup == each for each, _ in runs):

@@ -192,7 +192,7 @@ def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow,
     [
         ("C[threadIdx.x] = A[threadIdx.x * 30];", "out of range", 10),
         ("C[threadIdx.x] = sum;", "'sum' is not declared", 10),
-        ("switch (M) {}", "switch is not supported", 10),
+        ("goto end; end: return;", "goto is not supported", 10),
         ("__shared__ float s[4];\ns[threadIdx.x] = 1.0f;\nC[threadIdx.x] = s[3 - threadIdx.x];", "read after write", 12),
     ],
 )
@@ -245,13 +245,32 @@ def test_notices_can_be_closed_and_go_when_they_are_no_longer_true(window: MainW
     assert not shown_of(window).from_file
 
 
-def test_a_file_without_header_is_shown_with_the_remedy(window: MainWindow, tmp_path: Path) -> None:
+_PLAIN = """__global__ void mm(const float* a, const float* b, float* c, int n) {
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = sum;
+}
+void multiply(const float* a, const float* b, float* c, int n) { mm<<<dim3(n / 8, n / 8), dim3(8, 8)>>>(a, b, c, n); }
+"""
+
+
+def test_a_file_without_header_opens(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "plain.cu"
-    path.write_text("__global__ void k() {}\n")
+    path.write_text(_PLAIN)
+    pictured(window, qtbot, lambda: open_file(window.model, path))
+    assert source_of(window).text.toPlainText().startswith("__global__ void mm")
+    setup = shown_of(window).setup
+    assert setup.kernel.args == ("A", "B", "C", "N")
+    assert "64 threads" in settings_of(window).setup.launch.text()
+
+
+def test_a_file_without_kernel_is_explained_and_what_was_there_stays(window: MainWindow, tmp_path: Path) -> None:
+    path, before = tmp_path / "plain.cu", window.session.shown
+    path.write_text("int main() { return 0; }\n")
     open_file(window.model, path)
-    assert any("no gemmviz header" in text for text in window.banner.texts)
-    assert source_of(window).text.toPlainText().startswith("__global__")
-    assert window.session.shown is not None  # what was there stays
+    assert any("plain.cu" in text and "kernel" in text for text in window.banner.texts)
+    assert window.session.shown is before is not None
 
 
 def test_watching_another_block_and_warp(window: MainWindow, qtbot: QtBot) -> None:

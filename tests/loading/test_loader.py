@@ -30,7 +30,7 @@ def is_right(kernel: KernelSpec, **sizes: int) -> bool:
 @pytest.mark.parametrize(
     ("name", "origin", "args", "sizes", "line"),
     [
-        ("student.cu", "read", ("A", "B", "C", "N"), {"M": 32, "N": 32, "K": 32}, "a is A, b is B, c is C, n is N; BLOCK_SIZE × BLOCK_SIZE threads (BLOCK_SIZE = 16); grid N / BLOCK_SIZE × N / BLOCK_SIZE"),
+        ("student.cu", "read", ("A", "B", "C", "N"), {"M": 32, "N": 32, "K": 32}, "a is A, b is B, c is C, n is N; BLOCK_SIZE × BLOCK_SIZE threads (BLOCK_SIZE = 16); grid (N / BLOCK_SIZE) × (N / BLOCK_SIZE)"),
         ("size_is_a_macro.cu", "read", ("A", "B", "C"), {"M": 64, "N": 64, "K": 64}, "A, B, C as named; TILE × TILE threads (TILE = 32)"),
         ("launched_nowhere.cu", "guessed", ("A", "B", "C", "M", "N", "K"), {"M": 32, "N": 32, "K": 32}, "X is A, W is B, Y is C, rows is M"),
         ("project/src/worklog.cuh", "read", ("M", "N", "K", "1", "A", "B", "0", "C"), {"M": 64, "N": 64, "K": 16}, "grid ceil_div(N, BN) × ceil_div(M, BM)"),

@@ -45,6 +45,20 @@ def test_reported_with_line_block_and_thread(body: str, message: str, thread: in
     assert str(caught.value).startswith(f"kernel.cu:{LINE}:")
 
 
+@pytest.mark.parametrize(
+    ("store", "remedy"),
+    [
+        ("if (threadIdx.x < 3) s[threadIdx.x] = 1.0f;", "Where a condition skips the store, store 0 instead"),
+        ("__pipeline_memcpy_async(&s[threadIdx.x], &A[threadIdx.x], 4); __pipeline_commit();", "wait for the asynchronous copy first"),
+    ],
+)  # fmt: skip
+def test_what_to_do_about_an_unwritten_element(store: str, remedy: str) -> None:
+    body = f"__shared__ float s[4]; {store} __syncthreads(); C[0] = s[threadIdx.x];"
+    with pytest.raises(KernelFault) as caught:
+        trace_of(kernel_from(body, before="#include <cuda_pipeline.h>"))
+    assert remedy in str(caught.value)
+
+
 def test_the_first_faulty_block_is_named() -> None:
     spec = kernel_from("C[0] = A[blockIdx.x * 8 + threadIdx.x];", grid='["3"]')
     with pytest.raises(KernelFault) as caught:

@@ -13,7 +13,7 @@ from gemmviz.run.cpu.simt.functions import code_for
 from gemmviz.run.cpu.simt.values import conversion
 from gemmviz.source import rounding as single
 from gemmviz.source.functions import Signature, function_for
-from gemmviz.source.types import BFLOAT16, DOUBLE, FLOAT, HALF, INT, SHORT, UINT, USHORT, Scalar, VectorType
+from gemmviz.source.types import BFLOAT16, DOUBLE, FLOAT, HALF, INT, LONG, SHORT, UINT, ULONG, USHORT, Scalar, VectorType
 from tests.conftest import kernel_from, outcome_of
 from tests.run.test_memory import run
 
@@ -125,6 +125,19 @@ def test_double_becomes_bfloat16_in_one_step() -> None:
     found = rounding.nearest(values, BFLOAT16).tolist()
     assert found == [nearest_of(BFLOAT16, Fraction(float(each))) for each in values]
     assert found == [single.rounded(float(each), BFLOAT16) for each in values]
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [(LONG, np.int64), (ULONG, np.uint64)])
+def test_whole_numbers_become_bfloat16_in_one_step(kind: Scalar, dtype: Any) -> None:
+    """Ties and their neighbours, which float64 doesn't tell apart; the same from one number as from many."""
+    tie = (1 << 62) + (1 << 54)
+    some = [tie, tie + 1, tie - 1, tie + (1 << 55) - 1, (1 << 53) + 1, 257, 0, *([] if kind == ULONG else [-tie - 1, -tie + 1])]
+    wanted = [nearest_of(BFLOAT16, Fraction(each)) for each in some]
+    convert = conversion(kind, BFLOAT16)
+    assert convert(np.array(some, dtype)).tolist() == wanted
+    assert [float(convert(each)) for each in some] == wanted
+    name = "ll" if kind == LONG else "ull"
+    assert call(f"__{name}2bfloat16_rn", np.array(some, dtype), types=[kind]).tolist() == wanted
 
 
 @pytest.mark.parametrize("direction", ["rz", "ru", "rd"])

@@ -79,6 +79,41 @@ def test_host_functions_are_blanked_and_all_places_kept() -> None:
     assert [len(line) for line in text.split("\n")[1:]] == [len(line) for line in spec.text.split("\n")]
 
 
+HOST_CODE = """
+int calls = 0, last[4];
+const char* message = "a";
+const float SCALE = 1.0f, TABLE[2] = {1.0f, 2.0f};
+const dim3 threads(16, 16);
+__constant__ float weights[4];
+struct Both { int n; __device__ Both(int m) : n(m) { } Both() = default; constexpr int twice() const { return 2 * n; } };
+template <typename T> class Buffer {
+    T* data; static int made;
+public:
+    explicit Buffer(size_t n) { cudaMalloc(&data, n); }
+    virtual ~Buffer() { cudaFree(data); }
+    operator bool() const { return data; }
+    void clear();
+};
+template <typename T> void Buffer<T>::clear() { last[0] = 0; }
+"""
+
+
+def test_methods_and_variables_of_the_host_are_blanked_and_those_of_both_are_not() -> None:
+    spec = kernel_from("Both both(2); C[0] = SCALE * TABLE[0] * both.twice();", before=HOST_CODE)
+    text = real_source(spec, program_for(spec, {}), {}).text
+    for of_host in ("calls", "last", "message", "threads", "made", "Buffer(", "~Buffer", "operator bool", "clear"):
+        assert of_host not in text
+    for of_both in (
+        "const float SCALE = 1.0f, TABLE[2]",
+        "weights[4]",
+        "Both(int m)",
+        "Both() = default",
+        "twice() const { return",
+    ):
+        assert of_both in text
+    assert "T* data;" in text
+
+
 def test_the_probe_stands_at_the_beginning_of_the_body() -> None:
     spec = kernel_from("C[0] = 1.0f;")
     program = program_for(spec, {})

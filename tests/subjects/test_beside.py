@@ -136,7 +136,7 @@ def test_what_was_set_while_a_file_was_read_stays(model: TestModel, tmp_path: Pa
 def test_a_file_that_is_gone_is_a_notice(model: TestModel) -> None:
     model.opening.choose_kernel("/nowhere/mine.cuh")
     model.settle()
-    assert any("mine.cuh: No such file" in notice.text for notice in model.session.notices.all)
+    assert any("mine.cuh: there is no such file" in notice.text for notice in model.session.notices.all)
 
 
 def test_variables_that_can_not_be_had_keep_nothing_else_from_being_found(

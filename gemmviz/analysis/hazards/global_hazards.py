@@ -2,12 +2,13 @@
 write.
 
 Blocks of a grid run in any order, also at the same time (CUDA C++ Programming Guide, Thread Hierarchy): nothing orders them.
-Threads of one block are ordered by its barriers, those of a warp by __syncwarp() too. Threads that write the same value into an
-element do no harm, whatever their order, and neither do several atomics.
+Threads of one block are ordered by its barriers, those of a warp by __syncwarp() too; a barrier of the grid orders all. An
+asynchronous access may happen at any time until a wait completes it. Threads that write the same value into an element do no
+harm, whatever their order, and neither do several atomics.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -44,11 +45,36 @@ def global_hazards(
     """
     hazards: list[Hazard] = []
     undecided = 0
+    known = trace.value if values is None else values
     for number in sorted({touches.operand.array for touches in trace.touches if _writes_globally(trace, touches)}):
-        users = _Users(trace, number, trace.value if values is None else values, cancelled)
-        hazards += users.hazards()
-        undecided += users.undecided
-    return GlobalHazards(tuple(sorted(hazards, key=lambda hazard: hazard.step)), undecided)
+        for span in _between_grid_barriers(trace):
+            users = _Users(trace, number, span, known, cancelled)
+            hazards += users.hazards()
+            undecided += users.undecided
+    return GlobalHazards(tuple(sorted(_once(hazards), key=lambda hazard: hazard.step)), undecided)
+
+
+def _once(hazards: list[Hazard]) -> Iterator[Hazard]:
+    """Each kind of hazard in an array once, with its elements between all barriers of the grid."""
+    joined: dict[tuple[str, str, bool], Hazard] = {}
+    for each in hazards:
+        key = each.kind, each.array, each.earlier_block is None
+        first = joined.get(key, each)
+        joined[key] = first if first is each else replace(first, count=first.count + each.count)
+    yield from joined.values()
+
+
+def _between_grid_barriers(trace: Trace) -> Iterator[tuple[int, int]]:
+    """Half-open ranges of steps that no barrier of the whole grid divides."""
+    start, blocks = 0, (trace.blocks.count, -1)
+    for step in range(trace.steps) if any(site.visible_to == "grid" for site in trace.sites) else ():
+        is_whole = (
+            trace.site_of(step).visible_to == "grid" and (trace.element[trace.row[step]] >= 0).reshape(blocks).any(axis=1).all()
+        )
+        if is_whole:
+            yield start, step + 1
+            start = step + 1
+    yield start, trace.steps + 1
 
 
 def _writes_globally(trace: Trace, touches: Touches) -> bool:
@@ -56,17 +82,47 @@ def _writes_globally(trace: Trace, touches: Touches) -> bool:
 
 
 class _Accesses(NamedTuple):
-    """Accesses as columns. ``value``: the bits of the written value, 0 for a read or if not ``known``."""
+    """Accesses as columns. ``time``: the step at which it happens, later than its own ``step`` only if it is asynchronous;
+    ``value``: the bits of the written value, 0 for a read or if not ``known``.
+    """
 
     element: Longs
     thread: Longs
     step: Longs
+    time: Longs
     writes: Bools
     value: Longs
     known: Bools
 
     def chosen(self, which: npt.NDArray[np.generic]) -> "_Accesses":
         return _Accesses(*(column[which] for column in self))
+
+
+class _Timed(NamedTuple):
+    """The steps of one operand, with the time of each: an asynchronous one stands here several times."""
+
+    touches: Touches
+    rows: Longs
+    steps: Longs
+    times: Longs
+
+
+def _timed(trace: Trace, touches: Touches, span: tuple[int, int]) -> _Timed:
+    """The steps of an operand in a span of time."""
+    which, times = np.arange(len(touches.steps)), touches.steps
+    if trace.sites[touches.site].is_async and len(trace.completes):
+        barriers = np.array([step for step in range(trace.steps) if trace.site_of(step).is_barrier], np.int64)
+        spans = [_times_under_way(step, int(trace.completes[step]), barriers) for step in touches.steps.tolist()]
+        which = np.repeat(which, [len(each) for each in spans])
+        times = np.concatenate([np.empty(0, np.int64), *spans])
+    inside = (times >= span[0]) & (times < span[1])
+    return _Timed(touches, touches.rows[which[inside]], touches.steps[which[inside]], times[inside])
+
+
+def _times_under_way(step: int, end: int, barriers: Longs) -> Longs:
+    """A time before the first and after each of the barriers between an asynchronous step and its end, and the end."""
+    between = barriers[(barriers > step) & (barriers < end)]
+    return np.unique([step, *(between + 1), end])
 
 
 class _Range:
@@ -97,22 +153,27 @@ class _Users:
     """Readers and writers of those elements of an array that are written at all."""
 
     def __init__(
-        self, trace: Trace, number: int, values: npt.NDArray[np.float32] | None, cancelled: Callable[[], bool]
+        self,
+        trace: Trace,
+        number: int,
+        span: tuple[int, int],
+        values: npt.NDArray[np.float32] | None,
+        cancelled: Callable[[], bool],
     ) -> None:
         self.trace, self.number, self.values, self.cancelled = trace, number, values, cancelled
         self.array, self.unit = trace.arrays[number], trace.space.threads_per_block
-        self.touches = trace.touches_of(number)
-        written = [np.unique(each.element) for touches in self.touches for each in self._accesses(touches, writes_only=True)]
+        self.touches = [_timed(trace, touches, span) for touches in trace.touches_of(number)]
+        written = [np.unique(each.element) for timed in self.touches for each in self._accesses(timed, writes_only=True)]
         self.elements = np.unique(np.concatenate([np.empty(0, np.int64), *written]))
         count = len(self.elements)
         self.readers, self.writers, self.bits = _Range(count), _Range(count), _Range(count)
         self.is_unknown = np.zeros(count, bool)
-        for touches in self.touches if count else ():
-            for some in self._accesses(touches):
+        for timed in self.touches if count else ():
+            for some in self._accesses(timed):
                 at = np.minimum(np.searchsorted(self.elements, some.element), count - 1)
                 is_written = self.elements[at] == some.element
                 at, some = at[is_written], some.chosen(is_written)
-                (self.writers if touches.operand.access == "write" else self.readers).add(at, some.thread)
+                (self.writers if timed.touches.operand.access == "write" else self.readers).add(at, some.thread)
                 self.bits.add(at[some.known], some.value[some.known])
                 self.is_unknown[at[some.writes & ~some.known]] = True
         self.users = self.readers.joined(self.writers)
@@ -122,16 +183,17 @@ class _Users:
         """Whether the values are known that these stores wrote into the first of their elements."""
         return self.values is not None or all(row in self.trace.stored for row in touches.rows.tolist())
 
-    def _accesses(self, touches: Touches, writes_only: bool = False) -> Iterator[_Accesses]:
+    def _accesses(self, timed: _Timed, writes_only: bool = False) -> Iterator[_Accesses]:
         """All accesses of one operand, some rows of the trace at a time."""
+        touches = timed.touches
         writes = touches.operand.access == "write"
         if writes_only and not writes:
             return
         at_once = max(1, _ACCESSES_AT_ONCE // self.trace.space.thread_count)
-        for start in range(0, len(touches.rows), at_once):
+        for start in range(0, len(timed.rows), at_once):
             if self.cancelled():
                 raise Cancelled
-            rows, steps = touches.rows[start : start + at_once], touches.steps[start : start + at_once]
+            rows, steps, times = (each[start : start + at_once] for each in timed[1:])
             element = self.trace.element[rows]
             row, thread = np.nonzero(element >= 0)
             first, bits = element[row, thread].astype(np.int64), np.zeros(len(row), np.int64)
@@ -142,7 +204,8 @@ class _Users:
                 bits = self._written(rows)[row, thread].view(np.int64)
             for place, offset in enumerate(self.trace.offsets(touches.operand, thread)):
                 known = np.full(len(row), is_atomic or (writes and place == 0 and self._has_values(touches)))
-                yield _Accesses(first + offset, thread, steps[row].astype(np.int64), np.full(len(row), writes), bits, known)
+                step, time = steps[row].astype(np.int64), times[row].astype(np.int64)
+                yield _Accesses(first + offset, thread, step, time, np.full(len(row), writes), bits, known)
 
     def _written(self, rows: Longs) -> Values:
         """Values that the stores of some rows wrote: (rows, threads)."""
@@ -178,7 +241,7 @@ class _Users:
             return
         some = self._detailed(places)
         group = self._epochs(some)
-        order = np.lexsort((some.step, group, some.element))
+        order = np.lexsort((some.time, group, some.element))
         some, group = some.chosen(order), group[order]
         is_first = (np.diff(some.element, prepend=-1) != 0) | (np.diff(group, prepend=-1) != 0)
         number, count = np.cumsum(is_first) - 1, int(is_first.sum())
@@ -200,9 +263,9 @@ class _Users:
     def _detailed(self, places: Longs) -> _Accesses:
         """All accesses to some of the elements, in the order of the steps."""
         elements = self.elements[places]
-        parts = [some.chosen(np.isin(some.element, elements)) for touches in self.touches for some in self._accesses(touches)]
+        parts = [some.chosen(np.isin(some.element, elements)) for timed in self.touches for some in self._accesses(timed)]
         joined = _Accesses(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-        return joined.chosen(np.lexsort((joined.thread, joined.writes, joined.step)))
+        return joined.chosen(np.lexsort((joined.thread, joined.writes, joined.time)))
 
     def _epochs(self, some: _Accesses) -> Longs:
         """Number of barriers that each access's block had passed before it; for an element used by only one warp, with the
@@ -217,19 +280,19 @@ class _Users:
         warps = _Range(len(self.elements))
         warps.add(place, warp)
         is_alone = ~warps.is_split()[place]
-        epochs = np.zeros(len(some.step), np.int64)
+        epochs = np.zeros(len(some.time), np.int64)
         for block in np.unique(some.thread // unit).tolist():
             active = trace.element[:, block * unit : (block + 1) * unit] >= 0
             reached = [step for step in steps["barrier"] if active[trace.row[step]].any()]
             mine = some.thread // unit == block
-            epochs[mine] = np.searchsorted(np.array(reached, np.int64), some.step[mine])
+            epochs[mine] = np.searchsorted(np.array(reached, np.int64), some.time[mine])
             for number in np.unique(warp[mine & is_alone]).tolist() if steps["warp barrier"] else []:
                 lanes = active[:, number * width : (number + 1) * width]
                 # A thread that is never active again is assumed to have returned.
                 last = len(lanes) - 1 - np.argmax(lanes[::-1], axis=0)
                 waits = [step for step in steps["warp barrier"] if (lanes[row := int(trace.row[step])] | (last < row)).all()]
                 chosen = mine & is_alone & (warp == number)
-                epochs[chosen] = np.searchsorted(np.array(sorted(reached + waits), np.int64), some.step[chosen])
+                epochs[chosen] = np.searchsorted(np.array(sorted(reached + waits), np.int64), some.time[chosen])
         return epochs
 
     def _hazard(self, some: _Accesses, count: int, unit: int, reads: bool) -> Hazard:
@@ -255,4 +318,9 @@ class _Users:
             kinds[bool(some.writes[earlier]), bool(some.writes[later])], trace.site_of(int(some.step[earlier])),
             trace.site_of(int(some.step[later])), self.array.name, element, self.array.subscripted(element), blocks[1],
             threads, int(some.step[later]), count, blocks[0] if between_blocks else None,
+            is_under_way=self._is_under_way(int(some.step[earlier]), int(some.time[later])),
         )  # fmt: skip
+
+    def _is_under_way(self, step: int, time: int) -> bool:
+        """Whether no wait has completed an asynchronous step by then."""
+        return self.trace.site_of(step).is_async and len(self.trace.completes) > 0 and int(self.trace.completes[step]) > time

@@ -14,7 +14,6 @@ from gemmviz.model.device import Device
 from gemmviz.model.occupancy import Needs
 
 SLOTS, WARPS, REGISTERS, SHARED = "block slots", "warps", "registers", "shared memory"
-LIMITERS = (SLOTS, WARPS, REGISTERS, SHARED)
 
 
 @dataclass(frozen=True, slots=True)

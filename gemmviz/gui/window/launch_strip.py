@@ -1,6 +1,7 @@
 """The line above the picture that says how the kernel of a plain file is launched, with a button that corrects it."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from gemmviz.gui.widgets.controls import choice, line, quietly, set_look
@@ -9,6 +10,7 @@ from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.launch_line import launch_line
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 
+_LINES, _FILLED = 2, 0.88  # of the sentence; the part of a line that wrapped words fill
 _LEADS: dict[LaunchOrigin, tuple[str, str]] = {
     "header": ("", ""),
     "read": ("Read", "Read from the file. With these roles of the arguments the result is right"),
@@ -25,7 +27,7 @@ class LaunchStrip(QWidget):
 
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.model = model
+        self.model, self.sentence = model, ""
         self.setAccessibleName("Launch")
         self.kernels = choice("Kernel of the file", "Kernels of this file")
         self.text = line()
@@ -49,11 +51,21 @@ class LaunchStrip(QWidget):
         kernel = self.model.session.shot.setup.kernel
         self.setVisible(kernel.launch_from != "header" and not self.model.session.display.is_benchmark)
         lead, tip = _LEADS[kernel.launch_from]
-        self.text.setText(f"{lead}: {launch_line(kernel)}")
-        self.text.setToolTip(tip)
+        self.sentence = f"{lead}: {launch_line(kernel)}"
+        self.text.setToolTip(f"{tip}\n{self.sentence}")
+        self._fit()
         set_look(self.text, "message" if kernel.launch_from == "unsure" else "")
         self.insert.setVisible(self.model.opening.can_insert_header)
         quietly(self.kernels, lambda: self._fill(kernel))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show as much of the sentence as two lines hold; its tip has all of it."""
+        room = int(_LINES * self.text.width() * _FILLED)
+        self.text.setText(self.text.fontMetrics().elidedText(self.sentence, Qt.TextElideMode.ElideRight, room))
 
     def _fill(self, kernel: KernelSpec) -> None:
         names = self.model.opening.names

@@ -1,5 +1,7 @@
 """Extents of grids and blocks: dim3 values to three formulas."""
 
+from dataclasses import replace
+
 from clang.cindex import Cursor, CursorKind
 
 from gemmviz.launch.host_code.cursors import (
@@ -14,7 +16,7 @@ from gemmviz.launch.host_code.cursors import (
 )
 from gemmviz.launch.host_code.expressions import formula, helper_of, scope_inside, setting_formula
 from gemmviz.launch.host_code.functions import VariableSetting
-from gemmviz.launch.host_code.scope import HostScope, relevant
+from gemmviz.launch.host_code.scope import HostScope, is_sure, relevant
 
 AXES = ("x", "y", "z")
 
@@ -75,9 +77,10 @@ def _axis(variable: HostVariable, axis: str, scope: HostScope) -> str:
     for each in reversed(settings):
         if each.value is None:
             continue
+        there = scope if is_sure(each, scope.at) else replace(scope, at=each.at)  # a condition may set several in a row
         if each.member == member:
-            return setting_formula(HostVariable(variable.key, member, variable.name, variable.declaration), each, scope)
-        return launch_extents(each.value, scope)[AXES.index(axis)]
+            return setting_formula(HostVariable(variable.key, member, variable.name, variable.declaration), each, there)
+        return launch_extents(each.value, there)[AXES.index(axis)]
     raise UnreadError(f"{variable.spelled} isn't set where it can be read", variable.declaration)
 
 

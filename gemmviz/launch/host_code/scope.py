@@ -64,16 +64,22 @@ class HostScope:
 
     def settings(self, key: Key) -> list[VariableSetting]:
         """What the function, or the file, sets a variable to."""
-        local = self.function.settings.get(key, []) if self.function is not None else []
-        outer = self.function.outer.settings.get(key, []) if self.function is not None and self.function.outer else []
-        return local or outer or self.program.constants.get(key, [])
+        function = self.function
+        while function is not None:
+            if function.settings.get(key):
+                return function.settings[key]
+            function = function.outer
+        return self.program.constants.get(key, [])
 
     @property
     def calls(self) -> list[HostCallCursor]:
-        """Calls of the function, and of the one around a lambda."""
-        if self.function is None:
-            return []
-        return [*self.function.calls, *(self.function.outer.calls if self.function.outer is not None else ())]
+        """Calls of the function, and of those around a lambda."""
+        calls: list[HostCallCursor] = []
+        function = self.function
+        while function is not None:
+            calls += function.calls
+            function = function.outer
+        return calls
 
     def argument(self, key: Key) -> Cursor | None:
         """What the call that leads here passes for a parameter."""

@@ -18,6 +18,7 @@ from gemmviz.model.problems import (
 
 MULTIPLY = multiply.KIND.name
 NONE = none.KIND.name
+REDUCTION = reduction.KIND.name
 PROBLEM_KINDS: dict[str, ProblemKind] = {
     kind.name: kind
     for kind in (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.launch.legality import device_for, launch_for, other_choices
+from gemmviz.launch.legality import device_for, launch_for, other_choices, shared_limit_text
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
@@ -264,14 +264,18 @@ def bound(setup: Setup) -> Binding:
             why = f"the result is checked against {listed(_inputs(setup.problem))}"
             raise SourceError(f"the launch must pass {array.name}: {why}", file=kernel.file)
     declared = shared_bytes(binding.arrays)
-    if declared > device.shared_per_block:
+    if declared > device.shared_limit(_opts_in(binding)):
         raise SettingError(
-            f"the kernel declares {declared} bytes of shared memory; {device.name} allows "
-            f"{device.shared_per_block} a block",
+            f"the kernel has {declared} bytes of shared memory in a block; {shared_limit_text(kernel, device)}",
             names=(*setup.parameters, "device"), remedy="choose smaller tiles", nearest=_nearest_that_fits(setup),
             id="shared-memory",
         )  # fmt: skip
     return binding
+
+
+def _opts_in(binding: Binding) -> bool:
+    """Whether a block may have more shared memory than without cudaFuncSetAttribute, which static arrays never may."""
+    return binding.setup.kernel.opts_in_to_shared and binding.launch.shared_bytes > 0
 
 
 def _inputs(problem: Problem) -> list[str]:

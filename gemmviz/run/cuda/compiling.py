@@ -35,6 +35,8 @@ _HEADERS = {
 }
 _CUDA_HEADER = "cuda_fp16.h"
 _MISSING = re.compile(r'cannot open source file "([^"]+)"')
+_LINE_ONE = re.compile(r'^#line 1 "(.*)"\n', re.MULTILINE)  # before it is what is not in the user's file
+_OF_HOST = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"](thrust/[^>"\n]+)[>"]', re.MULTILINE)  # what NVRTC can't compile
 _ERROR = re.compile(r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?:\s*(?P<what>.*)$", re.MULTILINE)
 
 
@@ -104,13 +106,14 @@ class Nvrtc:
         return self._compiled(unit) if begun is None or begun.cancel() else begun.result()
 
     def _compiled(self, unit: Unit) -> tuple[bytes, Any]:
-        """The code, and the name of the function in it. Headers that only the file's project has are left out, as in the
-        interpreter.
+        """The code, and the name of the function in it. Headers that only the file's project has, and those of host libraries,
+        are left out, as in the interpreter.
         """
-        left_out: list[str] = []
+        left_out = [name for text in (unit.text, *dict(unit.headers).values()) for name in _OF_HOST.findall(text)]
         while True:
+            headers = tuple((name, without_includes(text, left_out)) for name, text in unit.headers)
             try:
-                return self._cubin(replace(unit, text=without_includes(unit.text, left_out)))
+                return self._cubin(replace(unit, text=without_includes(unit.text, left_out), headers=headers))
             except SourceError as error:
                 missing = _MISSING.search(error.message)
                 if missing is None or missing[1] in left_out:
@@ -170,12 +173,16 @@ def _loaded(code: bytes, name: Any) -> Compiled:
 
 
 def compile_error(log: str, text: str, file: str) -> SourceError:
-    """The first error in a compiler's log, with its place."""
+    """The first error in a compiler's log, with its place if it is in the file itself."""
     match = _ERROR.search(log)
     if match is None:
         return SourceError(f"the CUDA compiler rejects the kernel: {log.strip() or 'it gives no reason'}", file=file)
-    line = int(match["line"])
-    return SourceError(f"the CUDA compiler says: {match['what'].strip()}", _place(log[match.end() :], text, line), file=file)
+    own = _LINE_ONE.search(text)
+    text = text[own.end() :] if own else text
+    is_own = match["file"] in (file, own and own[1], "")
+    place = _place(log[match.end() :], text, int(match["line"])) if is_own else None
+    where = "" if is_own else f" ({match['file']}, line {match['line']})"
+    return SourceError(f"the CUDA compiler says: {match['what'].strip()}{where}", place, file=file)
 
 
 def _place(after: str, text: str, line: int) -> Place:

@@ -15,6 +15,7 @@ from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.run.cuda.compiling import Compiled
 
+_PLAIN_SHARED = 48 << 10  # bytes of dynamic shared memory that need no attribute of the kernel
 _POLL_S = 0.0002
 _NOT_READY = 600
 _FATAL = {
@@ -70,6 +71,9 @@ def launch(compiled: Compiled, launch: Launch, arguments: Sequence[Any]) -> None
 
 def launcher(compiled: Compiled, launch: Launch, arguments: Sequence[Any]) -> Callable[[], None]:
     """A function that starts a kernel on the current stream, with its arguments packed once."""
+    if launch.shared_bytes > _PLAIN_SHARED:
+        attribute = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        driver.funcSetAttribute(compiled.handle, attribute, launch.shared_bytes)
     boxes = [np.asarray(each if isinstance(each, np.generic) else np.uint64(each)) for each in arguments]
     pointers = (ctypes.c_void_p * max(1, len(boxes)))(*(box.ctypes.data for box in boxes))
 

@@ -12,7 +12,7 @@ from cupy.cuda import runtime
 
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import DeviceError
-from gemmviz.model.kernel import Launch
+from gemmviz.model.kernel import NULL_POINTER, Launch
 from gemmviz.model.setup import Setup
 from gemmviz.model.words import listed
 from gemmviz.run.align import Region
@@ -128,7 +128,7 @@ class Workload:
 
     def _argument(self, argument: str, parameter: FunctionParameter) -> Any:
         if isinstance(parameter.type, PointerType):
-            return np.uint64(self.base + self.offsets[argument])
+            return np.uint64(0 if argument == NULL_POINTER else self.base + self.offsets[argument])
         assert isinstance(parameter.type, Scalar)
         number, element = number_argument(self.setup, argument), parameter.type.element
         return element.elements(np.array(number if parameter.type.is_float else int(number)))[()]

@@ -7,7 +7,6 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.threads import Range
 
 Lens = Literal["auto", "lens", "whole"]
-LENSES: tuple[Lens, ...] = ("auto", "lens", "whole")
 _LEAST_STRETCH = 16  # smallest visible range of k
 _MOST_AROUND = 4
 

@@ -7,7 +7,7 @@ from gemmviz.source.program_parts import FunctionParameter, KernelArgument
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.objects import struct_fields, needs_memory
+from gemmviz.source.reader.objects import needs_memory, struct_fields
 from gemmviz.source.reader.symbols import ArrayVariable, Object, Symbol, Variable
 from gemmviz.source.types import (
     COMPONENTS,

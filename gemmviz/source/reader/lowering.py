@@ -47,7 +47,6 @@ from gemmviz.source.types import (
     CType,
     PointerType,
     Scalar,
-    StructType,
     VectorType,
     unit_bytes,
 )  # fmt: skip
@@ -374,7 +373,3 @@ def _widths_differ(a: CType, b: CType) -> bool:
 
 def _leaf(ctype: CType) -> CType:
     return ctype.element if isinstance(ctype, ArrayType) else ctype
-
-
-def is_struct(ctype: CType) -> bool:
-    return isinstance(ctype, StructType)

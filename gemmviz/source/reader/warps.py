@@ -24,6 +24,7 @@ from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.types import BOOL, INT, UINT, CType, PointerType, Scalar
 
 _WARP = 32
+_GRID_SYNC = "__gemmviz_grid_sync"
 _SHUFFLES = [f"__shfl{way}" for way in ("", "_up", "_down", "_xor")]
 _VOTES = ("__ballot", "__any", "__all")
 
@@ -39,6 +40,8 @@ def barrier(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt
     number = low.add_access("barrier" if is_block else "warp barrier", None, node)
     if is_block:
         mark_loops(low)
+    if name == _GRID_SYNC:
+        low.accesses[number] = replace(low.accesses[number], visible_to="grid")
     return Barrier(number, low.place(node), is_block)
 
 
@@ -101,7 +104,7 @@ def _lane(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     return lane
 
 
-WARP_STATEMENTS = {"__syncthreads": barrier, "__syncwarp": barrier, "__gemmviz_grid_sync": barrier}
+WARP_STATEMENTS = {"__syncthreads": barrier, "__syncwarp": barrier, _GRID_SYNC: barrier}
 WARP_FUNCTIONS = {
     **dict.fromkeys([*_SHUFFLES, *(f"{name}_sync" for name in _SHUFFLES)], _shuffle),
     **dict.fromkeys([*_VOTES, *(f"{name}_sync" for name in _VOTES), "__uni_sync", "__match_any_sync"], _vote),

@@ -5,39 +5,19 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from gemmviz.model.element_types import DeviceSpelling
 from gemmviz.source.nodes import Const
 from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructType, VectorType, Void, unit_bytes
-
-_TYPES = {
-    "float64": "double", "float32": "float", "float16": "__half", "bfloat16": "__nv_bfloat16", "int8": "signed char",
-    "uint8": "unsigned char", "int16": "short", "uint16": "unsigned short", "int32": "int", "uint32": "unsigned int",
-    "int64": "long long", "uint64": "unsigned long long", "bool": "bool",
-}  # fmt: skip
-_VECTORS = {
-    "float64": "double", "float32": "float", "int8": "char", "uint8": "uchar", "int16": "short", "uint16": "ushort",
-    "int32": "int", "uint32": "uint", "int64": "longlong", "uint64": "ulonglong",
-}  # fmt: skip
-_PAIRS = {"float16": "__half2", "bfloat16": "__nv_bfloat162"}
-_MAKERS = {"float16": "__halves2half2", "bfloat16": "__halves2bfloat162"}
-_SUFFIXES = {"float32": "f", "int64": "ll", "uint32": "u", "uint64": "ull"}
-_BITS = {
-    "float32": ("__int_as_float(0x{:x})", "uint32"),
-    "float64": ("__longlong_as_double(0x{:x}ll)", "uint64"),
-    "float16": ("__ushort_as_half(0x{:x})", "uint16"),
-    "bfloat16": ("__ushort_as_bfloat16(0x{:x})", "uint16"),
-}
-_HEADERS = {"float16": "cuda_fp16.h", "bfloat16": "cuda_bf16.h"}
-_LEAST = {"int32": "(-2147483647 - 1)", "int64": "(-9223372036854775807ll - 1)"}
 
 
 def c_type(ctype: CType) -> str:
     """A type as spelled in the twin. A struct or void behind a pointer is bytes, since its members are reached by offsets."""
     match ctype:
         case Scalar():
-            return _TYPES[ctype.element.name]
+            return ctype.element.device.type
         case VectorType(scalar=scalar, count=count):
-            name = scalar.element.name
-            return _PAIRS[name] if name in _PAIRS else f"{_VECTORS[name]}{count}"
+            spelling = scalar.element.device
+            return spelling.pair or f"{spelling.vector}{count}"
         case PointerType(to=to):
             return f"{target_type(to)}*"
         case ArrayType(element=element):
@@ -69,47 +49,45 @@ def scale_in_target(pointer: CType, scale: int) -> int:
 
 def constructor(vector: VectorType) -> str:
     """The function that makes a vector of its components."""
-    return _MAKERS.get(vector.scalar.element.name, f"make_{c_type(vector)}")
+    return vector.scalar.element.device.pair_maker or f"make_{c_type(vector)}"
 
 
 def literal(constant: Const) -> str:
     """A constant with its exact value and type."""
     if isinstance(constant.type, PointerType):
         return f"({c_type(constant.type)}){int(constant.value)}"
-    name, value = constant.type.element.name, constant.value
-    if name == "bool":
+    spelling, value = constant.type.element.device, constant.value
+    if constant.type.kind == "b":
         return "true" if value else "false"
     if constant.type.is_float:
-        return _float(name, constant.type, float(value))
-    if int(value) == -(2 ** (constant.type.bits - 1)) and name in _LEAST:
-        return _LEAST[name]
-    number = f"{int(value)}{_SUFFIXES.get(name, '')}"
+        return _float(spelling, constant.type, float(value))
+    if int(value) == -(2 ** (constant.type.bits - 1)) and spelling.least:
+        return spelling.least
+    number = f"{int(value)}{spelling.suffix}"
     number = f"({number})" if value < 0 else number
-    return number if constant.type.bits >= 32 else f"({_TYPES[name]}){number}"
+    return number if constant.type.bits >= 32 else f"({spelling.type}){number}"
 
 
-def _float(name: str, scalar: Scalar, value: float) -> str:
-    if name in ("float32", "float64") and math.isfinite(value):
-        number = value.hex() + _SUFFIXES.get(name, "")
+def _float(spelling: DeviceSpelling, scalar: Scalar, value: float) -> str:
+    if scalar.bits >= 32 and math.isfinite(value):
+        number = value.hex() + spelling.suffix
         return f"({number})" if number.startswith("-") else number
-    pattern, whole = _BITS[name]
     with np.errstate(over="ignore"):
         stored = scalar.element.elements(np.array(value))
-    return pattern.format(int(stored.view(whole)))
+    return spelling.from_bits.format(int(stored.view(f"uint{scalar.bits}")))
 
 
 def headers(types: Iterable[CType]) -> list[str]:
     """CUDA's own headers that these types need."""
-    needed = {_HEADERS.get(name) for each in types if (name := _element_name(each))}
-    return sorted(each for each in needed if each)
+    return sorted({each for each in map(_header, types) if each})
 
 
-def _element_name(ctype: CType) -> str:
+def _header(ctype: CType) -> str:
     match ctype:
         case Scalar():
-            return ctype.element.name
+            return ctype.element.device.header
         case VectorType(scalar=scalar):
-            return scalar.element.name
+            return scalar.element.device.header
         case PointerType(to=to) | ArrayType(element=to):
-            return _element_name(to)
+            return _header(to)
     return ""

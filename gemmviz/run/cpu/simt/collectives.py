@@ -177,4 +177,3 @@ _IN_BLOCK: Mapping[str, Callable[[Bools, Bools], _Table]] = {
     "__syncthreads_and": lambda true, active: np.asarray((true | ~active).all(axis=1)),
     "__syncthreads_or": lambda true, active: np.asarray((true & active).any(axis=1)),
 }
-COLLECTIVES = frozenset({*_IN_WARP, *_IN_BLOCK})

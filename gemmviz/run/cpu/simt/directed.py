@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.run.cpu.simt.rounding import exact_product, exact_sum, fused, nearest
+from gemmviz.run.cpu.simt.rounding import exact_product, exact_sum, fused, in_double, nearest
 from gemmviz.source.types import BFLOAT16, DOUBLE, FLOAT, HALF, Scalar
 
 _Compute = Callable[..., Any]
@@ -85,7 +85,7 @@ def narrowing(direction: str, to: Scalar) -> _Compute:
 
 
 def _narrow(exact: Any, to: Scalar) -> Any:
-    return nearest(np.asarray(exact, np.float64), to) if to == BFLOAT16 else exact.astype(to.running)
+    return nearest(in_double(exact), to) if to == BFLOAT16 else exact.astype(to.running)
 
 
 def _neighbour(near: Any, upwards: Any, to: Scalar) -> Any:

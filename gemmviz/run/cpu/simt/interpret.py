@@ -12,7 +12,7 @@ from gemmviz.launch.legality import evaluated_formula, shapes_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import KernelFault, SourceError
-from gemmviz.model.kernel import KernelSpec, Launch, place_in
+from gemmviz.model.kernel import NULL_POINTER, KernelSpec, Launch, place_in
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem_kind import Shape
 from gemmviz.model.setup import Setup
@@ -27,6 +27,7 @@ from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_accesses, types_of_memories
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
+from gemmviz.run.cpu.simt.pointers import NULL
 from gemmviz.run.cpu.simt.statements import statement
 from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler
 from gemmviz.run.cpu.simt.tags import TagMemory, TagShared, UnseenMatrix, UnseenShared, constant_tag
@@ -103,6 +104,8 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
     matrices: dict[str, Scalar] = {}
     used: dict[str, set[Scalar]] = {}
     for argument, parameter in zip(spec.args, program.parameters, strict=True):
+        if argument == NULL_POINTER and isinstance(parameter.type, PointerType):
+            continue
         if isinstance(parameter.type, PointerType) != (argument in shapes):
             names = listed([*setup.problem.numbers, "parameters"])
             kind = "a pointer" if isinstance(parameter.type, PointerType) else "no pointer"
@@ -274,7 +277,7 @@ def _argument(
     by_tag: bool,
 ) -> Any:
     if isinstance(parameter.type, PointerType):
-        return memories[argument], 0
+        return (NULL if argument == NULL_POINTER else memories[argument]), 0
     assert isinstance(parameter.type, Scalar)
     value = number_argument(setup, argument)
     if parameter.type.is_float:

@@ -226,7 +226,7 @@ class SharedMemory(Memory):
 
     def _taken(self, data: npt.NDArray[Any], offset: ElementOffset) -> Any:
         if isinstance(offset, int):
-            return data[..., offset].reshape(data.shape[:-1] + (1,) * self.threads_ndim)
+            return data[..., offset].copy().reshape(data.shape[:-1] + (1,) * self.threads_ndim)
         outer = offset.shape[: self.blocks]
         if outer.count(1) == self.blocks:
             return data.take(offset.reshape(offset.shape[self.blocks :]), axis=-1)
@@ -247,8 +247,14 @@ class SharedMemory(Memory):
                 missing = missing & machine.mask
             if missing.any():
                 name = self.element(_first(at, missing))
-                message, remedy = f"{name} is read before it is written", "is a store or a __syncthreads() missing?"
-                raise self.fault(machine, message, place, at, missing, remedy, id="uninitialised-read")
+                message = f"{name} is read before it is written"
+                raise self.fault(machine, message, place, at, missing, self._remedy(machine), id="uninitialised-read")
+
+    def _remedy(self, machine: Machine) -> str:
+        """What to do about an unwritten element."""
+        if any(each.memory is self for each in machine.transfers.under_way):
+            return "wait for the asynchronous copy first"
+        return "is a __syncthreads() missing? Where a condition skips the store, store 0 instead"
 
     def store(self, machine: Machine, offset: ElementOffset, value: Any, kind: AccessType, place: Place) -> None:
         """Writes one scalar of an access."""

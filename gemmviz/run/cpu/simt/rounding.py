@@ -15,6 +15,7 @@ from gemmviz.source.types import Scalar
 AnyFloats = npt.NDArray[np.floating[Any]]
 Doubles = AnyFloats  # float64 throughout
 
+_LARGEST_EXACT, _LOST_BITS = 2.0**53, 11  # integers that float64 holds, and what it lacks of 64 bits
 _LAST_BITS = (1 << 29) - 1  # of a float64 significand: those that float32 doesn't have
 _MIDPOINT = 1 << 28  # what they are halfway between two float32
 _SMALLEST_NORMAL32 = float(np.finfo(np.float32).tiny)
@@ -48,6 +49,16 @@ def _is_odd(value: Any) -> Any:
     correctly rounded sums, 2008).
     """
     return (np.asarray(value, np.float64).view(np.int64) & 1).astype(bool)
+
+
+def in_double(value: Any) -> Any:
+    """Numbers as floats that round on to a shorter type as they themselves do: integers beyond 2**53 go to odd neighbours."""
+    if value.dtype.kind == "f" or value.dtype.itemsize < 8:
+        return value if value.dtype in (np.float32, np.float64) else value.astype(np.float64)
+    kind = value.dtype.type
+    odd = (value >> kind(_LOST_BITS)) | ((value & kind((1 << _LOST_BITS) - 1)) != 0)
+    near = value.astype(np.float64)
+    return np.where(np.abs(near) < _LARGEST_EXACT, near, odd.astype(np.float64) * (1 << _LOST_BITS))
 
 
 def nearest(value: AnyFloats, to: Scalar) -> AnyFloats:

@@ -71,7 +71,7 @@ def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
     if to.kind == "b":
         return lambda v: v != 0 if isinstance(v, ArrayValue) else bool(v)
     if to.element.decode is not None:
-        return lambda v: rounding.nearest(_exact(v), to) if isinstance(v, ArrayValue) else constant(float(v), to)
+        return lambda v: rounding.nearest(rounding.in_double(v), to) if isinstance(v, ArrayValue) else _single(v, source, to)
     if source.is_float and to.is_float:
         return lambda v: v.astype(dtype) if isinstance(v, ArrayValue) else constant(float(v), to)
     if source.is_float:
@@ -79,9 +79,8 @@ def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
     return lambda v: v.astype(dtype) if isinstance(v, ArrayValue) else constant(fold.converted(v, source, to), to)
 
 
-def _exact(value: Any) -> Any:
-    """Numbers as floats that hold them; integers of 64 bits may round."""
-    return value if value.dtype.kind == "f" else value.astype(np.float64)
+def _single(value: Any, source: Scalar, to: Scalar) -> Any:
+    return constant(float(value) if source.is_float else fold.converted(value, source, to), to)
 
 
 def constant(value: Any, scalar: Scalar) -> Any:

@@ -1,0 +1,4 @@
+// See thrust/device_vector.h.
+#pragma once
+
+#include <thrust/device_vector.h>

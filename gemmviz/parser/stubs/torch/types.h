@@ -1,0 +1,4 @@
+// See torch/extension.h.
+#pragma once
+
+#include <torch/extension.h>
