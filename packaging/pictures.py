@@ -71,6 +71,7 @@ def main() -> None:
     one = Focus(warp=0)
     both = Shot(setups[1], one, "pair", Position(6), theme="light", lens="whole", against=Against(setups[0]))
     _save(both, "pair.png")
+    _save(_padding(), "transpose.png")
     tiled = _prepared(Shot(_setup("04_tiled", 8, TILE_WIDTH=4), theme="dark"))
     manner = ExportOptions(RenderOptions(960, 540, fps=10), speed=1.6)
     save_reel(run_reel(tiled, manner, [0], range(tiled.steps)), FOLDER / "tiled.gif", manner.look)
@@ -95,6 +96,13 @@ def _gallery(stage: Prepared) -> None:
 
 def _setup(name: str, size: int, **parameters: int) -> Setup:
     return setup_for(load_kernel(name), Problem(size, size, size), parameters)
+
+
+def _padding() -> Shot:
+    """A transposition through a tile without padding, and with it, where a warp reads a column of the tile."""
+    kernel, problem = load_kernel("transpose_tiled"), Problem(kind="transpose", rows=32, columns=32)
+    without, padded = (setup_for(kernel, problem, {"TILE": 32, "PAD": pad}) for pad in (0, 1))
+    return Shot(padded, Focus(warp=0), "pair", Position(3), theme="light", lens="whole", against=Against(without))
 
 
 def _prepared(shot: Shot) -> Prepared:

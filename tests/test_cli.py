@@ -1,6 +1,7 @@
 import importlib.util
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -376,6 +377,44 @@ def test_what_can_not_be_found_of_a_launch_is_asked_by_flags(tmp_path: Path, cap
     odd.write_text("__global__ void odd(float* p, float* q, float* r, int n) { r[n] = p[0] - 3 * q[1]; }")
     assert main(["trace", str(odd), "-o", str(tmp_path / "t.gvt")]) == 2
     assert "--entry, --args, --block, --grid and --shared" in capsys.readouterr().err
+
+
+def test_the_kernels_of_a_folder_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    student = (PLAIN / "student.cu").read_text()
+    for name, text in (("anna", student), ("ben", student.replace("int row", "itn row")), ("chen", "int main() {}")):
+        (tmp_path / "hand-ins" / name).mkdir(parents=True)
+        (tmp_path / "hand-ins" / name / "hw1.cu").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert main(["launch", "hand-ins"]) == 0
+    anna, ben = capsys.readouterr().out.splitlines()
+    assert anna.startswith("anna/hw1.cu: matMulShared: a is A")
+    assert anna.endswith("(read from the file; the result is right)")
+    assert re.match(r"ben/hw1\.cu:\d+:\d+: 'itn' is not a known type \(did you mean int\?\)", ben)
+    assert main(["counts", "hand-ins"]) == 2
+    assert "gemmviz launch hand-ins" in capsys.readouterr().err
+    assert main(["launch", "hand-ins/chen"]) == 2
+    assert "no file of the folder has a kernel" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "message"),
+    [
+        ("--grid", "ceil_div(N,", "a bracket without its counterpart"),
+        ("--block", "16,WIDTH", "the formula 'WIDTH' uses 'WIDTH' (it may use BLOCK_SIZE, K, M, N"),
+    ],
+)
+def test_formulas_without_a_value_are_refused(flag: str, value: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["launch", str(PLAIN / "student.cu"), flag, value]) != 0
+    error = capsys.readouterr().err
+    assert message in error
+    assert ":1:1" not in error
+
+
+def test_the_printed_command_opens_a_shipped_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["launch", "04_tiled"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("gemmviz 04_tiled --entry sgemm_tiled ")
 
 
 def test_a_launch_is_inserted_into_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

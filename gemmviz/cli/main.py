@@ -111,7 +111,7 @@ def _with_arguments(command: Command, name: str, parser: argparse.ArgumentParser
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    parser = _Parser(prog="gemmviz", description="Shows what every thread of a matrix-multiplication kernel does.")
+    parser = _Parser(prog="gemmviz", description="Shows what every thread of a CUDA kernel does.")
     parser.add_argument("--version", action="version", version=f"gemmviz {__version__}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command in commands().items():

@@ -68,24 +68,22 @@ def formula_value(formula: str, names: Mapping[str, int | float]) -> int | float
     zero, shifts by less than 0 or more than 63, or exceeds 2**62.
     """
     if len(formula) > _LONGEST:
-        raise SourceError(
-            f"the header's formula {_short(formula)} has {len(formula):,} characters; at most {_LONGEST:,} are read"
-        )
+        raise SourceError(f"the formula {_short(formula)} has {len(formula):,} characters; at most {_LONGEST:,} are read")
     try:
         tree = _parsed(formula)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise SourceError(f"the header's formula {_short(formula)} has a syntax error") from None
+        raise SourceError(f"the formula {_short(formula)} has a syntax error") from None
     try:
         result: int | float = _value(tree, names, formula)
         int(result)  # infinity and NaN have no place in a launch
     except ZeroDivisionError:
-        raise SettingError(f"the header's formula {_short(formula)} divides by zero") from None
+        raise SettingError(f"the formula {_short(formula)} divides by zero") from None
     except GemmvizError:
         raise
     except RecursionError:
-        raise SourceError(f"the header's formula {_short(formula)} is nested too deeply") from None
+        raise SourceError(f"the formula {_short(formula)} is nested too deeply") from None
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise SourceError(f"the header's formula {_short(formula)} can't be evaluated") from None
+        raise SourceError(f"the formula {_short(formula)} can't be evaluated") from None
     return result
 
 
@@ -96,7 +94,7 @@ def _short(formula: str) -> str:
 def _value(node: ast.expr, names: Mapping[str, int | float], formula: str) -> Any:
     value = _unchecked(node, names, formula)
     if isinstance(value, int | float) and abs(value) > _LARGEST:
-        raise SettingError(f"the header's formula {_short(formula)} exceeds 2**62")
+        raise SettingError(f"the formula {_short(formula)} exceeds 2**62")
     return value
 
 
@@ -108,13 +106,13 @@ def _unchecked(node: ast.expr, names: Mapping[str, int | float], formula: str) -
             return names[name]
         case ast.Name(id=name):
             allowed = ", ".join(sorted(names))
-            raise SourceError(f"the header's formula {_short(formula)} uses {name!r}", remedy=f"it may use {allowed}")
+            raise SourceError(f"the formula {_short(formula)} uses {name!r}", remedy=f"it may use {allowed}")
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
             return _UNARY[type(op)](_value(operand, names, formula))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             a, b = _value(left, names, formula), _value(right, names, formula)
             if isinstance(op, ast.LShift | ast.RShift) and not 0 <= b < 64:
-                raise SettingError(f"the header's formula {_short(formula)} shifts by {b}")
+                raise SettingError(f"the formula {_short(formula)} shifts by {b}")
             return _BINARY[type(op)](a, b)
         case ast.BoolOp(op=op, values=values):
             results = (_value(each, names, formula) for each in values)
@@ -126,4 +124,4 @@ def _unchecked(node: ast.expr, names: Mapping[str, int | float], formula: str) -
             return _value(body if _value(test, names, formula) else orelse, names, formula)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS and args:
             return _FUNCTIONS[name](*(_value(each, names, formula) for each in args))
-    raise SourceError(f"the header's formula {_short(formula)} contains more than arithmetic")
+    raise SourceError(f"the formula {_short(formula)} contains more than arithmetic")

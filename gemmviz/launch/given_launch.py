@@ -72,7 +72,9 @@ class GivenLaunch:
 
 
 def formulas_of(text: str, what: str, most: int = _MOST_AXES) -> tuple[str, ...]:
-    """Formulas separated by commas outside brackets. Raises UsageError if there are none or too many."""
+    """Formulas separated by commas outside brackets. Raises UsageError if there are none or too many, or a bracket is open."""
+    if text.count("(") != text.count(")"):
+        raise UsageError(f"{what}: {text!r} has a bracket without its counterpart", remedy="write one ) for each (")
     formulas = _split(text)
     if not 1 <= len(formulas) <= most or not all(formulas):
         raise UsageError(f"{what}: {text!r} doesn't give 1 to {most} formulas", remedy="separate them by commas")

@@ -10,7 +10,7 @@ from gemmviz.model.kernel import KernelSpec
 _TIMES = " × "
 _ONES = {"1"}
 _CALL = re.compile(r"\w+\([^()]*\)")
-_ROUNDED_UP = re.compile(r"(\w+) \+ (\w+) - 1 / (\w+)")
+_ROUNDED_UP = re.compile(r"\(+(\w+) \+ \(?(\w+)\)? - 1\)+ / (\w+)\)*")
 
 
 def launch_line(kernel: KernelSpec) -> str:
@@ -41,7 +41,7 @@ def launch_flags(kernel: KernelSpec) -> list[str]:
 
 def launch_command(kernel: KernelSpec) -> str:
     """A command that opens the kernel with this launch, quoted for a shell."""
-    return shlex.join(["gemmviz", kernel.file, *launch_flags(kernel)])
+    return shlex.join(["gemmviz", kernel.name if kernel.is_shipped else kernel.file, *launch_flags(kernel)])
 
 
 def header_text(kernel: KernelSpec) -> str:
@@ -90,20 +90,20 @@ def with_header(kernel: KernelSpec, text: str) -> str:
 
 
 def _trimmed(extents: tuple[str, ...]) -> tuple[str, ...]:
-    """The extents along x, y and z without the ones at the end."""
+    """The extents along x, y and z without the ones at the end, in plain formulas."""
     count = max((axis for axis, extent in enumerate(extents, 1) if extent not in _ONES), default=1)
-    return extents[:count]
+    return tuple(map(_bare, extents[:count]))
 
 
 def _product(extents: tuple[str, ...]) -> str:
     """Extents with times signs between them, in brackets if they are fractions or the like."""
-    bare = [_bare(each) for each in extents]
-    return _TIMES.join(f"({each})" if len(bare) > 1 and " " in each and not _CALL.fullmatch(each) else each for each in bare)
+    several = len(extents) > 1
+    return _TIMES.join(f"({each})" if several and " " in each and not _CALL.fullmatch(each) else each for each in extents)
 
 
 def _bare(formula: str) -> str:
     """A formula without brackets around all of it, and ``(N + T - 1) / T`` as ceil_div(N, T)."""
-    rounded = _ROUNDED_UP.fullmatch(formula.replace("(", "").replace(")", ""))
+    rounded = _ROUNDED_UP.fullmatch(formula)
     if rounded is not None and rounded[2] == rounded[3]:
         return f"ceil_div({rounded[1]}, {rounded[2]})"
     depth = 0

@@ -109,11 +109,12 @@ def _extents(kernel: KernelSpec, formulas: tuple[str, ...], names: Mapping[str, 
 
 
 def evaluated_formula(kernel: KernelSpec, formula: str, names: Mapping[str, int]) -> int:
-    """The value of one of the header's formulas. Errors name its file and line."""
+    """The value of one of the launch's formulas. Errors name its file, and its line if it is in a header."""
     try:
         return evaluate(formula, names)
     except (SourceError, SettingError) as error:
-        error.place = place_in(kernel.text, formula)
+        if kernel.launch_from == "header":
+            error.place = place_in(kernel.text, formula)
         error.in_file(kernel.file)
         raise
 

@@ -58,8 +58,10 @@ def project_folder(path: Path) -> Path:
 
 
 def kernel_files(folder: Path) -> list[Path]:
-    """Files of CUDA C++ below a folder that define a kernel, sorted, without hidden folders and links out of the folder."""
-    paths = (path for path in _files(folder) if path.suffix.lower() in KERNEL_SUFFIXES)
+    """Files of CUDA C++ below a folder that define a kernel, sorted, without hidden folders and links out of the folder.
+    Their paths are absolute.
+    """
+    paths = (path for path in _files(folder.resolve()) if path.suffix.lower() in KERNEL_SUFFIXES)
     return sorted(path for path in paths if "__global__" in _text(path))
 
 

@@ -52,6 +52,12 @@ _SENTENCES = (
     Sentence(r"no matching (?:member )?function for call to '(.+?)'.*", r"no \1 takes these arguments"),
     Sentence(r"no matching constructor for initialization of '(.+)'", r"a \1 can't be made of this"),
     Sentence(r"too (?:few|many) arguments to function call, expected (\d+), have (\d+).*", r"it takes \1 arguments, not \2"),
+    Sentence(
+        r"reference to __global__ function '(.+?)'.* in .* function",
+        r"\1 is a kernel; kernels that launch kernels are not supported",
+        "make it a __device__ function",
+        "unsupported",
+    ),
     Sentence(r"reference to __host__ function '(.+?)'.* in .* function", *_HOST_FUNCTION),
     Sentence(r"integer literal is too large .*", "this number has too many digits", _SMALLER),
     Sentence(r"unterminated /\* comment", "this comment is not closed", "write */ where it ends"),
@@ -73,6 +79,9 @@ _SENTENCES = (
     ),
     Sentence(r"constexpr evaluation .*|constant expression evaluat.*", "a constant takes too long to compute", _SMALLER),
     Sentence(r"array is too large \((\d+) elements\)", r"an array of \1 elements is too large"),
+    Sentence(r"expected '([^\w'])'(?: after .*| at end of .*)?", r"a \1 is missing here"),
+    Sentence(r"expected expression", "an operand is missing here"),
+    Sentence(r"extraneous closing brace .*", "this } closes nothing", "delete it, or write its {"),
     Sentence(r"(expected .*|extraneous .*|missing .*)", r"this can't be read: \1"),
 )
 

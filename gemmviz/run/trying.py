@@ -16,7 +16,7 @@ from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import can_run, device_for, setup_for
 from gemmviz.launch.role_names import KIND_WORDS
 from gemmviz.launch.roles import Roles, candidates, fits
-from gemmviz.launch.words import renamed
+from gemmviz.launch.words import names_in, renamed
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
@@ -77,7 +77,7 @@ def find_roles(
     """
     draft = completed(source, draft)
     search = _Search(source, draft, given, time.monotonic() + budget_s, cancelled)
-    kinds = [kind for kind in kinds_of(draft) if given.kind in ("", kind.name)]
+    kinds = [kind for kind in kinds_of(draft) if _agrees(given, draft, kind)]
     first = [] if likely is None else [likely]
     for round_number, most in enumerate(_ROUNDS):
         for kind in kinds:
@@ -101,7 +101,7 @@ def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
     """The spec with the likeliest roles, whose result may be wrong; None for a kernel whose name and arrays fit no problem."""
     draft = completed(source, draft)
     kind = next(
-        (each for each in kinds_of(draft) if given.kind == each.name or (not given.kind and _suggests(draft, each))), None
+        (each for each in kinds_of(draft) if _agrees(given, draft, each) and (given.kind or _suggests(draft, each))), None
     )
     roles = None if kind is None else next(candidates(draft, kind), None)
     if kind is None or roles is None:
@@ -180,6 +180,19 @@ def _program_of(source: KernelText, draft: Draft) -> Program:
     roles = Roles(MULTIPLY, (), tuple("N" for _ in draft.sizes))
     spec = spec_of(source, empty, roles, Problem(kind=MULTIPLY))
     return program_for(spec, setup_for(spec).definitions)
+
+
+def _agrees(given: GivenLaunch, draft: Draft, kind: ProblemKind) -> bool:
+    """Whether the given parts of a launch are of this kind of problem: they use no names of other kinds alone."""
+    arguments = (each.partition("=")[2] or each for each in given.args)
+    words = {*names_in((*arguments, *given.block, *given.grid))} - {*draft.tile_values}
+    others = {name for each in PROBLEM_KINDS.values() for name in _names_of(each)} - {*_names_of(kind)}
+    return given.kind in ("", kind.name) and not words & others
+
+
+def _names_of(kind: ProblemKind) -> list[str]:
+    factors = [each.name for each in kind.factors]
+    return [*(each.name for each in kind.sizes), *(each.name for each in kind.arrays), *factors]
 
 
 def _suggests(draft: Draft, kind: ProblemKind) -> bool:

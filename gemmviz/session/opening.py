@@ -185,7 +185,7 @@ class Opening:
     def _offer_form(self, error: LaunchUnknown) -> None:
         """Show the error with an offer of the form."""
         offer = Offer("Describe the launch …", "Say what each argument is", lambda: self.form_requested.emit(error.form))
-        self.session.notices.put(Notice("file", str(error), offer=offer))
+        self.session.notices.put(Notice("file", f"{error.file}: {error.message}", offer=offer))
 
     def _own_kernel(self, path: Path, given: GivenLaunch, requested: RequestedSizes, before: Setup) -> Show:
         """Read and run a kernel file. If it can't be read, the display doesn't change; the file is followed until it can."""

@@ -112,3 +112,14 @@ def test_the_form_of_a_file_with_a_header_names_the_parameters(window: MainWindo
     pictured(window, qtbot, lambda: open_file(window.model, path))
     window.model.opening.edit_launch()
     assert {"arg.a", "arg.b", "arg.c", "arg.n"} <= set(dialog_of(window).controls)
+
+
+def test_the_window_offers_its_form_for_a_launch_that_is_not_found(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "odd.cu"
+    path.write_text("__global__ void odd(float* p, float* q, float* r, int n) { r[n] = p[0] - 3 * q[1]; }")
+    before = window.session.shot
+    open_file(window.model, path)
+    (text,) = window.banner.texts
+    assert "odd is launched nowhere in the project" in text
+    assert "--entry" not in text  # flags are for the terminal
+    assert window.session.shot == before

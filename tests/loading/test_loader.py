@@ -149,6 +149,13 @@ def test_includes_are_read_below_the_project_alone(tmp_path: Path) -> None:
     assert set(project_of(folder / "k.cu").texts) == {"k.cu", "in.h"}
 
 
+def test_given_parts_choose_among_the_kinds_of_problems() -> None:
+    wrong = open_kernel(str(PLAIN / "wrong.cu"))
+    given = GivenLaunch(wrong.entry, wrong.args, wrong.block, wrong.grid)
+    again = open_kernel(wrong.file, given)  # N is no size of a vector addition, which has three arrays too
+    assert (again.args, again.problem, again.launch_from) == (wrong.args, wrong.problem, "given")
+
+
 def test_files_with_kernels_of_a_folder_are_listed() -> None:
     names = [path.relative_to(PLAIN).as_posix() for path in kernel_files(PLAIN)]
     assert names == sorted(names)

@@ -24,7 +24,9 @@ def refused(unit: Unit) -> SourceError:
 @pytest.mark.parametrize(
     ("body", "column", "message", "remedy"),
     [
-        ("int i = 0\nC[i] = 1.0f;", 10, "this can't be read: expected ';' at end of declaration", None),
+        ("int i = 0\nC[i] = 1.0f;", 10, "a ; is missing here", None),
+        ("C[0] = (M + 1;", 14, "a ) is missing here", None),
+        ("C[0] = 1.0f + ;", 15, "an operand is missing here", None),
         ("flaot x = 1.0f;", 1, "'flaot' is not a known type", "did you mean float?"),
         ("float sum; C[0] = summ;", 19, "'summ' is not declared", "did you mean sum?"),
         ("C[0] = __shfl_donw_sync(0, 1, 1);", 8, "'__shfl_donw_sync' is not declared", "did you mean __shfl_down_sync?"),
@@ -39,6 +41,18 @@ def refused(unit: Unit) -> SourceError:
         ("A[0] = 4.0f;", 6, "const elements can't be assigned", None),
         ("int q = 3; int q = 4;", 16, "q is declared twice", "rename one of them"),
         ("A[0].x = 1.0f;", 5, "a const float has no members", None),
+        (
+            "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f; nvcuda::wmma::fill_fragment(f, 0.0f);",
+            73,
+            "the matrix instruction fill_fragment is not supported yet",
+            "use a kernel without tensor cores",
+        ),
+        (
+            "k<<<1, 1>>>(A, C, M);",
+            1,
+            "k is a kernel; kernels that launch kernels are not supported",
+            "make it a __device__ function",
+        ),
         ("C[0] = host(1);", 8, "host is a host function, which a kernel can't call", "write __device__ before it"),
         ("C[0] = max(1, 2.0f);", 8, "several functions max fit these arguments", "convert the operands to one type"),
     ],
@@ -82,7 +96,7 @@ def test_missing_headers_are_named() -> None:
 
 
 def test_a_text_in_which_there_is_no_kernel() -> None:
-    with pytest.raises(SourceError, match="this can't be read: expected"):
+    with pytest.raises(SourceError, match=r"a [)}] is missing here"):
         read_program(SourceText("k.cu", {"k.cu": "__global__ void k(float* C {\n"}), "k")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.files.whole import write_text
 from gemmviz.launch.launch_line import header_text, launch_command, launch_flags, launch_line, with_header
+from gemmviz.launch.legality import requested_launch, setup_for
 from gemmviz.loading.loader import Opened, opened
 from gemmviz.loading.project import kernel_files
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -18,7 +19,7 @@ _ORIGINS = {
     "header": "from the file's header",
     "read": "read from the file; the result is right",
     "guessed": "launched nowhere; with this launch the result is right",
-    "unsure": "read from the file, but no roles give a right result",
+    "unsure": "read from the file; no choice of roles gives a right result",
     "given": "as given by flags",
 }
 
@@ -36,6 +37,7 @@ def _run(args: argparse.Namespace) -> int:
     if path.is_dir():
         return _list(path, args.json)
     read = opened(args.kernel, launch_from(args))
+    requested_launch(setup_for(read.kernel))  # reports formulas that have no value
     if args.insert:
         _insert(read.kernel)
     if args.json:
@@ -59,28 +61,37 @@ def _print(read: Opened) -> None:
 def _insert(kernel: KernelSpec) -> None:
     """Write the launch into the kernel's file. Raises UsageError for a kernel that has a header, or none of its own."""
     if kernel.is_shipped or kernel.launch_from == "header":
-        raise UsageError(f"{kernel.name} has a header", file=None if kernel.is_shipped else kernel.file)
+        file, remedy = (None, None) if kernel.is_shipped else (kernel.file, "change the header, or delete it first")
+        raise UsageError(f"{kernel.name} has a header", file=file, remedy=remedy)
     write_text(Path(kernel.file), with_header(kernel, kernel.text))
 
 
 def _list(folder: Path, as_json: bool) -> int:
-    """Print the kernel files of a folder with the kernels that can be opened."""
-    rows = [(path, *_read(path)) for path in kernel_files(folder)]
+    """Print the kernel files of a folder with the kernels that can be opened. Raises UsageError if there is none."""
+    folder = folder.resolve()
+    files = kernel_files(folder)
+    if not files and not as_json:
+        raise UsageError("no file of the folder has a kernel", file=str(folder), remedy="a kernel is a __global__ function")
+    rows = [(path, *_read(path, path.relative_to(folder).as_posix())) for path in files]
     if as_json:
         print_json([{"file": str(path), "kernels": names, "error": error} for path, names, _, error in rows])
     else:
-        for path, _, line, error in rows:
-            print(f"{path.relative_to(folder)}: {error or line}")
+        for _, _, line, error in rows:
+            print(error or line)
     return 0 if rows else 1
 
 
-def _read(path: Path) -> tuple[list[str], str, str | None]:
-    """Names of a file's kernels, the launch of the first, and why it can't be opened."""
+def _read(path: Path, name: str) -> tuple[list[str], str, str | None]:
+    """Names of a file's kernels, the launch of the first on one line, and why it can't be opened."""
     try:
         read = opened(str(path))
     except GemmvizError as error:
-        return [], "", f"{error.message}{f' ({error.remedy})' if error.remedy else ''}"
-    return list(read.names), f"{read.kernel.entry}: {launch_line(read.kernel)}", None
+        error.file = name
+        return [], "", str(error)
+    kernel = read.kernel
+    others = f"; {len(read.names) - 1} more kernels" if len(read.names) > 1 else ""
+    line = f"{name}: {kernel.entry}: {launch_line(kernel)} ({_ORIGINS[kernel.launch_from]}){others}"
+    return list(read.names), line, None
 
 
 def _facts(read: Opened) -> dict[str, Any]:

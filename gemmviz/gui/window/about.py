@@ -58,7 +58,7 @@ class AboutBox(QDialog):
         super().__init__(parent)
         self.setWindowTitle("About gemmviz")
         self.resize(620, 520)
-        heading = QLabel(f"<h2>gemmviz {__version__}</h2>Shows what every thread of a matrix-multiplication kernel does.")
+        heading = QLabel(f"<h2>gemmviz {__version__}</h2>Shows what every thread of a CUDA kernel does.")
         heading.setTextFormat(Qt.TextFormat.RichText)
         self.text = QTextBrowser()
         self.text.setAccessibleName("Versions and licences")

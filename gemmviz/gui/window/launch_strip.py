@@ -15,7 +15,7 @@ _LEADS: dict[LaunchOrigin, tuple[str, str]] = {
     "header": ("", ""),
     "read": ("Read", "Read from the file. With these roles of the arguments the result is right"),
     "guessed": ("Guessed", "The project launches this kernel nowhere. With this launch the result is right"),
-    "unsure": ("Not sure", "Read from the file, but no roles of the arguments give a right result: these are the likeliest"),
+    "unsure": ("Not sure", "Read from the file. No choice of roles gives a right result; correct them, or the kernel is wrong"),
     "given": ("Given", "As you described it"),
 }
 

@@ -264,7 +264,7 @@ def bound(setup: Setup) -> Binding:
     for array in setup.problem.arrays:
         if array.name not in passed:
             why = f"the result is checked against {listed(_inputs(setup.problem))}"
-            raise SourceError(f"the header's args must pass {array.name}: {why}", file=kernel.file)
+            raise SourceError(f"the launch must pass {array.name}: {why}", file=kernel.file)
     declared = shared_bytes(binding.arrays)
     if declared > device.shared_limit(_opts_in(binding)):
         raise SettingError(

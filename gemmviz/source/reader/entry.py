@@ -93,7 +93,7 @@ def _template_error(cursors: Cursors, unit: Unit, found: tuple[str, Node], argum
     where = cursors.file_place(declared)
     place = None if where is None or where[0] else where[1]
     if declared.kind == k.FUNCTION_DECL:
-        return SourceError(f"{name} is not a template", place, remedy="leave out <...> in the header's entry")
+        return SourceError(f"{name} is not a template", place, remedy="leave out <...> behind its name")
     parameters = [each for each in cursors.top_level(declared.cursor) if each.kind in (27, 28, 29)]
     wanted = len(parameters)
     given = sum(bool(each.strip("<> ")) for each in arguments.split(","))

@@ -25,6 +25,7 @@ from gemmviz.source.types import INT, VOID, ArrayType, PointerType, Scalar, Vect
 
 Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
 StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]
+_MATRIX = frozenset(("fill_fragment", "load_matrix_sync", "mma_sync", "bmma_sync", "store_matrix_sync"))
 
 
 def intrinsic_call(
@@ -44,6 +45,9 @@ def intrinsic_call(
         return operated(low, name, arguments, node, this)
     if name in STATEMENT_INTRINSICS:
         raise low.error(f"the function {name} is not known", node, "it must stand alone as a statement", id="unknown-name")
+    if name in _MATRIX:
+        message = f"the matrix instruction {name} is not supported yet"
+        raise low.error(message, node, "use a kernel without tensor cores", id="unsupported")
     why = closest(name, [*INTRINSICS, *FUNCTIONS])
     raise low.error(f"the function {name} is not known", node, why, id="unknown-name")
 

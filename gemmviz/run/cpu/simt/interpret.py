@@ -99,7 +99,7 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
     spec, shapes = setup.kernel, shapes_for(setup)
     if len(spec.args) != len(program.parameters):
         raise SourceError(
-            f"{program.name} takes {len(program.parameters)} arguments; the header's args has {len(spec.args)}", file=spec.file
+            f"{program.name} takes {len(program.parameters)} arguments; the launch passes {len(spec.args)}", file=spec.file
         )
     matrices: dict[str, Scalar] = {}
     used: dict[str, set[Scalar]] = {}
