@@ -8,7 +8,7 @@ from tests.conftest import kernel_from, left_in_c
 
 VIRTUAL = """struct V { __device__ virtual float f() { return 1; } __device__ float g() { return f(); } };
 struct W : V { __device__ float f() override { return 2; } };"""
-SHARED = "__device__ float s[4] = {1, 2, 3, 4}; __device__ int n = 3; __device__ void set(float* p) { p[0] = 7; }"
+SHARED = "__device__ float s[4] = {1, 2, 3, 4}; __device__ int n = 3; __device__ void set(float* p) { p[0] = 7; } __device__ float* first() { return s; }"
 ONLY_READ = "shared by all threads and has a first value"
 
 
@@ -21,6 +21,9 @@ ONLY_READ = "shared by all threads and has a first value"
         (SHARED, "float* p = s; float* q; q = p + 1; q[0] = 1;", f"s is {ONLY_READ}"),
         (SHARED, "set(s); C[0] = s[0];", f"s is {ONLY_READ}"),
         (SHARED, "atomicAdd(&s[0], 1.0f);", f"s is {ONLY_READ}"),
+        (SHARED, "memset(s, 0, sizeof(s));", f"s is {ONLY_READ}"),
+        (SHARED, "first()[0] = 1;", f"s is {ONLY_READ}"),
+        ("", "static int count = 0; count += 1;", "count is static: static variables of a kernel are not supported"),
         (SHARED, "n = 5;", f"n is {ONLY_READ}"),
         (SHARED, "atomicAdd(&n, 1);", f"n is {ONLY_READ}"),
         ("__device__ float at(float** p) { return p[0][1]; }", "C[0] = at((float**)C);", "pointers to pointers. are not"),
