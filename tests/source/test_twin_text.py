@@ -1,8 +1,11 @@
+import re
 from dataclasses import replace
 
 import pytest
 
 from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import ProjectFile
 from gemmviz.parser.source_text import SourceText
@@ -14,7 +17,7 @@ from gemmviz.source.twin.real import probed_source, real_source
 from gemmviz.source.twin.spelling import literal
 from gemmviz.source.twin.twin import TWIN_ENTRY, printed_twin, twin_for
 from gemmviz.source.types import CHAR, DOUBLE, FLOAT, INT, LONG, UINT
-from tests.conftest import kernel_from, sure
+from tests.conftest import DATA, kernel_from, sure
 
 
 def body_of(twin: str) -> str:
@@ -144,3 +147,17 @@ def test_includes_of_the_project_are_given_by_their_names() -> None:
     headers = dict(real_source(spec, program, {}).headers)
     assert headers["sizes.h"] == "#define T 4\n"
     assert headers["../common/tile.cuh"] == '#include "sizes.h"\n' + " " * 15 + "\n"
+
+
+@pytest.mark.parametrize("name", ["cp_async_ptx", "pipeline_memcpy"])
+def test_a_copy_records_the_number_of_the_arrays_element(name: str) -> None:
+    given = GivenLaunch(args=("C", "A", "B", "K", "N"), block=("16", "16"), grid=("N / 16", "M / 16"))
+    spec = open_kernel(str(DATA / "kernels" / "styles" / f"{name}.cu"), given if name == "pipeline_memcpy" else GivenLaunch())
+    copies = re.findall(r"gv_copy<([^>]*)>", body_of(twin_for(spec, {}).text))
+    assert len(copies) == 4
+    assert all(each.endswith(", float") for each in copies)
+
+
+def test_other_characters_are_universal_names() -> None:
+    spec = kernel_from("float 和 = A[0]; C[0] = 和;")
+    assert "float \\U0000548c = A[0]; C[0] = \\U0000548c;" in real_source(spec, program_for(spec, {}), {}).text

@@ -16,24 +16,12 @@ from cupy.cuda import driver, function, nvrtc
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.gpu import Gpu
 from gemmviz.parser.headers import missing_remedy
-from gemmviz.source.headers import KNOWN, without_includes
+from gemmviz.run.cuda.include_folders import include_folders
+from gemmviz.run.cuda.standard_headers import ALWAYS, HEADERS
+from gemmviz.source.headers import without_includes
 
 _MOST_CACHED = 64
 _COMPILERS, _MOST_AHEAD = 2, 32  # number of threads that compile ahead, and of functions in the cache
-_INTEGERS = "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n" + (
-    "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;"
-    " typedef unsigned long long uint64_t;\n"
-)
-_ASSERT = "#define assert(...) ((__VA_ARGS__) ? (void)0 : __trap())\n"
-_ALWAYS = "what_nvcc_always_includes.h"
-_HEADERS = {
-    **dict.fromkeys(KNOWN, ""),
-    _ALWAYS: "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;\n"
-    "typedef unsigned long ulong;\n",
-    **dict.fromkeys(("assert.h", "cassert"), _ASSERT),
-    **dict.fromkeys(("stdint.h", "cstdint"), _INTEGERS),
-}
-_CUDA_HEADER = "cuda_fp16.h"
 _MISSING = re.compile(r'cannot open source file "([^"]+)"')
 _LINE_ONE = re.compile(r'^#line 1 "(.*)"\n', re.MULTILINE)  # before it is what is not in the user's file
 _OF_HOST = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"](thrust/[^>"\n]+)[>"]', re.MULTILINE)  # what NVRTC can't compile
@@ -122,9 +110,9 @@ class Nvrtc:
                 left_out.append(missing[1])
 
     def _cubin(self, unit: Unit) -> tuple[bytes, Any]:
-        named = _HEADERS | dict(unit.headers)
+        named = HEADERS | dict(unit.headers)
         headers = tuple(tuple(each.encode() for each in texts) for texts in (named.values(), named))
-        always = f"--gpu-architecture={self.gpu.architecture}", "--std=c++17", f"--pre-include={_ALWAYS}"
+        always = f"--gpu-architecture={self.gpu.architecture}", "--std=c++17", f"--pre-include={ALWAYS}"
         options = *always, *_include_options(), *unit.options
         program = nvrtc.createProgram(unit.text, unit.file, *headers)
         try:
@@ -140,18 +128,10 @@ class Nvrtc:
 
 @cache
 def _include_options() -> tuple[str, ...]:
-    """The options that name the folders with CUDA's own headers: a toolkit's, a wheel's or CuPy's; empty if there are none.
-
-    From CUDA 13 on, headers such as cooperative_groups.h include others that are in the subfolder cccl.
-    """
+    """The options that name the folders with CUDA's own headers: a toolkit's, a wheel's or CuPy's; empty if there are none."""
     package = Path(cupy.__file__).parent
-    folders = [
-        *(Path(root) / "include" for root in (cupy.cuda.get_cuda_path(), os.environ.get("CUDA_PATH")) if root),
-        *sorted(package.parent.glob("nvidia/*/include"), reverse=True),
-        *sorted((package / "_core" / "include" / "cupy" / "_cuda").glob("*"), reverse=True),
-    ]
-    found = next((folder for folder in folders if (folder / _CUDA_HEADER).is_file()), None)
-    return () if found is None else tuple(f"-I{each}" for each in (found, found / "cccl") if each.is_dir())
+    roots = (cupy.cuda.get_cuda_path(), os.environ.get("CUDA_PATH"))
+    return tuple(f"-I{each}" for each in include_folders(package, [Path(root) for root in roots if root]))
 
 
 def _loaded(code: bytes, name: Any) -> Compiled:

@@ -34,14 +34,14 @@ def real_source(spec: KernelSpec, program: Program, macros: Mapping[str, str]) -
 def probed_source(spec: KernelSpec, program: Program, macros: Mapping[str, str]) -> DeviceSource:
     """The same with a probe at the beginning of the kernel that records in ``gv_book`` where and when each block runs.
 
-    Raises SourceError if the kernel's body begins within a macro.
+    Raises SourceError if the kernel's body begins within a macro or in a header.
     """
     lines = _own_text(spec, program).split("\n")
     at = program.opening
     line = lines[at.line - 1]
     if line[at.column - 1 : at.column] != "{":
         raise SourceError(
-            f"the body of {program.name} begins in a macro, where no probe can be inserted", at, file=spec.file,
+            f"the body of {program.name} begins in a macro or in a header, where no probe can be inserted", at, file=spec.file,
             remedy="write its opening brace in the file",
         )  # fmt: skip
     lines[at.line - 1] = f"{line[: at.column]} gv_probe gv;{line[at.column :]}"
@@ -56,7 +56,13 @@ def _source(spec: KernelSpec, program: Program, own: str, macros: Mapping[str, s
     defined = "".join(f"#define {name} {value}\n" for name, value in macros.items())
     text = texts.get(spec.compiled or spec.own_name, own)
     name = (spec.compiled or spec.file).replace("\\", "/").replace('"', "")
-    return DeviceSource(f'{before}{defined}#line 1 "{name}"\n{text}', tuple(_included(texts).items()))
+    headers = tuple((each, _in_ascii(of)) for each, of in _included(texts).items())
+    return DeviceSource(f'{before}{defined}#line 1 "{name}"\n{_in_ascii(text)}', headers)
+
+
+def _in_ascii(text: str) -> str:
+    """The text with universal character names: NVRTC takes those in the names of variables, but no other characters."""
+    return re.sub(r"[^\x00-\x7f]", lambda found: f"\\U{ord(found[0]):08x}", text)
 
 
 def _without_definitions(text: str, macros: Mapping[str, str]) -> str:

@@ -4,9 +4,24 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gemmviz.source.nodes import Assign, Base, Declare, DeclareArray, Expr, Inline, Offset, Read, Reinterpret, Return
+from gemmviz.source.nodes import (
+    Address,
+    Assign,
+    AtAddress,
+    Base,
+    Binary,
+    Convert,
+    Declare,
+    DeclareArray,
+    Expr,
+    Inline,
+    Offset,
+    Read,
+    Reinterpret,
+    Return,
+)
 from gemmviz.source.program_parts import FunctionParameter, NamedSlot, Program, SharedArray
-from gemmviz.source.types import CType
+from gemmviz.source.types import CType, PointerType
 from gemmviz.source.walk import inner_parts, parts
 
 
@@ -61,6 +76,39 @@ def _root(pointer: Expr) -> Expr:
     while isinstance(pointer, Offset | Reinterpret):
         pointer = pointer.pointer
     return pointer
+
+
+def first_values(program: Program) -> dict[int, Expr]:
+    """The first value that each variable, parameter or result of an inlined call is given."""
+    values: dict[int, Expr] = {}
+    for part in parts(program.body):
+        match part:
+            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
+                values.setdefault(slot, value)
+            case Inline(bindings=bindings):
+                for slot, value in bindings:
+                    values.setdefault(slot, value)
+    return values
+
+
+def pointed_array(pointer: Expr, values: Mapping[int, Expr]) -> CType | None:
+    """What the array is of into which a pointer, or a number made of one, points: followed through casts, calls and the first
+    values of variables to a parameter or an array. None if it leads to neither.
+    """
+    seen: set[int] = set()
+    while True:
+        match pointer:
+            case Offset(pointer=inner) | Reinterpret(pointer=inner) | Address(pointer=inner):
+                pointer = inner
+            case AtAddress(address=inner) | Convert(operand=inner) | Binary(left=inner):
+                pointer = inner
+            case Inline(result=int(slot)) | Read(slot=slot) if slot in values and slot not in seen:
+                seen.add(slot)
+                pointer = values[slot]
+            case Read(type=PointerType(to=to)) | Base(type=PointerType(to=to)):
+                return to
+            case _:
+                return None
 
 
 def slot_names(program: Program) -> Mapping[int, str]:

@@ -15,6 +15,7 @@ from gemmviz.source.nodes import (
     Copy,
     Declare,
     DeclareArray,
+    Deref,
     Evaluate,
     Expr,
     Fence,
@@ -28,9 +29,9 @@ from gemmviz.source.nodes import (
 )
 from gemmviz.source.program_parts import Program
 from gemmviz.source.twin.expressions import ExpressionPrinter, pointer_space
-from gemmviz.source.twin.slots import aligned_slots, slot_names, slot_types, slots_used_outside
+from gemmviz.source.twin.slots import aligned_slots, first_values, pointed_array, slot_names, slot_types, slots_used_outside
 from gemmviz.source.twin.spelling import c_type
-from gemmviz.source.types import Scalar, StructType, VectorType
+from gemmviz.source.types import ArrayType, CType, Scalar, StructType, VectorType
 from gemmviz.source.walk import parts
 
 _UNROLL = "#pragma unroll"
@@ -44,6 +45,7 @@ class Printer:
         self.program = program
         self.types = slot_types(program)
         self.aligned = aligned_slots(program)
+        self.first_values = first_values(program)
         self.outside = slots_used_outside(program)
         self.expressions = ExpressionPrinter(slot_names(program), self.block, self.types)
         self.value, self.name = self.expressions.value, self.expressions.name
@@ -126,12 +128,26 @@ class Printer:
         return " ".join(f"{self.name(node.slot)}[{at}] = {each};" for at, each in enumerate(values)) or ";"
 
     def _copy(self, node: Copy) -> str:
-        """A copy of the bytes of the target's type. It is done at once, as a copy that completes early may be."""
+        """A copy of the bytes of the target's type. It is done at once, as a copy that completes early may be. Its value is the
+        number of the first element, of the wider of both arrays as in the interpreter.
+        """
         ctype = c_type(node.target.type)
         spaces = f"{pointer_space(node.source)}, {pointer_space(node.target)}"
         to, of = (f"({ctype}*){self.value(side.pointer)}" for side in (node.target, node.source))
         taken = f"sizeof({ctype})" if node.fills_zero_from is None else self.value(node.fills_zero_from)
-        return f"gv_copy<{node.access}, {spaces}, {ctype}>(gv_self, {to}, {of}, {taken});"
+        kinds = [
+            each for each in map(self._element, (node.source, node.target)) if each and each.bytes <= node.target.type.bytes
+        ]
+        element = c_type(max(kinds, key=lambda each: each.bytes)) if kinds else ctype
+        return f"gv_copy<{node.access}, {spaces}, {ctype}, {element}>(gv_self, {to}, {of}, {taken});"
+
+    def _element(self, side: Deref) -> Scalar | None:
+        """The type of the elements of the array that one side of a copy points into, None if it isn't known."""
+        to: CType | None = pointed_array(side.pointer, self.first_values)
+        while isinstance(to, ArrayType):
+            to = to.element
+        to = to.scalar if isinstance(to, VectorType) else to
+        return to if isinstance(to, Scalar) else None
 
     def _if(self, node: If) -> Iterator[str]:
         yield f"if ({self.value(node.condition)}) {{"

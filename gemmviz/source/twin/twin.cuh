@@ -152,7 +152,7 @@ template <unsigned int site, gv_space space, typename T> __device__ __forceinlin
 {
     return gv_load<site, space>(gv, element);
 }
-template <unsigned int site, gv_space from, gv_space into, typename T>
+template <unsigned int site, gv_space from, gv_space into, typename T, typename E> // E: the type of the arrays' elements
 __device__ __forceinline__ void gv_copy(gv_thread& gv, T* target, const T* source, unsigned int taken)
 {
     T value = {};
@@ -160,8 +160,8 @@ __device__ __forceinline__ void gv_copy(gv_thread& gv, T* target, const T* sourc
     else for (unsigned int at = 0; at < taken; ++at) ((unsigned char*)&value)[at] = ((const unsigned char*)source)[at];
     if (gv.on) {
 #ifdef GV_VALUES
-        gv.value(gv.used, value);
-        gv.value(gv.used + 1, value);
+        gv.value(gv.used, *(const E*)&value);
+        gv.value(gv.used + 1, *(const E*)&value);
 #endif
         gv.put(taken ? gv_word<from>(source) : GV_NOTHING);
         gv.record(site, gv_word<into>(target));
