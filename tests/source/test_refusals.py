@@ -48,3 +48,8 @@ def test_first_values_of_the_gpu_can_be_read() -> None:
 def test_infinity_and_nan_are_constants() -> None:
     spec = kernel_from("C[0] = -INFINITY; C[1] = fmaxf(-INFINITY, 2.0f); C[2] = __builtin_huge_val(); C[3] = NAN;")
     assert [str(each) for each in left_in_c(spec)[:4]] == ["-inf", "2.0", "inf", "nan"]
+
+
+def test_static_constants_of_a_kernel_can_be_read() -> None:
+    spec = kernel_from("static const float q[2][2] = {{1, 2}, {3, 4}}; static constexpr int k = 2; C[0] = q[1][0] + k;")
+    assert left_in_c(spec)[0] == 5

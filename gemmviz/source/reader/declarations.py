@@ -67,9 +67,11 @@ def _refuse_static(low: Lowering, node: Node, raw: RawType) -> None:
     """Raises SourceError for a static variable that isn't constant: all threads share it."""
     if low.cursors.lib.Cursor_getStorageClass(node.cursor) != k.STATIC:
         return
+    is_const = low.types.is_const(raw)
     while raw.kind == k.T_CONSTANT_ARRAY:
-        raw = low.cursors.lib.getCanonicalType(low.cursors.lib.getArrayElementType(raw))
-    if not low.types.is_const(raw):
+        raw = low.cursors.lib.getArrayElementType(raw)
+        is_const |= low.types.is_const(raw)
+    if not is_const:
         message = f"{low.cursors.name(node.cursor)} is static: static variables of a kernel are not supported"
         raise low.error(message, node, "make it const, or pass a pointer to it as a parameter", id="unsupported")
 
