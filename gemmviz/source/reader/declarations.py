@@ -47,6 +47,7 @@ def variable(low: Lowering, node: Node) -> Stmt:
     canonical = low.cursors.lib.getCanonicalType(raw)
     if any(each.kind == k.SHARED_ATTR for each in node.children):
         return _shared(low, node, raw)
+    _refuse_static(low, node, canonical)
     given = low.cursors.initialiser(node.cursor)
     if canonical.kind in _REFERENCES:
         return _reference(low, node, canonical, given)
@@ -60,6 +61,19 @@ def variable(low: Lowering, node: Node) -> Stmt:
     if isinstance(ctype, StructType):
         return _object(low, node, ctype, given)
     return _plain(low, node, raw, ctype, given)
+
+
+def _refuse_static(low: Lowering, node: Node, raw: RawType) -> None:
+    """Raises SourceError for a static variable that isn't constant: all threads share it."""
+    if low.cursors.lib.Cursor_getStorageClass(node.cursor) != k.STATIC:
+        return
+    is_const = low.types.is_const(raw)
+    while raw.kind == k.T_CONSTANT_ARRAY:
+        raw = low.cursors.lib.getArrayElementType(raw)
+        is_const |= low.types.is_const(raw)
+    if not is_const:
+        message = f"{low.cursors.name(node.cursor)} is static: static variables of a kernel are not supported"
+        raise low.error(message, node, "make it const, or pass a pointer to it as a parameter", id="unsupported")
 
 
 def _line(low: Lowering, node: Node) -> int:

@@ -7,6 +7,7 @@ from gemmviz.model.errors import Place, SourceError
 from gemmviz.source.nodes import (
     Assign,
     Base,
+    Call,
     Component,
     Declare,
     Deref,
@@ -15,9 +16,10 @@ from gemmviz.source.nodes import (
     Offset,
     Read,
     Reinterpret,
+    Return,
     Select,
     Sequence,
-)
+)  # fmt: skip
 from gemmviz.source.walk import parts
 
 
@@ -41,7 +43,7 @@ def check_copies(copies: dict[int, str], statements: Iterable[Any]) -> None:
         if len(names) == before:
             break
     for node in nodes:
-        if isinstance(node, Assign) and (name := copy_behind(_place_of(node.target), names)) is not None:
+        if isinstance(node, Assign | Call) and (name := copy_behind(_written(node), names)) is not None:
             raise written_copy(name, node.place)
 
 
@@ -55,10 +57,15 @@ def _values(nodes: list[Any]) -> Iterator[tuple[int, Expr]]:
                 yield slot, value
             case Inline(bindings=bindings):
                 yield from bindings
+            case Return(slot=slot, value=value) if slot is not None and value is not None:
+                yield slot, value
 
 
-def _place_of(target: Expr) -> Expr | None:
-    """The pointer through which an assignment writes."""
+def _written(node: Assign | Call) -> Expr | None:
+    """The pointer through which an assignment or a call writes."""
+    if isinstance(node, Call):
+        return node.args[0] if node.name == "memset" else None
+    target = node.target
     while isinstance(target, Component):
         target = target.of
     return target.pointer if isinstance(target, Deref) else None
@@ -67,7 +74,7 @@ def _place_of(target: Expr) -> Expr | None:
 def copy_behind(value: Expr | None, names: dict[int, str]) -> str | None:
     """The name of the copy to which a pointer points; None if there is none."""
     match value:
-        case Base(slot=slot) | Read(slot=slot):
+        case Base(slot=slot) | Read(slot=slot) | Inline(result=int(slot)):
             return names.get(slot)
         case Offset(pointer=pointer) | Reinterpret(pointer=pointer):
             return copy_behind(pointer, names)

@@ -46,4 +46,4 @@ SCALARS = {
     21: "float", 22: "double", T_LONG_DOUBLE: "double",
 }  # fmt: skip
 
-EXTERN = 2  # a storage class
+EXTERN, STATIC = 2, 3  # storage classes
