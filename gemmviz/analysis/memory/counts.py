@@ -306,7 +306,9 @@ def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
 
 
 def totals(counts: LaunchCounts) -> dict[str, int]:
-    """Sums by kind of access, under the names of the hardware's counters."""
+    """Sums by kind of access, under the names of the hardware's counters. As there, an asynchronous copy is a global load and
+    wavefronts of shared memory, but no store instruction.
+    """
     loads, stores = counts.total("global", "read"), counts.total("global", "write", atomic=False)
     shared_loads, shared_stores = counts.total("shared", "read"), counts.total("shared", "write", atomic=False)
     shared = shared_loads + shared_stores
@@ -320,13 +322,22 @@ def totals(counts: LaunchCounts) -> dict[str, int]:
         "global_store_sectors_ideal": stores.ideal_sectors,
         "global_store_bytes": stores.bytes_asked,
         "shared_load_instructions": shared_loads.requests,
-        "shared_store_instructions": shared_stores.requests,
+        "shared_store_instructions": shared_stores.requests - _copied(counts),
         "shared_load_bytes": shared_loads.bytes_asked,
         "shared_store_bytes": shared_stores.bytes_asked,
         "shared_wavefronts": shared.wavefronts,
         "shared_wavefronts_ideal": shared.ideal_wavefronts,
         **_atomics(counts),
     }
+
+
+def _copied(counts: LaunchCounts) -> int:
+    """Number of requests that write to shared memory as the second half of an asynchronous copy."""
+    return sum(
+        each.requests
+        for (site, operand), each in counts.accesses.items()
+        if site.kind == "copy" and operand.access == "write" and counts.arrays[operand.array].space == "shared"
+    )
 
 
 def _atomics(counts: LaunchCounts) -> dict[str, int]:
