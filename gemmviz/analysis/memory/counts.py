@@ -85,14 +85,17 @@ class LaunchCounts:
         self.accesses[site, operand] = self.accesses.get((site, operand), Counts()) + counts
         self.phases[phase] = self.phases.get(phase, Counts()) + counts
 
-    def total(self, space: str | None = None, *accesses: str, atomic: bool | None = None) -> Counts:
-        """Costs of one kind of memory (and some kinds of access); ``atomic``: of atomics alone, or of all others."""
+    def total(self, space: str | None = None, *accesses: str, atomic: bool | None = None, kind: str = "") -> Counts:
+        """Costs of one kind of memory (and some kinds of access); ``atomic``: of atomics alone, or of all others; ``kind``: of
+        these sites alone.
+        """
         chosen = (
             counts
             for (site, operand), counts in self.accesses.items()
             if space in (None, self.arrays[operand.array].space)
             and (not accesses or operand.access in accesses)
             and atomic in (None, site.is_atomic)
+            and kind in ("", site.kind)
         )
         return sum(chosen, Counts())
 
@@ -322,22 +325,13 @@ def totals(counts: LaunchCounts) -> dict[str, int]:
         "global_store_sectors_ideal": stores.ideal_sectors,
         "global_store_bytes": stores.bytes_asked,
         "shared_load_instructions": shared_loads.requests,
-        "shared_store_instructions": shared_stores.requests - _copied(counts),
+        "shared_store_instructions": shared_stores.requests - counts.total("shared", "write", kind="copy").requests,
         "shared_load_bytes": shared_loads.bytes_asked,
         "shared_store_bytes": shared_stores.bytes_asked,
         "shared_wavefronts": shared.wavefronts,
         "shared_wavefronts_ideal": shared.ideal_wavefronts,
         **_atomics(counts),
     }
-
-
-def _copied(counts: LaunchCounts) -> int:
-    """Number of requests that write to shared memory as the second half of an asynchronous copy."""
-    return sum(
-        each.requests
-        for (site, operand), each in counts.accesses.items()
-        if site.kind == "copy" and operand.access == "write" and counts.arrays[operand.array].space == "shared"
-    )
 
 
 def _atomics(counts: LaunchCounts) -> dict[str, int]:
