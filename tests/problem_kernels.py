@@ -64,6 +64,42 @@ _ROWS: dict[str, tuple[str, str, str, str, str, str]] = {
         "    for (int j = 0; j < columns; ++j) sum += expf(in[i * columns + j]);\n"
         "    for (int j = 0; j < columns; ++j) out[i * columns + j] = expf(in[i * columns + j]) / sum;",
     ),
+    "matrix_add": (
+        '"A", "B", "C", "columns"', '"columns"', '"rows"', '{ kind = "matrix_add", rows = 6, columns = 7 }',
+        "const float* A, const float* B, float* C, int columns",
+        "int i = blockIdx.x * columns + threadIdx.x;\n    C[i] = A[i] + B[i];",
+    ),
+    "dot_product": (
+        '"A", "B", "out", "n"', '"8"', '"2"', '{ kind = "dot_product", n = 40, arrays = { out = ["2"] } }',
+        "const float* A, const float* B, float* out, int n",
+        "__shared__ float sums[8]; int t = threadIdx.x; float sum = 0.0f;\n"
+        "    for (int i = blockIdx.x * 8 + t; i < n; i += 16) sum += A[i] * B[i];\n"
+        "    sums[t] = sum; __syncthreads();\n"
+        "    for (int half = 4; half > 0; half /= 2) { if (t < half) sums[t] += sums[t + half]; __syncthreads(); }\n"
+        "    if (t == 0) out[blockIdx.x] = sums[0];",
+    ),
+    "axpy": (
+        '"n", "alpha", "x", "y"', '"32"', '"ceil_div(n, 32)"', '{ kind = "axpy", n = 50, alpha = 2.5 }',
+        "int n, float a, const float* x, float* y",
+        "int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = a * x[i] + y[i];",
+    ),
+    "scale": (
+        '"in", "out", "alpha"', '"n"', '"1"', '{ kind = "scale", n = 40, alpha = 0.5 }', "const float* in, float* out, float a",
+        "int i = threadIdx.x;\n    out[i] = a * in[i];",
+    ),
+    "scale_in_place": (
+        '"x", "alpha"', '"n"', '"1"', '{ kind = "scale_in_place", n = 40, alpha = 3 }', "float* x, float a",
+        "int i = threadIdx.x;\n    x[i] *= a;",
+    ),
+    "relu": (
+        '"in", "out"', '"n"', '"1"', '{ kind = "relu", n = 40 }', "const float* in, float* out",
+        "int i = threadIdx.x;\n    out[i] = fmaxf(in[i], 0.0f);",
+    ),
+    "transpose_in_place": (
+        '"A"', '"n", "n"', '"1"', '{ kind = "transpose_in_place", n = 6 }', "float* A",
+        "int i = threadIdx.y, j = threadIdx.x, n = blockDim.x;\n    float t = A[i * n + j], u = A[j * n + i];\n"
+        "    if (j < i) { A[i * n + j] = u; A[j * n + i] = t; }",
+    ),
     "none": (
         '"p", "q", "r", "s"', '"n"', '"2"',
         '{ kind = "none", n = 20, arrays = { p = "n", q = ["n", 2], r = "2 * n", s = [2, "n"] }, outputs = ["r", "s"] }',

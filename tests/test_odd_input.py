@@ -105,12 +105,16 @@ CASES = {
         "",
         "4398046511104 bytes of shared memory",
     ),
-    "an index of 2**62": (header() + BODY.replace("C[0]", "C[1ll << 62]"), ":6:", "is out of range: it has 64 elements"),
+    "an index of 2**62": (
+        header() + BODY.replace("C[0]", "C[1ll << 62]"),
+        ":6:",
+        "C[4611686018427387904] is out of range: it has",
+    ),
     "an index of 2**64 - 1": (header() + BODY.replace("C[0]", "C[~0ull]"), ":6:", "C[-1] is out of range"),
     "indices beyond 2**63": (
         header() + BODY.replace("C[0]", "__shared__ float s[2][4]; s[(threadIdx.x + 1ll) << 62][0] = 1; C[0]"),
         ":6:",
-        "is out of range",
+        "s[more than 2^56] is out of range",
     ),
     "offsets beyond 2**64": (header() + BODY.replace("C[0]", "((float4*)C)[1ll << 62].x = 1; C[0]"), ":6:", "is out of range"),
     "a conversion operator": (

@@ -25,6 +25,7 @@ from tests.scenes.test_text import FRAMES, wrong_with
 from tests.scenes.test_text import views as views_of_a_run
 
 MULTIPLIES_ONLY = {"accesses", "phases", "sum", "block_tiles", "work", "cache"}
+ELEMENTWISE = ("matrix_add", "dot_product", "axpy", "scale", "scale_in_place", "relu", "transpose_in_place")
 UNANSWERED = {"traffic": "compared with|no width", "host_timeline": "multiplications of matrices only"}
 
 
@@ -72,6 +73,13 @@ BROKEN = [
     ("convolution", "filter[(r + radius)", "filter[(radius - r)", {}),
     ("convolution_1d", "filter[r + radius]", "filter[radius - r]", {}),
     ("softmax", "/ sum", "* sum", {}),
+    ("matrix_add", "+ B[i]", "- B[i]", {}),
+    ("dot_product", "half = 4", "half = 2", {}),
+    ("axpy", "a * x[i] + y[i]", "x[i] + y[i]", {}),
+    ("scale", "a * in[i]", "in[i]", {}),
+    ("scale_in_place", "*= a", "+= a", {}),
+    ("relu", "fmaxf(in[i], 0.0f)", "in[i]", {}),
+    ("transpose_in_place", "A[j * n + i] = t", "A[j * n + i] = u", {}),
 ]
 
 
@@ -85,7 +93,7 @@ def test_a_broken_one_is_wrong(name: str, before: str, after: str, parameters: d
     assert str(check).startswith(f"{kernel.problem.output_names[0]} is wrong: ")
 
 
-@pytest.mark.parametrize("name", [*pattern_kernel_names(), "batched", "none", "histogram"])
+@pytest.mark.parametrize("name", [*pattern_kernel_names(), "batched", "none", "histogram", *ELEMENTWISE])
 def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
     setup = setup_for(problem_kernel(name))
     for view in views():

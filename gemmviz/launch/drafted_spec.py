@@ -10,8 +10,9 @@ from gemmviz.launch.text_sizes import text_sizes
 from gemmviz.launch.words import renamed
 from gemmviz.model.kernel import NULL_POINTER, KernelSpec, ProjectFile, Requirement
 from gemmviz.model.problem import Problem
-from gemmviz.model.problems.catalog import PROBLEM_KINDS, REDUCTION
+from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLY, PROBLEM_KINDS
 
+_FACTOR = 2.0  # a first alpha, other than 1 so that its effect shows
 _WIDEST = 15  # of a filter in a first picture
 _FLAGS = {"true": "1", "false": "0"}
 
@@ -39,7 +40,7 @@ def spec_of(
         if each.size in problem.sizes and each.size not in given and (FILTER_WIDTH not in given or each.size != "radius")
     ]  # fmt: skip
     arrays = iter(roles.arrays)
-    reals = iter(roles.reals)
+    reals = iter([*_factors(roles), *(f"{each:g}" for each in roles.reals[len(_factors(roles)) :])])
     return KernelSpec(
         name=source.name,
         file=source.file,
@@ -71,9 +72,9 @@ def spec_of(
 
 
 def problems_of(source: KernelText, draft: Draft, roles: Roles) -> list[Problem]:
-    """Problems that the roles may mean: of a reduction also one with a sum for each block."""
+    """Problems that the roles may mean: of a sum also one with a sum for each block."""
     problem = problem_of(source, draft, roles)
-    if roles.kind != REDUCTION or not draft.grid:
+    if roles.kind not in IN_PARTS or not draft.grid:
         return [problem]
     names = dict(zip(draft.sizes, roles.sizes, strict=True))
     blocks = " * ".join(f"({renamed(each, names)})" for each in draft.grid if each != "1")
@@ -84,9 +85,9 @@ def problems_of(source: KernelText, draft: Draft, roles: Roles) -> list[Problem]
 
 def problem_of(source: KernelText, draft: Draft, roles: Roles) -> Problem:
     """The problem of the roles: with the sizes that the text or the host code fixes, and the kind's own for all others."""
-    numbers: dict[str, Any] = {}
     kind = PROBLEM_KINDS[roles.kind]
-    names = {size.name for size in kind.sizes}
+    numbers: dict[str, Any] = dict.fromkeys(_factors(roles), _FACTOR)
+    names = {size.name for size in kind.sizes} | {*numbers}
     values = dict(draft.values)
     for name, size in zip(draft.sizes, roles.sizes, strict=True):
         if size == FILTER_WIDTH and values.get(name, 0) % 2 and 1 < values[name] <= _WIDEST:
@@ -97,14 +98,20 @@ def problem_of(source: KernelText, draft: Draft, roles: Roles) -> Problem:
     return Problem(kind=roles.kind, **{name: number for name, number in numbers.items() if name in names})
 
 
-def _argument(parameter: DraftParameter, names: Mapping[str, str], arrays: Iterator[str], reals: Iterator[float]) -> str:
+def _factors(roles: Roles) -> list[str]:
+    """The factors of the problem that are passed as arguments; none of a multiplication, whose factors are values."""
+    kind = PROBLEM_KINDS[roles.kind]
+    return [] if kind.name == MULTIPLY else [factor.name for factor in kind.factors[: len(roles.reals)]]
+
+
+def _argument(parameter: DraftParameter, names: Mapping[str, str], arrays: Iterator[str], reals: Iterator[str]) -> str:
     match parameter.kind:
         case "pointer":
             return next(arrays)
         case "null":
             return NULL_POINTER
         case "real":
-            return f"{next(reals):g}"
+            return next(reals)
     return _FLAGS.get(parameter.argument, renamed(parameter.argument, names))
 
 

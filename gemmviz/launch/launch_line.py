@@ -1,5 +1,6 @@
 """A kernel's launch as one line of text, as command-line flags, and as the header of its file."""
 
+import ast
 import json
 import re
 import shlex
@@ -22,7 +23,7 @@ def launch_line(kernel: KernelSpec) -> str:
     block, grid = (_product(_trimmed(each)) for each in (kernel.block, kernel.grid))
     parts = [arguments or "no arguments", f"{block} threads{_values(kernel)}", f"grid {grid}"]
     if kernel.shared_bytes not in ("", "0"):
-        parts.append(f"{kernel.shared_bytes} bytes of shared memory")
+        parts.append(f"{_bare(kernel.shared_bytes)} bytes of shared memory")
     if kernel.column_major:
         parts.append(f"{', '.join(sorted(kernel.column_major))} stored by columns")
     return "; ".join(parts)
@@ -33,7 +34,7 @@ def launch_flags(kernel: KernelSpec) -> list[str]:
     flags = ["--entry", kernel.entry, "--args", ",".join(kernel.args)]
     flags += ["--block", ",".join(_trimmed(kernel.block)), "--grid", ",".join(_trimmed(kernel.grid))]
     if kernel.shared_bytes not in ("", "0"):
-        flags += ["--shared", kernel.shared_bytes]
+        flags += ["--shared", _bare(kernel.shared_bytes)]
     if kernel.column_major:
         flags += ["--column-major", ",".join(sorted(kernel.column_major))]
     return flags
@@ -54,7 +55,7 @@ def header_text(kernel: KernelSpec) -> str:
         "grid": list(_trimmed(kernel.grid)),
     }
     if kernel.shared_bytes not in ("", "0"):
-        plain["shared_bytes"] = kernel.shared_bytes
+        plain["shared_bytes"] = _bare(kernel.shared_bytes)
     if kernel.opts_in_to_shared:
         plain["opts_in_to_shared"] = True
     if kernel.column_major:
@@ -102,16 +103,33 @@ def _product(extents: tuple[str, ...]) -> str:
 
 
 def _bare(formula: str) -> str:
-    """A formula without brackets around all of it, and ``(N + T - 1) / T`` as ceil_div(N, T)."""
+    """A formula without what doesn't change its value: brackets, conversions; ``(N + T - 1) / T`` becomes ceil_div(N, T)."""
+    try:
+        formula = ast.unparse(_Plain().visit(ast.parse(formula, mode="eval")))
+    except (SyntaxError, RecursionError):
+        return formula
     rounded = _ROUNDED_UP.fullmatch(formula)
-    if rounded is not None and rounded[2] == rounded[3]:
-        return f"ceil_div({rounded[1]}, {rounded[2]})"
-    depth = 0
-    for place, character in enumerate(formula):
-        depth += (character == "(") - (character == ")")
-        if depth == 0 and place < len(formula) - 1:
-            return formula
-    return formula[1:-1] if formula.startswith("(") else formula
+    return f"ceil_div({rounded[1]}, {rounded[2]})" if rounded is not None and rounded[2] == rounded[3] else formula
+
+
+class _Plain(ast.NodeTransformer):
+    """Leaves out conversions that C needs and a formula does not: ``int(ceil(x))`` and ``float(N) / 16.0``."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Name(id="int"), args=[ast.Call(func=ast.Name(id="ceil" | "floor")) as rounded]):
+                return rounded
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.BinOp(left=ast.Call(func=ast.Name(id="float"), args=[number]), right=ast.Constant(value=float())):
+                return ast.BinOp(number, node.op, node.right)
+            case ast.BinOp(left=ast.Constant(value=float()), right=ast.Call(func=ast.Name(id="float"), args=[number])):
+                return ast.BinOp(node.left, node.op, number)
+        return node
 
 
 def _values(kernel: KernelSpec) -> str:

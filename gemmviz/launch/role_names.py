@@ -50,6 +50,13 @@ KIND_WORDS = {
     "convolution": "conv",
     "convolution_1d": "conv",
     "softmax": "softmax",
+    "matrix_add": "add sum",
+    "dot_product": "dot inner",
+    "axpy": "axpy add",
+    "scale": "scal copy",
+    "scale_in_place": "scal",
+    "relu": "relu",
+    "transpose_in_place": "transpos",
     "multiply": "mul gemm matmul mm",
 }
 

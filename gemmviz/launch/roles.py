@@ -54,7 +54,12 @@ def candidates(draft: Draft, kind: ProblemKind) -> Iterator[Roles]:
 
 
 def fits(draft: Draft, kind: ProblemKind) -> bool:
-    """Whether a draft has as many pointers as a kind has arrays, or one more in a multiplication that adds what it reads."""
+    """Whether a draft has as many pointers as a kind has arrays, or one more in a multiplication that adds what it reads; and
+    no more numbers than a kind has factors, if it has some.
+    """
+    reals = sum(each.kind == "real" for each in draft.parameters)
+    if kind.factors and kind.name != "multiply" and reals > len(kind.factors):
+        return False
     more = len(draft.pointers) - len(kind.arrays)
     return more == 0 or (more == 1 and kind.name == "multiply" and any(map(_may_be_added, draft.pointers)))
 

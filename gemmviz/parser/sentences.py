@@ -20,6 +20,12 @@ _HOST_FUNCTION = r"\1 is a host function, which a kernel can't call", "write __d
 _HOST_VARIABLE, _CONSTANT = r"\1 is a host variable, which a kernel can't read", "make it constexpr or __constant__"
 _SMALLER = "make it smaller"
 _SENTENCES = (
+    Sentence(
+        r".*'(?:\w+::)*((?:Generic)?PackedTensorAccessor\w*)'.*",
+        r"PyTorch's \1 is not supported",
+        "pass a pointer to the tensor's data, and its sizes",
+        "unsupported",
+    ),
     Sentence(r"use of undeclared identifier '(\w+)'", _NOT_DECLARED, id="unknown-name"),
     Sentence(r"no (?:template|type|member) named '(\w+)' in .*namespace.*", _NOT_DECLARED, id="unknown-name"),
     Sentence(r"no template named '(\w+)'", _NOT_DECLARED, id="unknown-name"),

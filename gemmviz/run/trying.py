@@ -92,9 +92,17 @@ def find_roles(
 
 
 def kinds_of(draft: Draft) -> list[ProblemKind]:
-    """Kinds of problems with as many arrays as the draft has pointers: those that the kernel's name suggests first."""
+    """Kinds of problems with as many arrays as the draft has pointers: those that the kernel's name suggests first, then
+    multiplications, then those with as many sizes and factors as the launch has numbers.
+    """
+    reals = any(each.kind == "real" for each in draft.parameters)
+
+    def rank(kind: ProblemKind) -> tuple[object, ...]:
+        distance = abs(len(kind.sizes) - len(draft.sizes)) + (reals != bool(kind.factors))
+        return not _suggests(draft, kind), kind.name != MULTIPLY, distance
+
     kinds = [kind for kind in PROBLEM_KINDS.values() if kind.arrays and fits(draft, kind)]
-    return sorted(kinds, key=lambda kind: not _suggests(draft, kind))
+    return sorted(kinds, key=rank)
 
 
 def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from psygnal import Signal
 
+from gemmviz.analysis.replay.focus import Focus
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
@@ -293,7 +294,10 @@ class Opening:
         if resolved.explanation:
             session.notices.put(Notice("sizes", resolved.explanation, warns=False))
         view = session.display.latest_replay if session.display.is_benchmark else session.shot.view
-        session.show(replace(session.shot, setup=resolved.setup, view=view), requested)
+        known = session.shot.setup.kernel
+        is_other = kernel.entry != known.entry or (kernel.file != known.file and kernel.text != known.text)
+        focus = Focus() if is_other and not (kernel.is_shipped and known.is_shipped) else session.shot.focus
+        session.show(replace(session.shot, setup=resolved.setup, view=view, focus=focus), requested)
 
     def _leave_file(self) -> None:
         """Stop playback, and stop following the user's file."""

@@ -86,7 +86,7 @@ def test_launch_is_read(kernel: Expected) -> None:
     assert all(evaluate(each, names) > 0 for each in launch.grid)
 
 
-ARGUMENTS = {"alpha": "1", "beta": "0", "null": "nullptr", "a": "A", "b": "B", "c": "C"}
+ARGUMENTS = {"alpha": "1", "factor": "alpha", "beta": "0", "null": "nullptr", "a": "A", "b": "B", "c": "C"}
 ANYTHING = {"tile", "pitch", "chunk", "op"}  # numbers of the host code
 KINDS = {"matrix-vector": "matrix_vector", "vector add": "vector_add", "convolution": "convolution_1d", "stencil": "none"}
 

@@ -88,12 +88,12 @@ __global__ void histogram(const unsigned char *data, int n, unsigned int *counts
 int main() { int n = 1 << 20; unsigned char *d; unsigned int *h; cudaMalloc(&d, n); cudaMalloc(&h, NUM_BINS * 4);
   histogram<<<(n + 31) / 32, 32>>>(d, n, h); }
 """
-SAXPY = """
-__global__ void saxpy(int n, float a, const float *x, float *y) {
+UNKNOWN = """
+__global__ void blend(int n, float a, const float *x, float *y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = a * x[i] + y[i];
+  if (i < n) y[i] = a * x[i] * y[i];
 }
-void go(int n, float a, const float *x, float *y) { saxpy<<<(n + 255) / 256, 256>>>(n, a, x, y); }
+void go(int n, float a, const float *x, float *y) { blend<<<(n + 255) / 256, 256>>>(n, a, x, y); }
 """
 OPTS_IN = """
 extern __shared__ float pool[];
@@ -151,7 +151,7 @@ def test_roles_are_found_and_hold_at_other_sizes(
 
 
 def test_a_kernel_that_solves_no_known_problem_runs_without_a_check(tmp_path: Path) -> None:
-    kernel = read(SAXPY, tmp_path)
+    kernel = read(UNKNOWN, tmp_path)
     assert kernel.problem.kind.name == "none"
     trace = trace_kernel(setup_for(kernel)).trace
     assert trace is not None

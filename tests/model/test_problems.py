@@ -57,6 +57,13 @@ PLAIN: dict[str, Any] = {
     "convolution_1d": _convolution_1d,
     "softmax": _softmax,
     "matrix_vector": lambda arrays, sizes: arrays["A"] @ arrays["x"],
+    "matrix_add": lambda arrays, sizes: arrays["A"] + arrays["B"],
+    "dot_product": lambda arrays, sizes: np.array([arrays["A"] @ arrays["B"]]),
+    "axpy": lambda arrays, sizes: arrays["x"] + arrays["y"],
+    "scale": lambda arrays, sizes: arrays["in"],
+    "scale_in_place": lambda arrays, sizes: arrays["x"],
+    "relu": lambda arrays, sizes: np.where(arrays["in"] > 0, arrays["in"], 0.0),
+    "transpose_in_place": lambda arrays, sizes: arrays["A"].T,
 }
 
 

@@ -130,3 +130,17 @@ def test_includes_are_found_in_folders_of_the_project() -> None:
     }
     unit = parse(SourceText("src/a.cu", files))
     assert (unit.errors, unit.missing) == ((), ())
+
+
+def test_the_unknown_type_of_a_template_s_parameter_is_named() -> None:
+    before = "namespace torch { }\n"
+    for parameter, message in (
+        ("torch::PackedTensorAccessor32<T, 2> a", "PyTorch's PackedTensorAccessor32 is not supported"),
+        ("torch::Unknown<T> a", "'Unknown' is not declared"),
+    ):
+        text = f"{before}template <typename T> __global__ void k(T* C, {parameter}) {{ C[0] = 1; }}\n"
+        with pytest.raises(SourceError) as caught:
+            read_program(SourceText("k.cu", {"k.cu": text}), "k<float>")
+        assert caught.value.message == message
+        assert caught.value.place is not None
+        assert caught.value.place.line == 2

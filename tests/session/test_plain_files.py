@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.analysis.replay.focus import Focus
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.launch_form import LaunchForm
 from tests.app_model import TestModel
@@ -46,6 +47,19 @@ def test_a_file_that_can_not_be_read_leaves_everything_as_it_is(model: TestModel
     assert (model.session.shot, model.session.shown) == (shot, run)
     assert "bad.cu" in texts(model)[-1]
     assert "undeclared" in texts(model)[-1]
+
+
+def test_another_file_is_shown_from_its_first_block(model: TestModel, mine: Path) -> None:
+    open_and_settle(model, mine)
+    model.commands.watch(Focus((1, 1, 0), thread=3))
+    model.settle()
+    model.opening.reload()
+    model.settle()
+    assert model.session.shot.focus.block == (1, 1, 0)
+    other = mine.with_name("other.cu")
+    other.write_text(mine.read_text() + "\n")
+    open_and_settle(model, other)
+    assert model.session.shot.focus == Focus()
 
 
 def test_a_file_is_read_again_when_it_is_saved_and_keeps_its_launch(model: TestModel, mine: Path) -> None:

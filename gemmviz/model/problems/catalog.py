@@ -3,12 +3,17 @@
 from gemmviz.model.errors import SettingError, closest
 from gemmviz.model.problem_kind import ProblemKind
 from gemmviz.model.problems import (
+    axpy,
     convolution,
+    dot_product,
     histogram,
+    matrix_add,
     matrix_vector,
     multiply,
     none,
     reduction,
+    relu,
+    scale,
     scan,
     softmax,
     stencil,
@@ -18,12 +23,13 @@ from gemmviz.model.problems import (
 
 MULTIPLY = multiply.KIND.name
 NONE = none.KIND.name
-REDUCTION = reduction.KIND.name
+IN_PARTS = (reduction.KIND.name, dot_product.KIND.name)  # their output may be parts of a sum
 PROBLEM_KINDS: dict[str, ProblemKind] = {
     kind.name: kind
     for kind in (
         multiply.KIND, transpose.KIND, vector_add.KIND, reduction.KIND, scan.KIND, scan.EXCLUSIVE, histogram.KIND, stencil.KIND,
-        convolution.KIND, convolution.ONE_DIMENSION, softmax.KIND, matrix_vector.KIND, none.KIND,
+        convolution.KIND, convolution.ONE_DIMENSION, softmax.KIND, matrix_vector.KIND,
+        matrix_add.KIND, dot_product.KIND, axpy.KIND, scale.KIND, scale.IN_PLACE, relu.KIND, transpose.IN_PLACE, none.KIND,
     )
 }  # fmt: skip
 

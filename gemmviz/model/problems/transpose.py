@@ -12,6 +12,14 @@ def _reference(question: ReferenceRequest) -> Answer:
     return Answer(right, np.zeros_like(right))
 
 
+def _reference_in_place(question: ReferenceRequest) -> Answer:
+    rows, columns = question.places
+    right = np.asarray(question.arrays["A"][columns, rows], np.float64)
+    return Answer(right, np.zeros_like(right))
+
+
+_WHY_NO_FLOPS = "a transposition moves values and computes none"
+
 KIND = ProblemKind(
     "transpose",
     "Transposition",
@@ -25,5 +33,14 @@ KIND = ProblemKind(
         ProblemArray("out", "output", lambda sizes: (sizes["columns"], sizes["rows"])),
     ),
     _reference,
-    why_no_flops="a transposition moves values and computes none",
+    why_no_flops=_WHY_NO_FLOPS,
+)
+IN_PLACE = ProblemKind(
+    "transpose_in_place",
+    "Transposition in place",
+    "A[j, i] = A[i, j]",
+    (Size("n", Control("n", "Rows and columns of A", least=1), 16, dimension=1),),
+    (ProblemArray("A", "both", lambda sizes: (sizes["n"], sizes["n"])),),
+    _reference_in_place,
+    why_no_flops=_WHY_NO_FLOPS,
 )

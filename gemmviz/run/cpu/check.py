@@ -58,7 +58,8 @@ class Contents:
 
 def check_result(contents: Contents, written: Mapping[str, Longs], whole_launch: bool, cancelled: Callable[[], bool]) -> Check:
     """The comparison of the outputs with float64. ``written``: the distinct elements of each output that were stored, as
-    ascending offsets in memory. Elements that were never written count if the ``whole_launch`` was traced.
+    ascending offsets in memory. Elements that were never written count if the ``whole_launch`` was traced: as missing, or,
+    in an array that is changed in place, with the values that they had.
 
     Each kind of problem counts the roundings that may add up (N. J. Higham, Accuracy and Stability of Numerical Algorithms,
     3.1); halves also err by their smallest steps. Integers must be exact, modulo the range of the output. Raises Cancelled.
@@ -67,7 +68,8 @@ def check_result(contents: Contents, written: Mapping[str, Longs], whole_launch:
     if problem.kind.reference is None:
         return Check(0, 0, 0, 0.0, 0.0, (0,), is_checked=False)
     (name,) = problem.output_names
-    elements = written[name]
+    held = whole_launch and problem.array(name).role == "both"
+    elements = np.arange(contents.data[name].size, dtype=np.int64) if held else written[name]
     check = _compared(contents, problem.kind.reference, name, elements, cancelled)
     return check.with_unwritten(contents.data[name].size - len(elements) if whole_launch else 0)
 

@@ -18,6 +18,7 @@ from gemmviz.source.nodes import (
     Wait,
 )  # fmt: skip
 from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader.first_values import copy_behind, written_copy
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.types import INT, UINT, ULONG, PointerType, Scalar, VectorType, named_type
 
@@ -37,6 +38,9 @@ def _atomic(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr
         raise low.error(f"{name} takes a pointer to a number", node)
     space, ctype = pointer.type.space, pointer.type.to
     if space == "local":
+        copy = copy_behind(pointer, low.copies)
+        if copy is not None:
+            raise written_copy(copy, place)
         raise low.error(f"{name} works on global and shared memory alone", node, id="unsupported")
     args = tuple(low.converted(low.value(argument), ctype, node) for argument in arguments[1:])
     width = ctype.count if isinstance(ctype, VectorType) else 1

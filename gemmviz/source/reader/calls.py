@@ -50,6 +50,9 @@ def _by_value(low: Lowering, node: Node) -> Expr | Thing:
 
 def _method(low: Lowering, declaration: RawCursor, arguments: list[Node], node: Node) -> Expr | Thing:
     callee = low.cursors.method_callee(node)
+    if low.cursors.lib.CXXMethod_isVirtual(declaration):
+        message = f"{low.cursors.name(declaration)} is virtual: virtual functions are not supported"
+        raise low.error(message, node, "make the class a template parameter", id="unsupported")
     is_static = bool(low.cursors.lib.CXXMethod_isStatic(declaration))
     this: Expr | Thing | None
     if callee is not None:

@@ -203,6 +203,9 @@ def _check_extents(low: Lowering, array: ArrayType, node: Node) -> None:
 
 
 def _array(low: Lowering, node: Node, array: ArrayType, given: Node | None) -> Stmt:
+    if isinstance(array.element, PointerType):
+        message = "pointers in memory (arrays of pointers, pointers to pointers) are not supported"
+        raise low.error(message, node, "use a variable for each pointer", id="unsupported")
     _check_extents(low, array, node)
     name = low.cursors.name(node.cursor)
     if given is not None and _is_default(low, given) and not isinstance(array.element, StructType):

@@ -103,6 +103,11 @@ def _template_error(cursors: Cursors, unit: Unit, found: tuple[str, Node], argum
     if given < wanted:
         remedy = f'name them in the header: entry = "{name}<...>"'
         return SourceError(f"the template {name} needs {wanted} argument{plural}", place, remedy=remedy)
+    if where is not None:  # an unknown type of a parameter hides the kernel
+        shown = where[0] or unit.source.shown or unit.source.main
+        error = first_error(unit, shown, where[1].line, where[1].end_line)
+        if error is not None:
+            return parse_refusal(unit, error, error.place or place)
     last = unit.errors[-1].message if unit.errors else ""
     if given == wanted and _ENTRY in last:  # it can be read, but fits no kernel of this name
         texts = [cursors.text[span[0] : span[1]] for each in parameters if (span := cursors.span(each)) is not None]

@@ -114,10 +114,18 @@ def indirection(low: Lowering, argument: Node, node: Node) -> Expr | Thing:
 def pointee(low: Lowering, pointer: Expr, node: Node) -> Expr:
     """What a pointer points to: an element, an object, or a row."""
     assert isinstance(pointer.type, PointerType)
+    _refuse_pointer(low, pointer.type, node)
     if isinstance(pointer.type.to, ArrayType):
         row = replace(pointer.type.to, space=_settled(low, pointer, node))
         return Offset(row, pointer, Const(INT, 0), 1)
     return Deref(pointer.type.to, pointer, low.place(node))  # type: ignore[arg-type]
+
+
+def _refuse_pointer(low: Lowering, ctype: PointerType, node: Node) -> None:
+    """Raises SourceError for a pointer to pointers."""
+    if isinstance(ctype.to, PointerType):
+        message = "pointers in memory (arrays of pointers, pointers to pointers) are not supported"
+        raise low.error(message, node, "use one pointer and an offset for each part", id="unsupported")
 
 
 def _settled(low: Lowering, pointer: Expr, node: Node):  # type: ignore[no-untyped-def]
@@ -278,6 +286,7 @@ def indexed(low: Lowering, argument: Expr, index: Expr, node: Node, base: Node) 
 
 
 def _element(low: Lowering, pointer: Expr, ctype: PointerType, index: Expr, node: Node) -> Expr:
+    _refuse_pointer(low, ctype, node)
     if isinstance(ctype.to, ArrayType):
         row = replace(ctype.to, space=_settled(low, pointer, node))
         return Offset(row, pointer, index, units_of(ctype.to))

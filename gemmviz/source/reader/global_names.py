@@ -13,8 +13,8 @@ from gemmviz.source.reader.literals import constant_of
 from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.places import designated
-from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, Symbol, Thing
-from gemmviz.source.types import INT, UINT, ArrayType, CType, Scalar, VectorType
+from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Symbol, Thing
+from gemmviz.source.types import INT, UINT, ArrayType, CType, PointerType, Scalar, VectorType
 
 _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 _OF_THE_GPU = {k.CONSTANT_ATTR, k.DEVICE_ATTR}
@@ -59,7 +59,15 @@ def _variable(low: Lowering, declaration: RawCursor, attributes: set[int], node:
         given = None
     if is_on_gpu and (_is_filled(low, name) or (given is None and not is_constant)):
         return global_variable(low, ctype, name, k.CONSTANT_ATTR in attributes, node)
-    return _known(low, declaration, ctype, given, is_constant or is_on_gpu, node)
+    can_change = is_on_gpu and k.CONSTANT_ATTR not in attributes and not is_constant
+    if can_change and given is not None and isinstance(ctype, Scalar | VectorType):
+        slot = local_array(low, ctype, 1, name, low.first, node, (initialised(low, given, ctype),))
+        low.copies[slot] = name
+        return InMemory(slot, PointerType(ctype, "local"))
+    found = _known(low, declaration, ctype, given, is_constant or is_on_gpu, node)
+    if can_change and isinstance(found, ArrayVariable):
+        low.copies[found.slot] = name
+    return found
 
 
 def _is_filled(low: Lowering, name: str) -> bool:

@@ -8,7 +8,6 @@ sentence about something ignored. ``STATEMENT_INTRINSICS``: those that give a st
 
 from collections.abc import Callable
 
-from gemmviz.model.errors import closest
 from gemmviz.source import fold
 from gemmviz.source.functions import FUNCTIONS, function_for
 from gemmviz.source.nodes import Call, Const, Deref, Expr, MakeVector, Reinterpret, Sequence, Stmt
@@ -17,6 +16,7 @@ from gemmviz.source.reader.asynchronous import ASYNCHRONOUS_STATEMENTS, MEMORY_F
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
+from gemmviz.source.reader.literals import known
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.operators import operated
 from gemmviz.source.reader.symbols import Thing
@@ -44,12 +44,15 @@ def intrinsic_call(
     if name.startswith("operator"):
         return operated(low, name, arguments, node, this)
     if name in STATEMENT_INTRINSICS:
-        raise low.error(f"the function {name} is not known", node, "it must stand alone as a statement", id="unknown-name")
+        raise low.error(
+            f"{name} is not supported inside an expression", node, "it must stand alone as a statement", id="unsupported"
+        )
     if name in _MATRIX:
         message = f"the matrix instruction {name} is not supported yet"
         raise low.error(message, node, "use a kernel without tensor cores", id="unsupported")
-    why = closest(name, [*INTRINSICS, *FUNCTIONS])
-    raise low.error(f"the function {name} is not known", node, why, id="unknown-name")
+    if name.startswith("__builtin_"):
+        return known(low, node)
+    raise low.error(f"{name} is not supported", node, id="unsupported")
 
 
 def _ignored(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:

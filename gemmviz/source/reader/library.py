@@ -71,6 +71,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_Cursor_Evaluate": (c_void_p, (RawCursor,)),
     "clang_Cursor_getStorageClass": (c_int, (RawCursor,)),
     "clang_CXXMethod_isStatic": (c_uint, (RawCursor,)),
+    "clang_CXXMethod_isVirtual": (c_uint, (RawCursor,)),
     "clang_CXXMethod_isDefaulted": (c_uint, (RawCursor,)),
     "clang_EvalResult_getKind": (c_int, (c_void_p,)),
     "clang_EvalResult_isUnsignedInt": (c_uint, (c_void_p,)),

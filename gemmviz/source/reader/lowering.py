@@ -89,6 +89,7 @@ class Lowering:
     variables: list[NamedSlot] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     spaces: dict[int, AddressSpace | None] = field(default_factory=dict)  # of pointers assigned after their declaration
+    copies: dict[int, str] = field(default_factory=dict)  # of variables of the GPU with first values: their names
     first: list[Stmt] = field(default_factory=list)  # statements before the kernel's own: arrays of constants
     loop_stack: list[int] = field(default_factory=list)
     activation: Activation | None = None
@@ -343,11 +344,15 @@ class Lowering:
 
     def unsupported(self, node: Node) -> SourceError:
         what = _CONSTRUCTS.get(node.kind, "this")
-        remedy = "write it as a loop, an if or a return" if what == "goto" else _PART
+        remedy = _INSTEAD.get(what)
         return self.error(f"{what} is not supported", node, remedy, id="unsupported")
 
 
-_PART = "gemmviz reads the part of CUDA C that GEMM kernels use"
+_INSTEAD = {
+    "goto": "write it as a loop, an if or a return",
+    "new": "use an array of the thread or of shared memory",
+    "throw": "use return",
+}
 _CONSTRUCTS = {
     k.LABEL_STMT: "goto",
     k.GOTO_STMT: "goto",

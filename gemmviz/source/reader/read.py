@@ -16,6 +16,7 @@ from gemmviz.source.reader.cursors import Cursors
 from gemmviz.source.reader.entry import find_kernel
 from gemmviz.source.reader.errors import MixedSpaces
 from gemmviz.source.reader.expressions import EXPRESSIONS
+from gemmviz.source.reader.first_values import check_copies
 from gemmviz.source.reader.host import host_code
 from gemmviz.source.reader.lambdas import LAMBDAS
 from gemmviz.source.reader.library import RawCursor
@@ -67,6 +68,7 @@ def _program(low: Lowering, kernel: RawCursor) -> Program:
     block = next(each for each in tree.children if each.kind == k.COMPOUND_STMT)
     body = low.statement(block)
     assert isinstance(body, Block)
+    check_copies(low.copies, body.statements)
     return Program(
         name=cursors.name(kernel),
         parameters=tuple(low.parameters),

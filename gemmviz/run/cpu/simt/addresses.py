@@ -24,17 +24,19 @@ def indexed_address(address: PointerClosure, index: Closure, scale: int) -> Poin
         memory, offset = address(machine)
         i = index(machine)
         if i.__class__ is int:
-            distance = _limited(i * scale)
-            return memory, _limited(offset + distance) if offset.__class__ is int else offset + distance
+            return memory, offset + (i * scale if offset.__class__ is int else _limited(i * scale))
         if i is not last_index:
             last_index, last_scaled = i, _scaled(i, scale)
-        return memory, (last_scaled if offset.__class__ is int and offset == 0 else last_scaled + offset)
+        if offset.__class__ is int:
+            return memory, last_scaled + _limited(offset) if offset else last_scaled
+        return memory, last_scaled + offset
 
     return moved
 
 
-def _limited(distance: int, most: int = _FARTHEST - 1) -> int:
-    """A distance in units, clipped so that overflowing offsets stay out of every array."""
+def _limited(distance: int) -> int:
+    """A distance in units, clipped so that what is added to it in 64 bits stays out of every array."""
+    most = _FARTHEST - 1
     return distance if -most <= distance <= most else most if distance > 0 else -most
 
 
@@ -67,15 +69,16 @@ def base_address(slot: int) -> PointerClosure:
 
 def shifted_address(address: PointerClosure, distance: int) -> PointerClosure:
     """An address plus a known distance in its units."""
-    distance = _limited(distance, _FARTHEST)
     if distance == 0:
         return address
     if isinstance(address, _FixedAddress):
         return _FixedAddress(address.slot, address.distance + distance)
 
+    limited = _limited(distance)
+
     def shifted(machine: Machine) -> tuple[Any, Any]:
         memory, offset = address(machine)
-        return memory, offset + distance
+        return memory, offset + (distance if offset.__class__ is int else limited)
 
     return shifted
 

@@ -8,6 +8,7 @@ from gemmviz.model.errors import Place
 from gemmviz.run.cpu.simt.access_types import AccessType
 from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.memory import far_element
 from gemmviz.run.cpu.simt.values import Partial, merged, read
 from gemmviz.source.types import Scalar
 
@@ -45,7 +46,8 @@ class LocalMemory:
         bad = np.asarray((active < 0) | (active > last))
         if bad.any():
             index = int(np.broadcast_to(active, bad.shape).ravel()[int(np.argmax(bad))])
-            message = f"{self.name}[{index}] is out of range: it has {last + kind.width} elements"
+            named = far_element(self.name, index) if isinstance(offset, np.ndarray) else ""
+            message = f"{named or f'{self.name}[{index}]'} is out of range: it has {last + kind.width} elements"
             raise machine.fault(message, place, bad, id="out-of-range")
         return active
 

@@ -18,6 +18,7 @@ from gemmviz.run.cpu.simt.machine import Machine
 ElementOffset = Any
 _Shape = tuple[int, ...]
 _MOST_NAMED = 1024
+_CLIPPED = 1 << 57
 _FARTHEST = (1 << 63) - 1  # element that a fault names
 
 
@@ -96,7 +97,8 @@ class Memory:
         bad = (offset < 0) | (offset > last)
         index = _first(offset, bad if machine.mask is None else bad & machine.mask)
         if kind.bytes == self.unit:
-            message = f"{self.element(index)} is out of range: it has {self.info.size} elements"
+            named = far_element(self.name, index) if offset.ndim else ""
+            message = f"{named or self.element(index)} is out of range: it has {self.info.size} elements"
         else:
             message = f"byte {index * kind.bytes} of {self.name} is out of range: it has {self.bytes} bytes"
         return self.unmade(machine, message, place, self.recorded(_limited(offset), kind), bad, "out-of-range")
@@ -104,6 +106,13 @@ class Memory:
     def element(self, index: int) -> str:
         """An element as the source would write it."""
         return f"{self.name}[{index}]"
+
+
+def far_element(name: str, index: int) -> str:
+    """An element whose index, one of several threads' in 64 bits, may have been clipped; "" for one that is exact."""
+    if -_CLIPPED < index < _CLIPPED:
+        return ""
+    return f"{name}[more than 2^56]" if index > 0 else f"{name}[less than -2^56]"
 
 
 def _first(offset: Any, bad: Any) -> int:
