@@ -9,6 +9,8 @@ import sys
 from contextlib import closing
 from datetime import date
 from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryDirectory
 
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.files.benchmark_file import benchmark_text
@@ -47,7 +49,12 @@ def main() -> int:
             print(f"{date.today()} {done}: {benchmark.rows[-1].label}, {benchmark.rows[-1].problem}", flush=True)
 
         run_benchmark(gpu, [Case(each.kernel.name, each.problem, each) for each in setups()], DEVICE, on_row=save)
-    return gemmviz(["verify", *pattern_kernel_names(), "-o", str(MEASUREMENTS / f"counters-{name}-patterns.json")])
+    with TemporaryDirectory() as folder:  # files that ship with gemmviz are not overwritten by its commands
+        counters = Path(folder, f"counters-{name}-patterns.json")
+        code = gemmviz(["verify", *pattern_kernel_names(), "-o", str(counters)])
+        if counters.is_file():
+            copy(counters, MEASUREMENTS)
+    return code
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryDirectory
 
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
@@ -43,16 +45,25 @@ def main() -> int:
     if "speeds" in what:
         path = MEASUREMENTS / f"benchmark-{name}.json"
         before = read_benchmark(path) if kernels and path.is_file() else None
-        code |= gemmviz(["bench", *kernels, "--sizes", SIZES, "-o", str(path)])
+        code |= written(path, ["bench", *kernels, "--sizes", SIZES])
         if before is not None:
             path.write_text(benchmark_text(merged(before, read_benchmark(path), kernels)), encoding="utf-8")
     if "counters" in what:
         path = MEASUREMENTS / f"counters-{name}.json"
         old = json.loads(path.read_text(encoding="utf-8"))["launches"] if kernels and path.is_file() else []
-        code |= gemmviz(["verify", *kernels, "-o", str(path)])
+        code |= written(path, ["verify", *kernels])
         record = json.loads(path.read_text(encoding="utf-8"))
         record["launches"] = [row for row in old if row["kernel"] not in kernels] + record["launches"]
         path.write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")
+    return code
+
+
+def written(path: Path, command: list[str]) -> int:
+    """Runs a command that writes a file, and copies it to ``path``: commands don't overwrite files that ship with gemmviz."""
+    with TemporaryDirectory() as folder:
+        code = gemmviz([*command, "-o", str(Path(folder, path.name))])
+        if Path(folder, path.name).is_file():
+            copy(Path(folder, path.name), path)
     return code
 
 

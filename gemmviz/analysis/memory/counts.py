@@ -85,14 +85,17 @@ class LaunchCounts:
         self.accesses[site, operand] = self.accesses.get((site, operand), Counts()) + counts
         self.phases[phase] = self.phases.get(phase, Counts()) + counts
 
-    def total(self, space: str | None = None, *accesses: str, atomic: bool | None = None) -> Counts:
-        """Costs of one kind of memory (and some kinds of access); ``atomic``: of atomics alone, or of all others."""
+    def total(self, space: str | None = None, *accesses: str, atomic: bool | None = None, kind: str = "") -> Counts:
+        """Costs of one kind of memory (and some kinds of access); ``atomic``: of atomics alone, or of all others; ``kind``: of
+        these sites alone.
+        """
         chosen = (
             counts
             for (site, operand), counts in self.accesses.items()
             if space in (None, self.arrays[operand.array].space)
             and (not accesses or operand.access in accesses)
             and atomic in (None, site.is_atomic)
+            and kind in ("", site.kind)
         )
         return sum(chosen, Counts())
 
@@ -306,7 +309,9 @@ def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
 
 
 def totals(counts: LaunchCounts) -> dict[str, int]:
-    """Sums by kind of access, under the names of the hardware's counters."""
+    """Sums by kind of access, under the names of the hardware's counters. As there, an asynchronous copy is a global load and
+    wavefronts of shared memory, but no store instruction.
+    """
     loads, stores = counts.total("global", "read"), counts.total("global", "write", atomic=False)
     shared_loads, shared_stores = counts.total("shared", "read"), counts.total("shared", "write", atomic=False)
     shared = shared_loads + shared_stores
@@ -320,7 +325,7 @@ def totals(counts: LaunchCounts) -> dict[str, int]:
         "global_store_sectors_ideal": stores.ideal_sectors,
         "global_store_bytes": stores.bytes_asked,
         "shared_load_instructions": shared_loads.requests,
-        "shared_store_instructions": shared_stores.requests,
+        "shared_store_instructions": shared_stores.requests - counts.total("shared", "write", kind="copy").requests,
         "shared_load_bytes": shared_loads.bytes_asked,
         "shared_store_bytes": shared_stores.bytes_asked,
         "shared_wavefronts": shared.wavefronts,

@@ -1,0 +1,61 @@
+"""What we count of files in every style is what an H200's hardware counters counted, where the compiler keeps what is written."""
+
+import json
+from typing import Any
+
+import pytest
+
+from gemmviz.analysis.memory.banks import profiled_wavefronts
+from gemmviz.analysis.memory.counts import totals
+from gemmviz.launch.catalog import pattern_kernel_names
+from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.legality import setup_for
+from gemmviz.loading.loader import open_kernel
+from gemmviz.run.choosing import engine_for
+from gemmviz.run.worker.profiler import METRICS
+from gemmviz.subjects.counting import launch_counts
+from tests.conftest import DATA
+
+RECORD = json.loads((DATA / "device" / "h200-styles-counters.json").read_text())
+GIVEN = {"pipeline_memcpy": GivenLaunch(args=("C", "A", "B", "K", "N"), block=("16", "16"), grid=("N / 16", "M / 16"))}
+COPIES = ("cp_async_ptx", "pipeline_memcpy")
+
+
+def counted(launch: dict[str, Any]) -> dict[str, int]:
+    name = launch["kernel"]
+    path = name if name in pattern_kernel_names() else str(DATA / "kernels" / "styles" / f"{name}.cu")
+    own = setup_for(open_kernel(path, GIVEN.get(name, GivenLaunch())))
+    assert own.kernel.text_hash == launch["sha256"], "the kernel has changed: record its counters anew"
+    sizes = {key: value for key, value in launch["problem"].items() if isinstance(value, int)}
+    setup = own.changed(**sizes, **launch["parameters"])
+    return totals(launch_counts(setup, engine_for("cpu"), passes=profiled_wavefronts))
+
+
+def launches(*, written: bool) -> list[Any]:
+    chosen = (each for each in RECORD["launches"] if (each["as_compiled"] == "as written") == written)
+    return [pytest.param(x, id="-".join(map(str, [x["kernel"], *x["problem"].values()]))) for x in chosen]
+
+
+@pytest.mark.parametrize("launch", launches(written=True))
+def test_as_written(launch: dict[str, Any]) -> None:
+    found = counted(launch)
+    measured = {name: value for name, value in launch["counters"].items() if name in METRICS and name in found}
+    assert len(measured) == 8
+    assert {name: found[name] for name in measured} == measured
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_an_asynchronous_copy_is_no_store_instruction(name: str) -> None:
+    rows = [each for each in RECORD["launches"] if each["kernel"] == name]
+    assert len(rows) == 2
+    for launch in rows:
+        found, counters = counted(launch), launch["counters"]
+        for counter in ("shared_store_instructions", "global_load_requests", "global_load_sectors"):
+            assert found[counter] == counters[counter], counter
+
+
+def test_additions_without_a_result_are_counted_as_atomics() -> None:
+    launch = next(each for each in RECORD["launches"] if each["kernel"] == "split_k_atomic")
+    found, counters = counted(launch), launch["counters"]
+    assert found["global_atomic_requests"] == counters["l1tex__t_requests_pipe_lsu_mem_global_op_red"] == 12500
+    assert found["global_atomic_sectors"] == counters["l1tex__t_sectors_pipe_lsu_mem_global_op_red"]
