@@ -84,15 +84,25 @@ def _is_sound(row: Measured) -> bool:
 @cache
 def recorded_benchmarks() -> tuple[Benchmark, ...]:
     """The shipped benchmarks of the ladder's kernels, one per GPU, sorted by its name."""
-    return _recorded(of_lessons=False)
+    return _recorded("")
 
 
 @cache
 def recorded_lesson_benchmarks() -> tuple[Benchmark, ...]:
     """The shipped benchmarks of the kernels that only lessons use, one per GPU."""
-    return _recorded(of_lessons=True)
+    return _recorded("-lessons")
 
 
-def _recorded(of_lessons: bool) -> tuple[Benchmark, ...]:
+@cache
+def recorded_pattern_benchmarks() -> tuple[Benchmark, ...]:
+    """The shipped benchmarks of the kernels for other problems than the multiplication, one per GPU."""
+    return _recorded("-patterns")
+
+
+def _recorded(group: str) -> tuple[Benchmark, ...]:
     paths = resources("assets/measurements", "benchmark-*.json")
-    return tuple(read_benchmark(path, recorded=True) for path in paths if path.stem.endswith("-lessons") == of_lessons)
+    return tuple(read_benchmark(path, recorded=True) for path in paths if _group(path.stem) == group)
+
+
+def _group(stem: str) -> str:
+    return next((group for group in ("-lessons", "-patterns") if stem.endswith(group)), "")

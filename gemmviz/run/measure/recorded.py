@@ -1,6 +1,6 @@
 """The engine that looks up recorded times of the setup's device."""
 
-from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_pattern_benchmarks
 from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.setup import Setup
@@ -16,7 +16,8 @@ class RecordedTimes(Engine):
     def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
         """The recorded time of a setup. Raises CannotAnswer with the recorded sizes or devices if there is none."""
         device, kernel = device_for(setup), setup.kernel
-        of_device = [each for each in recorded_benchmarks() if each.gpu.name == device.name]
+        recorded = (*recorded_benchmarks(), *recorded_pattern_benchmarks())
+        of_device = [each for each in recorded if each.gpu.name == device.name]
         for benchmark in of_device:
             row = benchmark.find(kernel.text_hash, setup.parameters, setup.problem)
             if row is not None and row.timing is not None:
@@ -28,6 +29,6 @@ class RecordedTimes(Engine):
         elif problems:
             where = f"{device.name} has records for {'; '.join(sorted(map(str, problems)))}"
         else:
-            others = [each.gpu.name for each in recorded_benchmarks() if kernel.text_hash in {r.source_hash for r in each.rows}]
+            others = [each.gpu.name for each in recorded if kernel.text_hash in {r.source_hash for r in each.rows}]
             where = f"it has no record on {device.name}" + (f", only on {', '.join(others)}" if others else "")
         raise CannotAnswer(f"no time is recorded for this kernel at {setup.problem}: {where}")
