@@ -33,6 +33,11 @@ def include_options() -> list[bytes]:
     return [f"-I{folder}".encode() for folder in folders if folder.is_dir()]
 
 
+def has_cuda_headers() -> bool:
+    """Whether the compiler and CUDA's own headers are here."""
+    return nvrtc_library() is not None and not compile_error("#include <cuda_fp16.h>")
+
+
 def compile_error(text: str, *options: bytes) -> str:
     """The compiler's log for a text that it refuses; empty for one that it compiles."""
     library = nvrtc_library()

@@ -11,7 +11,7 @@ from gemmviz.parser.headers import VISIBLE
 from gemmviz.parser.precompiled import ALL_STUBS, LANGUAGE, STUBS
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import Unit, parse, stub_names
-from tests.parser.nvrtc import compile_error, nvrtc_library
+from tests.parser.nvrtc import compile_error, has_cuda_headers
 
 VARIABLES = """int i; unsigned u; size_t z; long l; float f; double d; half h; half2 h2; float4 f4; char4 c4;
 nv_bfloat16 b; nv_bfloat162 b2; short s;"""
@@ -73,7 +73,7 @@ def layout_assertions() -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.skipif(nvrtc_library() is None, reason="there is no NVRTC here")
+@pytest.mark.skipif(not has_cuda_headers(), reason="there is no NVRTC with CUDA's headers here")
 def test_sizes_and_alignments_are_those_of_nvrtc() -> None:
     assert compile_error(layout_assertions()) == ""
     assert "float3" in compile_error('static_assert(sizeof(float3) == 16, "float3");')

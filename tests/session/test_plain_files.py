@@ -41,10 +41,10 @@ def open_and_settle(model: TestModel, path: Path) -> None:
 
 
 def test_a_file_that_can_not_be_read_leaves_everything_as_it_is(model: TestModel, tmp_path: Path) -> None:
-    shot, run = model.session.shot, model.session.shown
+    shot, setup = model.session.shot, sure(model.session.shown).setup
     (tmp_path / "bad.cu").write_text("__global__ void f(float* a) { a[0] = undeclared; }\nvoid g(float* a) { f<<<1, 1>>>(a); }")
     open_and_settle(model, tmp_path / "bad.cu")
-    assert (model.session.shot, model.session.shown) == (shot, run)
+    assert (model.session.shot, sure(model.session.shown).setup) == (shot, setup)
     assert "bad.cu" in texts(model)[-1]
     assert "undeclared" in texts(model)[-1]
 
