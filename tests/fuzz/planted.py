@@ -145,16 +145,17 @@ def _as_markup(patch: Patch) -> None:
     patch.setattr(page, "_policy", lambda script, style: "default-src 'unsafe-inline' data:")
 
 
-def _truncated(function: Wrapped, value: Any, to: Any) -> Any:
-    """A conversion without the limits of its type."""
-    with np.errstate(all="ignore"):
-        return np.trunc(value).astype(np.int64).astype(to.dtype)
-
-
 def _is_changed(trace: Any, file: str) -> bool:
     """Whether a trace says what no run of the kernels says."""
     far = any(site.place.line > _LAST_LINE or site.place.end_line > _LAST_LINE for site in trace.sites)
     return far or bool(trace.check.wrong or trace.check.unwritten or trace.notes)
+
+
+def _rounded_down(function: Wrapped, op: str, x: Any, y: Any, within: Any) -> Any:
+    """An integer division or remainder that rounds as in Python."""
+    divisor = np.where(np.asarray(y) == 0, 1, y)
+    result = np.floor_divide(x, divisor) if op == "/" else np.mod(x, divisor)
+    return np.asarray(result).astype(within.dtype)
 
 
 def _leaking_float(function: Wrapped, preferences: Any, key: str, default: float) -> float:
@@ -280,8 +281,8 @@ PLANTED: dict[str, Defect] = {
         kills=True,
     ),
     "a name becomes markup in a page": Defect("pages", "markup|script", _as_markup),
-    "a conversion has no limits": Defect(
-        "programs", "another result", _around("gemmviz.run.cpu.simt.rounding:to_integer", _truncated), 20
+    "an integer division rounds down": Defect(
+        "programs", "another result", _around("gemmviz.run.cpu.simt.values:_truncating", _rounded_down), 40
     ),
     "a barrier orders nothing": Defect(
         "faults", "a right kernel is accused", _without("gemmviz.analysis.hazards.hazards:HazardFinder.barrier")

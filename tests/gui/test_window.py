@@ -173,7 +173,7 @@ def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow,
     qtbot.waitUntil(lambda: callout.remedy.text() == "Use K = 8")
     assert field(window, "K").property("invalid")
     assert "previous settings" in window.replay.stage.stale
-    assert window.session.shown is before
+    assert shown_of(window).replay is before.replay
     QApplication.processEvents()
     assert {name: control.geometry() for name, control in form.controls.items()} == rows  # the form didn't move
     middle = field(window, "K").mapTo(window, field(window, "K").rect().center())
