@@ -123,7 +123,7 @@ def titled(primitives: list[Primitive], title: str, note: str, options: ViewOpti
     size = title_size(title, theme, room)
     words: tuple[Primitive, ...] = (
         text_line("title", (MARGIN, 50), title, size, room, theme.text, "semibold"),
-        text_line("note", (MARGIN, 86), note, sizes.small, room, theme.faint),
+        text_line("note", (MARGIN, 86), note, sizes.words, room, theme.faint),
     )
     return Scene(options.width, options.height, theme.background, tuple(primitives), words=words if options.words else ())
 
@@ -157,9 +157,9 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     beside = room - text_width(progress, sizes.progress) - MARGIN
     size = title_size(_title(moment), theme, beside)
     title = fitted(_title(moment), size, beside, "semibold")
-    action_size = _first_size(_action(moment, options), (sizes.caption, sizes.small, sizes.note), room)
+    action_size = _first_size(_action(moment, options), (sizes.caption, sizes.words, sizes.note), room)
     action = fitted(_action(moment, options), action_size, room, "semibold")
-    cost = fitted(sentence.cost(moment), sizes.small, room)
+    cost = fitted(sentence.cost(moment), sizes.words, room)
     ground = band_bottom(height) + options.strip
     behind = [boxes((0, 0, options.width, 70), (0, height - ground, options.width, ground))] if options.clip else []
     bottom = height - options.strip - 18
@@ -176,7 +176,7 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     return [
         *primitives,
         Labels("action", points((MARGIN, bottom - 32)), (action,), action_size, theme.text, "start", "semibold"),
-        Labels("cost", points((MARGIN, bottom)), (cost,), sizes.small, theme.faint),
+        Labels("cost", points((MARGIN, bottom)), (cost,), sizes.words, theme.faint),
     ]
 
 
@@ -191,8 +191,8 @@ def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Prim
     title, parameters = _title_lines(moment, theme, room)
     progress = _progress_lines(moment, theme, room, 3 - len(parameters))
     action = wrap_text(_action(moment, options), sizes.caption, room, 3, "semibold")
-    cost = wrap_text(sentence.cost(moment), sizes.small, room, 3)
-    leading = [_LEADING * size for size in (sizes.title, sizes.small, sizes.caption, sizes.small)]
+    cost = wrap_text(sentence.cost(moment), sizes.words, room, 3)
+    leading = [_LEADING * size for size in (sizes.title, sizes.words, sizes.caption, sizes.words)]
     head = 20 + leading[0] + (len(parameters) + len(progress)) * leading[1] + 10
     foot = 12 + len(action) * leading[2] + len(cost) * leading[3] + options.strip + 24
     wide = MARGIN + room + 10
@@ -200,14 +200,14 @@ def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Prim
     y, primitives = 16.0, []
     for key, lines, size, colour, step in (
         ("title", title, sizes.title, theme.text, leading[0]),
-        ("parameters", parameters, sizes.small, theme.text, leading[1]),
-        ("progress", progress, sizes.small, theme.faint, leading[1]),
+        ("parameters", parameters, sizes.words, theme.text, leading[1]),
+        ("progress", progress, sizes.words, theme.faint, leading[1]),
     ):  # fmt: skip
         primitives += [_paragraph(key, lines, y, size, colour, step)] if lines else []
         y += len(lines) * step + (4 if lines else 0)
     y = options.height - foot
     for key, lines, size, colour, step in (
-        ("action", action, sizes.caption, theme.text, leading[2]), ("cost", cost, sizes.small, theme.faint, leading[3]),
+        ("action", action, sizes.caption, theme.text, leading[2]), ("cost", cost, sizes.words, theme.faint, leading[3]),
     ):  # fmt: skip
         primitives.append(_paragraph(key, lines, y, size, colour, step))
         y += len(lines) * step + 6
@@ -220,12 +220,12 @@ def _title_lines(moment: Moment, theme: Theme, room: float) -> tuple[tuple[str, 
     if text_width(whole, theme.type.title, "semibold") <= room:
         return (whole,), ()
     name, _, parameters = whole.partition(", ")
-    return (fitted(name, theme.type.title, room, "semibold"),), wrap_text(parameters, theme.type.small, room, 2)
+    return (fitted(name, theme.type.title, room, "semibold"),), wrap_text(parameters, theme.type.words, room, 2)
 
 
 def _progress_lines(moment: Moment, theme: Theme, room: float, most: int) -> tuple[str, ...]:
     """Return the position in the run; what was traced is left out if it doesn't fit."""
-    whole, size = sentence.step_title(moment), theme.type.small
+    whole, size = sentence.step_title(moment), theme.type.words
     is_much = len(wrap_text(whole, size, room, most + 1)) > most
     return wrap_text(whole.partition(" · ")[0] if is_much else whole, size, room, min(most, 2))
 

@@ -21,18 +21,21 @@ LANE_ACCENTS = ("#46307E", "#3B528B", "#2C718E", "#21908D", "#27AD81", "#5CC863"
 class TypeSizes:
     """Text sizes in units of a frame.
 
-    A slide is 900 high, and no word on it is smaller than 2.2 % of that, except labels of cells and numbers along their
-    sides (``axis``), which are faint then.
+    A slide is 900 units high, so that on a screen of 1080 lines a unit is 1.2 pixels. No text is smaller than ``least``, 24
+    pixels there; what would have to be smaller is left out. ``sentence``: what happens at this moment; ``words``: running text;
+    ``code``: source lines.
     """
 
     title: float = 30.0
-    progress: float = 24.0
-    caption: float = 25.0
-    small: float = 22.0
+    progress: float = 25.0
+    sentence: float = 33.4
+    caption: float = 28.0
+    words: float = 25.0
     name: float = 28.0
-    heading: float = 24.0
-    note: float = 20.0
-    axis: float = 16.0
+    heading: float = 25.0
+    code: float = 23.4
+    note: float = 22.0
+    least: float = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,9 @@ class Theme:
     """The colours and text sizes of a theme.
 
     ``accents`` are keyed by matrix name; other colours are named by their use. ``is_dark``: light on dark; ``type``: text
-    sizes; ``is_grey``: without colours; ``warps`` and ``lanes``: colours of eight groups of threads, distinct and in order.
+    sizes; ``is_grey``: without colours; ``warps`` and ``lanes``: colours of eight groups of threads, distinct and in order;
+    ``slate``: the ground of boxes that stand for memories; ``load``: the hue of multiprocessors, stronger with their load;
+    ``warning``: waste and errors, nothing else.
     """
 
     title: str
@@ -52,6 +57,8 @@ class Theme:
     line: str
     empty: str
     warning: str
+    slate: str
+    load: str
     accents: dict[str, str] = field(hash=False)
     type: TypeSizes = TypeSizes()
     is_grey: bool = False

@@ -52,7 +52,7 @@ def _cached_axes(plan: Plan, theme: Theme, zoom: float, clip: Clip | None, count
 
 
 def _along(name: str, table: CellGrid, side: str, options: _Look) -> list[Primitive]:
-    size = options.theme.type.axis / options.zoom
+    size = options.theme.type.least / options.zoom
     is_row = side in ("left", "right")
     first, count = (table.first[0], table.rows) if is_row else (table.first[1], table.columns)
     start, length = (table.y, table.rows * table.cell) if is_row else (table.x, table.columns * table.cell)

@@ -180,7 +180,7 @@ def _lines(name: str, box: Box, rows: int, columns: int, options: ViewOptions) -
 
 def _numbers(a: Box, b: Box, c: Box, shape: tuple[int, int], unit: float, options: ViewOptions) -> list[Primitive]:
     """Draw row and column numbers below C and on its right, if readable."""
-    size, first = min(options.theme.type.axis, 0.6 * unit), options.labels.first
+    size, first = min(options.theme.type.least, 0.6 * unit), options.labels.first
     if size < _SMALLEST:
         return []
     rows, columns = (range(count) for count in shape)
@@ -214,7 +214,7 @@ def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptio
     if tall and has_tiles and moment.focus.warp is None and moment.focus.thread is None and not moment.focus.everyone:
         r0, r1, c0, c1 = tall[0]
         lines += [f"a block reads {phases} tiles", f"of A, {r1 - r0} × {c1 - c0}, in a row,", "and as many of B in a column"]
-    size = sizes.small
+    size = sizes.words
     at = [(room.x, room.y + 24 + 1.35 * size * n) for n in range(len(lines))]
     wide = max(text_width(line, size) for line in lines)
     scale = min(1.0, (b.x - room.x - 20) / wide)

@@ -49,7 +49,7 @@ def _frame(key: str, name: str, room: Box, options: ViewOptions) -> list[Primiti
 
 def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     theme, words = options.theme, device.words
-    small = theme.type.small
+    small = theme.type.words
     primitives = _frame("one", f"one of its {many(device.sms, words['sm'])}", room, options)
     inner = Box(room.x + 20, room.y + 54, room.width - 40, room.height - 70)
     text = f"{many(device.fp32_per_sm, words['core'])}, up to {spaced(device.max_threads_per_sm)} threads at once"
@@ -116,7 +116,7 @@ def _chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     for place, each in enumerate(reversed(caches)):
         key = f"cache{'-' + str(place) if place else ''}"
         y = room.y + room.height - cache * (place + 1) - 6
-        size = min(theme.type.small, 0.5 * cache)
+        size = min(theme.type.words, 0.5 * cache)
         label = f"{each.name} of all multiprocessors: {size_text(each.size_bytes)}"
         primitives.append(Rects(f"{key}-bar", boxes((inner.x, y, inner.width, cache - 8)), theme.empty, theme.faint, 2.0, 6.0))
         at = points((inner.x + 14, y + (cache - 8) / 2 + 0.35 * size))

@@ -141,11 +141,11 @@ def _words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: V
     held = f"an SM holds {most}{many(case.blocks_per_sm, 'block')} at once: {least}{many(rounds, 'wave')}"
     time = f"wave {min(rounds, int(at_ns // WAVE_NS) + 1)} of {rounds}" if case.is_model else f"{at_ns / 1e3:.1f} µs"
     room = options.width - 2 * MARGIN
-    size = sizes.caption if text_width(now, sizes.caption, "semibold") <= room else sizes.small
+    size = sizes.caption if text_width(now, sizes.caption, "semibold") <= room else sizes.words
     return [
         *_heading(case, time, options),
         Labels("action", points((MARGIN, height - 70)), (now,), size, theme.text, "start", "semibold"),
-        text_line("cost", (MARGIN, height - 34), held, sizes.small, room, theme.faint),
+        text_line("cost", (MARGIN, height - 34), held, sizes.words, room, theme.faint),
         *_legend(options),
     ]
 
@@ -158,17 +158,17 @@ def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]
     size = title_size(title, theme, beside)
     title = fitted(title, size, beside, "semibold")
     ink = theme.warning if case.is_model else theme.faint
-    lines = [(fitted(case.source, sizes.small, room), ink)]
+    lines = [(fitted(case.source, sizes.words, room), ink)]
     if _is_narrow(options):
         lines = [
-            (fitted(case.what, sizes.small, room), theme.text),
-            *((line, ink) for line in wrap_text(case.source, sizes.small, room, _SOURCE_LINES)),
+            (fitted(case.what, sizes.words, room), theme.text),
+            *((line, ink) for line in wrap_text(case.source, sizes.words, room, _SOURCE_LINES)),
         ]
     return [
         Labels("title", points((MARGIN, 50)), (title,), size, theme.text, "start", "semibold"),
         Labels("progress", points((options.width - MARGIN, 50)), (time,), sizes.progress, theme.faint, "end"),
         *(
-            Labels(f"note-{place}", points((MARGIN, 86 + place * _LINE)), (line,), sizes.small, colour)
+            Labels(f"note-{place}", points((MARGIN, 86 + place * _LINE)), (line,), sizes.words, colour)
             for place, (line, colour) in enumerate(lines)
         ),
     ]

@@ -100,7 +100,7 @@ def _level(
 ) -> list[Primitive]:  # fmt: skip
     theme, sizes = options.theme, options.theme.type
     size = min(sizes.name, 0.26 * box.height)
-    small = min(sizes.small, 0.2 * box.height)
+    small = min(sizes.words, 0.2 * box.height)
     x, room = box.x + 22, room - 44
     step = (box.height - size - 2 * small) / 4
     baselines = (box.y + step + 0.8 * size, box.y + 2 * step + size + 0.8 * small, box.y + 3 * step + size + 1.8 * small)

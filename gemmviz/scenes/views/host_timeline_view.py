@@ -19,7 +19,7 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
     most = max(run.total() for run in case.runs)
     calls = case.runs[0].calls
     pitch = min(room.height / (len(calls) + 2), 64.0)
-    size = min(options.theme.type.small, 0.5 * pitch)
+    size = min(options.theme.type.words, 0.5 * pitch)
     code = [code_of(call, case.prefix) for call in calls]
     longest = max(text_width(line, 1.0, "mono") for line in code)
     size = min(size, 0.46 * room.width / longest)

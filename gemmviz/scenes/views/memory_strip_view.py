@@ -46,7 +46,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     heading = f"{array.name}, {whole_rows} rows of {whole_columns} elements of {array.itemsize} bytes{part}"
     size = _fit(names, cell, 24.0)
     primitives: list[Primitive] = [
-        Labels("layout-name", points((room.x, room.y - 8)), (heading,), theme.type.small, theme.text, "start", "semibold"),
+        Labels("layout-name", points((room.x, room.y - 8)), (heading,), theme.type.words, theme.text, "start", "semibold"),
         Cells(array.name, room.x, room.y + 12, cell, fill, palette, inks, names.reshape(rows, columns), size, theme.background),
     ]
     own = "column-major" if array.column_major else "row-major"
@@ -90,7 +90,7 @@ def _lit(moment: Moment, array: MemoryArray, rows: int, columns: int) -> np.ndar
 
 
 def _formulas(array: MemoryArray, own: str, room: Box, options: ViewOptions) -> list[Primitive]:
-    theme, size = options.theme, options.theme.type.small
+    theme, size = options.theme, options.theme.type.words
     height, width = array.extents
     lines = (
         f"row-major: element (r, c) at r · {width} + c",

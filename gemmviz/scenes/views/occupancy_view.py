@@ -48,10 +48,10 @@ def _words(case: OccupancyCase, options: ViewOptions) -> list[Primitive]:
         return []
     theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
     title = fitted(f"Occupancy of {case.what}", sizes.title, room, "semibold")
-    note = fitted(f"one SM of {case.device.name}; by the vendor's rules, not measured", sizes.small, room)
+    note = fitted(f"one SM of {case.device.name}; by the vendor's rules, not measured", sizes.words, room)
     return [
         Labels("title", points((MARGIN, 50)), (title,), sizes.title, theme.text, "start", "semibold"),
-        Labels("note", points((MARGIN, 86)), (note,), sizes.small, theme.faint),
+        Labels("note", points((MARGIN, 86)), (note,), sizes.words, theme.faint),
     ]
 
 
@@ -103,11 +103,11 @@ def _sums(case: OccupancyCase, limits: OccupancyLimits, room: Box, options: View
         (f"{at_most}{many(limits.blocks_per_sm, 'block')} per SM", sizes.title, theme.text, True),
         (f"limited by {limiting}", sizes.caption, theme.warning, True),
         (warps, sizes.caption, theme.text, False),
-        (threads, sizes.small, theme.faint, False),
-        (block, sizes.small, theme.faint, False),
-        (f"{registers} per thread,", sizes.small, theme.faint, False),
+        (threads, sizes.words, theme.faint, False),
+        (block, sizes.words, theme.faint, False),
+        (f"{registers} per thread,", sizes.words, theme.faint, False),
         *((line, sizes.note, theme.faint, False) for line in wrap_text(source, sizes.note, room.width, 2)),
-        (f"{spaced(needs.shared_bytes)} bytes of shared memory", sizes.small, theme.faint, False),
+        (f"{spaced(needs.shared_bytes)} bytes of shared memory", sizes.words, theme.faint, False),
     ]
     scale = min(1.0, room.height / sum(1.36 * size for _, size, _, _ in lines))
     y, pieces = room.y, []

@@ -162,7 +162,7 @@ def _story(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
 
 def _results(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw C in lockstep above and C in this order below, with wrong elements highlighted."""
-    theme, size = options.theme, options.theme.type.small
+    theme, size = options.theme, options.theme.type.words
     rows, columns = (min(each, _MOST_SIDE) for each in case.right.shape)
     high = room.height / 2
     cell = min(room.width / columns, (high - 1.8 * size) / rows, 96.0)

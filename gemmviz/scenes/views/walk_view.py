@@ -54,7 +54,7 @@ def _walk(
     lines = bytes_ // rules.line_bytes
     colours = (theme.empty, theme.tint(name, 0.45), theme.accent(name))
     primitives: list[Primitive] = []
-    size = theme.type.small
+    size = theme.type.words
     heading = f"{name}: {_summary(steps, bytes_, lines)} of {rules.line_bytes} bytes"
     primitives.append(
         text_line(f"{name}-walk", (room.x, room.y + size), heading, size, room.width, theme.accent(name), "semibold")

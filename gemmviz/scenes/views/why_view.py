@@ -33,10 +33,10 @@ def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     title = f"Why this speed: {case.what}"
     title = case.what if text_width(title, theme.type.title, "semibold") > room else title
     title = fitted(title, theme.type.title, room, "semibold")
-    speed = fitted(_speed(case), theme.type.small, room)
+    speed = fitted(_speed(case), theme.type.words, room)
     words = (
         Labels("title", points((MARGIN, 50)), (title,), theme.type.title, theme.text, "start", "semibold"),
-        Labels("note", points((MARGIN, 86)), (speed,), theme.type.small, theme.faint),
+        Labels("note", points((MARGIN, 86)), (speed,), theme.type.words, theme.faint),
     )
     return Scene(width, height, theme.background, tuple(primitives), words=words)
 
@@ -148,7 +148,7 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
 
     if case.reason:
         say("reason", case.reason, sizes.caption, theme.warning, 3, strong=True)
-        say("proof", case.proof, sizes.small, theme.text, 2)
+        say("proof", case.proof, sizes.words, theme.text, 2)
     else:
         waiting = f"The launch was not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
         say("reason", waiting, sizes.caption, theme.faint)
