@@ -20,8 +20,9 @@ from gemmviz.state.fields import fields_of, launch_lines, put
 from gemmviz.state.shot import Shot, parse_shot, shot_text
 from gemmviz.teaching.quantities.counts import flops_of
 from tests.conftest import piece
+from tests.legible import wrong_with
 from tests.problem_kernels import OF_TESTS, PROBLEM_KERNELS, problem_kernel, reader_of_problem, run_of
-from tests.scenes.test_text import FRAMES, wrong_with
+from tests.scenes.test_text import FRAMES
 from tests.scenes.test_text import views as views_of_a_run
 
 MULTIPLIES_ONLY = {"accesses", "phases", "sum", "block_tiles", "work", "cache"}

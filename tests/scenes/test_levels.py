@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from tests.conftest import moment_of, piece, trace_of
-from tests.scenes.test_text import wrong_with
+from tests.legible import wrong_with
 
 L15, L3 = MemoryLevel("L1.5 cache", 1 << 20, "SM", 9000.0), MemoryLevel("near cache", 1 << 24)
 

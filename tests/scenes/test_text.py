@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from itertools import combinations
 
 import pytest
 
@@ -18,7 +17,7 @@ from gemmviz.run.cpu.watch import watch_thread
 from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
+from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.text import FONT_FILES, _advances, bundled_font, load_faces, text_width
 from gemmviz.state.shot import Against, Shot, Trial
 from gemmviz.subjects.kinds.grid import grid_case
@@ -26,11 +25,10 @@ from gemmviz.subjects.kinds.occupancy import occupancy_case
 from gemmviz.subjects.kinds.why import speed_case_of
 from tests.analysis.test_reasons import counted, setup_of
 from tests.conftest import piece, sure, trace_of
+from tests.legible import texts_of, wrong_with
 
 FRAMES = [(1600.0, 900.0), (1600.0, 1059.0), (1600.0, 1200.0), (1100.0, 1000.0), (930.0, 1300.0), (1067.0, 600.0)]
 CARD = (1240.0, 800.0)  # what a card has in a small window
-_ABOVE, _BELOW, _TOUCH = 0.74, 0.2, 1.5  # of a text's size: over and under its baseline; units that letters may lack
-_TOGETHER = {("code", "code-lit")}
 
 
 @cache
@@ -48,41 +46,6 @@ def steps_of(reader: Reader) -> dict[str, int]:
     load = next((step for step in range(half, len(track)) if track[step] == LOAD_A), 0)
     compute = next((step for step in range(half, len(track)) if track[step] == COMPUTE), half)
     return {"first": 0, "load": load, "compute": compute, "last": len(track) - 1}
-
-
-Text = tuple[str, str, float, float, float, float]
-
-
-def texts_of(scene: Scene) -> list[Text]:
-    """Key, text, and box (left, top, right, bottom) of every label of a scene."""
-    found = []
-    for each in scene.all:
-        if isinstance(each, Labels):
-            for (x, y), text in zip(each.at.tolist(), each.texts, strict=True):
-                width = text_width(text, each.size, each.face)
-                left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[each.anchor] * width
-                if text.strip():
-                    found.append((each.key, text, left, y - _ABOVE * each.size, left + width, y + _BELOW * each.size))
-    return found
-
-
-def wrong_with(scene: Scene) -> list[str]:
-    """What is cut or stands over something else, as sentences."""
-    texts, found = texts_of(scene), []
-    for key, text, left, top, right, bottom in texts:
-        if left < -_TOUCH or top < -_TOUCH or right > scene.width + _TOUCH or bottom > scene.height + _TOUCH:
-            found.append(f"{key} {text!r} leaves the frame: {left:.0f} {top:.0f} {right:.0f} {bottom:.0f}")
-    for a, b in combinations(texts, 2):
-        across = min(a[4], b[4]) - max(a[2], b[2])
-        down = min(a[5], b[5]) - max(a[3], b[3])
-        if across > _TOUCH and down > _TOUCH and (a[0], b[0]) not in _TOGETHER:
-            found.append(f"{a[0]} {a[1]!r} and {b[0]} {b[1]!r} overlap by {across:.0f} x {down:.0f}")
-    for cells in scene.all:
-        if isinstance(cells, Cells) and cells.labels is not None:
-            widest = max(text_width(text, cells.label_size) for text in cells.labels.ravel().tolist())
-            if widest > cells.size + _TOUCH or cells.label_size > cells.pitch + _TOUCH:
-                found.append(f"labels of {cells.key} are wider than their cells")
-    return found
 
 
 def views() -> list[str]:

@@ -39,7 +39,7 @@ from gemmviz.teaching.quantities.reference import parse_reference
 from gemmviz.teaching.reel import lesson_reel
 from gemmviz.teaching.reveal import parts_of
 from tests.conftest import sure
-from tests.scenes.test_text import wrong_with
+from tests.legible import wrong_with
 
 OWN = [name for name in lesson_names() if name != COURSE]
 OF_OTHER_PROBLEMS = {"transpose", "vector-add", "reduction", "stencil", "matrix-vector"}  # no part of the course
