@@ -89,8 +89,8 @@ def compile_error(text: str, *options: str) -> str:
 
 
 def has_cuda_headers() -> bool:
-    """Whether the compiler and CUDA's own headers are here."""
-    return nvrtc() is not None and not compile_error("#include <cuda_fp16.h>")
+    """Whether the compiler is here, with CUDA's own headers of a version that it can read."""
+    return nvrtc() is not None and not compile_error("#include <cuda_fp16.h>\n#include <cuda_fp8.h>")
 
 
 @cache
