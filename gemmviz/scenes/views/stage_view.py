@@ -37,7 +37,7 @@ from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.axes import axis_primitives
-from gemmviz.scenes.stage.barrier import barrier_gate
+from gemmviz.scenes.stage.barrier import barrier_bar
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
 from gemmviz.scenes.stage.layout import Plan, plan_of
@@ -70,7 +70,7 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives += tile_primitives(moment, plan, options)
     primitives += register_primitives(moment, plan.rooms["registers"], options) if "registers" in plan.rooms else []
     primitives += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
-    primitives += barrier_gate(moment, plan, options)
+    primitives += barrier_bar(moment, plan, options)
     primitives += stop_marks(moment, plan, theme)
     name = _name if moment.trace.is_multiply else _name_above
     names = [name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
