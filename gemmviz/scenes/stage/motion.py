@@ -23,7 +23,7 @@ from gemmviz.scenes.stage.layout import Plan, cell_of, places, plan_of
 from gemmviz.scenes.stage.matrix import label_size
 from gemmviz.scenes.stage.strips import boxes_around, boxes_of_runs, runs
 
-_SHARE_OF_CELL, _LEAST_SIDE, _SEED = 0.9, 4.0, 0.25  # _SEED: of a cell: a value that its thread stores in its own cell
+_SHARE_OF_CELL, _LEAST_SIDE, _SEED = 0.94, 4.0, 0.25  # _SEED: of a cell: a value that its thread stores in its own cell
 _MOST_SINGLE, _MOST_RINGS = 64, 600
 _TRAIL = ((0.09, 0.16), (0.045, 0.34))  # how long ago, and how strong
 _NOBODY = -1
@@ -54,7 +54,7 @@ def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
         number = touched.operand.array
         cells = touched.cells if touched.array.space == "global" else touched.block_cells
         middle = places(moment, plan, number, np.unique(cells)[:_MOST_RINGS])
-        middle, side = middle[~np.isnan(middle).any(axis=1)], cell_of(moment.trace, plan, number)
+        middle, side = middle[~np.isnan(middle).any(axis=1)], cell_of(moment, plan, number)
         content = moment.tiles.get(number)
         names = np.array([number]) if content is None else np.unique(content.array[touched.block_cells])
         colour = _colour(moment, int(names[0]) if len(names) == 1 else _NOBODY, options.theme)
@@ -106,7 +106,7 @@ def _cargo(moment: Moment, group: Flights, plan: Plan) -> _Cargo:
         places(moment, plan, array, at[order]) for array, at in ((group.source, group.start), (group.target, group.end))
     )
     known = ~(np.isnan(start).any(axis=1) | np.isnan(end).any(axis=1))
-    sides = cell_of(moment.trace, plan, group.source), cell_of(moment.trace, plan, group.target)
+    sides = cell_of(moment, plan, group.source), cell_of(moment, plan, group.target)
     order = order[known]
     thread, element = group.thread[order], group.start[order]
     return _Cargo(start[known], end[known], sides, _matrix_of(moment, group)[order], thread, group.end[order], element)
@@ -197,8 +197,8 @@ def _chips(
     key: str, boxes: Floats, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], texts: npt.NDArray[np.str_],
     options: ViewOptions,
 ) -> Squares:  # fmt: skip
-    side = float(boxes[:, 2].min())
-    size = label_size(max(texts.tolist(), key=len) or "0", side, options.pixels)
+    side = float(boxes[:, 2].min()) / _SHARE_OF_CELL  # as in a cell
+    size = label_size(max(texts.tolist(), key=len) or "0", side, options.pixels, options.least)
     inks = tuple(options.theme.ink_on(colour) for colour in palette)
     return Squares(key, boxes[:, :3], fill, palette, inks, texts if size else None, size, options.theme.background)
 
