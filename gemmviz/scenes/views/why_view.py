@@ -8,7 +8,7 @@ import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.speed_case import Cause, SpeedCase, Traffic
-from gemmviz.model.words import capital, number, spaced
+from gemmviz.model.words import number, spaced
 from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
@@ -171,7 +171,7 @@ def _cause(case: SpeedCase, place: int, room: Box, layout: _Layout, theme: Theme
     if share is not None:
         ink = theme.warning if cause.is_waste else theme.faint
         primitives.append(Rects(f"bar-{place}-whole", boxes((room.x, y, width, _BAR)), theme.line, radius=4.0))
-        primitives.append(Rects(f"bar-{place}", boxes((room.x, y, max(2.0, share * width), _BAR)), ink, radius=4.0))
+        primitives.append(Rects(f"bar-{place}", boxes((room.x, y, share * width, _BAR)), ink, radius=4.0))
     at = points((room.x + room.width, y + 0.5 * _BAR + 0.36 * sizes.note))
     primitives.append(Labels(f"cost-{place}", at, (text,), sizes.note, theme.text, "end", "semibold"))
     y += _BAR + 8
@@ -203,7 +203,7 @@ def _time(time_ms: float) -> str:
 def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitive]:
     """Draw a button that runs the cure, and one that shows the cause."""
     look = "" if not cause.view else f"look at line {cause.site.place.line}" if cause.site else "look at it"
-    named = [(CURE, capital(cause.cure.text) if cause.cure else ""), (LOOK, capital(look))]
+    named = [(LOOK, look), (CURE, cause.cure.text if cause.cure else "")]
     primitives: list[Primitive] = []
     x, size = room.x, theme.type.note
     for key, text in named:
