@@ -66,7 +66,8 @@ class ReplayPage(QWidget):
         self.session.navigation.set_frame(self.stage.frame_size)
         stage = self.stage
         options = options_for(shot, self.model.theme, stage.frame_size, stage.clip, stage.unit)
-        return replace(options, timeline=False, shows_flights=self.session.player.shows_flights)
+        counted = self.session.display.counted
+        return replace(options, timeline=False, shows_flights=self.session.player.shows_flights, counted=counted)
 
     def draw(self) -> None:
         """Draw the current moment. While a requested picture is being prepared, the last one stays."""
