@@ -10,6 +10,7 @@ from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.words import letter
 from gemmviz.scenes.kit.band import Caption
+from gemmviz.session.display import Counting
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.session import Session
 from gemmviz.state.requested_sizes import RequestedSizes
@@ -23,8 +24,8 @@ _TRIES = 2  # wrong answers before the right one is shown
 
 class LessonPlayer(LessonEditor):
     """A lesson being taken. ``seen``: steps that were shown, of all lessons; ``tried``: indices of the wrong answers that were
-    chosen before the question was answered; ``verdict``: result of the last attempt at the exercise, ``judged`` is emitted when it changes; ``is_away``: the student
-    left the step to explore and can return to it.
+    chosen before the question was answered; ``verdict``: result of the last attempt at the exercise, ``judged`` is emitted when
+    it changes; ``is_away``: the student left the step to explore and can return to it.
     """
 
     judged = Signal()
@@ -173,7 +174,8 @@ class LessonPlayer(LessonEditor):
     def _show(self, stop: LessonStep) -> None:
         was_hidden = self.session.display.counting == "hidden"
         self._rises = was_hidden and stop.question is not None and self.part == 1
-        self.session.display.counting = "rising" if self._rises else "hidden" if was_hidden and self.part == 0 else "shown"
+        counting: Counting = "rising" if self._rises else "shown"
+        self.session.display.counting = "hidden" if was_hidden and self.part == 0 else counting
         super()._show(stop)
         self._rise()
 

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Reader
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.counting import counted_scene, counted_text
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, boxes, points
 from gemmviz.subjects.runs import replay_of, run
-from gemmviz.analysis.replay.moment import Reader
-from gemmviz.run.cpu.interpreter import Interpreter
+from tests.conftest import sure
 
 
 @pytest.mark.parametrize(
@@ -53,8 +54,9 @@ def test_shapes_and_tips_that_count_are_hidden() -> None:
     scene = Scene(100, 100, "#000000", (cells, outline), words=(action,))
     hidden = counted_scene(scene, 0.0)
     assert [each.key for each in hidden.all] == ["A"]
-    assert isinstance(hidden.primitives[0], Cells) and hidden.primitives[0].tips is not None
-    assert hidden.primitives[0].tips.tolist() == [["? loads"]]
+    (left,) = hidden.primitives
+    assert isinstance(left, Cells)
+    assert sure(left.tips).tolist() == [["? loads"]]
     assert [each.key for each in counted_scene(scene, 0.5).all] == ["A", "left-sector-A", "action"]
 
 

@@ -10,7 +10,6 @@ from gemmviz.scenes.kit.counting import counted, counted_scene
 from gemmviz.scenes.kit.frame import ViewOptions, apology
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 
-
 _COVERED = "This view shows what the question is about. It is shown with the answer."
 
 
