@@ -1,7 +1,7 @@
 """The list of shipped kernels: grouped by lesson, with titles, and searched by typing."""
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from gemmviz.gui.widgets.controls import tip_text
@@ -94,7 +94,7 @@ class KernelPicker(QFrame):
             heading.setFirstColumnSpanned(True)
             heading.setFlags(Qt.ItemFlag.ItemIsEnabled)
             letters = heading.font(0)
-            letters.setBold(True)
+            letters.setWeight(QFont.Weight.DemiBold)
             heading.setFont(0, letters)
             for kernel in group.kernels:
                 item = QTreeWidgetItem(heading, [kernel.name, kernel.title])

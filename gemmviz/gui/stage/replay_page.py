@@ -8,6 +8,7 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.gui.stage.stage_canvas import Stage
+from gemmviz.gui.stage.tile_slider import TileSlider
 from gemmviz.gui.stage.timeline import TimelineBar
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
@@ -37,7 +38,7 @@ class ReplayPage(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model, self.session = model, model.session
-        self.stage, self.timeline = Stage(), TimelineBar(model)
+        self.stage, self.timeline, self.tiles = Stage(), TimelineBar(model), TileSlider(model)
         self._drawn: tuple[object, ViewOptions] | None = None
         self._last: tuple[Shot, Any] | None = None
         column = QVBoxLayout(self)
@@ -45,6 +46,7 @@ class ReplayPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self.stage, 1)
         column.addWidget(self.timeline)
+        column.addWidget(self.tiles)
         for event in (self.session.shot_changed, self.session.run_changed, self.session.analysis_changed, model.theme_changed):
             event.connect(self.draw)
         self.session.position_changed.connect(self._on_moved)
