@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSlider, QWidget
 
 from gemmviz.gui.widgets.controls import line, plain, quietly, set_look
@@ -13,6 +13,7 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.subjects.tile_sizes import TileSizes, tile_facts, tile_sizes
 
 _HIGH, _EDGE, _STOP, _LEAST = 38, 18, 5.0, 150
+_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
 _TIP = (
     "Drag, or use the arrow keys (T moves the focus here). Sizes with a small mark don't suit: hover over them for the reason"
 )
@@ -50,6 +51,12 @@ class StopSlider(QSlider):
     def _place_at(self, x: float) -> int:
         share = (x - _EDGE) / max(1.0, self.width() - 2.0 * _EDGE)
         return max(0, min(self.maximum(), round(share * self.maximum())))
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in _KEYS:
+            event.accept()  # here these keys change the size, not the step
+            return True
+        return super().event(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
