@@ -68,7 +68,8 @@ class ViewOptions(DrawingOptions):
     a unit, which with the zoom decides where labels fit; ``words``: whether title and captions are drawn; ``clip``: the
     visible part (x, y, width, height), None for all; ``curves``: the curves of a chart to show, by label; ``shows_flights``:
     whether copies are drawn on their way; ``timeline``: with the run along the lower edge; ``marked``: an element to mark, as
-    matrix, row and column; ``is_even``: whether the axes of a chart are linear.
+    matrix, row and column; ``is_even``: whether the axes of a chart are linear; ``counted``: the share of each count that is
+    shown, 0 while a question about them is open.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -83,6 +84,7 @@ class ViewOptions(DrawingOptions):
     timeline: bool = True
     marked: tuple[str, int, int] | None = None
     is_even: bool = False
+    counted: float = 1.0
 
     @property
     def strip(self) -> float:
