@@ -207,4 +207,4 @@ def _holes(
     return primitives
 
 
-VIEW = View("Banks of shared memory", Moment, banks_scene, order=3)
+VIEW = View("Banks of shared memory", Moment, banks_scene, is_count=True, order=3)

@@ -258,4 +258,4 @@ def _row_words(
     ]
 
 
-VIEW = View("Memory: lines and sectors of a request", Moment, memory_scene, order=2)
+VIEW = View("Memory: lines and sectors of a request", Moment, memory_scene, is_count=True, order=2)

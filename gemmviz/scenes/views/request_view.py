@@ -14,4 +14,4 @@ def request_scene(moment: Moment, options: ViewOptions) -> Scene:
     return (memory_scene if moment.main.array.space == "global" else banks_scene)(moment, options)
 
 
-VIEW = View("Request: memory or banks", Moment, request_scene, order=5)
+VIEW = View("Request: memory or banks", Moment, request_scene, is_count=True, order=5)

@@ -36,7 +36,7 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.axes import axis_primitives
-from gemmviz.scenes.stage.barrier import barrier_gate
+from gemmviz.scenes.stage.barrier import barrier_bar
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
 from gemmviz.scenes.stage.corner import corner_primitives
@@ -76,7 +76,7 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives += ghost_primitives(moment, plan, options)
     primitives += register_primitives(moment, plan.rooms["sum"], options) if "sum" in plan.rooms else []
     primitives += code_primitives(moment, plan.rooms["code"], options) if "code" in plan.rooms else []
-    primitives += barrier_gate(moment, plan, options)
+    primitives += barrier_bar(moment, plan, options)
     primitives += stop_marks(moment, plan, theme)
     name = _name if moment.trace.is_multiply else _name_above
     names = [name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
