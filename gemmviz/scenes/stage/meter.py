@@ -96,12 +96,20 @@ def cost_in(moment: Moment, space: Space) -> Counts:
 
 
 def meter_primitives(
-    meter: Meter, box: Box, theme: Theme, key: str = "meter", *, share: float = 1.0, is_hidden: bool = False, side: float = 0.0
+    meter: Meter,
+    box: Box,
+    theme: Theme,
+    key: str = "meter",
+    *,
+    share: float = 1.0,
+    is_hidden: bool = False,
+    side: float = 0.0,
+    largest: float = LARGEST_SQUARE,
 ) -> list[Primitive]:
     """Draw a meter within a box: whose request it is, the squares, what they say, and the sum over all requests.
 
     ``share``: how many of the squares are shown, 0 to 1; the number counts along. ``is_hidden``: numbers are not revealed yet.
-    ``side``: the side of a square, 0 for the largest that fits.
+    ``side``: the side of a square, 0 for as large as fits, up to ``largest``.
     """
     sizes = theme.type
     sums = wrap_text(meter.sum_text, sizes.note, box.width, 2) if meter.sum_text and not is_hidden else ()
@@ -117,7 +125,9 @@ def meter_primitives(
         foot -= _LEADING * lines.pop()[1]
     room = Box(box.x, box.y + head + 8.0, box.width, box.height - head - foot - 8.0)
     title = _line(f"{key}-title", meter.title, sizes.words, theme.faint, box.x, box.y + 0.8 * head, box.width)
-    squares, end = ([], room.y) if is_hidden else meter_squares(meter, room, theme, key, share=share, side=side)
+    squares, end = (
+        ([], room.y) if is_hidden else meter_squares(meter, room, theme, key, share=share, side=side, largest=largest)
+    )
     primitives, y = [title, *squares], end + 6.0
     for number, (text, size, colour) in enumerate(lines):
         y += _LEADING * size
@@ -135,22 +145,29 @@ def _line(key: str, text: str, size: float, colour: str, x: float, y: float, roo
     return Labels(key, points((x, y)), (fitted(text, size, room, face),), size, colour, "start", face)
 
 
-def square_side(count: int, room: Box) -> tuple[float, int]:
+def square_side(count: int, room: Box, largest: float = LARGEST_SQUARE) -> tuple[float, int]:
     """Return the side of the largest squares that fit a room, and how many stand in a row."""
     if count <= _ROWS[0]:
-        return min(LARGEST_SQUARE, room.height, room.width / _ROWS[0]), _ROWS[0]
-    sides = ((min(LARGEST_SQUARE, room.width / row, room.height / math.ceil(count / row)), row) for row in _ROWS)
+        return min(largest, room.height, room.width / _ROWS[0]), _ROWS[0]
+    sides = ((min(largest, room.width / row, room.height / math.ceil(count / row)), row) for row in _ROWS)
     return max(sides, key=lambda each: (round(each[0], 3), -each[1]))
 
 
 def meter_squares(
-    meter: Meter, room: Box, theme: Theme, key: str, *, share: float = 1.0, side: float = 0.0
+    meter: Meter,
+    room: Box,
+    theme: Theme,
+    key: str,
+    *,
+    share: float = 1.0,
+    side: float = 0.0,
+    largest: float = LARGEST_SQUARE,
 ) -> tuple[list[Primitive], float]:
     """Draw the squares of a meter, those that are needed first, and return their lower edge. More squares than fit are a bar
     with the same shares.
     """
-    largest, row = square_side(meter.moved, room)
-    side = side or largest
+    fitting, row = square_side(meter.moved, room, largest)
+    side = side or fitting
     if side < _LEAST_SQUARE:
         return _bar(meter, room, theme, key, share)
     count = math.ceil(share * meter.moved)

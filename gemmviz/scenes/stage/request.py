@@ -111,26 +111,30 @@ def _foot(key: str, text: str, room: Box, end: float, theme: Theme) -> list[Prim
     return [Labels(key, at, lines, size, theme.text)]
 
 
-def sector_columns(count: int, elements: int, room: Box) -> tuple[int, float, float]:
+def sector_columns(count: int, elements: int, room: Box, largest: float = _LARGEST_CELL) -> tuple[int, float, float]:
     """Return how many sectors stand side by side, and the width and height of their cells, as large as the room allows."""
 
     def cell(columns: int) -> tuple[float, float]:
-        wide = min(_LARGEST_CELL, room.width / (columns * (elements + _GAP) - _GAP))
+        wide = min(largest, room.width / (columns * (elements + _GAP) - _GAP))
         return wide, min(wide, room.height / (math.ceil(count / columns) * (1 + _GAP)))
 
-    columns = max(_COLUMNS, key=lambda each: (round(min(cell(each)[0], _LOWEST * cell(each)[1]), 3), -each))
+    def area(columns: int) -> float:
+        wide, high = cell(columns)
+        return round(min(wide, _LOWEST * high) * high, 3)
+
+    columns = max(_COLUMNS, key=lambda each: (area(each), -each))
     return columns, *cell(columns)
 
 
 def sector_grid(
-    moved: MovedSectors, room: Box, accent: str, options: ViewOptions, key: str = "request"
+    moved: MovedSectors, room: Box, accent: str, options: ViewOptions, key: str = "request", largest: float = _LARGEST_CELL
 ) -> tuple[list[Primitive], float]:
     """Draw sectors as rows of their elements, requested ones in ``accent`` with their lanes where they fit, and return the
-    lower edge.
+    lower edge. ``largest``: the most width of a cell.
     """
     theme = options.theme
     count, elements = len(moved.numbers[:_MOST_SECTORS]), moved.first.shape[1]
-    columns, wide, high = sector_columns(count, elements, room)
+    columns, wide, high = sector_columns(count, elements, room, largest)
     if high < _LEAST_CELL:
         return [], room.y
     place = np.arange(count)
@@ -159,7 +163,7 @@ def _lane_numbers(
     moved: MovedSectors, at: npt.NDArray[np.float64], cell: tuple[float, float], accent: str, theme: Theme, key: str
 ) -> list[Primitive]:
     """Write on each requested element the lane that requests it, or how many lanes do, if that fits."""
-    (wide, high), size = cell, min(0.7 * cell[1], theme.type.words)
+    (wide, high), size = cell, min(0.75 * cell[1], theme.type.words)
     asking, first = moved.asking[: len(at)], moved.first[: len(at)]
     if size < theme.type.least or text_width("×32" if (asking > 1).any() else "31", size) > wide - 3:
         return []

@@ -32,7 +32,7 @@ def sector_primitives(moment: Moment, matrices: Mapping[str, CellGrid], options:
         if touched.array.space == "global" and table is not None and table.cell * options.pixels >= _LEAST_OUTLINED:
             moved = step_sectors(moment, touched)
             if 0 < len(moved.numbers) <= _MOST_SECTORS:
-                primitives += _sectors(touched.array, moved, table, options)
+                primitives += outlined(touched.array, moved, table, options)
     return primitives
 
 
@@ -46,7 +46,8 @@ def step_sectors(moment: Moment, touched: TouchedOperand) -> MovedSectors:
     return moment.cached(("sectors", touched.row), make)
 
 
-def _sectors(array: MemoryArray, moved: MovedSectors, table: CellGrid, options: ViewOptions) -> list[Primitive]:
+def outlined(array: MemoryArray, moved: MovedSectors, table: CellGrid, options: ViewOptions) -> list[Primitive]:
+    """Outline sectors over the cells of a matrix, and hatch the elements that come along without need."""
     theme, name = options.theme, array.name
     outlines, wasteful = sector_boxes(array, moved, table)
     along = moved.elements[~moved.is_asked & moved.is_wasteful[:, None]]
