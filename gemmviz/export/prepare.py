@@ -29,7 +29,7 @@ from gemmviz.scenes.kit.frame import ARRIVAL, eased
 from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.stage.layout import shown_shape
+from gemmviz.scenes.stage.lanes import shown_shape
 from gemmviz.scenes.stage.motion import FAN
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view

@@ -53,7 +53,7 @@ def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
         number = touched.operand.array
         cells = touched.cells if touched.array.space == "global" else touched.block_cells
         middle = places(moment, plan, number, np.unique(cells)[:_MOST_RINGS])
-        middle, side = middle[~np.isnan(middle).any(axis=1)], cell_of(moment.trace, plan, number)
+        middle, side = middle[~np.isnan(middle).any(axis=1)], cell_of(moment, plan, number)
         boxes = np.hstack([middle - side / 2, np.full((len(middle), 2), side)])
         width = max(1.0, 5.0 * left)
         primitives.append(Rects(f"fading-{number}", boxes, None, options.theme.text, width))
@@ -66,7 +66,7 @@ def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -
     first, last = group.way
     if not known.any() or (options.arrived and last == 1.0):
         return None
-    sides = [max(_LEAST_SIDE, _SHARE_OF_CELL * cell_of(moment.trace, plan, each)) for each in (group.source, group.target)]
+    sides = [max(_LEAST_SIDE, _SHARE_OF_CELL * cell_of(moment, plan, each)) for each in (group.source, group.target)]
     share = first + (last - first) * eased(min(1.0, options.moment / ARRIVAL))
     side = sides[0] + (sides[1] - sides[0]) * share
     start, end, texts, threads = start[known], end[known], _labels(moment, group, options.labels)[known], group.thread[known]
@@ -96,7 +96,7 @@ def _chips(
     palette, fill = thread_colours(moment.trace, threads + moment.scope.of_block.start, options.layer, options.theme, alone)
     size = 0.0
     if len(middle) <= _MOST_LABELLED:
-        size = label_size(max(texts.tolist(), key=len) or "0", side, options.pixels)
+        size = label_size(max(texts.tolist(), key=len) or "0", side, options.pixels, options.least)
     boxes = np.column_stack([middle - side / 2, np.full(len(middle), side)])
     inks = tuple(options.theme.ink_on(colour) for colour in palette)
     key = f"moving-{group.source}-{group.target}"
