@@ -981,7 +981,7 @@ def test_cells_are_reached_by_keys(window: MainWindow, qtbot: QtBot) -> None:
 def test_undo_in_a_field_undoes_typing_first(window: MainWindow, qtbot: QtBot) -> None:
     box = field(window, "K")
     before = box.value()
-    pictured(window, qtbot, lambda: (box.setValue(before * 2)))
+    pictured(window, qtbot, lambda: box.setValue(before * 2))
     box.setFocus()
     box.selectAll()
     QTest.keyClicks(box, "77")
