@@ -13,7 +13,8 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.model.sites import MemoryArray
-from gemmviz.scenes.kit.frame import Layer, ViewOptions, named_timeline
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, Layer, ViewOptions, named_timeline
 from gemmviz.scenes.kit.groups import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.kit.palette import (
     AREA,
@@ -46,12 +47,15 @@ from gemmviz.scenes.stage.layout import Plan, plan_of
 from gemmviz.scenes.stage.legend import legend
 from gemmviz.scenes.stage.lens import lens_primitives
 from gemmviz.scenes.stage.matrix import can_label, counting_grid, grid_of, in_window, matrix_cells
+from gemmviz.scenes.stage.meter import meter_primitives, meters_of
 from gemmviz.scenes.stage.motion import stage_motion
 from gemmviz.scenes.stage.registers import register_primitives
+from gemmviz.scenes.stage.request import request_primitives
+from gemmviz.scenes.stage.sectors import sector_primitives
 from gemmviz.scenes.stage.stop_marks import stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
 from gemmviz.scenes.stage.values import matrix_values, value_texts
-from gemmviz.scenes.stage.words import cost_words, sentence_words
+from gemmviz.scenes.stage.words import sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
 _AROUND = 4.0  # from a followed thread's cell to its ring
@@ -65,6 +69,7 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
             primitives += _matrix(moment, number, array, plan, options)
+    primitives += sector_primitives(moment, plan.matrices, options)
     primitives += _sums(moment, plan, theme)
     primitives += _guides(moment, plan, theme)
     primitives += _wrong(moment, plan, theme)
@@ -74,14 +79,36 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives += lens_primitives(plan, options)
     primitives += tile_primitives(moment, plan, options)
     primitives += ghost_primitives(moment, plan, options)
-    primitives += register_primitives(moment, plan.rooms["sum"], options) if "sum" in plan.rooms else []
-    primitives += code_primitives(moment, plan.rooms["code"], options) if "code" in plan.rooms else []
+    primitives += _panels(moment, plan, options)
     primitives += barrier_bar(moment, plan, options)
     primitives += stop_marks(moment, plan, theme)
     name = _name if moment.trace.is_multiply else _name_above
     names = [name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
     above = (*names, *axis_primitives(plan, options), *_legend(moment, plan, options))
     return Scene(options.width, options.height, theme.background, tuple(primitives), above, _words(moment, plan, options))
+
+
+def _panels(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw what stands in the rooms around the matrices."""
+    rooms = plan.rooms
+    return [
+        *(register_primitives(moment, rooms["sum"], options) if "sum" in rooms else []),
+        *(meters_in(moment, rooms["meter"], options) if "meter" in rooms else []),
+        *(request_primitives(moment, rooms["request"], options) if "request" in rooms else []),
+        *(code_primitives(moment, rooms["code"], options) if "code" in rooms else []),
+    ]
+
+
+def meters_in(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the meters of a step side by side; nothing for a step without memory access."""
+    meters, primitives = meters_of(moment), []
+    wide = (room.width - MARGIN * (len(meters) - 1)) / max(1, len(meters))
+    for number, meter in enumerate(meters):
+        box = Box(room.x + number * (wide + MARGIN), room.y, wide, room.height)
+        key = f"meter-{meter.unit}" if len(meters) > 1 else "meter"
+        shown = options.counted
+        primitives += meter_primitives(meter, box, options.theme, key, share=shown, is_hidden=shown == 0.0)
+    return primitives
 
 
 def _legend(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -91,7 +118,7 @@ def _legend(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]
 def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
     if not options.words:
         return ()
-    words = (*sentence_words(moment, plan, options), *cost_words(moment, plan, options))
+    words = sentence_words(moment, plan, options)
     return (*words, *named_timeline(moment, options))
 
 
