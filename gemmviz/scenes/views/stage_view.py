@@ -55,7 +55,7 @@ from gemmviz.scenes.stage.sectors import sector_primitives
 from gemmviz.scenes.stage.stop_marks import stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
 from gemmviz.scenes.stage.values import matrix_values, value_texts
-from gemmviz.scenes.stage.words import sentence_words
+from gemmviz.scenes.stage.words import sentence_words, stop_words
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
 _AROUND = 4.0  # from a followed thread's cell to its ring
@@ -93,10 +93,17 @@ def _panels(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]
     rooms = plan.rooms
     return [
         *(register_primitives(moment, rooms["sum"], options) if "sum" in rooms else []),
-        *(meters_in(moment, rooms["meter"], options) if "meter" in rooms else []),
+        *(_costs(moment, rooms["meter"], options) if "meter" in rooms else []),
         *(request_primitives(moment, rooms["request"], options) if "request" in rooms else []),
         *(code_primitives(moment, rooms["code"], options) if "code" in rooms else []),
     ]
+
+
+def _costs(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw what the step costs; at a step that ends the run early, why it ends."""
+    if moment.trace.stop is not None and moment.step == moment.replay.steps - 1:
+        return stop_words(moment, room, options.theme)
+    return meters_in(moment, room, options)
 
 
 def meters_in(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
