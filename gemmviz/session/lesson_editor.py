@@ -35,7 +35,7 @@ class LessonEditor:
         self.part = 0
         self.worker: LatestTask[tuple[int, str]] = LatestTask(post, self._on_numbers, self._on_no_numbers)
         self._captions: dict[int, str] = {}
-        self._awaits_run = False
+        self._awaits_run = self._is_end = False  # whether a run decides the parts; whether the last of them is wanted then
         self._cached_parts: tuple[LessonStep, str | None, Replay | None, list[Reveal]] | None = None
         session.run_changed.connect(self._on_run)
 
@@ -56,6 +56,11 @@ class LessonEditor:
     def has_numbers(self) -> bool:
         """Whether the numbers in the current caption have been computed."""
         return self.now is None or not self.now.needed or self.at in self._captions
+
+    @property
+    def awaits_run(self) -> bool:
+        """Whether the parts of the current view follow from a run that isn't there yet."""
+        return self._awaits_run
 
     @property
     def parts(self) -> int:
@@ -82,10 +87,10 @@ class LessonEditor:
         """Restore the saved views of an earlier session without showing one."""
         self._become(lesson, None)
 
-    def go(self, place: int) -> None:
-        """Show a view, or its first part if it is revealed in parts."""
+    def go(self, place: int, is_end: bool = False) -> None:
+        """Show a view; if it is revealed in parts, its first part, or its last with ``is_end``."""
         if 0 <= place < len(self.lesson.stops):
-            self.at, self.part = place, 0
+            self.at, self.part, self._is_end = place, 0, is_end
             self._show(self.lesson.stops[place])
 
     def find(self) -> None:
@@ -93,20 +98,20 @@ class LessonEditor:
         now, shot = self.now, self.session.shot
         if now is not None and not _is_same(now.shot, shot):
             places = [place for place, stop in enumerate(self.lesson.stops) if _is_same(stop.shot, shot)]
-            self.at, self.part = (places[0] if places else None), 0
+            self.at, self.part, self._is_end = (places[0] if places else None), 0, False
             self.changed.emit()
 
     def walk(self, direction: int) -> bool:
-        """Move to the next or previous part or view. Returns whether there was one."""
+        """Move to the next part or view, or back to what was shown before it. Returns whether there was one."""
         stop = self.now
         if stop is not None and 0 <= self.part + direction < len(self._parts_of(stop)):
-            self.part += direction
+            self.part, self._is_end = self.part + direction, False
             self._show(stop)
             return True
         place = (-1 if self.at is None else self.at) + direction
         if not 0 <= place < len(self.lesson.stops):
             return False
-        self.go(place)
+        self.go(place, is_end=direction < 0)
         return True
 
     def edit(self, place: int, *, title: str | None = None, caption: str | None = None, notes: str | None = None) -> None:
@@ -193,7 +198,8 @@ class LessonEditor:
 
     def _show(self, stop: LessonStep) -> None:
         parts = self._parts_of(stop)
-        shot = parts[min(self.part, len(parts) - 1)].shot
+        self.part = len(parts) - 1 if self._is_end else min(self.part, len(parts) - 1)
+        shot = parts[self.part].shot
         self._compute_numbers(stop)
         shown = self.session.shown
         self._awaits_run = stop.build in _BY_RUN and (shown is None or shown.setup != stop.shot.setup)

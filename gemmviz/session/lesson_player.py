@@ -104,12 +104,12 @@ class LessonPlayer(LessonEditor):
         if self.at is not None:
             self.go(self.at)
 
-    def go(self, place: int) -> None:
+    def go(self, place: int, is_end: bool = False) -> None:
         if 0 <= place < len(self.lesson.stops):
             self.picked, self.verdict, self.is_away = None, None, False
             self.judging.cancel()
             self.seen.add(self._name(self.lesson.stops[place]))
-        super().go(place)
+        super().go(place, is_end)
 
     def find(self) -> None:
         """Keep the current step, whatever is displayed."""

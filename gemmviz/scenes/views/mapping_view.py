@@ -120,12 +120,16 @@ def _elements(
     texts, tips = _element_texts(moment, warp, elements, threads, options)
     font = min(22.0, 0.5 * cell, (cell - 3) / text_width("31", 1.0))
     own = threads // size == warp
+    ids = np.full((rows, columns), -1, np.int64)
+    ids[r[own] - r0, c[own] - c0] = threads[own] % size
     heading = f"their elements of {array.name}: warp {warp} stores {_shape(r[own], c[own])}"
     base = theme.type.note
     name = text_line("elements-name", (room.x, room.y - 34), heading, base, room.width, theme.text, "semibold")
     primitives: list[Primitive] = [
         name,
-        Cells("elements", x, y, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background, tips=tips),
+        Cells(
+            "elements", x, y, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background, tips=tips, ids=ids
+        ),
     ]
     words = []
     for matrix, place in (("A", (r0, rows)), ("B", (c0, columns))) if moment.trace.is_multiply else ():
