@@ -82,7 +82,7 @@ def test_words_tell_the_step_and_its_cost(reader: Reader) -> None:
     texts = {p.key: " ".join(p.texts) for p in scene.all if isinstance(p, Labels)}
     assert texts["title"] == "04_tiled, TILE_WIDTH = 4"
     assert texts["progress"] == f"step 1 of {reader.replay.steps}, phase 1 of 2"
-    assert texts["action"] == "block (1, 0): 16 threads read A, line 36"
+    assert texts["action"] == "block (1, 0): 16 threads each fetch one element of A, line 36"
     assert texts["cost"].startswith(
         f"{cost.requests} request moves {cost.sectors} sectors of 32 bytes: {cost.ideal_sectors} needed, {cost.excessive_sectors}"
     )
@@ -231,7 +231,7 @@ def test_a_followed_thread_is_lit_alone_and_ringed() -> None:
     table = cross(reader.at(0))["C"]
     assert ring.boxes.tolist() == [pytest.approx([*table.corner(1, 6), table.cell, table.cell])]
     action = " ".join(piece(stage_scene(reader, 0), "action", Labels).texts)
-    assert action.startswith("block (1, 0), thread (2, 1): reads A[1, 2], line")
+    assert action.startswith("block (1, 0): thread (2, 1) fetches A[1, 2], line")
 
 
 def test_heat_is_the_loads_so_far(reader: Reader) -> None:

@@ -1,7 +1,7 @@
 """The frame of a view: its size, the options, and the words around the picture."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from gemmviz.analysis.replay.focus import focus_text
@@ -9,6 +9,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setting import Control
 from gemmviz.scenes.kit import sentence
+from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
@@ -144,14 +145,16 @@ def _title(moment: Moment) -> str:
 
 
 def _action(moment: Moment, options: ViewOptions) -> str:
-    return f"{focus_text(moment.focus, moment.trace)}: {sentence.action(moment, options.labels)}"
+    where = focus_text(replace(moment.focus, warp=None, thread=None), moment.trace)
+    text = beat(moment, options.labels).text
+    return f"{where}: {text[:1].lower()}{text[1:]}, line {moment.site.place.line}"
 
 
 def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     """Draw title and progress above a view, and the action of the watched threads and its cost below."""
     theme, height, sizes = options.theme, options.height, options.theme.type
     room = options.width - 2 * MARGIN
-    progress, whole = sentence.step_title(moment), text_width(_title(moment), sizes.title, "semibold")
+    progress, whole = sentence.step_title(moment, options.labels), text_width(_title(moment), sizes.title, "semibold")
     if whole + text_width(progress, sizes.progress) + MARGIN > room:
         progress = progress.partition(", ")[0]
     beside = room - text_width(progress, sizes.progress) - MARGIN
