@@ -10,6 +10,7 @@ from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.lesson_editor import LessonEditor
+from gemmviz.session.ready_steps import ReadyStep
 from gemmviz.session.session import Session
 from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.subjects.catalog import subject_of_view
@@ -104,12 +105,11 @@ class LessonPlayer(LessonEditor):
         if self.at is not None:
             self.go(self.at)
 
-    def go(self, place: int, is_end: bool = False) -> None:
-        if 0 <= place < len(self.lesson.stops):
-            self.picked, self.verdict, self.is_away = None, None, False
-            self.judging.cancel()
-            self.seen.add(self._name(self.lesson.stops[place]))
-        super().go(place, is_end)
+    def _arrive(self, place: int, part: int, ready: ReadyStep) -> None:
+        self.picked, self.verdict, self.is_away = None, None, False
+        self.judging.cancel()
+        self.seen.add(self._name(ready.stop))
+        super()._arrive(place, part, ready)
 
     def find(self) -> None:
         """Keep the current step, whatever is displayed."""

@@ -18,11 +18,11 @@ from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.transition import Transition
 from gemmviz.state.shot import MOST_ZOOM, Camera, Shot
+from gemmviz.subjects.cache import WAITING
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.picture import frame_for, options_for
 from gemmviz.teaching.beats import is_morph, is_next_beat
 
-_NUMBERS, _RUN = "Counting …", "Running the kernel …"
 _BEAT_MS, _MORPH_MS, _FADE_MS = 800.0, 800.0, 600.0
 _WAY_MS, _SHORT_BEAT_MS = 350.0, 550.0  # the way to a picture of another moment, and then its beat
 
@@ -130,9 +130,7 @@ class Wall(QWidget):
     @property
     def _pending(self) -> str:
         """What the present picture waits for, "" if it is there."""
-        lesson = self.model.active_lesson
-        waits = self.session.display.pending or ("" if lesson.has_numbers else _NUMBERS)
-        return waits or (_RUN if lesson.awaits_run else "")
+        return self.session.display.pending or (WAITING if self.model.active_lesson.is_waiting else "")
 
     def _now(self) -> _Picture | None:
         """Return the present picture; None until it can be drawn."""

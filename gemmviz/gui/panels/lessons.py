@@ -25,7 +25,6 @@ from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
 
 _NONE, _FROM_FILE = "Choose a lesson", "Lesson from a file"
-_NUMBERS = "Counting …"
 _FEW_ROWS, _NO_LIMIT = 5, 16777215  # rows of the contents: beside a task, and otherwise
 
 
@@ -120,7 +119,7 @@ class Lessons(QWidget):
         self.title.setText(words.title)
         question = stop.question if stop is not None else None
         texts = [question.text] if question is not None and words.picked is not None else []
-        self.caption.setText("\n\n".join([*texts, words.caption if course.has_numbers else _NUMBERS]))
+        self.caption.setText("\n\n".join([*texts, words.caption]))
         self.notes.setText("" if stop is None else _beside(stop, lesson, has_task))
         self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
 
