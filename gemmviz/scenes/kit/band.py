@@ -165,7 +165,7 @@ def _progress(place: int, count: int, right: float, y: float, width: float, them
     """Draw a dot for each step, or a bar if there are too many; the present one is bright. Its number is on the left."""
     text = f"{place + 1} of {count}"
     room = width - text_width(f"{count} of {count}", _TITLE) - 16.0
-    past, here, left = mixed(theme.background, theme.text, 0.45), theme.text, theme.line
+    past, here, left = (mixed(theme.background, theme.text, share) for share in (0.5, 1.0, 0.2))
     if count > _MOST_DOTS:
         x, high = right - room, 6.0
         yield Rects("band-left", boxes((x, y - high / 2, room, high)), left, radius=high / 2)
