@@ -46,7 +46,7 @@ from gemmviz.scenes.stage.legend import legend
 from gemmviz.scenes.stage.lens import lens_primitives
 from gemmviz.scenes.stage.matrix import counting_grid, grid_of, in_window, matrix_cells
 from gemmviz.scenes.stage.motion import stage_motion
-from gemmviz.scenes.stage.registers import register_primitives
+from gemmviz.scenes.stage.running_sum import running_sum
 from gemmviz.scenes.stage.stop_marks import stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
 from gemmviz.scenes.stage.words import cost_words, sentence_words
@@ -70,7 +70,7 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives += _lane_order(moment, plan, options)
     primitives += lens_primitives(plan, options)
     primitives += tile_primitives(moment, plan, options)
-    primitives += register_primitives(moment, plan.rooms["sum"], options) if "sum" in plan.rooms else []
+    primitives += running_sum(moment, plan.rooms["sum"], options) if "sum" in plan.rooms else []
     primitives += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
     primitives += barrier_bar(moment, plan, options)
     primitives += stop_marks(moment, plan, theme)
