@@ -104,7 +104,7 @@ def test_registers_hold_what_the_trace_says() -> None:
     reader.watched = watch_thread(trace.setup, (0, 0, 0), (0, 0, 0))
     names = [site.text for site in trace.sites]
     reads = [s for s in range(trace.steps) if names[int(trace.site[s])].startswith("tileB[k][x")]
-    parts = drawn(reader, reads[9])
+    parts = drawn(reader, reads[9], room=Box(0.0, 0.0, 600.0, 500.0))
     tables = [parts[f"register-{name}"] for name in ("a", "b", "sum")]
     a, b, sums = (each for each in tables if isinstance(each, Cells))
     assert (a.fill.shape, b.fill.shape, sums.fill.shape) == ((2, 1), (1, 2), (2, 2))

@@ -23,7 +23,7 @@ from gemmviz.scenes.stage.register_tile import register_tile, sums_of
 _AHEAD, _DONE, _NOW = range(3)
 _STRENGTHS = (0.13, 0.36, 1.0)
 _HIGH, _GAP, _PAD, _BAR = 36.0, 10.0, 5.0, 10.0
-_WIDEST = 64.0
+_WIDEST, _HIGHEST = 64.0, 50.0
 _LEADING = 1.3
 _NEVER = np.iinfo(np.int32).max
 
@@ -143,6 +143,8 @@ def _pairs(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vi
     if not across or not rows:
         return []
     wide = max(wide, min(_WIDEST, ((room.width + _GAP) / across - _GAP) / 2))
+    rows = min(rows, -(-len(order.k) // across))
+    high = min(_HIGHEST, (room.height + _GAP) / rows - _GAP)
     here = min(int(terms.done.min()), len(order.k) - 1)
     first = max(0, min(here // across - rows + 2, -(-len(order.k) // across) - rows)) * across
     shown = range(first, min(len(order.k), first + rows * across))
@@ -150,13 +152,13 @@ def _pairs(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vi
     labels: dict[tuple[str, int], list[tuple[float, float, str]]] = {}
     for at in shown:
         row, column = divmod(at - first, across)
-        y = room.y + row * (_HIGH + _GAP)
+        y = room.y + row * (high + _GAP)
         for side, (name, reads) in enumerate((("A", order.a), ("B", order.b))):
             x = room.x + column * (2 * wide + _GAP) + side * wide
             light = _light(int(reads[at]), max(int(order.a[at]), int(order.b[at])), moment.step, step)
-            rects.setdefault((name, light), []).append((x + 0.5, y, wide - 1.0, _HIGH))
+            rects.setdefault((name, light), []).append((x + 0.5, y, wide - 1.0, high))
             if light != _AHEAD:
-                labels.setdefault((name, light), []).append((x + wide / 2, y + 0.5 * _HIGH + 0.36 * size, texts(at)[side]))
+                labels.setdefault((name, light), []).append((x + wide / 2, y + 0.5 * high + 0.36 * size, texts(at)[side]))
     return [*_grounds(rects.items(), theme), *_names(labels.items(), theme)]
 
 
