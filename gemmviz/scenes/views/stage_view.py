@@ -39,6 +39,7 @@ from gemmviz.scenes.stage.axes import axis_primitives
 from gemmviz.scenes.stage.barrier import barrier_bar
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
+from gemmviz.scenes.stage.collisions import clashes, collision_marks, collision_words
 from gemmviz.scenes.stage.corner import corner_primitives
 from gemmviz.scenes.stage.cross import title_text
 from gemmviz.scenes.stage.layout import Plan, plan_of
@@ -70,8 +71,10 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives += _lane_order(moment, plan, options)
     primitives += lens_primitives(plan, options)
     primitives += tile_primitives(moment, plan, options)
-    primitives += running_sum(moment, plan.rooms["sum"], options) if "sum" in plan.rooms else []
+    account = collision_words if clashes(moment) and options.arrived else running_sum
+    primitives += account(moment, plan.rooms["sum"], options) if "sum" in plan.rooms else []
     primitives += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
+    primitives += collision_marks(moment, plan, options)
     primitives += barrier_bar(moment, plan, options)
     primitives += stop_marks(moment, plan, theme)
     name = _name if moment.trace.is_multiply else _name_above
