@@ -143,12 +143,14 @@ def frame_at(
     still: Scene | None = None, caption: Caption = _NOTHING,
 ) -> Frame:  # fmt: skip
     """The frame of a step at a moment. ``still``: its static part if drawn before; ``caption``: text below the picture."""
+    counted = 0.0 if caption.asks else 1.0
     caption = _NOTHING if "caption" in manner.hidden else caption
     shot = stage.shot
     shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
     size, scale = frame_for(shot, manner.look.width, manner.look.height)
     wide, high = size
     options = options_for(shot, theme_of(shot), (wide, high - band_height(caption, wide, high)), scale=scale)
+    options = replace(options, counted=counted)
     view, subject = view_named(shot.view), subject or stage.subject(step)
     still = still or _without(view.still(subject, options), manner.hidden)
     motion = view.motion(subject, options)

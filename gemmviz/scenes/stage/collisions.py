@@ -11,7 +11,6 @@ from gemmviz.analysis.replay.flights import THREADS
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.errors import Place
 from gemmviz.model.sites import Site
 from gemmviz.model.words import all_blocks, capital, many
 from gemmviz.scenes.kit.box import Box
@@ -32,7 +31,7 @@ _LEADING = 1.25
 class Clash:
     """Collisions in one array at one step. ``elements`` (n,): each element once, with the ``earlier`` and ``later`` thread of
     one collision, by their numbers in the block, -1 for one of another block; ``count``: collisions of the watched block;
-    ``sites``: places of the earlier and the later access; ``words``: who does what.
+    ``sites``: the earlier and the later access; ``words``: who does what.
     """
 
     array: int
@@ -40,7 +39,7 @@ class Clash:
     earlier: Longs
     later: Longs
     count: int
-    sites: tuple[Place, Place]
+    sites: tuple[Site, Site]
     words: str
 
 
@@ -59,7 +58,7 @@ def _in_shared(moment: Moment) -> list[Clash]:
         threads = all_.earlier[first], all_.later[first]
         earlier = moment.trace.site_of(int(all_.before[first[0]]))
         words = _words(moment, number, int(elements[0]), (earlier, moment.site), (int(threads[0][0]), int(threads[1][0])))
-        found.append(Clash(number, elements, *threads, len(all_), (earlier.place, moment.site.place), words))
+        found.append(Clash(number, elements, *threads, len(all_), (earlier, moment.site), words))
     return found
 
 
@@ -93,14 +92,15 @@ def _of_hazard(hazard: Hazard, number: int, moment: Moment) -> Clash:
     earlier, later = (np.array([t if at == block else -1]) for t, at in zip(hazard.threads, blocks, strict=True))
     words = str(hazard).rpartition(";")[0]
     return Clash(
-        number, np.array([hazard.element]), earlier, later, hazard.count, (hazard.earlier.place, hazard.later.place),
+        number, np.array([hazard.element]), earlier, later, hazard.count, (hazard.earlier, hazard.later),
         capital(words),
     )  # fmt: skip
 
 
-def guilty_places(moment: Moment) -> tuple[Place, ...]:
-    """Return the places in the source of all accesses that collide at a moment."""
-    return tuple(dict.fromkeys(place for clash in clashes(moment) for place in clash.sites))
+def guilty_sites(moment: Moment) -> tuple[Site, ...]:
+    """Return the accesses that collide at a moment, in the order of the source."""
+    sites = dict.fromkeys(site for clash in clashes(moment) for site in clash.sites)
+    return tuple(sorted(sites, key=lambda site: (site.place.line, site.place.column)))
 
 
 def collision_marks(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -135,7 +135,7 @@ def _drawn(moment: Moment, clash: Clash, plan: Plan, passed: float, options: Vie
         end = at + np.array([side * _ASIDE * cell, 0.0])
         start = _starts(moment, plan, threads[known][:_MOST_MET], end, side * _AWAY * cell)
         boxes = boxes_around(start + (end - start) * share, dot)
-        parts.append(Rects(f"clash-{clash.array}-thread-{side}", boxes, theme.slate, theme.background, 2.0, dot / 2))
+        parts.append(Rects(f"clash-{clash.array}-thread-{side}", boxes, theme.slate, theme.faint, 2.0, dot / 2))
     return parts
 
 
