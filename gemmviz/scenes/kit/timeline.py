@@ -120,7 +120,9 @@ def timeline_palette(theme: Theme) -> Palette:
     """Return the colour of empty columns, then a soft and a full colour for each track: the matrices' own colours, and
     greys for tiles.
     """
-    return theme.empty, *(shade for colour in _track_colours(theme) for shade in (mixed(theme.background, colour, 0.45), colour))
+    return theme.empty, *(
+        shade for colour in _track_colours(theme) for shade in (mixed(theme.background, colour, 0.45), colour)
+    )
 
 
 def _track_colours(theme: Theme) -> tuple[str, ...]:

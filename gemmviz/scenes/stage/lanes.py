@@ -104,7 +104,9 @@ def lane_grids(moment: Moment, lanes: Lanes, a: CellGrid, b: CellGrid) -> dict[i
     y = corner.y + corner.height - lanes.high
     for each in above:
         x = _over(_framed(moment, "A", 2, a.first[1]), a.x, a.cell, each.columns * cell_a)
-        grids[each.number] = CellGrid(_within(x, corner.x, corner.width, each.columns * cell_a), y, cell_a, each.rows, each.columns)
+        grids[each.number] = CellGrid(
+            _within(x, corner.x, corner.width, each.columns * cell_a), y, cell_a, each.rows, each.columns
+        )
         y += each.rows * cell_a + _APART
     x = corner.x + corner.width - lanes.wide
     for each in beside:

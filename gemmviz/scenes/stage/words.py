@@ -45,16 +45,5 @@ def kernel_text(moment: Moment) -> str:
     return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
 
 
-def cost_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the cost of the step into the room of the meter."""
-    room = plan.rooms.get("meter")
-    if room is None:
-        return []
-    size = options.theme.type.words
-    lines = wrap_text(sentence.cost(moment), size, room.width, max(1, int(room.height / (_LEADING * size))))
-    at = points(*((room.x, room.y + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
-    return [Labels("cost", at, lines, size, options.theme.faint)]
-
-
 def _box(room: Box) -> tuple[float, float, float, float]:
     return room.x - 10, room.y - 10, room.width + 20, room.height + 20

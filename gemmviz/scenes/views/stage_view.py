@@ -40,6 +40,7 @@ from gemmviz.scenes.stage.barrier import barrier_gate
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
 from gemmviz.scenes.stage.corner import corner_primitives
+from gemmviz.scenes.stage.costs import cost_motion, cost_primitives
 from gemmviz.scenes.stage.cross import title_text
 from gemmviz.scenes.stage.layout import Plan, plan_of
 from gemmviz.scenes.stage.legend import legend
@@ -47,9 +48,10 @@ from gemmviz.scenes.stage.lens import lens_primitives
 from gemmviz.scenes.stage.matrix import counting_grid, grid_of, in_window, matrix_cells
 from gemmviz.scenes.stage.motion import stage_motion
 from gemmviz.scenes.stage.registers import register_primitives
+from gemmviz.scenes.stage.sectors import sector_primitives
 from gemmviz.scenes.stage.stop_marks import stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
-from gemmviz.scenes.stage.words import cost_words, sentence_words
+from gemmviz.scenes.stage.words import sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
 _LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # smallest cell of C with a bar, in units, and the most bars
@@ -62,6 +64,7 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
             primitives += _matrix(moment, number, array, plan, options)
+    primitives += sector_primitives(moment, plan.matrices, options)
     primitives += _sums(moment, plan, theme)
     primitives += _guides(moment, plan, theme)
     primitives += _wrong(moment, plan, theme)
@@ -72,6 +75,7 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives += tile_primitives(moment, plan, options)
     primitives += register_primitives(moment, plan.rooms["sum"], options) if "sum" in plan.rooms else []
     primitives += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
+    primitives += cost_primitives(moment, plan, options)
     primitives += barrier_gate(moment, plan, options)
     primitives += stop_marks(moment, plan, theme)
     name = _name if moment.trace.is_multiply else _name_above
@@ -87,8 +91,11 @@ def _legend(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]
 def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
     if not options.words:
         return ()
-    words = (*sentence_words(moment, plan, options), *cost_words(moment, plan, options))
-    return (*words, *named_timeline(moment, options))
+    return (*sentence_words(moment, plan, options), *named_timeline(moment, options))
+
+
+def _motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    return (*stage_motion(moment, options), *cost_motion(moment, options))
 
 
 def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix") -> npt.NDArray[np.uint8]:
@@ -307,4 +314,4 @@ def _followed(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     return _rings("followed", moment, elements, plan, theme.text)
 
 
-VIEW = View("Stage", Moment, stage_scene, stage_motion, order=1)
+VIEW = View("Stage", Moment, stage_scene, _motion, order=1)
