@@ -107,6 +107,13 @@ class Player:
         self._settling = settles
         self.changed.emit()
 
+    def play_step(self) -> None:
+        """Play the motion of the current step once; without motion, show its end."""
+        self.play(False)
+        self.played.go(self.played.step, 0.0 if self.is_animated else 1.0)
+        self._settling = self.is_animated
+        self.changed.emit()
+
     def jump(self, step: int) -> None:
         """Go to the end of another step."""
         self.play(False)

@@ -44,7 +44,7 @@ def test_the_strip_holds_the_requests_sectors_lines_and_lanes(kernel: str, warp:
         assert len(piece(scene, "memory-asked", Rects).boxes) == (table >= 0).sum()
         key = "memory-wasted" if cost.excessive_sectors else "memory-along"
         assert len(piece(scene, key, Rects).boxes) * 4 == cost.sectors * 32 - cost.bytes_used
-        assert len(piece(scene, "memory-sectors", Rects).boxes) == cost.sectors
+        assert len(piece(scene, "memory-outlines", Rects).boxes) == cost.sectors
 
 
 def test_a_shared_element_tells_how_many_lanes_share_it() -> None:

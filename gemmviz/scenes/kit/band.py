@@ -9,7 +9,6 @@ from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 
 _TITLE, _CAPTION, _CHOICE, _LEADING, _AIR = 22.0, 30.0, 26.0, 1.26, 16.0
-_ANSWERING = ("action", "cost", "note")  # texts of a picture that may answer the question
 _MOST_SHARE = 0.52  # of the height of the frame
 
 
@@ -29,7 +28,7 @@ class Caption:
 
     @property
     def asks(self) -> bool:
-        """Whether a question is open, so that nothing else may reveal its answer."""
+        """Whether a question is open, so that the picture hides its counts."""
         return bool(self.choices) and self.right is None
 
     @property
@@ -50,8 +49,6 @@ def with_band(scene: Scene, caption: Caption, height: float, theme: Theme) -> Sc
     if caption.is_empty:
         return scene
     top = scene.height
-    if caption.asks:
-        scene = replace(scene, words=tuple(each for each in scene.words if each.key not in _ANSWERING))
     lines = _lines(caption, scene.width)
     scale = min(1.0, (height - top - 2 * _AIR) / max(1.0, sum(_LEADING * size for size, _, _, _ in lines)))
     ground = boxes((0.0, top, scene.width, height - top))

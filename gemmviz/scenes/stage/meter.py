@@ -102,24 +102,21 @@ def meter_primitives(
     key: str = "meter",
     *,
     share: float = 1.0,
-    is_hidden: bool = False,
     side: float = 0.0,
     largest: float = LARGEST_SQUARE,
 ) -> list[Primitive]:
     """Draw a meter within a box: whose request it is, the squares, what they say, and the sum over all requests.
 
-    ``share``: how many of the squares are shown, 0 to 1; the number counts along. ``is_hidden``: numbers are not revealed yet.
-    ``side``: the side of a square, 0 for as large as fits, up to ``largest``.
+    ``share``: how many of the squares are shown, 0 to 1. ``side``: the side of a square, 0 for as large as fits, up to
+    ``largest``.
     """
-    lines = _lines(meter, box, theme, share, is_hidden)
+    lines = _lines(meter, box, theme)
     head, foot = _LEADING * theme.type.words, sum(_LEADING * size for _, _, size, _ in lines) + 6.0
     while lines[1:] and box.height - head - foot < _LEAST_ROOM:
         foot -= _LEADING * lines.pop()[2]
     room = Box(box.x, box.y + head + 8.0, box.width, box.height - head - foot - 8.0)
     title = _line(f"{key}-title", meter.title, theme.type.words, theme.faint, box.x, box.y + 0.8 * head, box.width)
-    squares, end = (
-        ([], room.y) if is_hidden else meter_squares(meter, room, theme, key, share=share, side=side, largest=largest)
-    )
+    squares, end = meter_squares(meter, room, theme, key, share=share, side=side, largest=largest)
     primitives, y = [title, *squares], end + 6.0
     for name, text, size, colour in lines:
         y += _LEADING * size
@@ -127,14 +124,12 @@ def meter_primitives(
     return primitives
 
 
-def _lines(meter: Meter, box: Box, theme: Theme, share: float, is_hidden: bool) -> list[tuple[str, str, float, str]]:
+def _lines(meter: Meter, box: Box, theme: Theme) -> list[tuple[str, str, float, str]]:
     """Return key, text, size and colour of the lines below the squares, the most important ones first."""
     sizes = theme.type
-    sums = wrap_text(meter.sum_text, sizes.note, box.width, 2) if meter.sum_text and not is_hidden else ()
-    counted = spaced(math.ceil(share * meter.moved))
-    text = meter.sentence("?", "?") if is_hidden else meter.sentence(counted, spaced(meter.needed))
+    sums = wrap_text(meter.sum_text, sizes.note, box.width, 2) if meter.sum_text else ()
     return [
-        ("text", text, sizes.title, theme.text),
+        ("text", meter.text, sizes.title, theme.text),
         *((f"sum-{place}", line, sizes.note, theme.text) for place, line in enumerate(sums)),
         ("size", meter.size, sizes.note, theme.faint),
     ]

@@ -26,6 +26,7 @@ _LARGEST_CELL, _LEAST_CELL = 76.0, 3.0  # units: cell of a sector
 _GAP = 0.35  # between sectors, of a cell
 _LOWEST = 1.6  # width of the flattest cell, of its height
 _COLUMNS, _MOST_SECTORS = (1, 2, 4, 8, 16), 256
+_GRID = "request-sectors"
 _LEAST_HATCHED, _LEAST_STACKS = 6.0, 60.0
 
 
@@ -146,7 +147,7 @@ def sector_columns(count: int, elements: int, room: Box, largest: float = _LARGE
 
 
 def sector_grid(
-    moved: MovedSectors, room: Box, accent: str, options: ViewOptions, key: str = "request", largest: float = _LARGEST_CELL
+    moved: MovedSectors, room: Box, accent: str, options: ViewOptions, key: str = _GRID, largest: float = _LARGEST_CELL
 ) -> tuple[list[Primitive], float]:
     """Draw sectors as rows of their elements, requested ones in ``accent`` with their lanes where they fit, and return the
     lower edge. ``largest``: the most width of a cell.
@@ -172,7 +173,7 @@ def sector_grid(
         Rects(f"{key}-along", boxes(free), theme.empty),
         *wasted_cells(f"{key}-wasted", boxes(along), theme, is_hatched=high * options.pixels >= _LEAST_HATCHED),
         Rects(f"{key}-asked", boxes(asked), accent),
-        Rects(f"{key}-sectors", outlines, None, theme.faint, 1.5, min(4.0, 0.2 * high)),
+        Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5, min(4.0, 0.2 * high)),
         *_lane_numbers(moved, at, (wide, high), accent, theme, key),
     ]
     return primitives, room.y + math.ceil(count / columns) * high * (1 + _GAP)
@@ -206,4 +207,4 @@ def _stacks(moment: Moment, touched: TouchedOperand, request: Request, room: Box
         return []
     card = access_card(request.lanes, touched.operand, touched.array, moment.trace.rules)
     accent = options.theme.accent(matrix_of(moment, touched))
-    return waiting_primitives(card, room, accent, options.theme, "request-banks", share=options.moment)
+    return waiting_primitives(card, room, accent, options.theme, "request-waiting", share=options.moment)

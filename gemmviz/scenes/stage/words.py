@@ -3,6 +3,7 @@
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.scenes.kit import sentence
+from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
@@ -21,10 +22,10 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     theme, sizes = options.theme, options.theme.type
     kernel = fitted(kernel_text(moment), sizes.note, room.width)
     focus = focus_text(moment.focus, moment.trace)
-    place = wrap_text(f"{focus} · {sentence.step_title(moment)}", sizes.note, room.width, 2)
+    place = wrap_text(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width, 2)
     spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 16
     most = max(1, min(_MOST_SENTENCE, int(spare / (_LEADING * sizes.sentence))))
-    said = wrap_text(sentence.action(moment, options.labels), sizes.sentence, room.width, most, "semibold")
+    said = wrap_text(beat(moment, options.labels).text, sizes.sentence, room.width, most, "semibold")
     lines: list[tuple[str, tuple[str, ...], float, str, Face]] = [
         ("title", (kernel,), sizes.note, theme.faint, "regular"),
         ("action", said, sizes.sentence, theme.text, "semibold"),

@@ -142,4 +142,4 @@ class _Picture:
         return [Rects("followed-lane", box, None, self.theme.text, 4.0)]
 
 
-VIEW = View("Banks of shared memory", Moment, banks_scene, banks_motion, order=3)
+VIEW = View("Banks of shared memory", Moment, banks_scene, banks_motion, is_count=True, order=3)

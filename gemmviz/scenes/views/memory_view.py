@@ -250,4 +250,4 @@ class _Strip:
         return [Labels("line-addresses", points(*at), tuple(texts), size, self.theme.faint), name]
 
 
-VIEW = View("Memory: lines and sectors of a request", Moment, memory_scene, memory_motion, order=2)
+VIEW = View("Memory: lines and sectors of a request", Moment, memory_scene, memory_motion, is_count=True, order=2)

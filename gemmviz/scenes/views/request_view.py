@@ -22,4 +22,4 @@ def request_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...
     return (memory_motion if moment.main.array.space == "global" else banks_motion)(moment, options)
 
 
-VIEW = View("Request: memory or banks", Moment, request_scene, request_motion, order=5)
+VIEW = View("Request: memory or banks", Moment, request_scene, request_motion, is_count=True, order=5)
