@@ -80,7 +80,7 @@ class LessonPlayer(LessonEditor):
             self.walk(1)
 
     def is_seen(self, stop: LessonStep) -> bool:
-        return self._name(stop) in self.seen
+        return self.lesson.name_of(stop) in self.seen
 
     def begin(self, lesson: Lesson) -> None:
         """Start a lesson at its first step that has not been seen."""
@@ -118,7 +118,7 @@ class LessonPlayer(LessonEditor):
         if 0 <= place < len(self.lesson.stops):
             self.tried, self._looked, self.verdict, self.is_away = (), None, None, False
             self.judging.cancel()
-            self.seen.add(self._name(self.lesson.stops[place]))
+            self.seen.add(self.lesson.name_of(self.lesson.stops[place]))
         super().go(place)
 
     def find(self) -> None:
@@ -225,7 +225,3 @@ class LessonPlayer(LessonEditor):
     def _on_judged(self, verdict: Verdict) -> None:
         self.verdict = verdict
         self.judged.emit()
-
-    def _name(self, stop: LessonStep) -> str:
-        """Name that identifies a step in all lessons that include it."""
-        return stop.id if "/" in stop.id else f"{self.lesson.name}/{stop.id or stop.title}"
