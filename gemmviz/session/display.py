@@ -23,6 +23,7 @@ from gemmviz.subjects.cache import WAITING, SubjectCache
 from gemmviz.subjects.catalog import subject_for, subject_of_view
 from gemmviz.subjects.counting import LaunchFacts
 from gemmviz.subjects.picture import options_for, theme_of
+from gemmviz.subjects.ready_shot import ReadyShot
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.schedules import Schedules
 from gemmviz.subjects.subject import Context, Page, Subject
@@ -169,6 +170,12 @@ class Display:
             self._before = run.facts, shot.setup
         return shot
 
+    def take(self, ready: ReadyShot) -> None:
+        """Use a value that was computed before its shot is shown."""
+        kind = subject_of_view(ready.shot.view)
+        if ready.value is not None:
+            self._cache.put(kind, ready.shot, self._context(kind), ready.value)
+
     def close(self) -> None:
         for worker in self.workers:
             worker.close()
@@ -187,7 +194,7 @@ class Display:
         return Context(
             session.engines.engine_for,
             moment=session.now,
-            facts=None if run is None else run.facts,
+            facts=session.slot.facts,
             compared=None if session.shot.against is None else session.comparison.compared,
             before=before[0] if before is not None and is_suggested else None,
             schedules=self._schedules.measured,

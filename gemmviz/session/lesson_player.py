@@ -12,6 +12,7 @@ from gemmviz.model.words import letter
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.display import Counting
 from gemmviz.session.lesson_editor import LessonEditor
+from gemmviz.session.ready_steps import ReadyStep
 from gemmviz.session.session import Session
 from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.subjects.catalog import subject_of_view
@@ -114,12 +115,11 @@ class LessonPlayer(LessonEditor):
         if self.at is not None:
             self.go(self.at)
 
-    def go(self, place: int) -> None:
-        if 0 <= place < len(self.lesson.stops):
-            self.tried, self._looked, self.verdict, self.is_away = (), None, None, False
-            self.judging.cancel()
-            self.seen.add(self.lesson.name_of(self.lesson.stops[place]))
-        super().go(place)
+    def _arrive(self, place: int, part: int, ready: ReadyStep) -> None:
+        self.tried, self._looked, self.verdict, self.is_away = (), None, None, False
+        self.judging.cancel()
+        self.seen.add(self.lesson.name_of(ready.stop))
+        super()._arrive(place, part, ready)
 
     def find(self) -> None:
         """Keep the current step, whatever is displayed."""

@@ -17,7 +17,7 @@ from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.lesson_file import save_lesson, shipped_lesson
 from gemmviz.teaching.quiz import quiz_of
 from tests.conftest import sure
-from tests.gui.conftest import open_file, settled
+from tests.gui.conftest import open_file, settled, wait_while
 
 _LONG_MS = 20_000
 
@@ -33,6 +33,7 @@ def at(panel: Lessons, lesson: str, id: str) -> None:
     course = panel.course
     course.begin(shipped_lesson(lesson))
     course.go(sure(course.lesson.find(id)))
+    wait_while(lambda: course.is_waiting)
 
 
 def test_a_lesson_comes_to_the_front_and_stays_beside_a_benchmark(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
@@ -109,6 +110,7 @@ def test_next_gives_no_answer_away(panel: Lessons) -> None:
         at(panel, lesson, id)
         place = sure(panel.course.at)
         panel.next.click()
+        wait_while(lambda: panel.course.is_waiting)
         assert panel.course.at == place + 1
 
 

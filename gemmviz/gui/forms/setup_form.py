@@ -143,10 +143,14 @@ class SetupForm(QWidget):
             self.callout.clear()
 
     def _field(self, error: GemmvizError | None) -> FieldEditor | None:
-        """Return the name of the field that an error is about: the last field that was set, if the error names it."""
+        """Return the field that an error is about: the one that the remedy changes, else the last one that was set, if the error
+        names it.
+        """
         names = error.names if isinstance(error, SettingError) else ()
+        nearest = error.nearest if isinstance(error, SettingError) else {}
         edited = self.model.session.edited
-        named = [edited] if edited in names or not names else [name for name in names if name in self.controls]
+        named = [name for name in nearest if name in self.controls]
+        named = named or ([edited] if edited in names or not names else [name for name in names if name in self.controls])
         return self.controls.get(named[0]) if named else None
 
     def _take_remedy(self) -> None:

@@ -20,10 +20,10 @@ from gemmviz.scenes.kit.frame import ViewOptions, apology
 from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.state.shot import MOST_ZOOM, Camera, Shot
+from gemmviz.subjects.cache import WAITING
 from gemmviz.subjects.picture import frame_for, options_for
 
 _QUESTION_S = 60
-_NUMBERS = "Counting …"
 KEYS = (
     ("Space", "play, pause"), ("← →", "one step"), ("Page Up, Page Down", "previous, next saved view or phase"),
     ("B or .", "black"), ("W or ,", "white"), ("S", "spotlight"), ("I, E", "ink, erase"),
@@ -65,7 +65,7 @@ class Wall(QWidget):
         """Draw the current moment. Until the picture and the numbers of a step are ready, keep the last picture and show that
         work is going on.
         """
-        pending = self.session.display.pending or ("" if self.model.active_lesson.has_numbers else _NUMBERS)
+        pending = self.session.display.pending or (WAITING if self.model.active_lesson.is_waiting else "")
         self.stage.set_pending(pending)
         if pending and self._last is not None and self.isVisible():
             self._draw(*self._last)

@@ -26,7 +26,6 @@ from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
 
 _NONE, _FROM_FILE = "All lessons", "Lesson from a file"
-_NUMBERS = "Counting …"
 _FEW_ROWS, _NO_LIMIT = 5, 16777215  # rows of the contents: beside a task, and otherwise
 
 
@@ -127,8 +126,7 @@ class Lessons(QWidget):
         words = course.words
         self.title.setText(words.title)
         question = stop.question if stop is not None else None
-        text = words.caption if question is None else question.text
-        self.caption.setText(text if course.has_numbers else _NUMBERS)
+        self.caption.setText(words.caption if question is None else question.text)
         self.notes.setText("" if stop is None else _beside(stop, lesson, has_task))
         self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
 

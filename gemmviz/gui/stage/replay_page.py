@@ -4,12 +4,14 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.gui.stage.stage_canvas import Stage
 from gemmviz.gui.stage.tile_slider import TileSlider
 from gemmviz.gui.stage.timeline import TimelineBar
+from gemmviz.gui.widgets.answer import AnswerBubble
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.words import capital
@@ -58,6 +60,10 @@ class ReplayPage(QWidget):
         self.stage.clicked.connect(self._on_clicked)
         self.stage.hovered.connect(model.pointer.at)
         model.pointer.lines_changed.connect(self._show_lines)
+        self.answer = AnswerBubble(self.stage)
+        self.answer.close_button.clicked.connect(self._on_answer_closed)
+        model.answers.changed.connect(lambda: self.answer.show_sentences(model.answers.sentences))
+        self.stage.resized.connect(self.answer.place)
         model.released.connect(lambda: self.stage.setFocus())
 
     def _options(self, shot: Shot | None = None) -> ViewOptions:
@@ -128,10 +134,22 @@ class ReplayPage(QWidget):
         return subject, replace(options, moment=1.0 if options.arrived else 0.0)
 
     def _on_clicked(self, hit: Hit) -> None:
+        """Pass a click to the session, and answer what a matrix, a tile or a block moves."""
+        self.answer.set_place(self.stage.mapFromGlobal(QCursor.pos()))
+        self.model.answers.ask(hit)
         try:
             self.model.commands.click(hit)
         except UsageError as error:
             self.session.say(f"{capital(error.message)}: {error.remedy}")
+
+    def ask_about_block(self) -> None:
+        """Answer what the watched block moves, in the middle of the stage."""
+        self.answer.set_place(QPoint(self.stage.width() // 3, self.stage.height() // 3))
+        self.model.answers.ask_about_block()
+
+    def _on_answer_closed(self) -> None:
+        self.model.answers.clear()
+        self.stage.setFocus()
 
     def _show_lines(self, lines: list[str]) -> None:
         if lines:

@@ -1,7 +1,7 @@
 """The frame of a view: its size, the options, and the words around the picture."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from gemmviz.analysis.replay.focus import focus_text
@@ -9,6 +9,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setting import Control
 from gemmviz.scenes.kit import sentence
+from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
@@ -18,7 +19,7 @@ from gemmviz.scenes.kit.window import Lens
 
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
-STRIP, TIMELINE = 20.0, 98.0  # height of the timeline at the lower edge: without and with names of its tracks
+STRIP, TIMELINE = 20.0, 94.0  # height of the timeline at the lower edge: without and with names of its tracks
 ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
@@ -27,6 +28,7 @@ _MOMENT = "How much of the step has passed, 0 to 1 (default: 1)"
 _INSTANT = "How much of a whole launch's time has passed, 0 to 1 (default: 0.5)"
 _LENS = "The rows and columns that matter, or the whole (default: whatever can be read)"
 _CODE, _CODE_MENU = "With source lines beside the matrices", "Source &code on the stage"
+_VALUES, _VALUES_MENU = "With the values of elements in the cells instead of their indices", "&Values in cells"
 _LABELS = (
     "How elements and threads are written: row,column or column,row, with ,1 where they count from 1, and with ,yx for threads "
     "as (y, x) (default: row,column)"
@@ -47,7 +49,8 @@ class DrawingOptions:
 
     ``moment``: the share of the step that has passed, 0 to 1; ``instant``: the share of the time of a launch that has passed;
     ``layer``: the meaning of colours (the matrix; the warp, lane or block that accesses or computes a cell; or loads so far);
-    ``lens``: whether only the part of the matrices in use is shown; ``code``: with source lines; ``labels``: how elements and
+    ``lens``: whether only the part of the matrices in use is shown; ``code``: with source lines; ``values``: values of elements
+    in the cells instead of indices; ``labels``: how elements and
     threads are written.
     """
 
@@ -56,6 +59,7 @@ class DrawingOptions:
     layer: Annotated[Layer, Control("Colours", "What colours show (default: matrix)", "--layer", undo="colours")] = "matrix"
     lens: Annotated[Lens, Control("Lens", _LENS, "--lens", undo="lens")] = "auto"
     code: Annotated[bool, Control("Source code", _CODE, "--code", undo="source code", menu=_CODE_MENU, keys=("C",))] = False
+    values: Annotated[bool, Control("Values", _VALUES, "--values", undo="values", menu=_VALUES_MENU, keys=("V",))] = False
     labels: Annotated[LabelStyle, Control("Labels", _LABELS, "--labels", metavar="ORDER", undo="labels")] = PLAIN
 
 
@@ -154,14 +158,16 @@ def _title(moment: Moment) -> str:
 
 
 def _action(moment: Moment, options: ViewOptions) -> str:
-    return f"{focus_text(moment.focus, moment.trace)}: {sentence.action(moment, options.labels)}"
+    where = focus_text(replace(moment.focus, warp=None, thread=None), moment.trace)
+    text = beat(moment, options.labels).text
+    return f"{where}: {text[:1].lower()}{text[1:]}, line {moment.site.place.line}"
 
 
 def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     """Draw title and progress above a view, and the action of the watched threads and its cost below."""
     theme, height, sizes = options.theme, options.height, options.theme.type
     room = options.width - 2 * MARGIN
-    progress, whole = sentence.step_title(moment), text_width(_title(moment), sizes.title, "semibold")
+    progress, whole = sentence.step_title(moment, options.labels), text_width(_title(moment), sizes.title, "semibold")
     if whole + text_width(progress, sizes.progress) + MARGIN > room:
         progress = progress.partition(", ")[0]
     beside = room - text_width(progress, sizes.progress) - MARGIN

@@ -120,11 +120,14 @@ def timeline_palette(theme: Theme) -> Palette:
     """Return the colour of empty columns, then a soft and a full colour for each track: the matrices' own colours, and
     greys for tiles.
     """
-    return theme.empty, *(shade for colour in _track_colours(theme) for shade in (mixed(theme.background, colour, 0.45), colour))
+    return theme.empty, *(
+        shade for colour in _track_colours(theme) for shade in (mixed(theme.background, colour, 0.45), colour)
+    )
 
 
 def _track_colours(theme: Theme) -> tuple[str, ...]:
-    return theme.accent("A"), theme.accent("B"), theme.faint, theme.text, theme.accent("C")
+    grey, light = (mixed(theme.background, theme.text, share) for share in (0.45, 0.75))
+    return theme.accent("A"), theme.accent("B"), grey, light, theme.accent("C")
 
 
 def _fill(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
@@ -150,7 +153,7 @@ def _barriers(replay: Replay, room: Box, theme: Theme, key: str) -> list[Primiti
     thick = min(3.0, wide)
     x = room.x + (at + 0.5) * wide - thick / 2
     lines = np.stack([x, np.full(len(at), room.y), np.full(len(at), thick), np.full(len(at), room.height)], axis=1)
-    return [Rects(f"{key}-barriers", lines, theme.warning)]
+    return [Rects(f"{key}-barriers", lines, theme.faint)]
 
 
 def _marks(replay: Replay, room: Box, theme: Theme, key: str) -> list[Primitive]:

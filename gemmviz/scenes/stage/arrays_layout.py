@@ -51,7 +51,8 @@ def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[A
     between, rooms_between = stacked_rooms(frame, parts.is_lens)
     ways = ((beside, rooms_beside), (between, rooms_between))
     arranged, rooms = max(
-        ((arranged_arrays(parts, inputs, room, bool(frame.tiles)), rooms) for room, rooms in ways), key=lambda each: each[0].cell
+        ((arranged_arrays(parts, inputs, room, bool(frame.tiles)), rooms) for room, rooms in ways),
+        key=lambda each: each[0].cell,
     )
     return arranged, rooms if arranged.tiles is None else rooms | {"tiles": arranged.tiles}
 

@@ -37,7 +37,9 @@ def _title(moment: Moment, lanes: Lanes, grids: dict[int, CellGrid], options: Vi
     size, corner = options.theme.type.least, lanes.corner
     left = min((grids[each.number].x for each in lanes.tiles if each.side == "B"), default=corner.x + corner.width)
     low = min((grids[each.number].y for each in lanes.tiles if each.side != "B"), default=corner.y + corner.height)
-    name = max((text_width(moment.trace.arrays[each.number].name, options.theme.type.heading) for each in lanes.tiles), default=0.0)
+    name = max(
+        (text_width(moment.trace.arrays[each.number].name, options.theme.type.heading) for each in lanes.tiles), default=0.0
+    )
     column, row = moment.scope.focus.block[:2]
     room = left - corner.x - 2 * _INSET - (name if left < corner.x + corner.width else 0.0)
     lines = wrap_text(f"shared memory of block ({column}, {row})", size, room, _MOST_LINES)

@@ -17,7 +17,7 @@ from gemmviz.scenes.stage.lanes import Lanes, LaneTile, corner_extents, free_cel
 GAP, LANE_GAP, LANE_APART = 26.0, 20.0, 6.0  # between the matrices; between a matrix and its lane; between the lanes
 LARGEST_CELL = 96.0
 _MOST_OF_LANE = 0.5  # of the height or width of the cross, for the lanes
-_EDGE, _AIR = 14.0, 10.0
+_EDGE, _LOW, _AIR = 14.0, 6.0, 10.0
 _LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT = 0.235, 300.0, 620.0
 _RIGHT_SHARE, _LEAST_RIGHT, _GUTTER = 0.46, 290.0, 34.0
 _SENTENCE, _LEGEND, _ROW = 236.0, 100.0, 190.0  # heights; of the row of rooms below a cross
@@ -38,7 +38,8 @@ class Title:
 class StageFrame:
     """What a layout depends on besides the window: the shared arrays, the size of the frame, and which parts there are.
 
-    ``foot``: height of the timeline at the lower edge.
+    ``foot``: height of the timeline at the lower edge; ``beyond``: rows below A and C, and columns on the right of B and C, for
+    padding.
     """
 
     tiles: tuple[LaneTile, ...]
@@ -48,10 +49,11 @@ class StageFrame:
     has_legend: bool
     foot: float
     type: TypeSizes
+    beyond: tuple[int, int] = (0, 0)
 
     @property
     def bottom(self) -> float:
-        return self.height - self.foot - _EDGE
+        return self.height - self.foot - _LOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,8 @@ class Cross:
 
 @dataclass(frozen=True, slots=True)
 class _Bands:
-    """What numbers and titles take on each side of the matrices; ``numbers``: those on the right alone. ``is_beside``: titles stand beside the numbers of columns,
-    else above and below them.
+    """What numbers and titles take on each side of the matrices; ``numbers``: those on the right alone.
+    ``is_beside``: titles stand beside the numbers of columns, else above and below them.
     """
 
     left: float
@@ -182,11 +184,11 @@ def _gaps(frame: StageFrame) -> tuple[float, float]:
 
 
 def _largest_cell(window: Window, frame: StageFrame, room: Box, bands: _Bands) -> float:
-    m, n, k = window.counts
+    m, n, _ = window.counts
     (across, down), (rows, columns) = _gaps(frame), lane_extents(frame.tiles)
     wide, high = room.width - bands.left - bands.right - across, room.height - bands.top - bands.bottom - down
-    k_rows, k_columns = corner_extents(frame.tiles, k)
-    cells = _in_one_direction(wide, k_columns + n, columns), _in_one_direction(high, k_rows + m, rows)
+    (k_rows, k_columns), (low, right) = corner_extents(frame.tiles, window.k, window.whole[2]), frame.beyond
+    cells = _in_one_direction(wide, k_columns + n + right, columns), _in_one_direction(high, k_rows + m + low, rows)
     return max(1e-3, min(*cells, LARGEST_CELL))
 
 
@@ -197,27 +199,26 @@ def _in_one_direction(length: float, cells: int, lane: int) -> float:
 
 def _lane_sizes(window: Window, frame: StageFrame, cell: float) -> tuple[float, float]:
     """Return the height of the lane above A and the width of the one beside B."""
-    m, n, k = window.counts
+    m, n, _ = window.counts
     rows, columns = lane_extents(frame.tiles)
     most = _MOST_OF_LANE / (1 - _MOST_OF_LANE)
-    k_rows, k_columns = corner_extents(frame.tiles, k)
+    k_rows, k_columns = corner_extents(frame.tiles, window.k, window.whole[2])
     return min(rows * cell, most * (k_rows + m) * cell), min(columns * cell, most * (k_columns + n) * cell)
 
 
 def _extent(window: Window, frame: StageFrame, cell: float) -> tuple[float, float]:
     """Return the width and the height of the cross."""
-    m, n, k = window.counts
+    m, n, _ = window.counts
     (across, down), (high, wide) = _gaps(frame), _lane_sizes(window, frame, cell)
-    k_rows, k_columns = corner_extents(frame.tiles, k)
-    return (k_columns + n) * cell + wide + across, (k_rows + m) * cell + high + down
+    (k_rows, k_columns), (low, right) = corner_extents(frame.tiles, window.k, window.whole[2]), frame.beyond
+    return (k_columns + n + right) * cell + wide + across, (k_rows + m + low) * cell + high + down
 
 
 def _drawn(window: Window, frame: StageFrame, at: tuple[float, float, float], bands: _Bands) -> Cross:
     """Return the cross with A's left edge and B's upper edge at (x, y), and the cell."""
     x, y, cell = at
-    _, _, k = window.counts
     (across, down), (high, wide) = _gaps(frame), _lane_sizes(window, frame, cell)
-    k_rows, k_columns = corner_extents(frame.tiles, k)
+    k_rows, k_columns = corner_extents(frame.tiles, window.k, window.whole[2])
     c_x, c_y = x + k_columns * cell + wide + across, y + k_rows * cell + high + down
     grids = {}
     for name, (left, top) in {"A": (x, c_y), "B": (c_x, y), "C": (c_x, c_y)}.items():
@@ -239,7 +240,7 @@ def _titles(grids: dict[str, CellGrid], frame: StageFrame, bands: _Bands) -> dic
     """Return the places of the titles: A at its lower left, B at its upper right, C at its lower right, all outside."""
     a, b, c = (grids[name] for name in "ABC")
     size, least = frame.type.name, frame.type.least
-    right, low = c.x + c.box[2], c.y + c.box[3]
+    right, low = c.x + c.box[2] + frame.beyond[1] * c.cell, c.y + c.box[3] + frame.beyond[0] * c.cell
     if bands.is_beside:
         base = low + 0.5 * _AIR + CAP_HEIGHT * size
         return {

@@ -3,6 +3,7 @@
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.scenes.kit import sentence
+from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
@@ -21,10 +22,10 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     theme, sizes = options.theme, options.theme.type
     kernel = fitted(kernel_text(moment), sizes.note, room.width)
     focus = focus_text(moment.focus, moment.trace)
-    place = wrap_text(f"{focus} · {sentence.step_title(moment)}", sizes.note, room.width, 2)
+    place = wrap_text(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width, 2)
     spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 16
     most = max(1, min(_MOST_SENTENCE, int(spare / (_LEADING * sizes.sentence))))
-    said = wrap_text(sentence.action(moment, options.labels), sizes.sentence, room.width, most, "semibold")
+    said = wrap_text(beat(moment, options.labels).text, sizes.sentence, room.width, most, "semibold")
     lines: list[tuple[str, tuple[str, ...], float, str, Face]] = [
         ("title", (kernel,), sizes.note, theme.faint, "regular"),
         ("action", said, sizes.sentence, theme.text, "semibold"),
@@ -43,17 +44,6 @@ def kernel_text(moment: Moment) -> str:
     """Return the kernel's name with its parameters."""
     setup = moment.trace.setup
     return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
-
-
-def cost_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the cost of the step into the room of the meter."""
-    room = plan.rooms.get("meter")
-    if room is None:
-        return []
-    size = options.theme.type.words
-    lines = wrap_text(sentence.cost(moment), size, room.width, max(1, int(room.height / (_LEADING * size))))
-    at = points(*((room.x, room.y + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
-    return [Labels("cost", at, lines, size, options.theme.faint)]
 
 
 def _box(room: Box) -> tuple[float, float, float, float]:

@@ -5,9 +5,9 @@ import numpy as np
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.words import spaced
+from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, points
-from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.tile_cells import tile_matrix
