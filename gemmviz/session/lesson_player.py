@@ -42,6 +42,7 @@ class LessonPlayer(LessonEditor):
         self.judging: LatestTask[Verdict] = LatestTask(post, self._on_judged, lambda error: self._on_judged(Verdict((), error)))
         session.shot_changed.connect(self._hide_or_show_counts)
         session.player.changed.connect(self._end_rise)
+        session.run_changed.connect(self._rise)
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
@@ -188,10 +189,6 @@ class LessonPlayer(LessonEditor):
         elif display.counting == "hidden":
             display.counting = "shown"
 
-    def _on_run(self) -> None:
-        super()._on_run()
-        self._rise()
-
     def _rise(self) -> None:
         """Play the step that answers the question, in which the counts rise."""
         shown = self.session.shown
@@ -202,7 +199,7 @@ class LessonPlayer(LessonEditor):
 
     def _end_rise(self) -> None:
         display, player = self.session.display, self.session.player
-        if display.counting == "rising" and not self._rises and not player.is_moving:
+        if display.counting == "rising" and not self._rises and player.beat is None and not player.is_playing:
             display.counting = "shown"
 
     def attempt(self, answers: tuple[str, ...] = ()) -> None:

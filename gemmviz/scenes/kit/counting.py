@@ -24,7 +24,7 @@ _UNITS = (
     "conflicts?", "collisions?", "broadcasts?", "banks?", "[KMG]iB", "B", "moved", "needed", "used", "excess", "lost", "wasted",
     "unasked", "too many", "would", "times", "× (?:more|fewer)",
 )  # fmt: skip
-_GROWING = frozenset({"sectors", "wavefronts", "transactions", "lanes", "elements", "loads", "bytes", "moved", "needed"})
+_GROWING = frozenset({"sectors", "wavefronts", "transactions", "lanes", "elements", "loads", "bytes", "moved"})
 _INDEXED = ("warp", "lane", "thread", "block", "step", "line", "byte", "row", "column", "bank")
 _NO_INDEX = "".join(rf"(?<!\b{word} )" for word in _INDEXED)
 _COUNT = re.compile(
