@@ -232,7 +232,7 @@ class LessonEditor:
         place = min(self.part, len(parts) - 1)
         present, shown = self.session.shot, self._shown
         shot = replace(parts[place].shot, theme=present.theme, type_scale=present.type_scale)
-        ready = shown.shots[place] if shown is not None and shown.stop is stop else None
+        ready = shown.shots[place] if shown is not None and shown.stop is stop and place < len(shown.shots) else None
         self.session.player.play(False)
         self.session.show(shot, RequestedSizes.of(shot.setup), ready)
         self.changed.emit()
