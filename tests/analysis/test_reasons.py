@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
-from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.models.launch_time import busy_share, holds_for
+from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.models.reasons import Launched, causes_of
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.launch.catalog import load_kernel
@@ -108,8 +108,10 @@ def test_where_the_model_does_not_hold_counts_rank() -> None:
     ranked = causes_of(found)
     assert all(cause.cost_ms is None for cause in ranked)
     assert [cause.excess for cause in ranked] == sorted((cause.excess for cause in ranked), reverse=True)
-    assert piece(why_scene(speed_case_of(Shot(setup), found.counts, None), ViewOptions()), "model-0", Labels).texts[0].startswith(
-        "The model of time doesn't hold"
+    assert (
+        piece(why_scene(speed_case_of(Shot(setup), found.counts, None), ViewOptions()), "model-0", Labels)
+        .texts[0]
+        .startswith("The model of time doesn't hold")
     )
 
 

@@ -544,7 +544,7 @@ def test_a_row_of_the_accesses_goes_to_its_step_and_headings_sort(window: MainWi
     took = [int(text_in(table, row, 3)) for row in range(table.rowCount())]
     assert took == sorted(took, reverse=True)
     assert len(set(took)) > 1
-    row = next(row for row in range(table.rowCount()) if text_in(table, row, 1) == "write C")
+    row = next(row for row in range(table.rowCount()) if text_in(table, row, 0).endswith(" C[row * N + col] ="))
     table.cellClicked.emit(row, 0)
     assert shown_of(window).trace.site_of(window.session.navigation.run_step).text.startswith("C[")
 
@@ -981,7 +981,7 @@ def test_cells_are_reached_by_keys(window: MainWindow, qtbot: QtBot) -> None:
 def test_undo_in_a_field_undoes_typing_first(window: MainWindow, qtbot: QtBot) -> None:
     box = field(window, "K")
     before = box.value()
-    pictured(window, qtbot, lambda: (box.setValue(before * 2)))
+    pictured(window, qtbot, lambda: box.setValue(before * 2))
     box.setFocus()
     box.selectAll()
     QTest.keyClicks(box, "77")

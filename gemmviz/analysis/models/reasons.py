@@ -159,7 +159,9 @@ _FINDERS: tuple[Callable[[Launched], Iterator[Cause]], ...] = (
 
 
 def _nothing(launched: Launched) -> Cause:
-    return Cause("nothing", "No counted cost stands out", f"{spaced(launched.counts.total('global').bytes_asked)} bytes requested")
+    return Cause(
+        "nothing", "No counted cost stands out", f"{spaced(launched.counts.total('global').bytes_asked)} bytes requested"
+    )
 
 
 def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[Site, float, float, Cause] | None:
@@ -189,7 +191,9 @@ def _needed_lines(counts: LaunchCounts, *accesses: str) -> Iterator[float]:
 def _inputs(counts: LaunchCounts) -> dict[str, MemoryArray]:
     """Arrays of global memory that the launch reads, by name."""
     read = {operand.array for (_, operand) in counts.accesses if operand.access == "read"}
-    return {counts.arrays[number].name: counts.arrays[number] for number in sorted(read) if counts.arrays[number].space == "global"}
+    return {
+        counts.arrays[number].name: counts.arrays[number] for number in sorted(read) if counts.arrays[number].space == "global"
+    }
 
 
 def _largest(counts: LaunchCounts, space: Space, unit: str) -> Site | None:

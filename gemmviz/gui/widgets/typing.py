@@ -24,7 +24,9 @@ class _TypingFilter(QObject):
 
 def _takes(field: QObject, event: QKeyEvent) -> bool | None:
     """Return whether a field takes a key itself; None if the field may decide."""
-    editor = field if isinstance(field, QLineEdit) else field.findChild(QLineEdit) if isinstance(field, QAbstractSpinBox) else None
+    editor = (
+        field if isinstance(field, QLineEdit) else field.findChild(QLineEdit) if isinstance(field, QAbstractSpinBox) else None
+    )
     if isinstance(editor, QLineEdit) and event.matches(QKeySequence.StandardKey.Undo):
         return editor.isUndoAvailable()
     if isinstance(editor, QLineEdit) and event.matches(QKeySequence.StandardKey.Redo):

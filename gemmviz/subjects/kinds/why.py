@@ -9,8 +9,8 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.position import site_position
 from gemmviz.launch.legality import device_for, launch_for
-from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.setup import Setup
+from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.speed_case import Cause, CauseKind, Effect, SpeedCase
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.scenes.kit.primitives import Hit
