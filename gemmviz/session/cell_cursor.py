@@ -3,7 +3,7 @@
 from gemmviz.analysis.replay.focus import Focus, block_text, thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import MemoryArray
-from gemmviz.scenes.kit.sentence import element_text
+from gemmviz.scenes.kit.beat import element_text
 from gemmviz.session.commands import Commands
 from gemmviz.session.session import Session
 

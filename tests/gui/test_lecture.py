@@ -18,6 +18,7 @@ from gemmviz.gui.lecture.lecture_window import Wall
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
+from gemmviz.subjects.cache import WAITING
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson, shipped_lesson
 from gemmviz.teaching.reveal import caption_of
 from tests.conftest import sure
@@ -236,8 +237,8 @@ def test_no_step_shows_the_picture_of_another(
         return band_of(sure(wall.stage.scene)).get("band-title-0", "").startswith(f"{number} of 23")
 
     for number in (7, 8):
-        press(wall, Key.Key_PageDown)
-        assert course.at == number - 1
+        press(wall, Key.Key_PageDown, Key.Key_PageDown)  # twice, as people do who see nothing happen
+        assert course.at in (number - 2, number - 1)
         qtbot.waitUntil(partial(is_there, number), timeout=30_000)
     titles = {6: "A block of cube_block", 7: "Bytes: 02_naive", 8: "Bytes: 03_coalesced"}
     for scene in drawn:
@@ -246,7 +247,7 @@ def test_no_step_shows_the_picture_of_another(
         captions = [text for key, text in words.items() if key.startswith("band-caption")]
         assert captions
         assert not [text for text in captions if "…" in text or "?" in text or "{" in text]
-    assert {"Running the kernel …", "Counting the launch …"} & set(signs)
+    assert set(signs) <= {"", WAITING}
     assert wall.stage.pending == ""
 
 

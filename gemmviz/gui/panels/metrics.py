@@ -13,6 +13,7 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.sites import Space
 from gemmviz.model.words import many, spaced
+from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.subjects import metrics
 from gemmviz.subjects.pointing import step_at_site
 from gemmviz.subjects.runs import KnownRun
@@ -23,7 +24,7 @@ _PLACE = NUMBER + 1
 _NOT_HERE = "–"
 _COSTS = ["", "Step", "So far", "Launch"]
 _ACCESSES = {
-    "Access": "Line of the source code, and the access as written there; = marks one that writes. Click a row to go to its next step",
+    "Access": "Line of the source code, and the access as written there; = marks one that writes. Click a row to go to its step",
     "Actual": "Sectors of global memory, wavefronts of shared memory",
     "Needed": "Minimum for the requested data",
     "Lost": "Actual − needed: lost to uncoalesced accesses or bank conflicts",
@@ -63,6 +64,7 @@ class Metrics(QWidget):
             model.session.run_changed,
             model.session.analysis_changed,
             model.session.position_changed,
+            model.session.shot_changed,
             model.session.notices.changed,
         ):
             event.connect(self._refresh.due)
@@ -92,12 +94,20 @@ class Metrics(QWidget):
             return
         self.setEnabled(not session.is_stale)
         self._say(shown, now)
+        self._cover(session.display.counted < 1.0)
         self._show_step(shown, now)
         if shown.counts is not self._listed or shown.counts is None:
             self._listed = shown.counts
             self._show_launch(shown)
             self._list_accesses(shown.counts)
         self._mark(now.site.place)
+
+    def _cover(self, on: bool) -> None:
+        """Hide all counts while a question about them is open."""
+        if on != self.costs.is_covered:
+            self._listed = None
+            for table in (self.costs, self.launch, self.accesses):
+                table.is_covered = on
 
     def _say(self, shown: KnownRun, now: Moment) -> None:
         self.check.setText(metrics.check_line(shown))
@@ -147,6 +157,7 @@ class Metrics(QWidget):
             unit = "sectors of global memory" if is_global else "wavefronts of shared memory"
             tip = f"line {site.place.line}, {operand.access} {site.text}: {many(cost.requests, 'request')}, in {unit}"
             text = f"{site.place.line}  {site.text}{' =' if operand.access == 'write' else ''}"
+            tip = counted_text(tip, float(not table.is_covered))
             table.put(row, 0, text, site.place.line, tip=tip).setData(_PLACE, site.place)
             for column, value in enumerate((used, needed, used - needed), 1):
                 table.put(row, column, _short(value), value, right=True, tip=f"{spaced(value)} {unit}")

@@ -9,6 +9,7 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.gui.stage.stage_canvas import Stage
+from gemmviz.gui.stage.tile_slider import TileSlider
 from gemmviz.gui.stage.timeline import TimelineBar
 from gemmviz.gui.widgets.answer import AnswerBubble
 from gemmviz.gui.window_model import WindowModel
@@ -39,7 +40,7 @@ class ReplayPage(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model, self.session = model, model.session
-        self.stage, self.timeline = Stage(), TimelineBar(model)
+        self.stage, self.timeline, self.tiles = Stage(), TimelineBar(model), TileSlider(model)
         self._drawn: tuple[object, ViewOptions] | None = None
         self._last: tuple[Shot, Any] | None = None
         column = QVBoxLayout(self)
@@ -47,6 +48,7 @@ class ReplayPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self.stage, 1)
         column.addWidget(self.timeline)
+        column.addWidget(self.tiles)
         for event in (self.session.shot_changed, self.session.run_changed, self.session.analysis_changed, model.theme_changed):
             event.connect(self.draw)
         self.session.position_changed.connect(self._on_moved)
@@ -72,7 +74,8 @@ class ReplayPage(QWidget):
         self.session.navigation.set_frame(self.stage.frame_size)
         stage = self.stage
         options = options_for(shot, self.model.theme, stage.frame_size, stage.clip, stage.unit)
-        return replace(options, timeline=False, shows_flights=self.session.player.shows_flights)
+        counted = self.session.display.counted
+        return replace(options, timeline=False, shows_flights=self.session.player.shows_flights, counted=counted)
 
     def draw(self) -> None:
         """Draw the current moment. While a requested picture is being prepared, the last one stays."""

@@ -279,4 +279,4 @@ def _short(count: int) -> str:
     return spaced(count) if count < 1_000_000 else f"{count / 1e6:,.4g} M"
 
 
-VIEW = View("Why this speed", SpeedCase, why_scene, order=22)
+VIEW = View("Why this speed", SpeedCase, why_scene, is_count=True, order=22)
