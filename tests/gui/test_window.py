@@ -546,7 +546,7 @@ def test_a_row_of_the_accesses_goes_to_its_step_and_headings_sort(window: MainWi
     took = [int(text_in(table, row, 3)) for row in range(table.rowCount())]
     assert took == sorted(took, reverse=True)
     assert len(set(took)) > 1
-    row = next(row for row in range(table.rowCount()) if text_in(table, row, 1) == "write C")
+    row = next(row for row in range(table.rowCount()) if text_in(table, row, 0).endswith(" C[row * N + col] ="))
     table.cellClicked.emit(row, 0)
     assert shown_of(window).trace.site_of(window.session.navigation.run_step).text.startswith("C[")
 

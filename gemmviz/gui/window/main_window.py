@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
@@ -16,7 +16,7 @@ from gemmviz.gui.lecture.lecture_window import Lecture
 from gemmviz.gui.posting import Poster
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
-from gemmviz.gui.style import apply_theme, system_is_dark
+from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.banner import Banner
 from gemmviz.gui.window.docks import Docks
@@ -37,6 +37,7 @@ from gemmviz.subjects.catalog import subject_extensions
 
 _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
+_LEAST_STAGE = 480  # pixels
 
 _LESSONS, _START = "lessons", "start"
 
@@ -49,11 +50,11 @@ class MainWindow(QMainWindow):
         self._app = cast(QApplication, QApplication.instance())
         self.setMinimumSize(1000, 600)
         self.setAcceptDrops(True)
-        self.resize(QSize(1600, 960).boundedTo(self.screen().availableSize()))
+        self.resize(first_size(self.screen()))
         self.model = WindowModel(Poster(self).post, Preferences(store))
         self.session, self.preferences = self.model.session, self.model.preferences
         self.session.system_is_dark = system_is_dark(self._app)
-        self._theme: Theme | None = None
+        self._theme: tuple[Theme, int] | None = None
         self._wear_theme()
         self.tour: Tour | None = None
         self.replay, self.benchmark, self.banner = ReplayPage(self.model), BenchmarkPage(self.model), Banner(self.model)
@@ -83,6 +84,7 @@ class MainWindow(QMainWindow):
         self.pages = QStackedWidget()
         self.pages.addWidget(self.replay)
         self.pages.addWidget(self.benchmark)
+        self.pages.setMinimumWidth(_LEAST_STAGE)
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
@@ -138,10 +140,14 @@ class MainWindow(QMainWindow):
             return None
 
     def _wear_theme(self) -> None:
-        if self._theme is not self.session.display.theme:
-            self._theme = self.session.display.theme
-            apply_theme(self._app, self._theme)
+        theme, before = self.session.display.theme, self._theme
+        worn = theme, letters_on(self.screen(), self.session.shot.type_scale)
+        if before is None or before[0] is not theme or before[1] != worn[1]:
+            self._theme = worn
+            apply_theme(self._app, *worn)
             self.model.theme_changed.emit()
+            if before is not None and before[1] != worn[1]:
+                QTimer.singleShot(0, self.docks.fit)  # panels are as wide as their text needs
 
     def _on_shot_changed(self) -> None:
         self._wear_theme()
@@ -155,6 +161,7 @@ class MainWindow(QMainWindow):
         """Show a page. The benchmark page hides the docks, except the lesson that is open."""
         if page == _BENCHMARK:
             self._was_alone = self.docks.are_hidden
+        self.pages.setMinimumWidth(_LEAST_STAGE if page == _REPLAY else 0)  # the hidden page must not narrow the docks
         if page == _REPLAY:
             self.pages.setCurrentIndex(page)  # before the docks: a hidden page needs no space
         self.docks.hide(page == _BENCHMARK or self._was_alone, _LESSONS if self.model.course.is_on else "")
