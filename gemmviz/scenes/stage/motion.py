@@ -30,15 +30,16 @@ _TRAIL = ((0.09, 0.16), (0.045, 0.34))  # how long ago, and how strong
 _NOBODY = -1
 
 
-def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw the copies that travel at ``options.moment``; nothing after all have arrived.
+def stage_motion(moment: Moment, options: ViewOptions, plan: Plan | None = None) -> tuple[Primitive, ...]:
+    """Draw the copies that travel at ``options.moment``; nothing after all have arrived. ``plan``: the layout, by default that
+    of the stage.
 
     Copies that wait in a register stay visible until the end of the step. Without motion, rings around the accessed cells
     fade.
     """
     if options.moment >= 1.0:
         return ()
-    plan = plan_of(moment, options)
+    plan = plan or plan_of(moment, options)
     if moment.site.is_barrier:
         return barrier_motion(moment, plan, options) if options.shows_flights else ()
     if not options.shows_flights:
