@@ -19,6 +19,9 @@ from gemmviz.teaching.captions import caption_with_numbers
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 
+_NEAREST = 3  # wanted steps that are prepared whatever they take
+_MOST_BYTES = 16 << 20
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadyStep:
@@ -63,7 +66,9 @@ def step_of_run(stop: LessonStep, run: KnownRun, launch: Launch) -> ReadyStep | 
 
 
 class ReadySteps:
-    """The steps that are ready, and those that are being prepared, one after the other. ``on_ready`` is called with each."""
+    """The steps that are ready, and those that are being prepared, one after the other. ``on_ready`` is called with each. The
+    first wanted steps are always prepared, further ones as long as all runs together are small.
+    """
 
     def __init__(self, post: Post, engine_for: EngineFor, on_ready: Callable[[ReadyStep], Any]) -> None:
         self._engine_for, self._on_ready = engine_for, on_ready
@@ -89,7 +94,8 @@ class ReadySteps:
 
     def _go_on(self) -> None:
         """Prepare the first wanted step that is not ready."""
-        following = next((stop for stop in self._wanted if self.of(stop) is None), None)
+        wanted = self._wanted if self._size_bytes <= _MOST_BYTES else self._wanted[:_NEAREST]
+        following = next((stop for stop in wanted if self.of(stop) is None), None)
         if following is self._working and self.worker.is_busy:
             return
         self._working = following
@@ -99,6 +105,12 @@ class ReadySteps:
             engine_for, stop = self._engine_for, following
             known = tuple(dict.fromkeys(shot for each in self._ready for shot in each.shots))
             self.worker.start(lambda cancelled: ready_step(stop, engine_for, cancelled, known))
+
+    @property
+    def _size_bytes(self) -> int:
+        """Bytes of the records that are held."""
+        traces = {id(each.run.trace): each.run.trace for ready in self._ready for each in ready.shots if each.run is not None}
+        return sum(trace.element.nbytes for trace in traces.values())
 
     def _add(self, ready: ReadyStep) -> None:
         self._ready = (*self._ready, ready)
