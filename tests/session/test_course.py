@@ -146,22 +146,81 @@ def test_a_step_comes_step_by_step_once_it_has_run(model: TestModel) -> None:
     assert sure(course.now).id == "tile-loading"
 
 
-def test_a_question_is_answered_and_shown(model: TestModel) -> None:
+def _at_question(model: TestModel) -> None:
     model.settle()
     course, lesson = model.course, shipped_lesson("coalescing")
     course.begin(lesson)
     course.go(sure(lesson.find("question-lanes")))
     model.settle()
-    assert course.picked is None
-    assert course.words.right is None
+
+
+def test_a_wrong_answer_gives_a_hint_and_another_try(model: TestModel) -> None:
+    _at_question(model)
+    course, display = model.course, model.session.display
+    assert (course.is_asking, display.counted, course.feedback) == (True, 0.0, "")
     course.pick(1)
-    model.settle()
-    assert model.session.shot.setup.kernel.name == "03_coalesced"
-    assert course.words.caption.startswith("Answer B is wrong")
-    assert course.said == course.words  # what a lecture shows below the picture
+    assert (course.is_asking, display.counted, course.tried) == (True, 0.0, (1,))
+    assert course.feedback.startswith("B is wrong: 32 neighbours")
+    assert course.words.right is None
+    assert model.session.shot.setup.kernel.name == "02_naive"
     course.pick(2)
     model.settle()
-    assert course.words.caption.startswith("Answer C is right")
+    assert not course.is_asking
+    assert course.feedback.startswith("C is right")
+    assert course.said == course.words  # what a lecture shows below the picture
+
+
+def test_the_counts_rise_with_the_step_that_answers(model: TestModel) -> None:
+    _at_question(model)
+    display, player = model.session.display, model.session.player
+    model.course.pick(2)
+    model.settle()
+    assert display.counting == "rising"
+    assert display.counted < 0.1
+    player.tick(200)
+    assert 0.1 < display.counted < 1.0
+    player.tick(249)
+    player.tick(249)
+    assert (display.counting, display.counted) == ("shown", 1.0)
+
+
+def test_two_wrong_answers_show_the_right_one(model: TestModel) -> None:
+    _at_question(model)
+    for place in (0, 3):
+        model.course.pick(place)
+    model.settle()
+    assert not model.course.is_asking
+    assert model.course.feedback.startswith("C was right: ")
+    model.course.pick(1)  # why not B?
+    model.settle()
+    assert model.session.shot.setup.kernel.name == "03_coalesced"
+    assert model.course.words.caption.startswith("B is wrong")
+
+
+def test_next_leaves_a_question_and_never_speaks_of_other_answers(model: TestModel) -> None:
+    _at_question(model)
+    at = sure(model.course.at)
+    model.course.pick(2)
+    model.course.advance()
+    assert model.course.at == at + 1
+    model.course.go(at)
+    assert model.course.walk(1)  # in a lecture: the answer
+    assert model.course.words.caption.startswith("C is right")
+    assert model.course.walk(1)
+    assert model.course.at == at + 1
+
+
+def test_exploring_and_other_kernels_show_their_counts(model: TestModel) -> None:
+    _at_question(model)
+    display = model.session.display
+    model.course.leave()
+    assert display.counted == 1.0
+    model.course.come_back()
+    assert display.counted == 0.0
+    model.opening.choose_kernel("04_tiled")
+    assert display.counted == 1.0
+    model.course.end()
+    assert display.counted == 1.0
 
 
 def test_to_the_workshop_and_back(model: TestModel) -> None:

@@ -5,9 +5,9 @@ import numpy as np
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.words import spaced
+from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, points
-from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.tile_cells import tile_matrix
@@ -93,4 +93,4 @@ def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[s
     return title, ", ".join(parts)
 
 
-VIEW = View("Warp: all lanes", Moment, warp_scene, order=4)
+VIEW = View("Warp: all lanes", Moment, warp_scene, is_count=True, order=4)
