@@ -107,8 +107,8 @@ class LessonEditor:
             self.changed.emit()
 
     def walk(self, direction: int) -> bool:
-        """Move to the next part or view, or back to what was shown before it. Returns whether there was one. While a view is awaited, further calls
-        don't add up; the opposite direction stops waiting.
+        """Move to the next part or view, or back to what was shown before it. Returns whether there was one. While a view is
+        awaited, further calls don't add up; the opposite direction stops waiting.
         """
         if self._awaited is not None:
             self._stop_waiting(unless=direction)
@@ -233,7 +233,7 @@ class LessonEditor:
         place = min(self.part, len(parts) - 1)
         present, shown = self.session.shot, self._shown
         shot = replace(parts[place].shot, theme=present.theme, type_scale=present.type_scale)
-        ready = shown.shots[place] if shown is not None and shown.stop is stop else None
+        ready = shown.shot_for(shot) if shown is not None and shown.stop is stop else None
         self.session.player.play(False)
         self.session.show(shot, RequestedSizes.of(shot.setup), ready)
         self.changed.emit()

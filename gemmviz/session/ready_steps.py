@@ -26,12 +26,16 @@ _MOST_BYTES = 16 << 20
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadyStep:
     """A step whose pictures can be shown at once. ``parts``: its parts with their captions, numbers included; ``shots``: what
-    the picture of each part needs.
+    the pictures of its parts, and of the choices of its question, need.
     """
 
     stop: LessonStep
     parts: tuple[Reveal, ...]
     shots: tuple[ReadyShot, ...]
+
+    def shot_for(self, shot: Shot) -> ReadyShot | None:
+        """What the picture of a shot needs; None if it was not prepared."""
+        return next((each for each in self.shots if each.is_for(shot)), None)
 
 
 def ready_step(stop: LessonStep, engine_for: EngineFor, cancelled: Cancel, known: Sequence[ReadyShot] = ()) -> ReadyStep:
@@ -44,15 +48,11 @@ def ready_step(stop: LessonStep, engine_for: EngineFor, cancelled: Cancel, known
     caption = caption_with_numbers(stop, facts) if stop.needed else None
     parts = tuple(parts_of(stop, caption, None if first.run is None else first.run.replay))
     shots = [first]
-
-    def shot_for(shot: Shot) -> ReadyShot:
-        ready = next((each for each in shots if each.is_for(shot)), None)
-        if ready is None:
-            ready = ready_shot(shot, engine_for, cancelled, (*shots, *known))
-            shots.append(ready)
-        return ready
-
-    return ReadyStep(stop, parts, tuple(shot_for(part.shot) for part in parts))
+    choices = () if stop.question is None else stop.question.choices
+    for shot in (*(part.shot for part in parts), *(choice.shot for choice in choices if choice.shot is not None)):
+        if not any(each.is_for(shot) for each in shots):
+            shots.append(ready_shot(shot, engine_for, cancelled, (*shots, *known)))
+    return ReadyStep(stop, parts, tuple(shots))
 
 
 def step_of_run(stop: LessonStep, run: KnownRun, launch: Launch) -> ReadyStep | None:
