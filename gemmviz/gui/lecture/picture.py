@@ -118,9 +118,7 @@ class WallPicture(SceneWidget):
         brush = QPainter(image)
         self._painter.paint_over(brush, primitives, view, area)
         brush.end()
-        return [
-            (QPointF(box.x() / ratio, box.y() / ratio), QPixmap.fromImage(image.copy(box))) for box in covered(image)
-        ]
+        return [(QPointF(box.x() / ratio, box.y() / ratio), QPixmap.fromImage(image.copy(box))) for box in covered(image)]
 
 
 def covered(image: QImage) -> list[QRect]:

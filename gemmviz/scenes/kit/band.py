@@ -173,7 +173,11 @@ def _progress(place: int, count: int, right: float, y: float, width: float, them
     else:
         pitch = min(1.9 * _DOT, room / count)
         dot, x = min(_DOT, 0.7 * pitch), right - pitch * count
-        for key, steps, colour in (("past", range(place), past), ("here", (place,), here), ("left", range(place + 1, count), left)):
+        for key, steps, colour in (
+            ("past", range(place), past),
+            ("here", (place,), here),
+            ("left", range(place + 1, count), left),
+        ):
             dots = boxes(*((x + n * pitch + pitch - dot, y - dot / 2, dot, dot) for n in steps))
             yield Rects(f"band-{key}", dots, colour, radius=dot / 2)
     yield Labels("band-place", points((x - 12.0, y + 0.36 * _TITLE)), (text,), _TITLE, theme.faint, "end")

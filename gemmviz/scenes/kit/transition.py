@@ -143,4 +143,3 @@ def _of_both(one: Primitive, other: Primitive, is_morph: bool) -> Iterable[_Part
     if split.comes:
         yield _Part("comes", split.comes)
     yield _Part("moves", (other,), split.moves)
-

@@ -128,7 +128,18 @@ def _elements(
     primitives: list[Primitive] = [
         name,
         Cells(
-            "elements", x, y, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background, tips=tips, ids=ids
+            "elements",
+            x,
+            y,
+            cell,
+            fill,
+            palette,
+            inks,
+            texts if font >= 8 else None,
+            font,
+            theme.background,
+            tips=tips,
+            ids=ids,
         ),
     ]
     words = []
