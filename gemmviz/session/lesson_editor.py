@@ -11,7 +11,7 @@ from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.band import Caption
-from gemmviz.session.ready_steps import ReadyStep, ReadySteps
+from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
 from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.state.shot import Shot
@@ -86,12 +86,12 @@ class LessonEditor:
 
     def is_ready(self, place: int) -> bool:
         """Whether the picture and the caption of a view are at hand."""
-        return 0 <= place < len(self.lesson.stops) and self._ready.of(self.lesson.stops[place]) is not None
+        return 0 <= place < len(self.lesson.stops) and self._at_hand(self.lesson.stops[place]) is not None
 
     def go(self, place: int, part: int = 0) -> None:
         """Show a part of a view, by default its first, as soon as it is ready."""
         if 0 <= place < len(self.lesson.stops):
-            ready = self._ready.of(self.lesson.stops[place])
+            ready = self._at_hand(self.lesson.stops[place])
             if ready is None:
                 self._await(place, part)
             else:
@@ -164,8 +164,16 @@ class LessonEditor:
 
     def _parts_of(self, stop: LessonStep) -> Sequence[Reveal]:
         """Parts of a step; without its run, those that are revealed step by step are one."""
-        ready = self._shown if self._is_shown(stop) else self._ready.of(stop)
+        ready = self._shown if self._is_shown(stop) else self._at_hand(stop)
         return parts_of(stop) if ready is None else ready.parts
+
+    def _at_hand(self, stop: LessonStep) -> ReadyStep | None:
+        """A step that is ready, or whose run is displayed; None for any other."""
+        shown, launch = self.session.shown, self.session.launch
+        ready = self._ready.of(stop)
+        if ready is None and shown is not None and launch is not None and not self.session.is_stale:
+            ready = step_of_run(stop, shown, launch)
+        return ready
 
     def _is_shown(self, stop: LessonStep) -> bool:
         return self._shown is not None and self._shown.stop is stop

@@ -53,8 +53,8 @@ class Beat:
 
 
 class Player:
-    """Playback at ``speed`` steps per second, forwards or backwards. A single step taken by hand is animated once, and so is the
-    ``beat`` of a lecture. ``changed`` is emitted when playback starts or ends and when the speed changes. ``tick`` must be
+    """Playback at ``speed`` steps per second, forwards or backwards. A single step taken by hand is animated once, and so is
+    the ``beat`` of a lecture. ``changed`` is emitted when playback starts or ends and when the speed changes. ``tick`` must be
     called while ``is_moving``.
     """
 
@@ -132,9 +132,17 @@ class Player:
         self.beat = Beat(step, step + 1.0, _SETTLE_MS) if settles else None
         self.changed.emit()
 
+    def play_step(self) -> None:
+        """Play the motion of the current step once; without motion, show its end."""
+        if not self.is_animated:
+            self.jump(self.played.step)
+            return
+        self.rewind()
+        self.start_beat(_SETTLE_MS)
+
     def rewind(self, first: float | None = None) -> None:
-        """Go back to the beginning of the current step, or to position ``first``, from where ``start_beat`` moves to the present
-        position.
+        """Go back to the beginning of the current step, or to position ``first``, from where ``start_beat`` moves to the
+        present position.
         """
         self.play(False)
         step = self.played.step

@@ -1,16 +1,19 @@
 """Prepares steps of a lesson in the background, so that the next picture and its caption are at hand when a key is pressed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import Launch
 from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.ready_shot import ReadyShot, ready_shot
+from gemmviz.subjects.runs import KnownRun
 from gemmviz.subjects.subject import EngineFor
 from gemmviz.teaching.captions import caption_with_numbers
 from gemmviz.teaching.lesson import LessonStep
@@ -28,9 +31,11 @@ class ReadyStep:
     shots: tuple[ReadyShot, ...]
 
 
-def ready_step(stop: LessonStep, engine_for: EngineFor, cancelled: Cancel) -> ReadyStep:
-    """Compute all that a step shows, on any thread. Raises Cancelled only: an error is part of the picture."""
-    first = ready_shot(stop.shot, engine_for, cancelled)
+def ready_step(stop: LessonStep, engine_for: EngineFor, cancelled: Cancel, known: Sequence[ReadyShot] = ()) -> ReadyStep:
+    """Compute all that a step shows, on any thread. ``known``: shots whose runs can be used. Raises Cancelled only: an error is
+    part of the picture.
+    """
+    first = ready_shot(stop.shot, engine_for, cancelled, known)
     outcome = None if first.run is None else first.run.outcome
     facts = ShotFacts(stop.shot, engine_for(stop.shot.setup.kernel), outcome)
     caption = caption_with_numbers(stop, facts) if stop.needed else None
@@ -38,13 +43,23 @@ def ready_step(stop: LessonStep, engine_for: EngineFor, cancelled: Cancel) -> Re
     shots = [first]
 
     def shot_for(shot: Shot) -> ReadyShot:
-        known = next((each for each in shots if each.is_for(shot)), None)
-        if known is None:
-            known = ready_shot(shot, engine_for, cancelled)
-            shots.append(known)
-        return known
+        ready = next((each for each in shots if each.is_for(shot)), None)
+        if ready is None:
+            ready = ready_shot(shot, engine_for, cancelled, (*shots, *known))
+            shots.append(ready)
+        return ready
 
     return ReadyStep(stop, parts, tuple(shot_for(part.shot) for part in parts))
+
+
+def step_of_run(stop: LessonStep, run: KnownRun, launch: Launch) -> ReadyStep | None:
+    """A step that shows a run which is displayed already; None if it needs more than that."""
+    shot, subject = stop.shot, subject_of_view(stop.shot.view)
+    is_of_run = subject.is_of_run and shot.setup == run.setup and shot.focus.block == shot.focus.within(run.trace).block
+    if not is_of_run or stop.needed or stop.question is not None or stop.build == "blanks":
+        return None
+    parts = tuple(parts_of(stop, None, run.replay))
+    return ReadyStep(stop, parts, tuple(ReadyShot(part.shot, launch, run) for part in parts))
 
 
 class ReadySteps:
@@ -82,7 +97,8 @@ class ReadySteps:
             self.worker.cancel()
         else:
             engine_for, stop = self._engine_for, following
-            self.worker.start(lambda cancelled: ready_step(stop, engine_for, cancelled))
+            known = tuple(dict.fromkeys(shot for each in self._ready for shot in each.shots))
+            self.worker.start(lambda cancelled: ready_step(stop, engine_for, cancelled, known))
 
     def _add(self, ready: ReadyStep) -> None:
         self._ready = (*self._ready, ready)

@@ -1,9 +1,10 @@
 """Turns a shot into everything that its first picture needs, on any thread, so that it can be shown within a frame."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.focus import Focus, scope_of
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.position import step_at
 from gemmviz.launch.legality import device_for, launch_for
@@ -51,19 +52,25 @@ def _needed_for(shot: Shot) -> tuple[object, ...]:
     return shot.setup, shot.view, shot.against, shot.focus.block, shot.trial, shot.chart
 
 
+def _run_of(shot: Shot) -> tuple[object, ...]:
+    return shot.setup, shot.focus.block
+
+
 def depends_on_shot_alone(subject: Subject) -> bool:
     """Whether values of a subject are the same whatever else is known in a session."""
     return not subject.needs or subject.needs == ("facts",)
 
 
-def ready_shot(shot: Shot, engine_for: EngineFor, cancelled: Cancel) -> ReadyShot:
-    """Run, count and compute what a shot's picture needs, and draw it once, which fills caches. Raises Cancelled only."""
+def ready_shot(shot: Shot, engine_for: EngineFor, cancelled: Cancel, known: Sequence[ReadyShot] = ()) -> ReadyShot:
+    """Run, count and compute what a shot's picture needs, and draw it once, which fills caches. ``known``: shots whose runs can
+    be used. Raises Cancelled only.
+    """
     ready = ReadyShot(shot)
     try:
         ready = replace(ready, launch=launch_for(shot.setup))
         assert ready.launch is not None
         requested_blocks(shot.setup, ready.launch)
-        ready = _with_results(ready, engine_for(shot.setup.kernel), cancelled)
+        ready = _with_results(ready, engine_for(shot.setup.kernel), cancelled, known)
     except Cancelled:
         raise
     except GemmvizError as error:
@@ -71,11 +78,12 @@ def ready_shot(shot: Shot, engine_for: EngineFor, cancelled: Cancel) -> ReadySho
     return _with_picture(ready, engine_for, cancelled)
 
 
-def _with_results(ready: ReadyShot, engine: Engine, cancelled: Cancel) -> ReadyShot:
+def _with_results(ready: ReadyShot, engine: Engine, cancelled: Cancel, known: Sequence[ReadyShot]) -> ReadyShot:
     """The shot with its run if its view shows steps, or else with the facts that it shows."""
     shot, subject = ready.shot, subject_of_view(ready.shot.view)
     if {"moment", "compared"} & set(subject.needs):
-        return _with_run(ready, engine, cancelled)
+        same = next((each for each in known if each.run is not None and _run_of(each.shot) == _run_of(shot)), None)
+        return _with_run(ready, engine, cancelled) if same is None else _with_same_run(ready, same, engine, cancelled)
     if "facts" in subject.needs:
         return replace(ready, facts=launch_facts(shot.setup, engine, cancelled))
     return ready
@@ -97,6 +105,18 @@ def _with_run(ready: ReadyShot, engine: Engine, cancelled: Cancel) -> ReadyShot:
         replay, blocks = search(setup, known.replay, engine, cancelled)
         known = _timed(_counted(replace(known, replay=replay, searched=blocks), engine, cancelled), engine, cancelled)
     return replace(ready, run=known, facts=known.facts, watched=watched)
+
+
+def _with_same_run(ready: ReadyShot, same: ReadyShot, engine: Engine, cancelled: Cancel) -> ReadyShot:
+    """The shot with the run of another one, read through its own focus."""
+    known, watched = same.run, same.watched
+    assert known is not None
+    scope = scope_of(ready.shot.focus, known.trace)
+    known.replay.sums(scope)
+    known.replay.terms(scope)
+    if watched is None or watched.scope != scope:
+        watched = watch(known.setup, known.replay, scope, engine, cancelled)
+    return replace(ready, run=known, facts=same.facts, watched=watched)
 
 
 def _counted(known: KnownRun, engine: Engine, cancelled: Cancel) -> KnownRun:

@@ -63,15 +63,20 @@ def parts_of(stop: LessonStep, caption: str | None = None, replay: Replay | None
 
 
 def _of_question(stop: LessonStep, question: Question) -> list[Reveal]:
-    """The question alone, then the right choice with its view, then the other choices."""
-    texts = tuple(choice.text for choice in question.choices)
-    parts = [Reveal(stop.shot, Caption(stop.title, question.text, texts))]
-    order = [question.right, *(place for place in range(len(texts)) if place != question.right)]
-    for place in order:
-        choice = question.choices[place]
-        why = f"Answer {letter(place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
-        parts.append(Reveal(choice.shot or stop.shot, Caption(stop.title, why, texts, question.right, place)))
-    return parts
+    """The question alone, then the right choice with its view."""
+    asked = Reveal(stop.shot, Caption(stop.title, question.text, _texts(question)))
+    return [asked, answer_of(stop, question, question.right)]
+
+
+def answer_of(stop: LessonStep, question: Question, place: int) -> Reveal:
+    """The view and the reason of one choice, with the right choice marked."""
+    choice = question.choices[place]
+    why = f"{letter(place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
+    return Reveal(choice.shot or stop.shot, Caption(stop.title, why, _texts(question), question.right, place))
+
+
+def _texts(question: Question) -> tuple[str, ...]:
+    return tuple(choice.text for choice in question.choices)
 
 
 def _built(stop: LessonStep, replay: Replay | None) -> list[Shot]:

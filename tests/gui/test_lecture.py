@@ -345,8 +345,9 @@ def test_no_step_shows_the_picture_of_another(
         return band_of(sure(wall.stage.scene)).get("band-place") == f"{number} of 23"
 
     for number in (7, 8):
-        press(wall, Key.Key_PageDown)
-        assert course.at == number - 1
+        for _ in range(2):  # as people do who see nothing happen
+            QTest.keyClick(wall, Key.Key_PageDown)
+        assert course.at in (number - 2, number - 1)
         qtbot.waitUntil(partial(is_there, number), timeout=30_000)
     titles = {6: "A block of cube_block", 7: "Bytes: 02_naive", 8: "Bytes: 03_coalesced"}
     for scene in drawn:

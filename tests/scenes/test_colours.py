@@ -40,7 +40,11 @@ def lab(colour: str, vision: str) -> Floats:
 
 def distance(a: str, b: str) -> float:
     """The least over all visions."""
-    return min(float(np.linalg.norm(lab(a, vision) - lab(b, vision))) for vision in VISIONS)
+    return min(seen_apart(a, b, vision) for vision in VISIONS)
+
+
+def seen_apart(a: str, b: str, vision: str) -> float:
+    return float(np.linalg.norm(lab(a, vision) - lab(b, vision)))
 
 
 def contrast(a: str, b: str) -> float:
@@ -82,12 +86,42 @@ class TestTheme:
             far, which = nearest({state: palette[entry] for state, entry in states.items()})
             assert far >= (4 if theme.is_grey else 8), (name, which)
 
+    def test_warps_have_one_lightness_and_muted_hues(self, theme: Theme) -> None:
+        light = [lab(colour, "normal")[0] for colour in theme.warps]
+        assert theme.is_grey or max(light) - min(light) <= 2
+        assert all(float(np.hypot(*lab(colour, "normal")[1:])) <= 52 for colour in theme.warps)
+
     def test_warps_are_told_apart_and_from_the_matrices(self, theme: Theme) -> None:
-        far, which = nearest({f"warp {number}": colour for number, colour in enumerate(theme.warps)})
-        assert far >= (8 if theme.is_grey else 25), which
-        for number, colour in enumerate(theme.warps if not theme.is_grey else ()):
-            for name in "ABC":
-                assert distance(colour, theme.accent(name)) >= 10, (number, name)
+        """All by normal vision. Without red or green one lightness leaves little: there, successive warps differ."""
+        if theme.is_grey:
+            assert nearest(dict(enumerate(theme.warps)))[0] >= 8
+            return
+        for a, b in combinations(theme.warps, 2):
+            assert seen_apart(a, b, "normal") >= 16, (a, b)
+            assert distance(a, b) >= 7, (a, b)
+        for a, b in pairwise((*theme.warps, theme.warps[0])):
+            assert distance(a, b) >= 18, (a, b)
+        for colour in theme.warps:
+            for other in (*theme.accents.values(), theme.warning):
+                assert seen_apart(colour, other, "normal") >= 25, (colour, other)
+                assert distance(colour, other) >= 14, (colour, other)
+
+    def test_lanes_and_load_are_far_from_the_matrices(self, theme: Theme) -> None:
+        for colour in (*theme.lanes, theme.load) if not theme.is_grey else ():
+            assert min(seen_apart(colour, theme.accent(name), "normal") for name in "ABC") >= 25, colour
+
+    def test_load_grows_with_its_share(self, theme: Theme) -> None:
+        shades = [theme.loaded(share / 4) for share in range(5)]
+        assert shades[0] == theme.empty
+        assert shades[-1] == theme.load
+        for a, b in pairwise(shades):
+            assert distance(a, b) >= 4, (a, b)
+
+    def test_levels_of_memory_are_shades_of_slate(self, theme: Theme) -> None:
+        for place in range(6):
+            assert float(np.hypot(*lab(theme.level(place), "normal")[1:])) <= 9
+        assert contrast(theme.text, theme.slate) >= 7
+        assert all(contrast(theme.level(place), theme.background) >= 3 for place in range(4))
 
     def test_voices_of_the_score_are_told_apart(self, theme: Theme) -> None:
         palette = timeline_palette(theme)
@@ -99,9 +133,9 @@ class TestTheme:
         assert view.chart is not None
         colours = curve_colours(view.chart(recorded_benchmarks()[0]), theme)
         far, which = nearest(colours)
-        assert theme.is_grey or far >= 12, which
+        assert theme.is_grey or far >= 8, which  # there, markers tell them apart
         for family, colour in colours.items():
-            assert contrast(colour, theme.background) >= 2.0, family
+            assert contrast(colour, theme.background) >= 4.5, family
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.title)

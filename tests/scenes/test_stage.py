@@ -13,10 +13,9 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.watch import watch_thread
-from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ARRIVAL, Layer, ViewOptions
+from gemmviz.scenes.kit.frame import Layer, ViewOptions
 from gemmviz.scenes.kit.palette import AREA, BASE, FIRST_FILL, FIRST_GROUP, FIRST_OWNER, LIT, SEVERAL, SOURCE, heat_levels
-from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, Squares
+from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.window import Lens, Window
@@ -258,34 +257,6 @@ def test_what_an_earlier_phase_stored_is_faded(reader: Reader) -> None:
     assert palette[int(stale.fill[0, 0])] == load_theme("dark").tint("B", 0.12)
 
 
-@pytest.mark.parametrize("layer", ["matrix", "warp"])
-def test_copies_travel_from_the_matrix_to_the_tile_to_the_thread(reader: Reader, layer: Layer) -> None:
-    def middles(step: int, moment: float) -> np.ndarray:
-        moving = view_named("stage").motion(reader.at(step), ViewOptions(moment=moment, layer=layer))
-        squares = [each for each in moving if isinstance(each, Squares)]
-        return np.concatenate([each.boxes[:, :2] + each.boxes[:, 2:] / 2 for each in squares])
-
-    matrices = cross(reader.at(0))
-    texts = [reader.replay.trace.site_of(step).text for step in range(reader.replay.steps)]
-    load, store = 0, texts.index("tileA[y][x]")
-    read = texts.index("tileA[y][k]")
-    first = matrices["A"].middle(np.array(0), np.array(0))
-    assert middles(load, 0.0)[0] == pytest.approx(first)
-    assert middles(store, 0.0)[0] == pytest.approx(middles(load, ARRIVAL * 0.9999999)[0], abs=0.01)  # it waits in a register
-    tile = piece(stage_scene(reader, store), "tile-tileA", Cells)
-    assert middles(store, ARRIVAL * 0.9999999)[0] == pytest.approx([tile.x + tile.size / 2, tile.y + tile.size / 2], abs=0.01)
-    home = matrices["C"].middle(np.array(0), np.array(4))
-    assert middles(read, ARRIVAL * 0.9999999)[0] == pytest.approx(home, abs=0.01)
-    assert view_named("stage").motion(reader.at(load), ViewOptions(moment=1.0)) == ()
-    settled = view_named("stage").motion(reader.at(store), ViewOptions(moment=ARRIVAL))
-    assert [each.key for each in settled] == ["fading-3"]  # only a ring around what has arrived
-    before, after = (
-        piece(stage_scene(reader, store, ViewOptions(moment=m)), "tile-tileA", Cells).labels for m in (0.5, ARRIVAL)
-    )
-    assert set(sure(before).ravel().tolist()) == {""}  # nothing is in the tile before it arrives
-    assert sure(after)[0, 0] == "0,0"
-
-
 def test_cells_in_which_threads_collide_are_framed() -> None:
     trace = trace_of(kernel_from("__shared__ float s[4]; s[threadIdx.x] = 1.0f; C[threadIdx.x] = s[3 - threadIdx.x];"))
     finder = examined(trace)
@@ -332,36 +303,6 @@ def test_what_ended_a_run_is_marked(body: str, array: str, elements: tuple[int, 
         assert 0 <= top <= 900 - side
     assert "the run ends" in " ".join(piece(scene, "cost", Labels).texts)
     assert stage_scene(read(trace), 0).find("stop") is None or trace.steps == 1
-
-
-def test_threads_meet_at_a_gate_that_opens_when_all_are_there(reader: Reader) -> None:
-    barrier = next(s for s in range(reader.replay.steps) if reader.replay.trace.site_of(s).is_barrier)
-    stage = view_named("stage")
-
-    def gate(moment: float) -> np.ndarray:
-        return piece(stage_scene(reader, barrier, ViewOptions(moment=moment)), "gate", Rects).boxes
-
-    shut, opened = gate(0.5), gate(1.0)
-    assert shut[0, 0] + shut[0, 2] == pytest.approx(shut[1, 0])
-    assert opened[0, 0] + opened[0, 2] < opened[1, 0]
-    came, went = (stage.motion(reader.at(barrier), ViewOptions(moment=m))[0] for m in (0.5, 0.0))
-    assert isinstance(came, Squares)
-    assert isinstance(went, Squares)
-    assert len(came.boxes) == 16
-    assert (came.boxes[:, 1] <= went.boxes[:, 1]).all()
-    assert stage.motion(reader.at(barrier), ViewOptions(moment=1.0)) == ()
-    assert stage_scene(reader, barrier - 1).find("gate") is None
-
-
-def test_a_broadcast_travels_as_one_chip_and_fans_out(reader: Reader) -> None:
-    texts = [reader.replay.trace.site_of(step).text for step in range(reader.replay.steps)]
-    now, stage = reader.at(texts.index("tileA[y][k]")), view_named("stage")
-    early, late = (stage.motion(now, ViewOptions(moment=m))[0] for m in (0.3, 0.8))
-    assert isinstance(early, Squares)
-    assert isinstance(late, Squares)
-    assert sure(early.labels).tolist() == ["×4"] * 4
-    assert len(late.boxes) == 16
-    assert stage.motion(now, ViewOptions(moment=0.3, shows_flights=False))[0].key == "fading-3"
 
 
 def test_lanes_tell_a_naive_kernel_from_a_coalesced_one() -> None:

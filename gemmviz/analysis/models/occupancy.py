@@ -45,6 +45,18 @@ class OccupancyLimits:
         return tuple(name for name, limit in self.limits.items() if limit == least)
 
     @property
+    def uses(self) -> dict[str, tuple[int, int] | None]:
+        """What a block takes and what an SM holds of each resource, by the limit's name: None for registers if unknown."""
+        device, registers = self.device, self.needs.registers
+        taken = None if registers is None else _registers_taken(device, self.warps_per_block, registers)
+        return {
+            SLOTS: (1, device.max_blocks_per_sm),
+            WARPS: (self.warps_per_block, _most_warps(device)),
+            REGISTERS: None if taken is None else (taken, device.registers_per_sm),
+            SHARED: (_shared_taken(device, self.needs.shared_bytes), device.shared_per_sm),
+        }
+
+    @property
     def threads(self) -> int:
         """Threads resident on an SM."""
         return self.blocks_per_sm * self.needs.threads
@@ -81,7 +93,11 @@ def occupancy_limits(device: Device, needs: Needs, shared_bytes: int | None = No
 
 
 def _warps(device: Device, warps: int) -> int:
-    return min(device.max_warps_per_sm, device.max_threads_per_sm // device.warp_size) // warps
+    return _most_warps(device) // warps
+
+
+def _most_warps(device: Device) -> int:
+    return min(device.max_warps_per_sm, device.max_threads_per_sm // device.warp_size)
 
 
 def _registers(device: Device, warps: int, registers: int) -> int:
@@ -93,20 +109,31 @@ def _registers(device: Device, warps: int, registers: int) -> int:
     if registers == 0:
         return device.max_blocks_per_sm
     if device.registers_by_block:
-        rounded = -(-warps // device.warp_granularity) * device.warp_granularity
-        needed = _up(rounded * device.warp_size * registers, device.register_unit)
-        return device.registers_per_sm // needed
+        return device.registers_per_sm // _registers_taken(device, warps, registers)
     per_warp = _up(registers * device.warp_size, device.register_unit)
     portion = min(device.registers_per_block, device.registers_per_sm)
     held = portion // device.warp_granularity // per_warp * device.warp_granularity
     return held // warps * (device.registers_per_sm // portion)
 
 
+def _registers_taken(device: Device, warps: int, registers: int) -> int:
+    """The registers that a block takes: whole units for each warp, or for the block with its warps rounded up."""
+    if device.registers_by_block:
+        rounded = _up(warps, device.warp_granularity)
+        return _up(rounded * device.warp_size * registers, device.register_unit)
+    return warps * _up(registers * device.warp_size, device.register_unit)
+
+
+def _shared_taken(device: Device, needed: int) -> int:
+    """The shared memory that a block takes: whole units, including the driver's reserve."""
+    return _up(needed + device.shared_reserved_per_block, device.shared_unit)
+
+
 def _shared(device: Device, needed: int, available: int) -> int:
-    """The limit by shared memory: each block takes whole units, including the driver's reserve."""
+    """The limit by shared memory."""
     if needed > device.shared_per_sm - device.shared_reserved_per_block:
         return 0
-    taken = _up(needed + device.shared_reserved_per_block, device.shared_unit)
+    taken = _shared_taken(device, needed)
     return device.max_blocks_per_sm if taken == 0 else available // taken
 
 

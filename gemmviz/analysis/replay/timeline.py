@@ -61,6 +61,15 @@ def track_names(problem: Problem) -> tuple[str, ...]:
     return f"load {first}", f"load {', '.join(others) or '–'}", "store into a tile", "compute", f"load, store {outputs}"
 
 
+def short_track_names(problem: Problem) -> tuple[str, ...]:
+    """The tracks in few words, in order: "load A", "load B", "into tile", "multiply", "store C"."""
+    first, *others = [array.name for array in problem.arrays if array.role == "input"] or ["inputs"]
+    more = f"load {others[0]}{', …' if len(others) > 1 else ''}" if others else ""
+    outputs = problem.output_names
+    stored = f"store {outputs[0]}{', …' if len(outputs) > 1 else ''}" if outputs else "store"
+    return f"load {first}", more, "into tile", "multiply" if problem.is_multiply else "compute", stored
+
+
 def track_of(arrays: Sequence[MemoryArray], site: Site, problem: Problem) -> int:
     """The track of a site: for a copy, which loads and stores, that of the store; "compute" for a load from shared memory or a
     matrix operation in registers, and BARRIER for a site that only orders steps.

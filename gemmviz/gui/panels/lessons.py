@@ -118,8 +118,7 @@ class Lessons(QWidget):
         words = course.words
         self.title.setText(words.title)
         question = stop.question if stop is not None else None
-        texts = [question.text] if question is not None and words.picked is not None else []
-        self.caption.setText("\n\n".join([*texts, words.caption]))
+        self.caption.setText(words.caption if question is None else question.text)
         self.notes.setText("" if stop is None else _beside(stop, lesson))
         self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
 
@@ -143,10 +142,10 @@ def _sign(stop: LessonStep) -> str:
 
 
 def _beside(stop: LessonStep, lesson: Lesson) -> str:
-    """Return the titles of the steps that a step requires, and its text for students."""
+    """Return the titles of the steps that a step requires, and its text for students, unless it asks a question."""
     titles = [lesson.stops[place].title for place in map(lesson.find, stop.needs) if place is not None]
     before = f"Requires: {', '.join(titles)}. " if titles else ""
-    return before + stop.text
+    return before + ("" if stop.question is not None else stop.text)
 
 
 def lesson_words() -> str:
@@ -190,6 +189,8 @@ class _Task(QWidget):
             self._inner = self._new_widgets(question, exercise)
             self._column.addWidget(self._inner)
             self.verdict.setText("")
+        if question is not None:
+            self.verdict.setText(self.course.feedback)
         self._mark()
 
     def _new_widgets(self, question: Question | None, exercise: Exercise | None) -> QWidget:
@@ -202,6 +203,8 @@ class _Task(QWidget):
             row.button.clicked.connect(lambda checked=False, place=place: self.course.pick(place))
             column.addWidget(row)
             self.choices.append(row)
+        if question is not None:  # below the choices, so that they keep their places
+            column.addWidget(self.verdict)
         if exercise is not None:
             task = _label("heading")
             task.setText(exercise.task)
@@ -224,12 +227,11 @@ class _Task(QWidget):
         return inner
 
     def _mark(self) -> None:
-        """Mark the choice that was picked, and the right one."""
-        question, picked = self._shown[0], self.course.picked
+        """Mark the wrong choices that were tried, and the right one once the question is answered."""
+        question, course = self._shown[0], self.course
         for place, row in enumerate(self.choices):
-            is_right = question is not None and question.choices[place].right
-            known = picked is not None and (is_right or place == picked)
-            row.mark(("✓" if is_right else "✗") if known else "")
+            is_right = question is not None and question.choices[place].right and not course.is_asking and not course.is_away
+            row.mark("✓" if is_right else "✗" if place in course.tried else "")
 
     def _try(self) -> None:
         self.verdict.setText("…")

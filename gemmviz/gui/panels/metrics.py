@@ -13,6 +13,7 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.sites import Space
 from gemmviz.model.words import spaced
+from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.subjects import metrics
 from gemmviz.subjects.pointing import step_at_site
 from gemmviz.subjects.runs import KnownRun
@@ -62,6 +63,7 @@ class Metrics(QWidget):
             model.session.run_changed,
             model.session.analysis_changed,
             model.session.position_changed,
+            model.session.shot_changed,
             model.session.notices.changed,
         ):
             event.connect(self._refresh.due)
@@ -90,12 +92,20 @@ class Metrics(QWidget):
             return
         self.setEnabled(not session.is_stale)
         self._say(shown, now)
+        self._cover(session.display.counted < 1.0)
         self._show_step(shown, now)
         if shown.counts is not self._listed or shown.counts is None:
             self._listed = shown.counts
             self._show_launch(shown)
             self._list_accesses(shown.counts)
         self._mark(now.site.place)
+
+    def _cover(self, on: bool) -> None:
+        """Hide all counts while a question about them is open."""
+        if on != self.costs.is_covered:
+            self._listed = None
+            for table in (self.costs, self.launch, self.accesses):
+                table.is_covered = on
 
     def _say(self, shown: KnownRun, now: Moment) -> None:
         self.check.setText(metrics.check_line(shown))
@@ -144,7 +154,7 @@ class Metrics(QWidget):
             unit = "sectors of global memory" if is_global else "wavefronts of shared memory"
             table.put(row, 0, str(site.place.line), site.place.line, right=True).setData(_PLACE, site.place)
             tip = f"{site.text}: {spaced(cost.requests)} times, in {unit}"
-            table.put(row, 1, f"{operand.access} {array.name}", tip=tip)
+            table.put(row, 1, f"{operand.access} {array.name}", tip=counted_text(tip, float(not table.is_covered)))
             for column, value in enumerate((used, needed, used - needed), 2):
                 table.put(row, column, spaced(value), value, right=True)
         table.setSortingEnabled(True)

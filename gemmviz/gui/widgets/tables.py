@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from gemmviz.gui.widgets.controls import tip_text
+from gemmviz.scenes.kit.counting import UNKNOWN, counted_text
 
 NUMBER = Qt.ItemDataRole.UserRole
 _ROW = 22
@@ -22,10 +23,13 @@ class _Item(QTableWidgetItem):
 
 
 class Table(QTableWidget):
-    """A read-only table. ``stretched``: the column that takes the remaining width."""
+    """A read-only table. ``stretched``: the column that takes the remaining width; ``is_covered``: whether the numbers of all
+    columns but the first read "?".
+    """
 
     def __init__(self, name: str, columns: list[str], rows: int = 0, stretched: int = 0) -> None:
         super().__init__(rows, len(columns))
+        self.is_covered = False
         self.setAccessibleName(name)
         self.setHorizontalHeaderLabels(columns)
         self.verticalHeader().hide()
@@ -54,6 +58,8 @@ class Table(QTableWidget):
             if right:
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self.setItem(row, column, item)
+        if self.is_covered and column > 0 and number is not None:
+            text, tip = UNKNOWN, counted_text(tip, 0.0)
         if item.text() != text:
             item.setText(text)
         item.setData(NUMBER, number)

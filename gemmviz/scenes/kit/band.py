@@ -1,5 +1,5 @@
-"""The caption of a lecture, below a picture that makes space for it: the sentence of the moment at the left, in large type; title
-and progress at the right; and the choices of a question.
+"""The caption of a lecture, below a picture that makes space for it: the sentence of the moment at the left, in large type;
+title and progress at the right; and the choices of a question.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,6 @@ _LEADING, _AIR = 1.26, 16.0
 _LINES, _MOST_LINES = 2, 3  # lines for which there is always space, so that pictures keep their size; and the most
 _BESIDE, _GAP = 380.0, 44.0  # width of title and progress, and their distance from the sentence
 _DOT, _MOST_DOTS = 8.0, 32
-_ANSWERING = ("action", "cost", "note")  # texts of a picture that may answer the question
 _MOST_SHARE = 0.52  # of the height of the frame
 
 
@@ -68,8 +67,6 @@ def with_band(scene: Scene, caption: Caption, height: float, theme: Theme) -> Sc
     if caption.is_empty:
         return scene
     top, room = scene.height, height - scene.height
-    if caption.asks:
-        scene = replace(scene, words=tuple(each for each in scene.words if each.key not in _ANSWERING))
     scale = min(1.0, (room - 2 * _AIR) / _words_height(caption, scene.width))
     ground: list[Primitive] = [
         Rects("band", boxes((0.0, top, scene.width, room)), mixed(theme.background, theme.panel, 0.9)),

@@ -253,6 +253,7 @@ def stage_of_run(moment: Moment, labels: LabelStyle = PLAIN) -> str:
     if not replay.phases:
         return ""
     if not trace.loops[trace.phase_loop].holds_barrier:
+        k = _k_loaded(moment) if k is None else k
         if k is not None:
             return f"k = {k + labels.first} of {trace.setup.problem.K}"
         return f"pass {phase + 1} of {replay.phases}" if 0 <= phase < replay.phases else ""
@@ -268,3 +269,12 @@ def _k_read(moment: Moment) -> int | None:
     if terms is None or terms.k < 0:
         return None
     return terms.k if moment.step in terms.steps_a or moment.step in terms.steps_b else None
+
+
+def _k_loaded(moment: Moment) -> int | None:
+    """Return the k of the factors that all watched threads load from a matrix, None if they differ."""
+    for touched in moment.touched if moment.trace.is_multiply else ():
+        if touched.array.name in ("A", "B") and touched.array.space == "global":
+            ks = np.unique(touched.array.row_column(touched.cells)[touched.array.name == "A"])
+            return int(ks[0]) if len(ks) == 1 else None
+    return None

@@ -18,8 +18,7 @@ from gemmviz.scenes.kit.view import View
 
 _TITLE, _TEXT, _NOTE, _NAME = 30.0, 22.0, 20.0, 22.0
 _LEADING = 30.0  # distance of the names beside the curves
-_INK = 0.4  # share of the text's colour that makes an accent legible on white
-_GREYS = (1.0, 0.46, 0.31)  # shares of the text's colour, far from each other and from the accents
+_GREYS = (1.0, 0.72, 0.48)  # shares of the text's colour, far from each other and legible
 _MARKER, _BESIDE_AXIS = 7.0, 150.0
 _LEAST = 1e-12  # a logarithmic axis has no zero
 
@@ -132,12 +131,11 @@ def curve_colours(chart: Chart, theme: Theme) -> dict[str, str]:
     """Return one colour per family. Curves for comparison have shades of the text's colour."""
     kernels = [family for family in chart.families if family not in chart.beside]
     colours = {
-        family: mixed(theme.background, theme.text, _GREYS[min(number, len(_GREYS) - 1)])
+        family: theme.legible(mixed(theme.background, theme.text, _GREYS[min(number, len(_GREYS) - 1)]))
         for number, family in enumerate(chart.beside)
     }
     for number, family in enumerate(kernels):
-        accent = theme.warps[number % len(theme.warps)]
-        colours[family] = accent if theme.is_dark else mixed(accent, theme.text, _INK)
+        colours[family] = theme.curves[number % len(theme.curves)]
     return colours
 
 

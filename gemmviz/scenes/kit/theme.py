@@ -1,8 +1,10 @@
 """Colours: one accent per matrix and one per warp, the same everywhere. A theme is a file in ``assets/themes``.
 
-Accents are of the Okabe-Ito palette. The colours of warps were found by search: of all colours far from the accents, the
-eight that differ most for normal vision, deuteranopia and protanopia. The colours of lanes are of viridis and grow lighter
-in order.
+Accents are of the Okabe-Ito palette, and stand for the matrices alone. The colours of warps are eight muted hues of one
+lightness, found by search: of all such colours far from the accents and from the red of warnings, the eight that differ most
+for normal vision, deuteranopia and protanopia. One lightness leaves somebody without red or green little more than blue and
+yellow, so that warps far apart in number may look alike: neighbours differ, and numbers or outlines tell the others apart.
+The colours of lanes grow lighter in order, in one hue that is no matrix's. Curves of charts differ in lightness too.
 """
 
 from dataclasses import dataclass, field, replace
@@ -13,8 +15,11 @@ from gemmviz.files.resources import resource, resources
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 
-WARP_ACCENTS = ("#9682FA", "#E6E61E", "#E696BE", "#E6461E", "#E6E696", "#963282", "#964646", "#6E1EFA")
-LANE_ACCENTS = ("#46307E", "#3B528B", "#2C718E", "#21908D", "#27AD81", "#5CC863", "#AADC32", "#FDE725")
+WARP_ACCENTS = ("#9E76BC", "#B57389", "#4C9657", "#C565A8", "#5885DC", "#1294A6", "#988629", "#19968C")
+LANE_ACCENTS = ("#563E60", "#6E5070", "#856480", "#9C7991", "#B38FA3", "#C9A6B6", "#E0BDC9", "#F6D5DD")
+CURVE_ACCENTS = ("#797ED5", "#EFCF72", "#BD6BA1", "#92DFDA", "#7C8E33", "#ABC8F5", "#BB8377", "#8EE4A1")
+_LEVELS = (0.86, 0.68, 0.54, 0.42, 0.34, 0.27)  # strength of the outlines of memories, the nearest to the threads first
+_LEAST_LOAD = 0.22
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +49,8 @@ class Theme:
 
     ``accents`` are keyed by matrix name; other colours are named by their use. ``is_dark``: light on dark; ``type``: text
     sizes; ``is_grey``: without colours; ``warps`` and ``lanes``: colours of eight groups of threads, distinct and in order;
-    ``slate``: the ground of boxes that stand for memories; ``load``: the hue of multiprocessors, stronger with their load;
-    ``warning``: waste and errors, nothing else.
+    ``curves``: colours of the curves of a chart; ``slate``: the ground of boxes that stand for memories; ``load``: the hue of
+    multiprocessors, stronger with their load; ``warning``: waste and errors, nothing else.
     """
 
     title: str
@@ -64,6 +69,7 @@ class Theme:
     is_grey: bool = False
     warps: tuple[str, ...] = WARP_ACCENTS
     lanes: tuple[str, ...] = LANE_ACCENTS
+    curves: tuple[str, ...] = CURVE_ACCENTS
 
     def accent(self, name: str) -> str:
         return self.accents.get(name, self.faint)
@@ -73,13 +79,22 @@ class Theme:
         return self if problem.is_multiply else _with_hues(self, tuple(problem.hues.items()))
 
     def level(self, place: int) -> str:
-        """The colour of a level of memory by its place, the nearest to the threads first: the matrices', then the warps'."""
-        accents = [self.accent(name) for name in "ABC"]
-        return accents[place] if place < len(accents) else self.warps[(place - len(accents)) % len(self.warps)]
+        """The shade of a level of memory by its place, the nearest to the threads first and strongest."""
+        return mixed(self.slate, self.text, _LEVELS[min(place, len(_LEVELS) - 1)])
+
+    def loaded(self, share: float) -> str:
+        """The colour of a multiprocessor with this share of its load: 0 is idle."""
+        return mixed(self.empty, self.load, _LEAST_LOAD + (1 - _LEAST_LOAD) * share) if share > 0 else self.empty
 
     def tint(self, name: str, strength: float) -> str:
         """Return the accent mixed into the background: 0 is the background, 1 the accent."""
         return mixed(self.background, self.accent(name), strength)
+
+    def legible(self, colour: str, contrast: float = 4.5) -> str:
+        """Return the colour mixed with as much of the text's colour as gives it this contrast with the background."""
+        shares = (step / 20 for step in range(21))
+        shades = (mixed(colour, self.text, share) for share in shares)
+        return next((shade for shade in shades if contrast_of(shade, self.background) >= contrast), self.text)
 
     def ink_on(self, colour: str) -> str:
         """Return a readable text colour on ``colour``: black or white, whichever has more contrast (WCAG relative
@@ -119,6 +134,12 @@ def mixed(a: str, b: str, share: float) -> str:
 def channels(colour: str) -> tuple[int, int, int]:
     """Return red, green and blue of #RRGGBB, 0 to 255."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def contrast_of(a: str, b: str) -> float:
+    """Return the contrast of two colours as WCAG 2 defines it, 1 to 21."""
+    dark, light = sorted((_luminance(a), _luminance(b)))
+    return (light + 0.05) / (dark + 0.05)
 
 
 @cache

@@ -11,13 +11,13 @@ from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.tile_cells import tile_matrix
 
-_LINES, _LEAST_LEADING, _MOST_LEADING, _PADDING = 16, 26.0, 32.0, 12.0
+_PADDING = 12.0
 
 
 def code_primitives(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     """Draw as many source lines as fit, the current one in the middle; nothing if fewer than three fit."""
-    leading = max(_LEAST_LEADING, min(_MOST_LEADING, room.height / _LINES))
-    font_size = leading * 0.62
+    font_size = theme.type.least
+    leading = 1.3 * font_size
     count = int((room.height - _PADDING) // leading)
     if count < 3 or room.width < 260:
         return []

@@ -13,6 +13,7 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.palette import Palette, inks_for
 from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.stage.cell_grid import CellGrid
 
 _LEAST_CELL = 1.7  # units: at least a pixel if the frame is at least 950 pixels wide
@@ -20,6 +21,7 @@ _COUNTED_ONCE = 1 << 20
 _CROP_STEP = 16
 _MOST_LABELS = 256 * 256
 _SMALLEST_LABEL = 9.0  # pixels
+_HIGHEST, _WIDEST, _LARGEST_LABEL = 0.62, 0.92, 24.0  # of a cell; units
 
 
 @lru_cache(maxsize=32)
@@ -35,12 +37,12 @@ def index_labels(
 
 
 @lru_cache(maxsize=256)
-def label_size(longest: str, cell: float, pixels: float = 1.2) -> float:
-    """Return the font size at which ``longest`` fits a cell with a margin; 0 if it would be unreadable at these pixels per
-    unit.
+def label_size(longest: str, cell: float, pixels: float = 1.2, least: float = TypeSizes().least) -> float:
+    """Return the font size at which ``longest`` fits a cell with a margin; 0 if it would be smaller than ``least`` units, or
+    unreadable at these pixels per unit.
     """
-    size = min(cell * 0.42, cell * 0.84 / max(text_width(longest, 1.0), 1e-9))
-    return size if size * pixels >= _SMALLEST_LABEL else 0.0
+    size = min(_HIGHEST * cell, _WIDEST * cell / max(text_width(longest, 1.0), 1e-9), max(_LARGEST_LABEL, 0.4 * cell))
+    return size if size >= least and size * pixels >= _SMALLEST_LABEL else 0.0
 
 
 def grid_of(table: CellGrid, array: MemoryArray, options: ViewOptions) -> Grid:
@@ -93,7 +95,7 @@ def matrix_cells(
             if labels is None
             else max(labels.ravel().tolist(), key=len) or "0"
         )
-        size = label_size(longest, table.cell, options.pixels)
+        size = label_size(longest, table.cell, options.pixels, options.least)
         if size and labels is None:
             labels = index_labels(grid.array, rows, columns, grid.origin, options.labels)
     side = table.cell * grid.factor

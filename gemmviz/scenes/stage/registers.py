@@ -94,7 +94,7 @@ def _table(
     (x, y, cell), theme = at, options.theme
     palette = (theme.empty, theme.tint(name, 0.4), theme.accent(name))
     longest = max(texts.ravel().tolist(), key=len, default="")
-    size = label_size(longest or "0", cell, options.pixels) if longest else 0.0
+    size = label_size(longest or "0", cell, options.pixels, options.least) if longest else 0.0
     inks = (theme.faint, *(theme.ink_on(colour) for colour in palette[1:]))
     return Cells(key, x, y, cell, fill.astype(np.uint8), palette, inks, texts if size else None, size, theme.background)
 

@@ -29,12 +29,13 @@ from gemmviz.scenes.kit.palette import (
     shared_cells,
 )
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 from gemmviz.scenes.stage.matrix import label_size
 
-_HEADING = 24.0
+_HEADING, _NAME_AIR = 24.0, 12.0
 _NOTHING, _FIRST_MATRIX = 0, -EMPTY  # contents: EMPTY, CONSTANT, COMPUTED, then the matrices, from 0
 _MOST_LABELS = 96 * 96
 
@@ -43,8 +44,8 @@ def tile_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pr
     """Draw all shared arrays of the watched block."""
     contents = moment.tiles if options.arrived else moment.tiles_before
     primitives: list[Primitive] = []
-    for number, table in tile_grids(moment.trace, plan).items():
-        primitives += _tile(moment, number, table, contents.get(number), options)
+    for number, table in tile_grids(moment, plan).items():
+        primitives += _tile(moment, number, table, contents.get(number), plan, options)
     return primitives
 
 
@@ -59,7 +60,9 @@ def tile_matrix(moment: Moment) -> str | None:
     return None
 
 
-def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | None, options: ViewOptions) -> list[Primitive]:
+def _tile(
+    moment: Moment, number: int, table: CellGrid, content: TileContent | None, plan: Plan, options: ViewOptions
+) -> list[Primitive]:
     array, theme, zoom = moment.trace.arrays[number], options.theme, options.zoom
     kinds = np.full(array.size, _NOTHING, np.uint8) if content is None else _kinds(content)
     if options.layer == "reuse":
@@ -69,12 +72,12 @@ def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | N
         palette = tile_palette(moment.trace.arrays, theme, group_accents(options.layer, theme))
         inks = tile_inks(moment.trace.arrays, theme, group_accents(options.layer, theme))
         fill = _look(moment, number, kinds, content, options)
-        is_readable = array.size <= _MOST_LABELS and label_size("0,0", table.cell, options.pixels) > 0
+        is_readable = array.size <= _MOST_LABELS and label_size("0,0", table.cell, options.pixels, options.least) > 0
         texts = _texts(moment, content, options.labels) if content is not None and is_readable else None
     size = 0.0
     if texts is not None:
         longest = max(texts.tolist(), key=len)
-        size = label_size(longest or "0", table.cell, options.pixels)
+        size = label_size(longest or "0", table.cell, options.pixels, options.least)
     labels = _padded(texts, table) if texts is not None and size else None
     key = f"tile-{array.name}"
     cells = Cells(
@@ -82,8 +85,23 @@ def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | N
         theme.background if table.cell * zoom >= 7.5 else None,
     )  # fmt: skip
     frame = Rects(f"{key}-frame", boxes(table.box), None, theme.line, 1.5)
-    name = Labels(f"{key}-name", points((table.x, table.y - 12)), (array.name,), _HEADING, theme.text, "start", "semibold")
-    return [cells, frame, name, *_conflicts(moment, number, table, theme)]
+    return [cells, frame, _name(moment, number, table, plan, theme), *_conflicts(moment, number, table, theme)]
+
+
+def _name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: Theme) -> Labels:
+    """Draw the name in the middle of the left side of a tile that stands in a lane, on the right if there is no space; above
+    other tiles.
+    """
+    text, size, (x, y, wide, high) = moment.trace.arrays[number].name, theme.type.heading, table.box
+    key, lanes = f"tile-{moment.trace.arrays[number].name}-name", plan.lanes
+    side = "" if lanes is None else next(each.side for each in lanes.tiles if each.number == number)
+    colour = theme.accent(side) if side else theme.text
+    if lanes is None or not side:
+        return Labels(key, points((x, y - 10)), (text,), size, colour, "start", "semibold")
+    middle, needed = y + high / 2 + 0.36 * size, text_width(text, size, "semibold") + _NAME_AIR
+    if x - needed >= lanes.corner.x:
+        return Labels(key, points((x - _NAME_AIR, middle)), (text,), size, colour, "end", "semibold")
+    return Labels(key, points((x + wide + _NAME_AIR, middle)), (text,), size, colour, "start", "semibold")
 
 
 @lru_cache(maxsize=16)

@@ -57,4 +57,4 @@ def _bar(key: str, row: Traffic, most: int, colour: str, room: Box, options: Vie
     ]
 
 
-VIEW = View("Bytes requested, moved and from DRAM", SpeedCase, bytes_scene, order=46)
+VIEW = View("Bytes requested, moved and from DRAM", SpeedCase, bytes_scene, is_count=True, order=46)

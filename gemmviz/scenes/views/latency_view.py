@@ -13,7 +13,7 @@ from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.occupancy_view import what_if_curve
+from gemmviz.scenes.kit.what_if import what_if_curve
 
 _MOST_ROWS = 16
 

@@ -1,168 +1,204 @@
-"""Occupancy as gauges: the blocks per SM by each limit, the smallest one highlighted, and the effect of block size,
-registers and shared memory.
+"""Occupancy: blocks that drop into the warp slots of an SM and into its other resources, the limit that stops them, and the
+effect of block size, registers and shared memory.
 """
 
-import numpy as np
+from dataclasses import dataclass, replace
 
-from gemmviz.analysis.models.occupancy import OccupancyLimits, WhatIf, occupancy_limits, tried, what_ifs
-from gemmviz.model.occupancy import Needs, OccupancyCase
+from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits, occupancy_limits, what_ifs
+from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, wrap_text
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.slots import Tray, block_colour, block_pieces, count_landed, empty_tray
+from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.kit.what_if import what_if_curve
 
-_NAMES = {"threads": "threads per block", "registers": "registers per thread", "shared": "shared bytes per block"}
-_BAR_NAME = 210.0
-_MOST_TIMES, _CUT = 4, 26.0  # bars longer than this multiple of the shortest are cut, at this distance from the end
-_CURVE_WITH_SCALE = "shared"  # where it covers the least
-WHAT_IF = "what-if-"  # prefix of the keys of values to try
+_TOP, _HEAD = 122.0, 38.0
+_TRAY, _BARS = 0.44, 0.22  # of the height: the tray with its heading, and the bars below it
+_LARGE = 1.4  # of the sentence's size: the number of blocks
+_SAID = 0.32  # of the width: the numbers on the right
+_LOW_SIZE = 17.0  # of the text in a dock
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The regions of a frame. ``size``: the text of the bars."""
+
+    tray: Tray
+    bars: Box
+    sums: Box
+    curves: Box
+    size: float
+
+    @classmethod
+    def of(cls, limits: OccupancyLimits, options: ViewOptions) -> "_Layout":
+        """Tray and bars above with their numbers beside them, curves below; in a low frame all side by side."""
+        width, height, slots = options.width, options.height, _slots(limits)
+        if not options.words:
+            wide = 0.34 * width
+            tray = Tray.within(Box(14, 14, wide, 0.5 * height - 20), slots)
+            bars = Box(14, 0.5 * height + 4, wide, 0.5 * height - 16)
+            sums = Box(0.37 * width, 14, 0.2 * width, height - 28)
+            return cls(tray, bars, sums, Box(0.585 * width, 14, 0.405 * width, height - 28), _LOW_SIZE)
+        room = Box(MARGIN, _TOP, width - 2 * MARGIN, height - _TOP - 30)
+        wide = (1 - _SAID) * room.width - 30
+        tray = Tray.within(Box(room.x, room.y + _HEAD, wide, _TRAY * room.height - _HEAD), slots)
+        end = tray.box.y + tray.box.height
+        bars = Box(room.x, end + 14, wide, _BARS * room.height)
+        top = bars.y + bars.height + 26
+        sums = Box(room.x + wide + 50, room.y - 4, _SAID * room.width - 20, bars.y + bars.height - room.y)
+        return cls(tray, bars, sums, Box(room.x, top, room.width, room.y + room.height - top), options.theme.type.least)
 
 
 def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
-    """Draw bars and their result above, curves below; in a low frame side by side."""
+    """Draw the empty tray and bars, and the curves. The blocks and their numbers are drawn by ``occupancy_motion``."""
     limits = occupancy_limits(case.device, case.needs)
-    width, height = options.width, options.height
-    if options.words:
-        top, bottom = 130.0, height - 40.0
-        middle = top + 0.46 * (bottom - top)
-        bars = Box(MARGIN, top, 0.56 * (width - 2 * MARGIN), middle - top - 40)
-        sums = Box(MARGIN + 0.6 * (width - 2 * MARGIN), top, 0.4 * (width - 2 * MARGIN), middle - top - 40)
-        curves = Box(MARGIN, middle, width - 2 * MARGIN, bottom - middle)
-    else:
-        bars = Box(14, 14, 0.34 * width, height - 28)
-        sums = Box(0.37 * width, 14, 0.2 * width, height - 28)
-        curves = Box(0.585 * width, 14, 0.405 * width, height - 28)
-    pieces = [*_bars(limits, bars, options.theme), *_sums(case, limits, sums, options)]
+    layout = _Layout.of(limits, options)
+    pieces = [*empty_tray(layout.tray, options.theme), *_bar_names(limits, layout, options)]
     for number, each in enumerate(what_ifs(case.device, case.needs)):
-        wide = curves.width / 3
-        room = Box(curves.x + number * wide, curves.y, wide - 26, curves.height)
+        wide = layout.curves.width / 3
+        room = Box(layout.curves.x + number * wide, layout.curves.y, wide - 26, layout.curves.height)
         pieces += what_if_curve(each, case, room, options)
-    return Scene(width, height, options.theme.background, tuple(pieces), words=tuple(_words(case, options)))
+    note = f"one SM of {case.device.name}; by the vendor's rules, not measured"
+    scene = titled(pieces, f"Occupancy of {case.what}", note, options)
+    return replace(scene, words=(*_heading(limits, layout, options), *scene.words)) if options.words else scene
 
 
-def _words(case: OccupancyCase, options: ViewOptions) -> list[Primitive]:
-    if not options.words:
-        return []
-    theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
-    title = fitted(f"Occupancy of {case.what}", sizes.title, room, "semibold")
-    note = fitted(f"one SM of {case.device.name}; by the vendor's rules, not measured", sizes.words, room)
-    return [
-        Labels("title", points((MARGIN, 50)), (title,), sizes.title, theme.text, "start", "semibold"),
-        Labels("note", points((MARGIN, 86)), (note,), sizes.words, theme.faint),
-    ]
+def occupancy_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the blocks at a moment of their fall into the tray and into the bars, and the numbers reached so far."""
+    limits, theme = occupancy_limits(case.device, case.needs), options.theme
+    layout, blocks = _Layout.of(limits, options), limits.blocks_per_sm
+    lying = count_landed(options.moment, blocks)
+    pieces = block_pieces(layout.tray, blocks, limits.warps_per_block, options.moment, theme)
+    for place, (name, uses) in enumerate(_bars(limits)):
+        x, y, wide, high = _track(layout, place)
+        taken = 0.0 if uses is None else wide * uses[0] / uses[1]
+        gap = min(2.0, 0.2 * taken)
+        for number in range(lying if taken > 0 else 0):
+            box = boxes((x + number * taken, y, max(0.5, taken - gap), high))
+            pieces.append(Rects(f"limit-{name}-{number}", box, block_colour(number, theme)))
+        pieces.append(_used(name, uses, lying, limits, layout, place, options))
+    return (*pieces, *_sums(case, limits, lying, layout.sums, options))
 
 
-def _bars(limits: OccupancyLimits, room: Box, theme: Theme) -> list[Primitive]:
-    """Draw a bar for each limit, as long as the number of blocks it allows. The part beyond the smallest limit is faint,
-    and very long bars are cut.
-    """
-    pitch = room.height / len(limits.limits)
-    high, size = min(0.56 * pitch, 46.0), min(theme.type.heading, 0.5 * pitch)
-    least = limits.blocks_per_sm
-    known = [limit for limit in limits.limits.values() if limit is not None]
-    most = max(1, min(max(known), _MOST_TIMES * max(least, 1)))
-    across = room.width - _BAR_NAME - 140
-    pieces: list[Primitive] = []
-    for number, (name, limit) in enumerate(limits.limits.items()):
-        y = room.y + number * pitch + (pitch - high) / 2
-        x, base = room.x + _BAR_NAME, y + high / 2 + 0.36 * size
-        is_least = limit == least
-        ink: str = theme.text if is_least else theme.faint
-        face: Face = "semibold" if is_least else "regular"
-        pieces.append(Labels(f"limit-{name}-name", points((room.x, base)), (name,), size, ink, "start", face))
-        pieces.append(Rects(f"limit-{name}-track", boxes((x, y, across, high)), theme.empty, radius=4.0))
-        words, spot = "unknown: click to try values", points((x + 10, base))
-        if limit is not None:
-            words, spot = many(limit, "block"), points((x + across + 12, base))
-            colour = theme.warning if is_least else theme.faint
-            length = max(2.0, across * min(limit, most) / most)
-            cut = (x + length - _CUT - 16, y, 8.0, high), (x + length - _CUT, y, 8.0, high)
-            pieces.append(Rects(f"limit-{name}", boxes((x, y, length, high)), colour, radius=4.0))
-            pieces += [Rects(f"limit-{name}-cut", boxes(*cut), theme.empty)] if limit > most else []
-        pieces.append(Labels(f"limit-{name}-blocks", spot, (words,), size, ink, "start", face))
-    end = room.x + _BAR_NAME + across * least / most
-    pieces.append(Lines("least", np.array([[end, room.y, end, room.y + room.height]]), theme.warning, 2.0, dashed=True))
-    return pieces
+def _slots(limits: OccupancyLimits) -> int:
+    uses = limits.uses[WARPS]
+    assert uses is not None
+    return uses[1]
 
 
-def _sums(case: OccupancyCase, limits: OccupancyLimits, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw the resulting numbers."""
-    theme, sizes = options.theme, options.theme.type
-    device, needs = case.device, case.needs
-    at_most = "" if limits.is_certain else "at most "
-    registers = "unknown registers" if needs.registers is None else many(needs.registers, "register")
-    source = "trial values" if needs.registers != case.own.registers else case.registers_source
-    limiting = " and ".join(limits.limiting)
-    warps = f"{limits.warps_percent:.4g} % of warps: {limits.warps} of {device.max_warps_per_sm}"
-    threads = f"{limits.threads_percent:.4g} % of threads: {limits.threads} of {device.max_threads_per_sm}"
-    block = f"a block: {many(needs.threads, 'thread')} in {many(limits.warps_per_block, 'warp')},"
-    lines = [
-        (f"{at_most}{many(limits.blocks_per_sm, 'block')} per SM", sizes.title, theme.text, True),
-        (f"limited by {limiting}", sizes.caption, theme.warning, True),
-        (warps, sizes.caption, theme.text, False),
-        (threads, sizes.words, theme.faint, False),
-        (block, sizes.words, theme.faint, False),
-        (f"{registers} per thread,", sizes.words, theme.faint, False),
-        *((line, sizes.note, theme.faint, False) for line in wrap_text(source, sizes.note, room.width, 2)),
-        (f"{spaced(needs.shared_bytes)} bytes of shared memory", sizes.words, theme.faint, False),
-    ]
-    scale = min(1.0, room.height / sum(1.36 * size for _, size, _, _ in lines))
-    y, pieces = room.y, []
-    for number, (text, size, colour, is_strong) in enumerate(line for line in lines if line[0]):
-        y += 1.36 * size * scale
-        face: Face = "semibold" if is_strong else "regular"
-        text = fitted(text, size * scale, room.width, face)
-        at = points((room.x, y - 0.36 * size * scale))
-        pieces.append(Labels(f"sum-{number}", at, (text,), size * scale, colour, "start", face))
+def _bars(limits: OccupancyLimits) -> list[tuple[str, tuple[int, int] | None]]:
+    """Return the resources that are drawn as bars, with what a block takes and an SM holds: all but the warps."""
+    return [(name, uses) for name, uses in limits.uses.items() if name != WARPS]
+
+
+def _track(layout: _Layout, place: int) -> tuple[float, float, float, float]:
+    """Return the box of a bar; all bars are equally long, an SM's whole resource."""
+    pitch, name = layout.bars.height / 3, _name_width(layout.size)
+    wide = layout.bars.width - name - _value_width(layout.size)
+    high = min(0.62 * pitch, 40.0)
+    return layout.bars.x + name, layout.bars.y + place * pitch + (pitch - high) / 2, wide, high
+
+
+def _name_width(size: float) -> float:
+    return text_width("shared memory", size, "semibold") + 16
+
+
+def _value_width(size: float) -> float:
+    return text_width("65 536 of 65 536", size, "semibold") + 14
+
+
+def _ink(name: str, limits: OccupancyLimits, options: ViewOptions) -> tuple[str, Face]:
+    """Return the colour and face of a bar's words: a resource that limits is strong."""
+    return (options.theme.text, "semibold") if name in limits.limiting else (options.theme.faint, "regular")
+
+
+def _bar_names(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -> list[Primitive]:
+    """Draw the empty bars and their names."""
+    size, pieces = layout.size, []
+    for place, (name, _) in enumerate(_bars(limits)):
+        x, y, wide, high = _track(layout, place)
+        at, (ink, face) = points((layout.bars.x, y + high / 2 + 0.36 * size)), _ink(name, limits, options)
+        pieces.append(Labels(f"limit-{name}-name", at, (name,), size, ink, "start", face))
+        pieces.append(Rects(f"limit-{name}-track", boxes((x, y, wide, high)), options.theme.empty))
     return list(pieces)
 
 
-def what_if_curve(each: WhatIf, case: OccupancyCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw columns as high as the share of resident warps; the current value is highlighted."""
-    theme, size = options.theme, options.theme.type.note if options.words else 17.0
-    now = {"threads": case.needs.threads, "registers": case.needs.registers, "shared": case.needs.shared_bytes}[each.name]
-    top, high = room.y + 8, room.height - 2.9 * size - 12
-    count, most = len(each.values), case.device.max_warps_per_sm
-    wide = room.width / count
-    heights = high * each.warps / most
-    here = None if now is None else each.nearest(now)
-    x, inner = room.x + np.arange(count) * wide, np.full(count, max(wide - 1.0, 0.6 * wide))
-    columns = np.stack([x, top + high - heights, inner, heights], axis=1)
-    others = columns if here is None else np.delete(columns, here, axis=0)
-    ground = np.zeros((1, count), np.uint8)
-    pieces: list[Primitive] = [
-        Cells(f"{WHAT_IF}{each.name}", room.x, top, wide, ground, (theme.panel,), (theme.faint,), height=high),
-        Rects(f"{each.name}-columns", others, mixed(theme.background, theme.accent("A"), 0.6)),
+def _used(
+    name: str, uses: tuple[int, int] | None, blocks: int, limits: OccupancyLimits, layout: _Layout, place: int,
+    options: ViewOptions,
+) -> Labels:  # fmt: skip
+    """Draw beside a bar how much of a resource so many blocks take."""
+    x, y, wide, high = _track(layout, place)
+    words = "unknown: try values" if uses is None else f"{spaced(uses[0] * blocks)} of {spaced(uses[1])}"
+    at, (ink, face) = points((x + wide + 12, y + high / 2 + 0.36 * layout.size)), _ink(name, limits, options)
+    return Labels(f"limit-{name}-used", at, (words,), layout.size, ink, "start", face)
+
+
+def _heading(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -> list[Primitive]:
+    """Draw what the tray is, and what a block takes of it. Blocks that fall come from behind it."""
+    theme, box = options.theme, layout.tray.box
+    size, room = theme.type.words, layout.bars.width
+    piece = many(limits.warps_per_block, "warp")
+    texts = (f"{_slots(limits)} warp slots of an SM; a block takes {piece}", f"{_slots(limits)} warp slots; a block: {piece}")
+    text = next((text for text in texts if text_width(text, size, "semibold") <= room), fitted(texts[-1], size, room))
+    ground = boxes((box.x, box.y - layout.tray.pitch, box.width, layout.tray.pitch))
+    name = Labels("slots-name", points((box.x, box.y - 12)), (text,), size, theme.text, "start", "semibold")
+    return [Rects("slots-ground", ground, theme.background), name]
+
+
+def why_no_more(limits: OccupancyLimits) -> str:
+    """Return why no other block fits: what it would take of the first limit, and what is left of that."""
+    name = limits.limiting[0]
+    uses = limits.uses[name]
+    if not limits.blocks_per_sm or uses is None:
+        return "not even one block fits"
+    taken, held = uses
+    left = held - taken * limits.blocks_per_sm
+    if left >= taken:  # registers lie in parts, one for each scheduler
+        return f"the {spaced(left)} {name} left lie in parts that are too small"
+    units = f"{name}" if name != "shared memory" else "bytes of shared memory"
+    return f"the next block needs {spaced(taken)} {units}, {spaced(left)} left" if left else f"no {name} left"
+
+
+def _sums(
+    case: OccupancyCase, limits: OccupancyLimits, lying: int, room: Box, options: ViewOptions
+) -> list[Primitive]:  # fmt: skip
+    """Draw the resulting numbers, as many as fit, the most important first; until all blocks lie, only how many do."""
+    y, pieces = room.y, []
+    lines = _lines(case, limits, lying, room.width, options)
+    for number, (text, size, is_strong, leading) in enumerate(lines if lying == limits.blocks_per_sm else lines[:1]):
+        if y + leading * size > room.y + room.height + 4:
+            break
+        y += leading * size
+        face: Face = "semibold" if is_strong else "regular"
+        ink = options.theme.text if is_strong else options.theme.faint
+        at = points((room.x, y - 0.3 * size))
+        pieces.append(Labels(f"sum-{number}", at, (fitted(text, size, room.width, face),), size, ink, "start", face))
+    return list(pieces)
+
+
+def _lines(
+    case: OccupancyCase, limits: OccupancyLimits, lying: int, room: float, options: ViewOptions
+) -> list[tuple[str, float, bool, float]]:
+    """Return text, size, whether it is strong, and leading of each line."""
+    sizes, device, needs = options.theme.type, case.device, case.needs
+    large, words, least = (_LARGE * sizes.sentence, sizes.words, sizes.least) if options.words else (24.0, 19.0, _LOW_SIZE)
+    at_most = "" if limits.is_certain or lying < limits.blocks_per_sm else "at most "
+    registers = "unknown registers" if needs.registers is None else many(needs.registers, "register")
+    source = "trial values" if needs.registers != case.own.registers else case.registers_source
+    lines = [
+        *((line, words, True, 1.25) for line in wrap_text(f"limited by {' and '.join(limits.limiting)}", words, room, 2)),
+        *((line, words, False, 1.25) for line in wrap_text(why_no_more(limits), words, room, 2)),
+        (f"{limits.warps_percent:.4g} % of warps: {limits.warps} of {device.max_warps_per_sm}", words, True, 1.6),
+        (f"{limits.threads_percent:.4g} % of threads: {limits.threads} of {device.max_threads_per_sm}", words, False, 1.25),
+        (f"block: {many(needs.threads, 'thread')}, {registers} each", least, False, 1.7),
+        (f"{spaced(needs.shared_bytes)} bytes of shared memory", least, False, 1.3),
+        *((line, least, False, 1.3) for line in (wrap_text(source, least, room, 2) if source else ())),
     ]
-    value = "?" if now is None else spaced(now)
-    if here is not None:
-        framed = max(wide, 6.0)
-        frame = boxes((float(columns[here, 0]) + (wide - framed) / 2, top, framed, high))
-        pieces.append(Rects(f"{each.name}-here", frame, None, theme.text, 2.0))
-        pieces.append(Rects(f"{each.name}-column", columns[here : here + 1], theme.warning))
-    first, last = spaced(int(each.values[0])), spaced(int(each.values[-1]))
-    words = fitted(f"{value} {_NAMES[each.name]}", size, room.width, "semibold")
-    y = top + high
-    scale = f"top: {most} warps" if each.name == _CURVE_WITH_SCALE else ""
-    above = top - 7 if options.words else top + 1.1 * size
-    return [
-        *pieces,
-        Labels(f"{each.name}-most", points((room.x + room.width - 4, above)), (scale,), size, theme.faint, "end"),
-        Labels(f"{each.name}-ends", points((room.x, y + 1.15 * size)), (first,), size, theme.faint),
-        Labels(f"{each.name}-end", points((room.x + room.width, y + 1.15 * size)), (last,), size, theme.faint, "end"),
-        Labels(f"{each.name}-name", points((room.x, y + 2.5 * size)), (words,), size, theme.text, "start", "semibold"),
-    ]
+    return [(f"{at_most}{many(lying, 'block')} per SM", large, True, 1.1), *lines]
 
 
-def value_at(case: OccupancyCase, key: str, column: int) -> Needs | None:
-    """Return the value that a column of a curve stands for, None for other cells."""
-    for each in what_ifs(case.device, case.needs):
-        if key == f"{WHAT_IF}{each.name}" and 0 <= column < len(each.values):
-            return tried(case.needs, each.name, int(each.values[column]))
-    return None
-
-
-VIEW = View("Occupancy: blocks per SM", OccupancyCase, occupancy_scene, order=20)
+VIEW = View("Occupancy: blocks per SM", OccupancyCase, occupancy_scene, draw_motion=occupancy_motion, order=20)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.model.sites import MemoryArray
-from gemmviz.scenes.kit.frame import Layer, ViewOptions, time_strip, words_beside, words_between
+from gemmviz.scenes.kit.frame import Layer, ViewOptions, named_timeline
 from gemmviz.scenes.kit.groups import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.kit.palette import (
     AREA,
@@ -33,13 +33,14 @@ from gemmviz.scenes.kit.palette import (
     shared_cells,
 )
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.axes import axis_primitives
-from gemmviz.scenes.stage.barrier import barrier_gate
+from gemmviz.scenes.stage.barrier import barrier_bar
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
+from gemmviz.scenes.stage.corner import corner_primitives
+from gemmviz.scenes.stage.cross import title_text
 from gemmviz.scenes.stage.layout import Plan, plan_of
 from gemmviz.scenes.stage.legend import legend
 from gemmviz.scenes.stage.lens import lens_primitives
@@ -48,6 +49,7 @@ from gemmviz.scenes.stage.motion import stage_motion
 from gemmviz.scenes.stage.registers import register_primitives
 from gemmviz.scenes.stage.stop_marks import stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
+from gemmviz.scenes.stage.words import cost_words, sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
 _LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # smallest cell of C with a bar, in units, and the most bars
@@ -56,7 +58,7 @@ _LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # smallest cell of C with a bar, in un
 def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the stage after a step for the watched threads, without motion."""
     theme, plan = options.theme, plan_of(moment, options)
-    primitives: list[Primitive] = []
+    primitives: list[Primitive] = corner_primitives(moment, plan, options)
     for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
             primitives += _matrix(moment, number, array, plan, options)
@@ -68,21 +70,25 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives += _lane_order(moment, plan, options)
     primitives += lens_primitives(plan, options)
     primitives += tile_primitives(moment, plan, options)
-    primitives += register_primitives(moment, plan.rooms["registers"], options) if "registers" in plan.rooms else []
+    primitives += register_primitives(moment, plan.rooms["sum"], options) if "sum" in plan.rooms else []
     primitives += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
-    primitives += barrier_gate(moment, plan, options)
+    primitives += barrier_bar(moment, plan, options)
     primitives += stop_marks(moment, plan, theme)
     name = _name if moment.trace.is_multiply else _name_above
     names = [name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
-    above = (*names, *axis_primitives(plan, options), *legend(moment, plan.rooms["legend"], options))
+    above = (*names, *axis_primitives(plan, options), *_legend(moment, plan, options))
     return Scene(options.width, options.height, theme.background, tuple(primitives), above, _words(moment, plan, options))
+
+
+def _legend(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    return legend(moment, plan.rooms["legend"], options) if "legend" in plan.rooms else []
 
 
 def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
     if not options.words:
         return ()
-    words = words_beside(moment, options, plan.column) if plan.has_column else words_between(moment, options)
-    return (*words, *time_strip(moment, options))
+    words = (*sentence_words(moment, plan, options), *cost_words(moment, plan, options))
+    return (*words, *named_timeline(moment, options))
 
 
 def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix") -> npt.NDArray[np.uint8]:
@@ -178,17 +184,10 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
 
 
 def _name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
-    """Draw the name above A and C, and on the left of B's upper corner, because B's column numbers stand above it."""
-    (rows, columns), size, table = array.shape, theme.type.name, plan.matrices[array.name]
-    text = f"{array.name}  {rows} × {columns}"
-    x, y, wide, _ = table.box
-    key, accent = f"{array.name}-name", theme.accent(array.name)
-    if array.name == "B":
-        return Labels(key, points((x - 16, y + 0.8 * size)), (text,), size, accent, "end", "semibold")
-    if array.name == "A" and text_width(text, size, "semibold") > wide:
-        return Labels(key, points((x + wide, y - 12)), (text,), size, accent, "end", "semibold")
-    beside = 8.0 if array.name == "C" else 0.0  # the guide line from B
-    return Labels(key, points((x + beside, y - 12)), (text,), size, accent, "start", "semibold")
+    """Draw the name and the shape of a matrix at its outer corner."""
+    title, text = plan.titles[array.name], title_text(array.name, array.shape)
+    at, accent = points((title.x, title.y)), theme.accent(array.name)
+    return Labels(f"{array.name}-name", at, (text,), theme.type.name, accent, title.anchor, "semibold")
 
 
 def _name_above(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:

@@ -93,4 +93,4 @@ def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[s
     return title, ", ".join(parts)
 
 
-VIEW = View("Warp: all lanes", Moment, warp_scene, order=4)
+VIEW = View("Warp: all lanes", Moment, warp_scene, is_count=True, order=4)

@@ -8,7 +8,7 @@ from gemmviz.model.occupancy import Needs, OccupancyCase
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.run.needs import needs_of
 from gemmviz.scenes.kit.primitives import Hit
-from gemmviz.scenes.views.occupancy_view import value_at
+from gemmviz.scenes.kit.what_if import value_at
 from gemmviz.state.shot import Shot, Trial
 from gemmviz.subjects.subject import Context, Subject
 from gemmviz.subjects.titles import kernel_title

@@ -1,0 +1,130 @@
+"""The warp slots of a multiprocessor as a tray, and the blocks that drop into it, each a piece as long as its warps."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import eased
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import Theme
+
+_COLUMNS, _GAP = 16, 2.5
+_WIDE, _HIGH = 96.0, 84.0  # of the largest slot
+_FALL = 0.3  # share of the motion that one block takes to land
+_SHADES = (1.0, 0.62)  # of the load's colour, in turn, so that neighbouring blocks are told apart
+
+Run = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Tray:
+    """``slots`` in rows of ``columns`` from (x, y), each ``cell`` wide and ``pitch`` high. The lowest row is filled first."""
+
+    x: float
+    y: float
+    cell: float
+    pitch: float
+    slots: int
+    columns: int
+
+    @classmethod
+    def within(cls, room: Box, slots: int) -> "Tray":
+        """Return the largest tray that fits."""
+        columns = min(_COLUMNS, slots)
+        wide, high = min(room.width / columns, _WIDE), min(room.height / -(-slots // columns), _HIGH)
+        return cls(room.x, room.y, wide, high, slots, columns)
+
+    @property
+    def rows(self) -> int:
+        return -(-self.slots // self.columns)
+
+    @property
+    def box(self) -> Box:
+        return Box(self.x, self.y, self.columns * self.cell, self.rows * self.pitch)
+
+    def runs(self, first: int, count: int) -> list[Run]:
+        """Return the runs of slots in a row that ``count`` slots from ``first`` on take: row from below, column, length."""
+        found, last = [], min(first + count, self.slots)
+        while first < last:
+            row, column = divmod(first, self.columns)
+            length = min(self.columns - column, last - first)
+            found.append((row, column, length))
+            first += length
+        return found
+
+    def box_of(self, run: Run, above: float = 0.0) -> tuple[float, float, float, float]:
+        """Return the rectangle of a run, ``above`` rows higher than its place."""
+        row, column, length = run
+        y = self.y + (self.rows - 1 - row - above) * self.pitch
+        return self.x + column * self.cell + _GAP, y + _GAP, length * self.cell - 2 * _GAP, self.pitch - 2 * _GAP
+
+
+def empty_tray(tray: Tray, theme: Theme) -> list[Primitive]:
+    """Draw all slots, empty."""
+    fill = np.zeros((tray.rows, tray.columns), np.uint8)
+    spare = tray.rows * tray.columns - tray.slots
+    fill[0, tray.columns - spare :] = 1 if spare else 0
+    palette = (theme.empty, theme.background)
+    inks = (theme.faint, theme.faint)
+    return [Cells("slots", tray.x, tray.y, tray.cell, fill, palette, inks, line=theme.background, height=tray.pitch)]
+
+
+def landed(moment: float, blocks: int) -> list[float]:
+    """Return how far each block has fallen at a moment: 0 before it appears, 1 once it lies. Blocks fall one after another."""
+    starts = [(1.0 - _FALL) * number / max(1, blocks - 1) for number in range(blocks)]
+    return [min(1.0, max(0.0, (moment - start) / _FALL)) if moment < 1.0 else 1.0 for start in starts]
+
+
+def count_landed(moment: float, blocks: int) -> int:
+    """Return the number of blocks that lie at a moment."""
+    return sum(share >= 1.0 for share in landed(moment, blocks))
+
+
+def block_colour(number: int, theme: Theme) -> str:
+    """Return the colour of a block by its number."""
+    return theme.loaded(_SHADES[number % len(_SHADES)])
+
+
+def block_pieces(tray: Tray, blocks: int, warps: int, moment: float, theme: Theme) -> list[Primitive]:
+    """Draw the blocks at a moment of their fall, ``warps`` slots each, numbered where a number fits."""
+    primitives: list[Primitive] = []
+    texts = _names(tray, blocks, warps, theme)
+    for number, share in enumerate(landed(moment, blocks)):
+        if share <= 0:
+            continue
+        runs = tray.runs(number * warps, warps)
+        above = (1.0 - float(eased(share))) * (tray.rows - runs[0][0])
+        parts = [tray.box_of(run, above) for run in runs]
+        primitives.append(Rects(f"block-{number}", boxes(*parts), block_colour(number, theme), radius=4.0))
+        seams = [(x + place * tray.cell - _GAP - 0.75, y + 4, 1.5, high - 8)
+                 for (_, _, length), (x, y, _, high) in zip(runs, parts, strict=True) for place in range(1, length)]  # fmt: skip
+        if seams:
+            primitives.append(Rects(f"block-{number}-warps", boxes(*seams), theme.background))
+        if texts:
+            colour, longest = block_colour(number, theme), max(parts, key=lambda part: part[2])
+            primitives += _name(f"block-{number}-name", texts[number], longest, colour, theme)
+    return primitives
+
+
+def _names(tray: Tray, blocks: int, warps: int, theme: Theme) -> list[str]:
+    """Return the name of each block, all in the longest form that fits every one of them; nothing if none does."""
+    size = theme.type.least
+    longest = [max(length for _, _, length in tray.runs(number * warps, warps)) * tray.cell for number in range(blocks)]
+    for form in ("block {}", "{}"):
+        texts = [form.format(number) for number in range(blocks)]
+        widths = (text_width(text, size, "semibold") + 16 for text in texts)
+        if tray.pitch >= 1.3 * size and all(wide <= room for wide, room in zip(widths, longest, strict=True)):
+            return texts
+    return []
+
+
+def _name(key: str, text: str, part: tuple[float, float, float, float], colour: str, theme: Theme) -> list[Primitive]:
+    """Draw the name of a block in the middle of its longest run, over the seams between its warps."""
+    (x, y, wide, high), size = part, theme.type.least
+    half = text_width(text, size, "semibold") / 2 + 6
+    ground = boxes((x + wide / 2 - half, y + 3, 2 * half, high - 6))
+    at = points((x + wide / 2, y + high / 2 + 0.36 * size))
+    ink = theme.ink_on(colour)
+    return [Rects(f"{key}-ground", ground, colour), Labels(key, at, (text,), size, ink, "middle", "semibold")]

@@ -1,0 +1,74 @@
+"""Resident warps as columns over one resource of a block: values to try by dragging along them."""
+
+import numpy as np
+
+from gemmviz.analysis.models.occupancy import WhatIf, tried, what_ifs
+from gemmviz.model.occupancy import Needs, OccupancyCase
+from gemmviz.model.words import spaced
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.text import fitted
+from gemmviz.scenes.kit.theme import Theme
+
+WHAT_IF = "what-if-"  # prefix of the keys of values to try
+_NAMES = {"threads": "threads per block", "registers": "registers per thread", "shared": "shared bytes per block"}
+_WITH_SCALE = "shared"  # the curve where the scale covers the least
+_OTHERS = 0.3  # strength of the values that are not the current one
+_LOW_SIZE = 17.0  # of the text in a dock
+
+
+def what_if_curve(each: WhatIf, case: OccupancyCase, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw columns as high as the share of resident warps; the current value is highlighted."""
+    theme, size = options.theme, options.theme.type.least if options.words else _LOW_SIZE
+    top, high = room.y + 8, room.height - 2.9 * size - 12
+    wide = room.width / len(each.values)
+    value = _value(each.name, case.needs)
+    here = None if value is None else each.nearest(value)
+    ground = np.zeros((1, len(each.values)), np.uint8)
+    cells = Cells(f"{WHAT_IF}{each.name}", room.x, top, wide, ground, (theme.panel,), (theme.faint,), height=high)
+    columns = _columns(each, case.device.max_warps_per_sm, Box(room.x, top, room.width, high))
+    bars: list[Primitive] = [Rects(f"{each.name}-columns", columns, theme.loaded(_OTHERS))]
+    if here is not None:
+        column = columns[here : here + 1].copy()
+        more = max(0.0, 6.0 - float(column[0, 2]))  # a thin column is widened so that it is seen
+        column += (-more / 2, 0.0, more, 0.0)
+        bars.append(Rects(f"{each.name}-column", column, theme.load))
+    return [cells, *bars, *_texts(each, case, room, top, high, size, theme)]
+
+
+def _value(name: str, needs: Needs) -> int | None:
+    return {"threads": needs.threads, "registers": needs.registers, "shared": needs.shared_bytes}[name]
+
+
+def _columns(each: WhatIf, most: int, room: Box) -> np.ndarray:
+    """Return the columns as x, y, width, height."""
+    count = len(each.values)
+    wide = room.width / count
+    heights = room.height * each.warps / most
+    x, inner = room.x + np.arange(count) * wide, np.full(count, max(wide - 1.0, 0.6 * wide))
+    return np.stack([x, room.y + room.height - heights, inner, heights], axis=1)
+
+
+def _texts(
+    each: WhatIf, case: OccupancyCase, room: Box, top: float, high: float, size: float, theme: Theme
+) -> list[Primitive]:  # fmt: skip
+    first, last = spaced(int(each.values[0])), spaced(int(each.values[-1]))
+    value = _value(each.name, case.needs)
+    words = fitted(f"{'?' if value is None else spaced(value)} {_NAMES[each.name]}", size, room.width, "semibold")
+    scale = f"top: {case.device.max_warps_per_sm} warps" if each.name == _WITH_SCALE else ""
+    y, right = top + high, room.x + room.width
+    return [
+        Labels(f"{each.name}-most", points((right - 4, top - 6)), (scale,), size, theme.faint, "end"),
+        Labels(f"{each.name}-ends", points((room.x, y + 1.15 * size)), (first,), size, theme.faint),
+        Labels(f"{each.name}-end", points((right, y + 1.15 * size)), (last,), size, theme.faint, "end"),
+        Labels(f"{each.name}-name", points((room.x, y + 2.5 * size)), (words,), size, theme.text, "start", "semibold"),
+    ]
+
+
+def value_at(case: OccupancyCase, key: str, column: int) -> Needs | None:
+    """Return the value that a column of a curve stands for, None for other cells."""
+    for each in what_ifs(case.device, case.needs):
+        if key == f"{WHAT_IF}{each.name}" and 0 <= column < len(each.values):
+            return tried(case.needs, each.name, int(each.values[column]))
+    return None
