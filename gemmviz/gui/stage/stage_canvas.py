@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.render.qt.painter import Viewport
-from gemmviz.scenes.kit.window import Lens
 from gemmviz.scenes.kit.what_if import WHAT_IF
+from gemmviz.scenes.kit.window import Lens
 from gemmviz.state.shot import MOST_ZOOM, Camera
 
 _DRAG_PIXELS = 4.0

@@ -49,9 +49,9 @@ class DrawingOptions:
     its change follow from the field.
 
     ``moment``: the share of the step that has passed, 0 to 1; ``instant``: the share of the time of a launch that has passed;
-    ``sm``: the multiprocessor whose blocks are marked in a grid, -1 for none; ``layer``: the meaning of colours (the matrix; the warp, lane or block that accesses or computes a cell; or loads so far);
-    ``lens``: whether only the part of the matrices in use is shown; ``code``: with source lines; ``labels``: how elements and
-    threads are written.
+    ``sm``: the multiprocessor whose blocks are marked in a grid, -1 for none; ``layer``: the meaning of colours (the matrix;
+    the warp, lane or block that accesses or computes a cell; or loads so far); ``lens``: whether only the part of the matrices
+    in use is shown; ``code``: with source lines; ``labels``: how elements and threads are written.
     """
 
     moment: Annotated[float, Control("Moment", _MOMENT, "--moment", most=1, digits=4, undo="")] = 1.0

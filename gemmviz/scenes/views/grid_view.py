@@ -25,7 +25,7 @@ _SOURCE_LINES = 2
 _MOST_TIPS, _MOST_LABELS = 4096, 256
 _NUMBERS_ROOM, _LARGEST, _LEAST_CELL = 84.0, 170.0, 8.0
 _WIDE, _BLOCKS_SHARE = 1.2, 0.62
-_HERE = len("waiting running done".split())  # palette entries from here on are of the marked SM
+_HERE = len(["waiting", "running", "done"])  # palette entries from here on are of the marked SM
 
 
 def grid_scene(case: GridCase, options: ViewOptions) -> Scene:
