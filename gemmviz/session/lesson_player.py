@@ -1,6 +1,6 @@
 """The lesson that a student takes: current step, steps seen, answers and attempts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -164,7 +164,7 @@ class LessonPlayer(LessonEditor):
         else:
             self.changed.emit()
 
-    def _parts_of(self, stop: LessonStep) -> list[Reveal]:
+    def _parts_of(self, stop: LessonStep) -> Sequence[Reveal]:
         parts = super()._parts_of(stop)
         if stop.question is None or self._looked is None:
             return parts
@@ -193,9 +193,9 @@ class LessonPlayer(LessonEditor):
         """Play the step that answers the question, in which the counts rise."""
         shown = self.session.shown
         if self._rises and shown is not None and shown.setup == self.session.shot.setup:
-            self._rises = False
             if self.session.display.has_time:
                 self.session.player.play_step()
+            self._rises = False  # afterwards, since the player says first that it stands
 
     def _end_rise(self) -> None:
         display, player = self.session.display, self.session.player

@@ -127,7 +127,7 @@ class Lessons(QWidget):
         self.title.setText(words.title)
         question = stop.question if stop is not None else None
         self.caption.setText(words.caption if question is None else question.text)
-        self.notes.setText("" if stop is None else _beside(stop, lesson, has_task))
+        self.notes.setText("" if stop is None else _beside(stop, lesson))
         self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
 
     def _draw_contents(self) -> None:
@@ -149,11 +149,11 @@ def _sign(stop: LessonStep) -> str:
     return " ?" if stop.question else " ✎" if stop.exercise else ""
 
 
-def _beside(stop: LessonStep, lesson: Lesson, has_task: bool) -> str:
-    """Return the titles of the steps that a step requires, and its notes; the notes of a task are for the teacher."""
+def _beside(stop: LessonStep, lesson: Lesson) -> str:
+    """Return the titles of the steps that a step requires, and its text for students, unless it asks a question."""
     titles = [lesson.stops[place].title for place in map(lesson.find, stop.needs) if place is not None]
     before = f"Requires: {', '.join(titles)}. " if titles else ""
-    return before + ("" if has_task else stop.notes)
+    return before + ("" if stop.question is not None else stop.text)
 
 
 class _Task(QWidget):
