@@ -4,6 +4,7 @@ differences of the whole launches.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -55,7 +56,8 @@ def column_primitives(pair: Pair, box: Box, lock: str, options: ViewOptions) -> 
 
 def meter_of(moment: Moment, other: Moment) -> Meter | None:
     """Return the meter of one side, of the memory that both access if there is one; None for a step without access."""
-    meters, units = meters_of(moment), [meter.unit for meter in meters_of(other)]
+    meters, others = (each.cached("meters", partial(meters_of, each)) for each in (moment, other))
+    units = [meter.unit for meter in others]
     return next((meter for meter in meters if meter.unit in units), next(iter(meters), None))
 
 
