@@ -15,12 +15,13 @@ def system_is_dark(app: QApplication) -> bool:
     return app.styleHints().colorScheme() != Qt.ColorScheme.Light
 
 
-def apply_theme(app: QApplication, theme: Theme) -> None:
-    """Set the colours of all widgets through the palette, and reload the few style sheets that refer to it.
+def apply_theme(app: QApplication, theme: Theme, type_scale: float = 1.0) -> None:
+    """Set the colours of all widgets through the palette, and reload the few style sheets that refer to it. ``type_scale``: the
+    size of all text relative to the usual one.
 
     A style sheet for the whole application would be shorter, but takes a tenth of a second to change.
     """
-    letters = font("regular", _LETTERS)
+    letters = font("regular", _LETTERS * type_scale)
     if app.style().objectName().lower() != "fusion" or app.font() != letters:
         app.setStyle("Fusion")
         app.setFont(letters)

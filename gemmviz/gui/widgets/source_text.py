@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QTextFormat,
     QTextOption,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
 
 from gemmviz.model.errors import Place
 from gemmviz.render.qt.fonts import font
@@ -64,6 +64,8 @@ class SourceTextEdit(QPlainTextEdit):
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = self._highlighter.theme = theme
+        self.setFont(font("mono", QApplication.font().pixelSize()))
+        self.setViewportMargins(self.margin_width(), 0, 0, 0)
         self._highlighter.rehighlight()
         self._mark()
 

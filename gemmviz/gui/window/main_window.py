@@ -52,7 +52,7 @@ class MainWindow(QMainWindow):
         self.model = WindowModel(Poster(self).post, Preferences(store))
         self.session, self.preferences = self.model.session, self.model.preferences
         self.session.system_is_dark = system_is_dark(self._app)
-        self._theme: Theme | None = None
+        self._look: tuple[Theme, float] | None = None
         self._wear_theme()
         self.tour: Tour | None = None
         self.replay, self.benchmark, self.banner = ReplayPage(self.model), BenchmarkPage(self.model), Banner(self.model)
@@ -126,9 +126,10 @@ class MainWindow(QMainWindow):
             return None
 
     def _wear_theme(self) -> None:
-        if self._theme is not self.session.display.theme:
-            self._theme = self.session.display.theme
-            apply_theme(self._app, self._theme)
+        look = self.session.display.theme, self.session.shot.type_scale
+        if look != self._look:
+            self._look = look
+            apply_theme(self._app, *look)
             self.model.theme_changed.emit()
 
     def _on_shot_changed(self) -> None:

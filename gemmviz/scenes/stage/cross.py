@@ -24,7 +24,7 @@ _SENTENCE, _LEGEND, _ROW = 236.0, 100.0, 190.0  # heights; of the row of rooms b
 _BETWEEN = 18.0
 _LEAST_CORNER = 210.0
 _LEAST_WIDTH = 230.0
-_LEAST_HEIGHTS = {"sum": 110.0, "meter": 130.0, "code": 70.0, "request": 320.0, "map": 96.0}
+_LEAST_HEIGHTS = {"sum": 110.0, "meter": 130.0, "code": 100.0, "request": 320.0, "map": 96.0}
 _SHARES = {"sum": 1.3, "meter": 1.0, "code": 0.6, "request": 1.6, "map": 0.8}  # of what is left
 _BY_WEIGHT = ("meter", "sum", "code", "request", "map")  # rooms that are left out last first
 
