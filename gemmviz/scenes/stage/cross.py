@@ -14,8 +14,8 @@ from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.lanes import Lanes, LaneTile, corner_extents, free_cell, lane_extents
 
-GAP, LANE_GAP, LANE_APART = 26.0, 20.0, 6.0  # between the matrices; between a matrix and its lane; between the lanes
-LARGEST_CELL = 96.0
+_GAP, _LANE_GAP, _LANE_APART = 26.0, 20.0, 6.0  # between the matrices; between a matrix and its lane; between the lanes
+_LARGEST_CELL = 96.0
 _MOST_OF_LANE = 0.5  # of the height or width of the cross, for the lanes
 _EDGE, _LOW, _AIR = 14.0, 6.0, 10.0
 _LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT = 0.235, 240.0, 620.0
@@ -194,7 +194,7 @@ def title_text(name: str, shape: tuple[int, ...]) -> str:
 def _gaps(frame: StageFrame) -> tuple[float, float]:
     """Return what lies between the cells across and down, without the lanes themselves."""
     rows, columns = lane_extents(frame.tiles)
-    return (LANE_GAP + LANE_APART if columns else GAP), (LANE_GAP + LANE_APART if rows else GAP)
+    return (_LANE_GAP + _LANE_APART if columns else _GAP), (_LANE_GAP + _LANE_APART if rows else _GAP)
 
 
 def _largest_cell(window: Window, frame: StageFrame, room: Box, bands: _Bands) -> float:
@@ -203,7 +203,7 @@ def _largest_cell(window: Window, frame: StageFrame, room: Box, bands: _Bands) -
     wide, high = room.width - bands.left - bands.right - across, room.height - bands.top - bands.bottom - down
     (k_rows, k_columns), (low, right) = corner_extents(frame.tiles, window.k, window.whole[2]), frame.beyond
     cells = _in_one_direction(wide, k_columns + n + right, columns), _in_one_direction(high, k_rows + m + low, rows)
-    return max(1e-3, min(*cells, LARGEST_CELL))
+    return max(1e-3, min(*cells, _LARGEST_CELL))
 
 
 def _in_one_direction(length: float, cells: int, lane: int) -> float:
@@ -244,7 +244,7 @@ def _drawn(window: Window, frame: StageFrame, at: tuple[float, float, float], ba
 
 def _lanes(frame: StageFrame, corner: Box, sizes: tuple[float, float], cell: float) -> Lanes:
     (rows, columns), (high, wide) = lane_extents(frame.tiles), sizes
-    inner = Box(corner.x, corner.y, corner.width - (LANE_GAP if columns else GAP), corner.height - (LANE_GAP if rows else GAP))
+    inner = Box(corner.x, corner.y, corner.width - (_LANE_GAP if columns else _GAP), corner.height - (_LANE_GAP if rows else _GAP))
     cells = (high / rows if rows else cell, wide / columns if columns else cell)
     free = free_cell(frame.tiles, inner.width - wide, inner.height - high, cell)
     return Lanes(frame.tiles, inner, high, wide, (*cells, free))
@@ -268,7 +268,7 @@ def _titles(grids: dict[str, CellGrid], frame: StageFrame, bands: _Bands) -> dic
 def _corner_room(made: Cross) -> dict[str, Box]:
     """Return the place of the sum between A and B, where no shared memory takes it; nothing if it is too small."""
     a, b = made.matrices["A"], made.matrices["B"]
-    room = Box(a.x, b.y, b.x - GAP - a.x, a.y - GAP - b.y)
+    room = Box(a.x, b.y, b.x - _GAP - a.x, a.y - _GAP - b.y)
     return {"sum": room} if made.lanes is None and min(room.width, room.height) >= _LEAST_CORNER else {}
 
 
