@@ -26,9 +26,15 @@ class TableCell:
 
 
 def table(
-    key: str, heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, theme: Theme, largest: float = 34.0
+    key: str,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[TableCell]],
+    room: Box,
+    theme: Theme,
+    largest: float = 34.0,
+    stretch: float = _STRETCH,
 ) -> list[Primitive]:
-    """Draw heads above rows, in the largest text size that fits."""
+    """Draw heads above rows, in the largest text size that fits. ``stretch``: how much higher than their text rows may be."""
     size = _size(heads, rows, room, largest)
     rows = _fitting(heads, rows, room, size)
     natural = _widths(heads, rows, size)
@@ -40,7 +46,7 @@ def table(
     top = room.y + (_height([TableCell(head) for head in heads], size) if any(heads) else 0.0)
     pitch = max(high, default=0.0)
     if rows:
-        pitch = min(pitch * _STRETCH, (room.y + room.height - top) / len(rows))
+        pitch = min(pitch * stretch, (room.y + room.height - top) / len(rows))
     primitives: list[Primitive] = []
     x = room.x
     for place, (head, width) in enumerate(zip(heads, widths, strict=True)):

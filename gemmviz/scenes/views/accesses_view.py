@@ -1,5 +1,5 @@
 """Reads from global memory: a table of threads by k that fills during the run. Elements that several threads read are
-marked.
+marked, and the latest reads are lit.
 """
 
 from collections import Counter
@@ -39,12 +39,12 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     first = max(0, min(moment.scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
     threads, ks = range(first, min(count, first + _MOST_THREADS)), shown_ks(moment)
     readers = _readers(moment, reads, ks)
-    now = {(each.operand.array, element) for each in moment.touched for element in each.in_block.tolist()}
+    latest = int(reads.step[max(0, int(np.searchsorted(reads.step, moment.step, side="right")) - 1)])
     stops = [ks.stop] if len(ks) < 2 else [ks.stop - 1, ks.stop]  # reads so far for products up to this k
     rows = []
     for thread in threads:
         x, y, _ = thread_place(thread, trace.launch)
-        row = [TableCell("T" + labels.thread_of(x, y), strong=True)]
+        row = [TableCell(labels.thread_of(x, y), strong=True)]
         for k in ks:
             reads_now, later = reads.of(thread, k, moment.step), reads.of(thread, k, moment.trace.steps)
             texts = []
@@ -52,15 +52,16 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
                 array = trace.arrays[number]
                 texts.append(labels.named(array, element))
             shared = any(readers[each] > 1 for each in reads_now)
-            lit = moment.site.kind == "load" and any(each in now for each in reads_now) and _reads_now(moment, thread)
-            fill = theme.line if lit else theme.tint(trace.arrays[reads_now[0][0]].name, 0.22) if shared else ""
+            lit = [each for each in reads_now if each not in reads.of(thread, k, latest - 1)]
+            strength = 0.7 if lit else 0.22 if shared else 0.0
+            fill = theme.tint(trace.arrays[(lit or reads_now)[0][0]].name, strength) if strength else ""
             tip = "Elements that other threads of the block read as well" if shared else ""
-            row.append(TableCell("\n".join(texts), "" if reads_now else theme.faint, fill, tip=tip))
-        row += [TableCell(str(reads.count(thread, stop, moment.step)), strong=True) for stop in stops]
+            row.append(TableCell("\n".join(texts), "" if reads_now else theme.faint, fill, strong=bool(lit), tip=tip))
+        row += [_total(moment, reads, thread, stop) for stop in stops]
         rows.append(row)
-    heads = ["thread", *(f"k = {labels.first + k}" for k in ks), *(f"to k = {labels.first + stop - 1}" for stop in stops)]
+    heads = ["thread", *(f"k = {labels.first + k}" for k in ks), *(f"reads, k ≤ {labels.first + stop - 1}" for stop in stops)]
     room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top - 44)
-    size = theme.type.note
+    size = theme.type.words
     sentence = fitted(_sentence(moment, reads, len(threads)), size, room.width)
     at = points((MARGIN, options.bottom - 10))
     return framed(
@@ -70,10 +71,11 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     )
 
 
-def _reads_now(moment: Moment, thread: int) -> bool:
-    main = moment.main
-    row = moment.trace.row[moment.step]
-    return main is not None and int(moment.trace.element[row, moment.scope.of_block.start + thread]) >= 0
+def _total(moment: Moment, reads: Reads, thread: int, stop: int) -> TableCell:
+    """Return how many elements a thread has read for the products before a k, once it has read all of them."""
+    count = reads.count(thread, stop, moment.step)
+    is_reached = count == reads.count(thread, stop, moment.trace.steps)
+    return TableCell(str(count) if is_reached else "", strong=True)
 
 
 def _readers(moment: Moment, reads: Reads, ks: range) -> Counter[tuple[int, int]]:

@@ -13,6 +13,7 @@ from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.view import View
 
 _MOST_THREADS, _MOST_CELLS, _MOST_PRODUCTS = 8, 2, 4
+_STRETCH = 3.0
 
 
 def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -30,7 +31,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     rows = []
     for thread in range(start, min(count, start + most)):
         x, y, _ = thread_place(thread, trace.launch)
-        row = [TableCell("T" + labels.thread_of(x, y), strong=True)]
+        row = [TableCell(labels.thread_of(x, y), strong=True)]
         for phase in phases:
             copies, products = moment.replay.cached(
                 ("phase", scope.of_block.start, thread, phase),
@@ -48,7 +49,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     for phase in phases:
         heads += [f"phase {phase + 1}: copy", "", "sum"]
     room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
-    return framed(table("phases", heads, rows, room, theme), moment, options)
+    return framed(table("phases", heads, rows, room, theme, stretch=_STRETCH), moment, options)
 
 
 def _copied(moment: Moment, copies: list[CopiedElement], options: ViewOptions) -> list[TableCell]:
