@@ -35,7 +35,7 @@ def table(
     stretch: float = _STRETCH,
 ) -> list[Primitive]:
     """Draw heads above rows, in the largest text size that fits. ``stretch``: how much higher than their text rows may be."""
-    size = _size(heads, rows, room, largest)
+    size = text_size(heads, rows, room, largest)
     rows = _fitting(heads, rows, room, size)
     natural = _widths(heads, rows, size)
     spare = max(0.0, room.width - sum(natural)) / len(natural)
@@ -101,8 +101,8 @@ def _words(key: str, text: str, x: float, y: float, high: float, width: float, s
     return Labels(key, points(*((x + _PAD, first + n * leading) for n in range(len(lines)))), lines, size, ink, "start", face)
 
 
-def _size(heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, largest: float) -> float:
-    """Return the first size in which everything fits, else the last."""
+def text_size(heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, largest: float = 34.0) -> float:
+    """Return the largest text size in which everything fits, else the smallest."""
     sizes = [size for size in _SIZES if size <= largest]
     for size in sizes:
         high = _height([TableCell(head) for head in heads], size) if any(heads) else 0.0

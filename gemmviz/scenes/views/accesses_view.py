@@ -13,20 +13,20 @@ from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
-from gemmviz.scenes.kit.table import TableCell, table
+from gemmviz.scenes.kit.table import TableCell, table, text_size
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.view import View
 
-_MOST_THREADS, _MOST_KS = 8, 8
+_CHOICES = ((8, 8), (8, 4), (4, 8), (4, 4), (2, 4), (1, 4), (1, 1))  # k and threads, tried until the text can be read
 _MOST_COMPARED = 64  # threads of a block whose reads are compared
 
 
-def shown_ks(moment: Moment) -> range:
-    """Return the visible k: a stretch that contains the last read of the first watched thread."""
+def shown_ks(moment: Moment, most: int = 8) -> range:
+    """Return the visible k, at most ``most``: a stretch that contains the last read of the first watched thread."""
     depth = moment.trace.setup.problem.K
     latest = reads_at(moment).latest(moment.scope.first_thread, moment.step)
-    first = 0 if latest < _MOST_KS else latest // _MOST_KS * _MOST_KS
-    return range(first, min(depth, first + _MOST_KS))
+    first = 0 if latest < most else latest // most * most
+    return range(first, min(depth, first + most))
 
 
 def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -34,10 +34,25 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     reads = reads_at(moment)
     if not len(reads.step):
         return framed([message("No thread of this block reads A or B from global memory.", options)], moment, options)
+    theme, room = options.theme, Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top - 44)
+    for most_ks, most_threads in _CHOICES:
+        heads, rows = _table(moment, reads, shown_ks(moment, most_ks), most_threads, options)
+        if text_size(heads, rows, room) >= theme.type.least:
+            break
+    size = theme.type.words
+    sentence = fitted(_sentence(moment, reads, len(rows)), size, room.width)
+    so_far = Labels("reads-so-far", points((MARGIN, options.bottom - 10)), (sentence,), size, theme.text)
+    return framed([*table("accesses", heads, rows, room, theme), so_far], moment, options)
+
+
+def _table(
+    moment: Moment, reads: Reads, ks: range, most_threads: int, options: ViewOptions
+) -> tuple[list[str], list[list[TableCell]]]:
+    """Return the heads and rows for some k and some threads around the watched one."""
     trace, theme, labels = moment.trace, options.theme, options.labels
     count = trace.space.threads_per_block
-    first = max(0, min(moment.scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
-    threads, ks = range(first, min(count, first + _MOST_THREADS)), shown_ks(moment)
+    first = max(0, min(moment.scope.first_thread - most_threads // 2, count - most_threads))
+    threads = range(first, min(count, first + most_threads))
     readers = _readers(moment, reads, ks)
     latest = int(reads.step[max(0, int(np.searchsorted(reads.step, moment.step, side="right")) - 1)])
     stops = [ks.stop] if len(ks) < 2 else [ks.stop - 1, ks.stop]  # reads so far for products up to this k
@@ -60,15 +75,7 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
         row += [_total(moment, reads, thread, stop) for stop in stops]
         rows.append(row)
     heads = ["thread", *(f"k = {labels.first + k}" for k in ks), *(f"reads, k ≤ {labels.first + stop - 1}" for stop in stops)]
-    room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top - 44)
-    size = theme.type.words
-    sentence = fitted(_sentence(moment, reads, len(threads)), size, room.width)
-    at = points((MARGIN, options.bottom - 10))
-    return framed(
-        [*table("accesses", heads, rows, room, theme), Labels("reads-so-far", at, (sentence,), size, theme.text)],
-        moment,
-        options,
-    )
+    return heads, rows
 
 
 def _total(moment: Moment, reads: Reads, thread: int, stop: int) -> TableCell:

@@ -128,8 +128,9 @@ def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
 def matrix_state(
     moment: Moment, number: int, grid: Grid, layer: Layer = "matrix", arrived: bool = True
 ) -> npt.NDArray[np.uint8]:  # fmt: skip
-    """Return the state of each cell of a matrix, uint8 (rows, columns): see ``gemmviz.scenes.kit.palette``. ``arrived``: whether all
-    that moves in this step is where it goes to.
+    """Return the state of each cell of a matrix, uint8 (rows, columns): see ``gemmviz.scenes.kit.palette``.
+
+    ``arrived``: whether all that moves in this step is where it goes to.
     """
     step = moment.step if arrived else moment.step - 1
     by_group = layer in GROUPED

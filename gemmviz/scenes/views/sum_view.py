@@ -69,7 +69,7 @@ def _sum(moment: Moment, terms: Terms, which: int, options: ViewOptions) -> list
     reached = int(np.count_nonzero(steps <= step))
     everything = _values(moment, terms, which)
     shown = _fitting(order, reached, (row, column), everything, step, steps, options)
-    middle = options.top + _FORMULA * (options.bottom - options.top)
+    middle = max(options.top + _FORMULA * (options.bottom - options.top), options.top - 46.0 + 4.8 * shown.size)
     left = options.labels.element("C", row, column) + " = " + ("… + " if shown.first else "")
     accent, size = options.theme.accent("C"), shown.size
     primitives: list[Primitive] = [Labels("sum-left", points((MARGIN, middle)), (left,), size, accent, "start", "semibold")]
