@@ -1,5 +1,5 @@
 """Reads from global memory: a table of threads by k that fills during the run. Elements that several threads read are
-marked, and the latest reads are lit.
+marked.
 """
 
 from collections import Counter
@@ -12,21 +12,21 @@ from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Labels, Scene, points
-from gemmviz.scenes.kit.table import TableCell, table, text_size
-from gemmviz.scenes.kit.text import fitted
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.table import TableCell, table
+from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
 
-_CHOICES = ((8, 8), (8, 4), (4, 8), (4, 4), (2, 4), (1, 4), (1, 1))  # k and threads, tried until the text can be read
+_MOST_THREADS, _MOST_KS, _MOST_IN_LINE = 8, 8, 4
 _MOST_COMPARED = 64  # threads of a block whose reads are compared
 
 
-def shown_ks(moment: Moment, most: int = 8) -> range:
-    """Return the visible k, at most ``most``: a stretch that contains the last read of the first watched thread."""
+def shown_ks(moment: Moment) -> range:
+    """Return the visible k: a stretch that contains the last read of the first watched thread."""
     depth = moment.trace.setup.problem.K
     latest = reads_at(moment).latest(moment.scope.first_thread, moment.step)
-    first = 0 if latest < most else latest // most * most
-    return range(first, min(depth, first + most))
+    first = 0 if latest < _MOST_KS else latest // _MOST_KS * _MOST_KS
+    return range(first, min(depth, first + _MOST_KS))
 
 
 def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -34,28 +34,13 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     reads = reads_at(moment)
     if not len(reads.step):
         return framed([message("No thread of this block reads A or B from global memory.", options)], moment, options)
-    theme, room = options.theme, Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top - 44)
-    for most_ks, most_threads in _CHOICES:
-        heads, rows = _table(moment, reads, shown_ks(moment, most_ks), most_threads, options)
-        if text_size(heads, rows, room) >= theme.type.least:
-            break
-    size = theme.type.words
-    sentence = fitted(_sentence(moment, reads, len(rows)), size, room.width)
-    so_far = Labels("reads-so-far", points((MARGIN, options.bottom - 10)), (sentence,), size, theme.text)
-    return framed([*table("accesses", heads, rows, room, theme), so_far], moment, options)
-
-
-def _table(
-    moment: Moment, reads: Reads, ks: range, most_threads: int, options: ViewOptions
-) -> tuple[list[str], list[list[TableCell]]]:
-    """Return the heads and rows for some k and some threads around the watched one."""
-    trace, theme, labels = moment.trace, options.theme, options.labels
+    trace, theme, labels, depth = moment.trace, options.theme, options.labels, moment.trace.setup.problem.K
     count = trace.space.threads_per_block
-    first = max(0, min(moment.scope.first_thread - most_threads // 2, count - most_threads))
-    threads = range(first, min(count, first + most_threads))
+    first = max(0, min(moment.scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
+    threads, ks = range(first, min(count, first + _MOST_THREADS)), shown_ks(moment)
     readers = _readers(moment, reads, ks)
-    latest = int(reads.step[max(0, int(np.searchsorted(reads.step, moment.step, side="right")) - 1)])
-    stops = [ks.stop] if len(ks) < 2 else [ks.stop - 1, ks.stop]  # reads so far for products up to this k
+    now = {(each.operand.array, element) for each in moment.touched for element in each.in_block.tolist()}
+    between = "   " if len(ks) <= _MOST_IN_LINE else "\n"
     rows = []
     for thread in threads:
         x, y, _ = thread_place(thread, trace.launch)
@@ -67,22 +52,37 @@ def _table(
                 array = trace.arrays[number]
                 texts.append(labels.named(array, element))
             shared = any(readers[each] > 1 for each in reads_now)
-            lit = [each for each in reads_now if each not in reads.of(thread, k, latest - 1)]
-            strength = 0.7 if lit else 0.22 if shared else 0.0
-            fill = theme.tint(trace.arrays[(lit or reads_now)[0][0]].name, strength) if strength else ""
+            lit = next((each for each in reads_now if each in now and _reads_now(moment, thread)), None)
+            fill = theme.accent(trace.arrays[lit[0]].name) if lit else theme.slate if shared else ""
             tip = "Elements that other threads of the block read as well" if shared else ""
-            row.append(TableCell("\n".join(texts), "" if reads_now else theme.faint, fill, strong=bool(lit), tip=tip))
-        row += [_total(moment, reads, thread, stop) for stop in stops]
+            row.append(TableCell(between.join(texts), "" if reads_now else theme.faint, fill, tip=tip))
+        row.append(TableCell(str(reads.count(thread, depth, moment.step)), strong=True))
         rows.append(row)
-    heads = ["thread", *(f"k = {labels.first + k}" for k in ks), *(f"reads, k ≤ {labels.first + stop - 1}" for stop in stops)]
-    return heads, rows
+    heads = [f"thread ({labels.thread})", *(f"k = {labels.first + k}" for k in ks), "reads so far"]
+    room = Box(MARGIN, options.top - 10, options.width - 2 * MARGIN, options.bottom - options.top - 70)
+    return framed(
+        [*table("accesses", heads, rows, room, theme), *_legend(moment, reads, len(threads), options)], moment, options
+    )
 
 
-def _total(moment: Moment, reads: Reads, thread: int, stop: int) -> TableCell:
-    """Return how many elements a thread has read for the products before a k, once it has read all of them."""
-    count = reads.count(thread, stop, moment.step)
-    is_reached = count == reads.count(thread, stop, moment.trace.steps)
-    return TableCell(str(count) if is_reached else "", strong=True)
+def _legend(moment: Moment, reads: Reads, rows: int, options: ViewOptions) -> list[Primitive]:
+    """Draw what the fills mean, and what the whole block has read so far."""
+    theme, size, y = options.theme, options.theme.type.least, options.bottom - 38
+    main = moment.touched_in("global")
+    now = theme.accent(main.array.name if main else "A")
+    x, primitives = MARGIN, list[Primitive]()
+    for key, colour, text in (("now", now, "read now"), ("shared", theme.slate, "also read by another thread")):
+        swatch = Rects(f"legend-{key}", boxes((x, y - 17, 22, 22)), colour, theme.faint if key == "shared" else None, 1.0, 3.0)
+        primitives += [swatch, Labels(f"legend-{key}-text", points((x + 32, y)), (text,), size, theme.faint)]
+        x += 32 + text_width(text, size) + 40
+    sentence = fitted(_sentence(moment, reads, rows), size, options.width - 2 * MARGIN)
+    return [*primitives, Labels("reads-so-far", points((MARGIN, options.bottom - 4)), (sentence,), size, theme.text)]
+
+
+def _reads_now(moment: Moment, thread: int) -> bool:
+    main = moment.main
+    row = moment.trace.row[moment.step]
+    return main is not None and int(moment.trace.element[row, moment.scope.of_block.start + thread]) >= 0
 
 
 def _readers(moment: Moment, reads: Reads, ks: range) -> Counter[tuple[int, int]]:

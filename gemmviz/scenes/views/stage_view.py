@@ -13,8 +13,7 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.model.sites import MemoryArray
-from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, Layer, ViewOptions, named_timeline
+from gemmviz.scenes.kit.frame import Layer, ViewOptions, named_timeline
 from gemmviz.scenes.kit.groups import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.kit.palette import (
     AREA,
@@ -42,15 +41,14 @@ from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
 from gemmviz.scenes.stage.collisions import clashes, collision_marks, collision_words
 from gemmviz.scenes.stage.corner import corner_primitives
+from gemmviz.scenes.stage.costs import cost_motion, cost_primitives
 from gemmviz.scenes.stage.cross import title_text
 from gemmviz.scenes.stage.ghosts import ghost_primitives
 from gemmviz.scenes.stage.layout import Plan, plan_of
 from gemmviz.scenes.stage.legend import legend
 from gemmviz.scenes.stage.lens import lens_primitives
 from gemmviz.scenes.stage.matrix import can_label, counting_grid, grid_of, in_window, matrix_cells
-from gemmviz.scenes.stage.meter import meter_primitives, meters_of
 from gemmviz.scenes.stage.motion import stage_motion
-from gemmviz.scenes.stage.request import request_primitives
 from gemmviz.scenes.stage.running_sum import running_sum
 from gemmviz.scenes.stage.sectors import sector_primitives
 from gemmviz.scenes.stage.stop_marks import stop_marks
@@ -96,22 +94,13 @@ def _panels(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]
     account = collision_words if clashes(moment) and options.arrived else running_sum
     return [
         *(account(moment, rooms["sum"], options) if "sum" in rooms else []),
-        *(meters_in(moment, rooms["meter"], options) if "meter" in rooms else []),
-        *(request_primitives(moment, rooms["request"], options) if "request" in rooms else []),
+        *cost_primitives(moment, plan, options),
         *(code_primitives(moment, rooms["code"], options) if "code" in rooms else []),
     ]
 
 
-def meters_in(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw the meters of a step side by side; nothing for a step without memory access."""
-    meters, primitives = meters_of(moment), []
-    wide = (room.width - MARGIN * (len(meters) - 1)) / max(1, len(meters))
-    for number, meter in enumerate(meters):
-        box = Box(room.x + number * (wide + MARGIN), room.y, wide, room.height)
-        key = f"meter-{meter.unit}" if len(meters) > 1 else "meter"
-        shown = options.counted
-        primitives += meter_primitives(meter, box, options.theme, key, share=shown, is_hidden=shown == 0.0)
-    return primitives
+def _motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    return (*stage_motion(moment, options), *cost_motion(moment, options))
 
 
 def _legend(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -378,4 +367,4 @@ def _followed(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     return _rings("followed", moment, elements, plan, theme.accent("C"), _AROUND)
 
 
-VIEW = View("Stage", Moment, stage_scene, stage_motion, order=1)
+VIEW = View("Stage", Moment, stage_scene, _motion, order=1)
