@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.analysis.replay.focus import Focus, focus_text, scope_of
+from gemmviz.analysis.replay.phase_steps import steps_in_use
 from gemmviz.analysis.replay.position import step_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.export.time import INSTANTS, instant_place
@@ -86,8 +87,8 @@ class Prepared:
         return self.kind.time == "launch"
 
     def phase_steps(self) -> list[int]:
-        """The first step of each phase."""
-        return [0] if self.replay is None else [int(step) for step in self.replay.phase_starts]
+        """A step of each phase in which its tiles are in use."""
+        return [0] if self.replay is None else steps_in_use(self.replay)
 
 
 def prepare(shot: Shot, engine_of: EngineOf, given: Given | None = None) -> Prepared:

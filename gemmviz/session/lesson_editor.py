@@ -106,7 +106,7 @@ class LessonEditor:
             self.changed.emit()
 
     def walk(self, direction: int) -> bool:
-        """Move to the next or previous part or view. Returns whether there was one. While a view is awaited, further calls
+        """Move to the next part or view, or back to what was shown before it. Returns whether there was one. While a view is awaited, further calls
         don't add up; the opposite direction stops waiting.
         """
         if self._awaited is not None:
@@ -120,7 +120,7 @@ class LessonEditor:
         place = (-1 if self.at is None else self.at) + direction
         if not 0 <= place < len(self.lesson.stops):
             return False
-        self.go(place)
+        self.go(place, 0 if direction > 0 else LAST)
         return True
 
     def edit(self, place: int, *, title: str | None = None, caption: str | None = None, notes: str | None = None) -> None:

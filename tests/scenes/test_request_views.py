@@ -145,7 +145,7 @@ def test_threads_of_the_strip_end_at_what_their_lanes_touch() -> None:
 def test_the_warp_view_tells_thread_element_byte_and_value() -> None:
     trace = trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4, values=True)
     scene = view_named("warp").still(moment_of(trace, 0, Focus((1, 0, 0))), OPTIONS)
-    assert piece(scene, "lane-titles", Labels).texts[5] == "5  (1, 1)"
+    assert piece(scene, "lane-titles", Labels).texts[5] == "lane 5, thread (1, 1)"
     lane = trace.space.number((1, 0, 0), (1, 1, 0))
     assert piece(scene, "lane-touches", Labels).texts[5] == f"A[1, 1]  36  {sure(trace.value)[0, lane]:.3g}"
     assert len(piece(scene, "idle-titles", Labels).texts) == 16

@@ -48,6 +48,8 @@ def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
     primitives: list[Primitive] = []
     ties = []
     for track, (name, colour) in enumerate(zip(names, _track_colours(theme), strict=True)):
+        if track not in replay.timeline.tracks:
+            continue
         middle, end = room.y + (track + 0.5) * pitch, ends[track % 2]
         at = points((end, middle + 0.5 * CAP_HEIGHT * size))
         primitives.append(Labels(f"track-{track}", at, (name,), size, colour, "end"))
@@ -126,7 +128,7 @@ def timeline_palette(theme: Theme) -> Palette:
 
 
 def _track_colours(theme: Theme) -> tuple[str, ...]:
-    grey, light = (mixed(theme.background, theme.text, share) for share in (0.45, 0.75))
+    grey, light = (mixed(theme.background, theme.text, share) for share in (0.3, 0.95))
     return theme.accent("A"), theme.accent("B"), grey, light, theme.accent("C")
 
 

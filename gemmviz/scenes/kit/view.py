@@ -43,6 +43,11 @@ class View:
     is_count: bool = False
     order: int = 99
 
+    @property
+    def moves(self) -> bool:
+        """Whether anything moves within a step."""
+        return self.draw_motion is not _nothing_moves
+
     def scene(self, subject: Any, options: ViewOptions) -> Scene:
         """Return the whole picture at ``options.moment``."""
         still = self.still(subject, options)

@@ -9,6 +9,7 @@ from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.stage.layout import Plan, plan_of
 from gemmviz.scenes.stage.meter import meter_primitives, meters_of
 from gemmviz.scenes.stage.request import request_motion, request_primitives
+from gemmviz.scenes.stage.words import stop_words
 
 _LEADING = 1.22
 _AIR = 24.0
@@ -32,6 +33,9 @@ def cost_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
 
 
 def _meters(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the meters of a step; at a step that ends the run early, why it ends."""
+    if moment.trace.stop is not None and moment.step == moment.replay.steps - 1:
+        return stop_words(moment, room, options.theme)
     meters, theme = meters_of(moment), options.theme
     if not meters or room.height < _LEAST_METER:
         return _sentence(moment, room, options)
@@ -43,7 +47,8 @@ def _meters(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
         box = Box(room.x, room.y + place * (high + _AIR), room.width, high)
         if is_side_by_side:
             box = Box(room.x + place * (wide + _AIR), room.y, wide, room.height)
-        primitives += meter_primitives(meter, box, theme, f"meter-{meter.unit}", share=options.counted)
+        key = "meter" if len(meters) == 1 else f"meter-{meter.unit}"
+        primitives += meter_primitives(meter, box, theme, key, share=options.counted)
     return primitives
 
 

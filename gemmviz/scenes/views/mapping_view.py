@@ -173,11 +173,15 @@ def _part(array: MemoryArray, table: CellGrid, elements: Longs, lanes: Longs, op
     fill[row, column] = 1 + lanes * _SHADES // max(_SHADES, int(lanes.max(initial=0)) + 1)
     single = len(np.unique(row * table.columns + column)) == len(row)
     texts[row, column] = lanes.astype("<U4") if single else f"×{len(row)}"
+    ids = np.full((table.rows, table.columns), -1, np.int64)
+    if single:
+        ids[row, column] = lanes
     size = min(theme.type.words, 0.6 * table.cell)
     fits = size >= theme.type.least and text_width("31" if single else "×32", size) <= table.cell - 2
     line = theme.background if table.cell >= 5 else None
     key = f"mapping-{array.name}"
-    return [Cells(key, table.x, table.y, table.cell, fill, palette, inks, texts if fits else None, size if fits else 0.0, line)]
+    labels, size = (texts, size) if fits else (None, 0.0)
+    return [Cells(key, table.x, table.y, table.cell, fill, palette, inks, labels, size, line, ids=ids)]
 
 
 def _order(table: CellGrid, rows: Longs, columns: Longs, lanes: Longs, theme: Theme) -> list[Primitive]:
