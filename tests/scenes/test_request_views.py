@@ -147,9 +147,9 @@ def test_the_warp_view_tells_thread_element_byte_and_value() -> None:
     scene = view_named("warp").still(moment_of(trace, 0, Focus((1, 0, 0))), OPTIONS)
     assert piece(scene, "lane-titles", Labels).texts[5] == "lane 5, thread (1, 1)"
     lane = trace.space.number((1, 0, 0), (1, 1, 0))
-    assert piece(scene, "lane-touches", Labels).texts[5] == f"A[1, 1]  36  {sure(trace.value)[0, lane]:.3g}"
+    assert piece(scene, "lane-touches", Labels).texts[5] == f"A[1, 1]  byte 36  {sure(trace.value)[0, lane]:.3g}"
     assert len(piece(scene, "idle-titles", Labels).texts) == 16
-    assert piece(scene, "idle-titles", Labels).texts[0] == "16  no thread"
+    assert piece(scene, "idle-titles", Labels).texts[0] == "lane 16, no thread"
 
 
 def test_steps_without_such_an_access_say_so() -> None:
