@@ -168,9 +168,9 @@ def test_steps_without_such_an_access_link_to_the_next_one() -> None:
         x, y, wide, high = link.box
         assert linked_step(sure(scene.hit(x + wide / 2, y + high / 2))) == spaces.index({space}, step)
         assert not wrong_with(scene)
-    last = moment_of(trace, trace.steps - 1)
-    assert banks_scene(last, OPTIONS).find("step-link") is None
-    assert "no step does" in piece(banks_scene(last, OPTIONS), "message", Labels).texts[0]
+    naive = banks_scene(moment_of(trace_of("02_naive", 8, 8, 8, BLOCK=4)), OPTIONS)
+    assert naive.find("step-link") is None
+    assert piece(naive, "message", Labels).texts == ("Step 1 does not access shared memory; no step does",)
 
 
 def test_a_click_on_the_link_goes_to_its_step(model: TestModel) -> None:

@@ -12,7 +12,6 @@ from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.trace import Trace
-from gemmviz.run.cpu.watch import watch_thread
 from gemmviz.scenes.kit.frame import TIMELINE, Layer, ViewOptions
 from gemmviz.scenes.kit.palette import (
     AREA,
@@ -332,25 +331,6 @@ def test_blocks_have_their_colours() -> None:
     quarters = [owned[r : r + 4, c : c + 4] for r in (0, 4) for c in (0, 4)]
     assert all((quarter == quarter[0, 0]).all() for quarter in quarters)
     assert len({int(quarter[0, 0]) for quarter in quarters}) == 4
-
-
-def test_registers_hold_what_the_trace_says() -> None:
-    trace = trace_of("08_register_tiled", 16, 16, 16, values=True)
-    reader = read(trace)
-    reader.watched = watch_thread(trace.setup, (0, 0, 0), (0, 0, 0))
-    names = [site.text for site in trace.sites]
-    reads = [s for s in range(trace.steps) if names[int(trace.site[s])].startswith("tileB[k][x")]
-    scene = stage_scene(reader, reads[9])
-    a, b, sums = (piece(scene, f"register-{name}", Cells) for name in ("a", "b", "sum"))
-    assert (a.fill.shape, b.fill.shape, sums.fill.shape) == ((2, 1), (1, 2), (2, 2))
-    assert piece(scene, "register-a-name", Labels).texts == ("a = A[0…1, 4]",)
-    assert piece(scene, "register-b-name", Labels).texts == ("b = B[4, 0…1]",)
-    value = sure(trace.value)[int(trace.row[reads[9]]), 0]
-    assert float(sure(b.labels)[0, 1]) == pytest.approx(float(value), rel=0.05)
-    assert (sums.fill == 2).all()  # all factors are there: an outer product
-    assert piece(scene, "registers-name", Labels).texts == ("registers of thread (0, 0): 5 of 16 terms",)
-    earlier = piece(stage_scene(reader, reads[9] - 1), "register-sum", Cells)
-    assert (earlier.fill == 2).sum() == 2
 
 
 def test_sums_of_c_fill_with_their_terms(reader: Reader) -> None:

@@ -26,6 +26,7 @@ LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
 _LOW, LOW_BAND = 600.0, 58.0
 _MOMENT = "How much of the step has passed, 0 to 1 (default: 1)"
 _INSTANT = "How much of a whole launch's time has passed, 0 to 1 (default: 0.5)"
+_SM = "In the grid view: the multiprocessor whose blocks are marked, -1 for none (default: none)"
 _LENS = "The rows and columns that matter, or the whole (default: whatever can be read)"
 _CODE, _CODE_MENU = "With source lines beside the matrices", "Source &code on the stage"
 _VALUES, _VALUES_MENU = "With the values of elements in the cells instead of their indices", "&Values in cells"
@@ -48,14 +49,15 @@ class DrawingOptions:
     its change follow from the field.
 
     ``moment``: the share of the step that has passed, 0 to 1; ``instant``: the share of the time of a launch that has passed;
-    ``layer``: the meaning of colours (the matrix; the warp, lane or block that accesses or computes a cell; or loads so far);
-    ``lens``: whether only the part of the matrices in use is shown; ``code``: with source lines; ``values``: values of elements
-    in the cells instead of indices; ``labels``: how elements and
-    threads are written.
+    ``sm``: the multiprocessor whose blocks are marked in a grid, -1 for none; ``layer``: the meaning of colours (the matrix;
+    the warp, lane or block that accesses or computes a cell; or loads so far); ``lens``: whether only the part of the matrices
+    in use is shown; ``code``: with source lines; ``values``: values of elements in the cells instead of indices; ``labels``:
+    how elements and threads are written.
     """
 
     moment: Annotated[float, Control("Moment", _MOMENT, "--moment", most=1, digits=4, undo="")] = 1.0
     instant: Annotated[float, Control("Instant", _INSTANT, "--instant", most=1, digits=4, undo="")] = 0.5
+    sm: Annotated[int, Control("SM", _SM, "--sm", least=-1, undo="marked SM")] = -1
     layer: Annotated[Layer, Control("Colours", "What colours show (default: matrix)", "--layer", undo="colours")] = "matrix"
     lens: Annotated[Lens, Control("Lens", _LENS, "--lens", undo="lens")] = "auto"
     code: Annotated[bool, Control("Source code", _CODE, "--code", undo="source code", menu=_CODE_MENU, keys=("C",))] = False

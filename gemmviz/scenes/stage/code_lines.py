@@ -1,5 +1,5 @@
 """The source at this moment: the statement that runs, wrapped to the width of its room, with its expression highlighted; or,
-with the option for it, the lines around it.
+with the option for it, the lines around it. Where threads collide, the statements of both accesses.
 """
 
 from dataclasses import dataclass
@@ -8,11 +8,13 @@ from functools import lru_cache
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.sites import Site
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.stage.collisions import guilty_sites
 from gemmviz.scenes.stage.tile_cells import tile_matrix
 
 _PADDING, _LEADING = 14.0, 1.4
@@ -22,11 +24,14 @@ _LEAST_WIDTH = 200.0
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """Lines of text and, for each, which characters are highlighted, half-open; ``current``: the lines of the statement."""
+    """Lines of text and, for each, which characters are highlighted, half-open; ``current``: the lines of the statement;
+    ``is_guilty``: whether the highlighted accesses collide.
+    """
 
     lines: tuple[str, ...]
     lit: tuple[tuple[int, int], ...]
     current: range
+    is_guilty: bool = False
 
 
 def code_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -37,7 +42,12 @@ def code_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Pri
     if room.width < _LEAST_WIDTH or most < 1:
         return []
     columns = int(inner / text_width("0", size, "mono"))
-    listing = _around(moment, columns, most) if options.code and most >= 3 else _statement(moment, columns, most)
+    guilty = guilty_sites(moment) if options.arrived else ()
+    if guilty:
+        listing = _both(moment, guilty, columns, most)
+    else:
+        is_around = options.code and most >= 3
+        listing = _around(moment, columns, most) if is_around else _statement(moment, moment.site, columns, most)
     return _drawn(moment, listing, room, size, options.theme)
 
 
@@ -52,6 +62,9 @@ def _drawn(moment: Moment, listing: _Listing, room: Box, size: float, theme: The
     if len(listing.current) < len(texts):
         band = (room.x, y + listing.current.start * leading, room.width, len(listing.current) * leading)
         primitives.append(Rects("code-line", boxes(band), theme.line))
+    if listing.is_guilty:
+        primitives.append(Rects("code-guilty", boxes((room.x, room.y, 6.0, panel[0, 3])), theme.warning, radius=3.0))
+    accent = theme.faint if name is None else theme.accent(name)
     primitives.append(Labels("code", points(*base), texts, size, theme.faint, "start", "mono"))
     for row, (first, stop) in enumerate(listing.lit):
         lit, at = texts[row][first:stop], x + first * advance
@@ -60,15 +73,21 @@ def _drawn(moment: Moment, listing: _Listing, room: Box, size: float, theme: The
             ground = boxes((at - 2, y + row * leading + 2, len(lit) * advance + 4, leading - 4))
             primitives += [
                 Rects(f"code-lit-box-{row}", ground, theme.panel),
-                Rects(f"code-lit-line-{row}", under, theme.faint if name is None else theme.accent(name)),
+                Rects(f"code-lit-line-{row}", under, theme.warning if listing.is_guilty else accent),
                 Labels("code-lit", np.array([[at, base[row][1]]]), (lit,), size, theme.text, "start", "mono"),
             ]
     return primitives
 
 
-def _statement(moment: Moment, columns: int, most: int) -> _Listing:
-    """Return the statement of this step, broken between words."""
-    site = moment.site
+def _both(moment: Moment, sites: tuple[Site, ...], columns: int, most: int) -> _Listing:
+    """Return the statements of accesses that collide."""
+    parts = [_statement(moment, site, columns, max(1, most // len(sites))) for site in sites]
+    rows = [(line, lit) for part in parts for line, lit in zip(part.lines, part.lit, strict=True)]
+    return _Listing(tuple(line for line, _ in rows), tuple(lit for _, lit in rows), range(len(rows)), is_guilty=True)
+
+
+def _statement(moment: Moment, site: Site, columns: int, most: int) -> _Listing:
+    """Return the statement of a site, broken between words."""
     whole, (lines, _) = site.statement or site.place, _lines(moment.trace.setup.kernel.text)
     flat, lit = "", [0, 0]
     for number in range(whole.line, min(whole.end_line, len(lines)) + 1):

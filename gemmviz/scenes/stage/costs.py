@@ -33,7 +33,7 @@ def cost_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
 
 
 def _meters(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw the meters of a step; at a step that ends the run early, why it ends."""
+    """Draw what the step costs; at a step that ends the run early, why it ends."""
     if moment.trace.stop is not None and moment.step == moment.replay.steps - 1:
         return stop_words(moment, room, options.theme)
     meters, theme = meters_of(moment), options.theme

@@ -90,7 +90,7 @@ def _tile(
         theme.background if table.cell * zoom >= 7.5 else None,
     )  # fmt: skip
     frame = Rects(f"{key}-frame", boxes(table.box), None, theme.line, 1.5)
-    return [cells, frame, *_name(moment, number, table, plan, theme), *_conflicts(moment, number, table, theme)]
+    return [cells, frame, *_name(moment, number, table, plan, theme)]
 
 
 def _name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: Theme) -> list[Labels]:
@@ -180,21 +180,6 @@ def _heat(
         levels[touched.block_cells] = HEAT_LIT
     texts = np.where(counts > 0, counts.astype("<U6"), "") if array.size <= _MOST_LABELS else None
     return (kinds * (HEAT_LEVELS + 1) + levels).astype(np.uint8), palette, texts
-
-
-def _conflicts(moment: Moment, number: int, table: CellGrid, theme: Theme) -> list[Primitive]:
-    """Draw a frame around each cell with a hazard at this step."""
-    cells = moment.replay.conflicts.cells(moment.step, number, moment.scope.block_number)
-    if not len(cells):
-        return []
-    rows, columns = np.divmod(cells, table.columns)
-    side = table.cell
-    marked = np.stack([table.x + columns * side, table.y + rows * side, *np.full((2, len(cells)), side)], axis=1)
-    mark = Labels(
-        f"conflict-{number}-name", points((table.x + table.columns * side, table.y - 12)), ("hazard",), _HEADING,
-        theme.warning, "end", "semibold",
-    )  # fmt: skip
-    return [Rects(f"conflict-{number}", marked, None, theme.warning, 5.0), mark]
 
 
 def _kinds(content: TileContent) -> npt.NDArray[np.uint8]:

@@ -39,6 +39,7 @@ from gemmviz.scenes.stage.axes import axis_primitives
 from gemmviz.scenes.stage.barrier import barrier_bar
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
+from gemmviz.scenes.stage.collisions import clashes, collision_marks, collision_words
 from gemmviz.scenes.stage.corner import corner_primitives
 from gemmviz.scenes.stage.costs import cost_motion, cost_primitives
 from gemmviz.scenes.stage.cross import title_text
@@ -48,7 +49,7 @@ from gemmviz.scenes.stage.legend import legend
 from gemmviz.scenes.stage.lens import lens_primitives
 from gemmviz.scenes.stage.matrix import can_label, counting_grid, grid_of, in_window, matrix_cells
 from gemmviz.scenes.stage.motion import stage_motion
-from gemmviz.scenes.stage.registers import register_primitives
+from gemmviz.scenes.stage.running_sum import running_sum
 from gemmviz.scenes.stage.sectors import sector_primitives
 from gemmviz.scenes.stage.stop_marks import stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
@@ -77,6 +78,7 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives += lens_primitives(plan, options)
     primitives += tile_primitives(moment, plan, options)
     primitives += ghost_primitives(moment, plan, options)
+    primitives += collision_marks(moment, plan, options)
     primitives += _panels(moment, plan, options)
     primitives += barrier_bar(moment, plan, options)
     primitives += stop_marks(moment, plan, theme)
@@ -89,8 +91,9 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
 def _panels(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Draw what stands in the rooms around the matrices."""
     rooms = plan.rooms
+    account = collision_words if clashes(moment) and options.arrived else running_sum
     return [
-        *(register_primitives(moment, rooms["sum"], options) if "sum" in rooms else []),
+        *(account(moment, rooms["sum"], options) if "sum" in rooms else []),
         *cost_primitives(moment, plan, options),
         *(code_primitives(moment, rooms["code"], options) if "code" in rooms else []),
     ]
