@@ -83,8 +83,14 @@ def _cell(
     arrays = moment.trace.arrays
     fill = theme.accent(arrays[lit[0]].name) if lit else theme.slate if is_shared else ""
     tip = "Elements that other threads of the block read as well" if is_shared else ""
-    text = "\n".join(options.labels.named(arrays[number], element) for number, element in shown)
+    text = "\n".join(_named(moment, each, shown, options) for each in dict.fromkeys(number for number, _ in shown))
     return TableCell(text, "" if is_read else theme.faint, fill, tip=tip)
+
+
+def _named(moment: Moment, number: int, shown: list[tuple[int, int]], options: ViewOptions) -> str:
+    """Return the element of an array that is read for one k, or how many are."""
+    elements, array = [element for each, element in shown if each == number], moment.trace.arrays[number]
+    return options.labels.named(array, elements[0]) if len(elements) == 1 else f"{len(elements)} of {array.name}"
 
 
 def _read_now(moment: Moment, thread: int) -> set[tuple[int, int]]:
