@@ -46,7 +46,9 @@ class TestModel(AppModel):
 
     def settle(self) -> None:
         """Waits until the picture is that of the shot, or can't be had."""
-        self.inbox.until(lambda: not self.opening.is_busy and not self.session.is_busy)
+        self.inbox.until(
+            lambda: not (self.opening.is_busy or self.session.is_busy or self.course.is_waiting or self.saved_views.is_waiting)
+        )
 
     def know(self) -> None:
         """Waits until everything about it is known."""

@@ -76,6 +76,23 @@ def nvrtc() -> Nvrtc | None:
     return None
 
 
+def compile_error(text: str, *options: str) -> str:
+    """The compiler's log for a text that it refuses; empty for one that it compiles."""
+    library, include = nvrtc(), cuda_include()
+    assert library is not None
+    folders = [f"-I{include}"] if include else []
+    try:
+        library.compiled(text, ["-arch=compute_90", "-std=c++17", *folders, *options])
+    except NvrtcError as error:
+        return str(error)
+    return ""
+
+
+def has_cuda_headers() -> bool:
+    """Whether the compiler is here, with CUDA's own headers of a version that it can read."""
+    return nvrtc() is not None and not compile_error("#include <cuda_fp16.h>\n#include <cuda_fp8.h>")
+
+
 @cache
 def cuda_include() -> str | None:
     """The folder of CUDA's own headers, of a wheel or a toolkit; None without one."""

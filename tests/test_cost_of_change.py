@@ -43,7 +43,7 @@ from gemmviz.render.export import format_extensions
 from gemmviz.run.cpu.check import Contents, check_result
 from gemmviz.run.inputs import matrices
 from gemmviz.scenes.catalog import view_extensions, view_named, views_of
-from gemmviz.scenes.kit import sentence, text
+from gemmviz.scenes.kit import beat, text
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.scenes.kit.text import bundled_font
@@ -308,7 +308,7 @@ def test_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     """One row of the table of kinds: counted, drawn, saved, searched for hazards; its words in a second file."""
     monkeypatch.setitem(sites.SITE_KINDS, "prefetch", Kind(frozenset({"read"})))  # type: ignore[arg-type]
     monkeypatch.setitem(sites.SITE_KINDS, "flush", Kind())  # type: ignore[arg-type]
-    monkeypatch.setitem(sentence._SYNCHRONISES, "flush", ("flush", "the caches"))
+    monkeypatch.setitem(beat._SYNCHRONISES, "flush", ("flush", "the caches"))
     run = HandMade("float32")
     run.step("prefetch", (Operand(0, "read", vector(2)), 2 * LANES))  # type: ignore[arg-type]
     run.step("flush")  # type: ignore[arg-type]
@@ -322,8 +322,8 @@ def test_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     for view in views_of(Moment).values():
         for step in range(3):
             assert view.scene(reader.at(step), ViewOptions(moment=0.3)).primitives
-    assert sentence.action(reader.at(0)) == "32 threads read A, 2 elements each, line 10"
-    assert sentence.action(reader.at(1)) == "32 threads flush the caches"
+    assert beat.beat(reader.at(0)).text == "32 threads each fetch 2 elements of A"
+    assert beat.beat(reader.at(1)).text == "32 threads flush the caches"
 
 
 def literals(path: Path) -> set[str]:

@@ -3,8 +3,6 @@
 const ARRIVAL = 0.85;
 const SPEEDS = [0.5, 1, 2, 4, 8, 16, 30];
 
-const eased = (share) => share * share * (3 - 2 * share);
-
 export async function unpacked(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -90,10 +88,10 @@ export class Replay {
 
   /** Primitives in motion, interpolated between the two samples around the moment if both samples contain them. */
   motion() {
-    if (this.moment >= ARRIVAL || !this.now.motion) return [];
-    const share = eased(this.moment / ARRIVAL), fan = this.data.fan;
-    const [first, along] = share < fan ? [0, share / fan] : [2, (share - fan) / (1 - fan)];
-    const [from, to] = [this.now.motion[first], this.now.motion[first + 1]].map((list) => list.map((at) => this.primitive(at)));
+    const moments = this.data.moments, next = moments.findIndex((each) => each > this.moment);
+    if (next < 1 || !this.now.motion) return [];
+    const along = (this.moment - moments[next - 1]) / (moments[next] - moments[next - 1]);
+    const [from, to] = [this.now.motion[next - 1], this.now.motion[next]].map((list) => list.map((at) => this.primitive(at)));
     const ends = new Map(to.map((each) => [each.k, each]));
     return from.map((each) => between(each, ends.get(each.k), along));
   }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.analysis.replay.focus import Focus, focus_text, scope_of
+from gemmviz.analysis.replay.phase_steps import steps_in_use
 from gemmviz.analysis.replay.position import step_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.export.time import INSTANTS, instant_place
@@ -25,12 +26,11 @@ from gemmviz.run.engine import Engine
 from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
-from gemmviz.scenes.kit.frame import ARRIVAL, eased
+from gemmviz.scenes.kit.frame import ARRIVAL
 from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.stage.layout import shown_shape
-from gemmviz.scenes.stage.motion import FAN
+from gemmviz.scenes.stage.lanes import shown_shape
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.gathering import EngineOf, Given, engines, gather
@@ -47,13 +47,8 @@ _NEAR = 1e-4
 _NOTHING = Caption()
 
 
-def _moment_at(share: float) -> float:
-    """The moment of a step at which copies have travelled this share of their way."""
-    tried = np.linspace(0.0, 1.0, 10_001)
-    return float(ARRIVAL * tried[np.searchsorted(eased(tried), share)])
-
-
-_SAMPLES = (0.0, _moment_at(FAN) - _NEAR, _moment_at(FAN) + _NEAR, ARRIVAL - _NEAR)
+# The moments of a step at which a page holds what moves; between them it moves evenly.
+_SAMPLES = (0.0, 0.12, 0.24, 0.36, 0.48, 0.6, 0.72, ARRIVAL - _NEAR, ARRIVAL, 1.0 - _NEAR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +87,8 @@ class Prepared:
         return self.kind.time == "launch"
 
     def phase_steps(self) -> list[int]:
-        """The first step of each phase."""
-        return [0] if self.replay is None else [int(step) for step in self.replay.phase_starts]
+        """A step of each phase in which its tiles are in use."""
+        return [0] if self.replay is None else steps_in_use(self.replay)
 
 
 def prepare(shot: Shot, engine_of: EngineOf, given: Given | None = None) -> Prepared:
@@ -149,12 +144,14 @@ def frame_at(
     still: Scene | None = None, caption: Caption = _NOTHING,
 ) -> Frame:  # fmt: skip
     """The frame of a step at a moment. ``still``: its static part if drawn before; ``caption``: text below the picture."""
+    counted = 0.0 if caption.asks else 1.0
     caption = _NOTHING if "caption" in manner.hidden else caption
     shot = stage.shot
     shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
     size, scale = frame_for(shot, manner.look.width, manner.look.height)
     wide, high = size
     options = options_for(shot, theme_of(shot), (wide, high - band_height(caption, wide, high)), scale=scale)
+    options = replace(options, counted=counted)
     view, subject = view_named(shot.view), subject or stage.subject(step)
     still = still or _without(view.still(subject, options), manner.hidden)
     motion = view.motion(subject, options)
@@ -217,7 +214,7 @@ def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: r
     name = stage.shot.setup.kernel.name
     return Reel(
         name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
-        len(played), partial(facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), FAN,
+        len(played), partial(facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), _SAMPLES,
     )  # fmt: skip
 
 

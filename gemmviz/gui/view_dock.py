@@ -33,4 +33,6 @@ class ViewDock(SceneDock):
         view = view_named(self.view_name)
         subject = self.model.session.display.subject_of(view.subject)
         if subject is not None:
-            self.set_scene(view.still(subject, ViewOptions(self.model.theme, height=self.frame_height, words=False)))
+            counted = self.model.session.display.counted
+            options = ViewOptions(self.model.theme, height=self.frame_height, words=False, counted=counted)
+            self.set_scene(view.still(subject, options))

@@ -13,6 +13,7 @@ from gemmviz.model.kernel import KernelSpec
 DEFAULT_KERNEL = "04_tiled"
 LESSONS_FOLDER = "assets/lessons"
 COURSE = "course"
+_MAIN_LESSONS = ("lecture", "coalescing", "shared-memory", "analysis", "slides")
 _COURSE, _PATTERNS = "kernels/course", "kernels/patterns"
 
 
@@ -37,9 +38,10 @@ def all_kernel_names() -> list[str]:
 
 
 def lesson_names() -> list[str]:
-    """Names of the shipped lessons, the whole course first."""
+    """Names of the shipped lessons in teaching order: the main lessons, those of other problems, and the whole course."""
     names = [path.stem for path in resources(LESSONS_FOLDER, "*.toml")]
-    return sorted(names, key=lambda name: name != COURSE)
+    places = {name: place for place, name in enumerate(_MAIN_LESSONS)}
+    return sorted(names, key=lambda name: (name == COURSE, places.get(name, len(places)), name))
 
 
 def load_kernel(name: str) -> KernelSpec:

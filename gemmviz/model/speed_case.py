@@ -1,10 +1,14 @@
-"""Explanation of a kernel's speed: traffic, rate, limiting factor and suggestions."""
+"""Explanation of a kernel's speed: traffic, rate, ranked causes and their cures."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from gemmviz.model.device import Device
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
+from gemmviz.model.sites import Site
+
+CauseKind = Literal["coalescing", "banks", "idle", "lanes", "reuse", "shared", "arithmetic", "occupancy", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,26 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """One cause of a kernel's time: a sentence, and the counts that support it.
+
+    ``cost_ms``: the model's time minus its time without the cause, None if the model has no time for it; ``excess``: the ratio
+    of actual to needed work; ``is_waste``: whether the same kernel could avoid it, as opposed to what its method demands.
+    ``site``: the access that loses most. ``cure``: a change against it; ``view``: the view that shows it.
+    """
+
+    kind: CauseKind
+    sentence: str
+    proof: str
+    cost_ms: float | None = None
+    excess: float = 1.0
+    is_waste: bool = False
+    site: Site | None = None
+    cure: Suggestion | None = None
+    view: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Effect:
     """Results of a run before or after a suggestion: whether C was right, sectors and wavefronts of the whole launch, and its
     time in ms; None if unknown. ``time_source``: origin of the time.
@@ -42,9 +66,10 @@ class Effect:
 @dataclass(frozen=True)
 class SpeedCase:
     """Data for one explanation. ``traffic``: by level, nearest to the threads first, empty until counted; ``rate``: GFLOP/s of
-    the real kernel and ``share_of_cublas``, None if unknown; ``rate_source``: origin of the rate. ``reason`` and ``proof``: the
-    limiting factor and the evidence, "" until known. ``so_far``: flops and bytes of each level for the watched threads up to
-    now. ``effects``: results before and after a suggestion was applied; ``no_counts``: why the launch can't be counted.
+    the real kernel and ``share_of_cublas``, None if unknown; ``rate_source``: origin of the rate; ``time_ms``: of the real
+    kernel, None if unknown. ``causes``: the most expensive first, empty until known; ``model_ms``: the model's time of the
+    launch, None if the model does not hold for the device. ``so_far``: flops and bytes of each level for the watched threads up
+    to now. ``effects``: results before and after a suggestion was applied; ``no_counts``: why the launch can't be counted.
     ``least_bytes``: of all arrays together, 0 until known.
     """
 
@@ -55,9 +80,9 @@ class SpeedCase:
     rate: float | None = None
     share_of_cublas: float | None = None
     rate_source: str = ""
-    reason: str = ""
-    proof: str = ""
-    suggestions: tuple[Suggestion, ...] = ()
+    time_ms: float | None = None
+    causes: tuple[Cause, ...] = ()
+    model_ms: float | None = None
     so_far: tuple[float, tuple[float, ...]] | None = None
     effects: tuple[Effect, ...] = ()
     no_counts: str = ""

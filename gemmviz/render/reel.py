@@ -32,9 +32,9 @@ class Slide:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a web page, by theme: the scene ``before`` and ``after`` arrival, and what moves at four moments.
+    """A step of a web page, by theme: the scene ``before`` and ``after`` arrival, and what moves at the reel's ``moments``.
 
-    The moments are the beginning, shortly before and after chips fan out, and arrival. ``phase``: its number; ``rows``: the
+    ``phase``: its number; ``rows``: the
     rows of the facts' record that it has.
     """
 
@@ -53,8 +53,8 @@ class Reel:
 
     ``slides`` draws ``slide_count`` pictures; ``frames`` draws ``frame_count`` frames of a film at a frame rate; ``steps``
     draws the ``step_count`` steps of a web page. ``name``: the title of the run; ``facts``: data with which a page answers
-    questions; ``theme``, ``inks`` (of text, dark and light) and ``watched``: the initial state of a page. ``fan``: the share of
-    the way after which chips that travel together fan out.
+    questions; ``theme``, ``inks`` (of text, dark and light) and ``watched``: the initial state of a page. ``moments``: the
+    shares of a step at which a page holds what moves.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Reel:
     theme: str = "dark"
     inks: tuple[str, str] = ("#FFFFFF", "#000000")
     watched: str = ""
-    fan: float = 0.5
+    moments: tuple[float, ...] = ()
 
     def first(self) -> Scene:
         """Return the first picture."""

@@ -7,6 +7,8 @@ from psygnal import Signal
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.saving import SaveQueue
 from gemmviz.jobs.tasks import LatestTask
+from gemmviz.session.answering import Answering
+from gemmviz.session.cell_cursor import CellCursor
 from gemmviz.session.commands import Commands
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
@@ -32,6 +34,7 @@ class AppModel:
         self.course = LessonPlayer(self.session, post, seen)
         self.opening = Opening(self.session, post, self.saved_views, self.course)
         self.pointer, self.saving = PointerTool(self.session, post), SaveQueue(post)
+        self.answers, self.cursor = Answering(self.session, post), CellCursor(self.session, self.commands)
 
     @property
     def active_lesson(self) -> LessonEditor:
@@ -41,10 +44,10 @@ class AppModel:
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
         """All background tasks."""
-        own = self.opening.worker, self.pointer.worker
+        own = self.opening.worker, self.pointer.worker, self.answers.worker
         return (*self.session.workers, *own, *self.saved_views.workers, *self.course.workers)
 
     def close(self) -> None:
         """Cancel all work and accept no more. Pending saves are completed."""
-        for each in (self.opening, self.pointer, self.saved_views, self.course, self.session):
+        for each in (self.opening, self.pointer, self.answers, self.saved_views, self.course, self.session):
             each.close()

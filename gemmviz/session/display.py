@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.jobs.engines import Engines
@@ -11,6 +11,7 @@ from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
+from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.window import Lens, has_lens
@@ -22,10 +23,13 @@ from gemmviz.subjects.cache import WAITING, SubjectCache
 from gemmviz.subjects.catalog import subject_for, subject_of_view
 from gemmviz.subjects.counting import LaunchFacts
 from gemmviz.subjects.picture import options_for, theme_of
+from gemmviz.subjects.ready_shot import ReadyShot
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.schedules import Schedules
 from gemmviz.subjects.subject import Context, Page, Subject
 
+Counting = Literal["shown", "hidden", "rising"]
+_BEGUN = 0.001  # counting has begun, at 0
 _FIRST_VIEWS: dict[Page, str] = {"stage": "stage", "benchmark": "rate"}
 
 
@@ -45,13 +49,16 @@ class HasShot(Protocol):
 
 
 class Display:
-    """The current view of a session. ``on_change`` is called when a value that was computed in the background is available."""
+    """The current view of a session. ``on_change`` is called when a value that was computed in the background is available.
+    ``counting``: whether counts are shown, hidden while a question is open, or rising with the step that answers it.
+    """
 
     def __init__(self, session: HasShot, post: Post, on_change: Callable[[], Any]) -> None:
         self.session = session
         self._cache = SubjectCache(post, on_change)
         self._schedules = Schedules(post, session.engines, on_change)
         self._views: dict[type, str] = {}
+        self.counting: Counting = "shown"
         self._before: tuple[LaunchFacts, Setup] | None = None  # the previous launch, and the setup suggested for it
 
     @property
@@ -117,6 +124,13 @@ class Display:
         return replace(self.session.shot, layer="matrix") if is_counting else self.session.shot
 
     @property
+    def counted(self) -> float:
+        """The share of each count that the picture shows, for ``ViewOptions.counted``."""
+        if self.counting == "rising":
+            return max(_BEGUN, eased(self.session.shot.moment)) if self.has_time else 1.0
+        return 0.0 if self.counting == "hidden" else 1.0
+
+    @property
     def theme(self) -> Theme:
         return theme_of(self.session.shot, self.session.system_is_dark)
 
@@ -156,6 +170,12 @@ class Display:
             self._before = run.facts, shot.setup
         return shot
 
+    def take(self, ready: ReadyShot) -> None:
+        """Use a value that was computed before its shot is shown."""
+        kind = subject_of_view(ready.shot.view)
+        if ready.value is not None:
+            self._cache.put(kind, ready.shot, self._context(kind), ready.value)
+
     def close(self) -> None:
         for worker in self.workers:
             worker.close()
@@ -174,7 +194,7 @@ class Display:
         return Context(
             session.engines.engine_for,
             moment=session.now,
-            facts=None if run is None else run.facts,
+            facts=session.slot.facts,
             compared=None if session.shot.against is None else session.comparison.compared,
             before=before[0] if before is not None and is_suggested else None,
             schedules=self._schedules.measured,

@@ -1,29 +1,33 @@
 """The user's saved views in order, to present in a lecture: a lesson under construction."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from psygnal import Signal
 
-from gemmviz.analysis.replay.replay import Replay
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.run.engine import Engine, FallbackEngine
+from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.band import Caption
+from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
 from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.captions import caption_with_numbers
 from gemmviz.teaching.lesson import BUILDS, Build, Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 
-_BY_RUN = ("phases", "steps", "terms", "lanes")
+LAST = -1  # number of the last part of a step
 
 
 class LessonEditor:
     """An ordered list of saved views. ``lesson`` holds them; ``at`` is the index of the current one, or None; ``part`` is the
     index of its revealed part. ``changed`` is emitted when any of these changes.
+
+    A view is shown once its picture and caption are ready, in one frame; until then everything stays as it is, and
+    ``is_waiting``. The views before and after the current one are prepared in the background.
     """
 
     changed = Signal()
@@ -33,15 +37,14 @@ class LessonEditor:
         self.lesson = Lesson()
         self.at: int | None = None
         self.part = 0
-        self.worker: LatestTask[tuple[int, str]] = LatestTask(post, self._on_numbers, self._on_no_numbers)
-        self._captions: dict[int, str] = {}
-        self._awaits_run = False
-        self._cached_parts: tuple[LessonStep, str | None, Replay | None, list[Reveal]] | None = None
-        session.run_changed.connect(self._on_run)
+        self._ready = ReadySteps(post, self._engine_for, self._on_ready)
+        self._shown: ReadyStep | None = None  # the current view with all that it shows
+        self._awaited: tuple[int, int] | None = None  # index and part of the view that is shown once it is ready
+        session.engines.changed.connect(self._ready.forget)
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
-        return (self.worker,)
+        return (self._ready.worker,)
 
     def close(self) -> None:
         for worker in self.workers:
@@ -53,9 +56,9 @@ class LessonEditor:
         return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
 
     @property
-    def has_numbers(self) -> bool:
-        """Whether the numbers in the current caption have been computed."""
-        return self.now is None or not self.now.needed or self.at in self._captions
+    def is_waiting(self) -> bool:
+        """Whether another view was requested that isn't ready yet; the current one is shown until then."""
+        return self._awaited is not None
 
     @property
     def parts(self) -> int:
@@ -82,11 +85,18 @@ class LessonEditor:
         """Restore the saved views of an earlier session without showing one."""
         self._become(lesson, None)
 
-    def go(self, place: int) -> None:
-        """Show a view, or its first part if it is revealed in parts."""
+    def is_ready(self, place: int) -> bool:
+        """Whether the picture and the caption of a view are at hand."""
+        return 0 <= place < len(self.lesson.stops) and self._at_hand(self.lesson.stops[place]) is not None
+
+    def go(self, place: int, part: int = 0) -> None:
+        """Show a part of a view, by default its first, as soon as it is ready."""
         if 0 <= place < len(self.lesson.stops):
-            self.at, self.part = place, 0
-            self._show(self.lesson.stops[place])
+            ready = self._at_hand(self.lesson.stops[place])
+            if ready is None:
+                self._await(place, part)
+            else:
+                self._arrive(place, part, ready)
 
     def find(self) -> None:
         """Update the current index to the view that matches what is displayed, or None."""
@@ -97,7 +107,12 @@ class LessonEditor:
             self.changed.emit()
 
     def walk(self, direction: int) -> bool:
-        """Move to the next or previous part or view. Returns whether there was one."""
+        """Move to the next part or view, or back to what was shown before it. Returns whether there was one. While a view is
+        awaited, further calls don't add up; the opposite direction stops waiting.
+        """
+        if self._awaited is not None:
+            self._stop_waiting(unless=direction)
+            return True
         stop = self.now
         if stop is not None and 0 <= self.part + direction < len(self._parts_of(stop)):
             self.part += direction
@@ -106,19 +121,12 @@ class LessonEditor:
         place = (-1 if self.at is None else self.at) + direction
         if not 0 <= place < len(self.lesson.stops):
             return False
-        self.go(place)
+        self.go(place, 0 if direction > 0 else LAST)
         return True
 
-    def edit(self, place: int, *, title: str | None = None, caption: str | None = None, notes: str | None = None) -> None:
-        """Change the texts of a view."""
-        before = self.lesson.stops[place]
-        stop = replace(
-            before,
-            title=before.title if title is None else title,
-            caption=before.caption if caption is None else caption,
-            notes=before.notes if notes is None else notes,
-        )
-        self._become(self.lesson.changed(place, stop), self.at)
+    def edit(self, place: int, **texts: str) -> None:
+        """Change texts of a view: ``title``, ``caption``, ``text`` or ``notes``."""
+        self._become(self.lesson.changed(place, replace(self.lesson.stops[place], **texts)), self.at)
 
     def build(self, place: int, build: Build) -> None:
         """Set how a view is revealed."""
@@ -141,11 +149,8 @@ class LessonEditor:
             self._become(self.lesson.moved(place, to), to if self.at == place else self.at)
 
     def _become(self, lesson: Lesson, at: int | None) -> None:
-        self.lesson, self.at = lesson, at
-        self.worker.cancel()
-        self._captions, self._cached_parts = {}, None
-        if self.now is not None:
-            self._compute_numbers(self.now)
+        self.lesson, self.at, self._awaited = lesson, at, None
+        self._prepare()
         self.changed.emit()
 
     @property
@@ -158,48 +163,72 @@ class LessonEditor:
         part = parts[min(self.part, len(parts) - 1)]
         return part.caption if _is_near(part.shot, shot) else Caption()
 
-    def _parts_of(self, stop: LessonStep) -> list[Reveal]:
-        """Parts of a step, from the displayed run if it belongs to the step. Cached, because they are needed in every frame."""
-        shown = self.session.shown
-        replay = shown.replay if shown is not None and shown.setup == stop.shot.setup else None
-        caption = None if self.at is None else self._captions.get(self.at)
-        cached = self._cached_parts
-        if cached is None or cached[0] is not stop or cached[1] != caption or cached[2] is not replay:
-            cached = self._cached_parts = stop, caption, replay, parts_of(stop, caption, replay)
-        return cached[3]
+    def _parts_of(self, stop: LessonStep) -> Sequence[Reveal]:
+        """Parts of a step; without its run, those that are revealed step by step are one."""
+        ready = self._shown if self._is_shown(stop) else self._at_hand(stop)
+        return parts_of(stop) if ready is None else ready.parts
 
-    def _compute_numbers(self, stop: LessonStep) -> None:
-        """Compute the numbers in a caption in the background, unless they are known."""
-        at = self.at
-        if at is not None and stop.needed and at not in self._captions:
-            engine = self.session.engines.cpu
-            self.worker.start(lambda cancelled: (at, caption_with_numbers(stop, ShotFacts(stop.shot, engine))))
+    def _at_hand(self, stop: LessonStep) -> ReadyStep | None:
+        """A step that is ready, or whose run is displayed; None for any other."""
+        shown, launch = self.session.shown, self.session.launch
+        ready = self._ready.of(stop)
+        if ready is None and shown is not None and launch is not None and not self.session.is_stale:
+            ready = step_of_run(stop, shown, launch)
+        return ready
 
-    def _on_numbers(self, result: tuple[int, str]) -> None:
-        self._captions[result[0]] = result[1]
+    def _is_shown(self, stop: LessonStep) -> bool:
+        return self._shown is not None and self._shown.stop is stop
+
+    # Waiting
+
+    def _engine_for(self, kernel: KernelSpec) -> Engine:
+        """The engine of a kernel, after the answers that are stored for the shipped lessons."""
+        return FallbackEngine(StoredAnswers(), self.session.engines.engine_for(kernel))
+
+    def _await(self, place: int, part: int) -> None:
+        self._awaited = place, part
+        self._prepare()
         self.changed.emit()
 
-    def _on_no_numbers(self, error: GemmvizError) -> None:
-        """Put ``?`` in place of the numbers; the picture itself reports the error."""
-        stop, at = self.now, self.at
-        if stop is not None and at is not None:
-            self._on_numbers((at, stop.caption_with(dict.fromkeys(stop.needed, "?"))))
+    def _stop_waiting(self, unless: int) -> None:
+        """Stay at the current view, unless the awaited one lies in the direction of a further key."""
+        assert self._awaited is not None
+        if (self._awaited[0] - (-1 if self.at is None else self.at)) * unless < 0:
+            self._awaited = None
+            self._prepare()
+            self.changed.emit()
 
-    def _on_run(self) -> None:
-        """Show the first part of a view revealed by steps when the run that defines the steps is available."""
-        stop, shown = self.now, self.session.shown
-        if self._awaits_run and stop is not None and shown is not None and shown.setup == stop.shot.setup:
-            self._show(stop)
+    def _prepare(self) -> None:
+        """Prepare the awaited view first, then the current one and those near it."""
+        at = -1 if self.at is None else self.at
+        places = [*([] if self._awaited is None else [self._awaited[0]]), at, at + 1, at - 1, at + 2, at + 3]
+        stops = [self.lesson.stops[place] for place in dict.fromkeys(places) if 0 <= place < len(self.lesson.stops)]
+        self._ready.want(*stops)
+
+    def _on_ready(self, ready: ReadyStep) -> None:
+        awaited, now = self._awaited, self.now
+        if awaited is not None and self.lesson.stops[awaited[0]] is ready.stop:
+            self._arrive(*awaited, ready)
+        elif ready.stop is now and not self._is_shown(now):
+            self._shown = ready
+            self.changed.emit()
+
+    def _arrive(self, place: int, part: int, ready: ReadyStep) -> None:
+        """Show a view that is ready: its picture and its caption change in one frame."""
+        self._awaited = None
+        self.at, self.part, self._shown = place, part % len(ready.parts), ready
+        self._show(ready.stop)
+        self._prepare()
 
     def _show(self, stop: LessonStep) -> None:
+        """Show the current part of a view."""
         parts = self._parts_of(stop)
-        shot = parts[min(self.part, len(parts) - 1)].shot
-        self._compute_numbers(stop)
-        shown = self.session.shown
-        self._awaits_run = stop.build in _BY_RUN and (shown is None or shown.setup != stop.shot.setup)
+        place = min(self.part, len(parts) - 1)
+        present, shown = self.session.shot, self._shown
+        shot = replace(parts[place].shot, theme=present.theme, type_scale=present.type_scale)
+        ready = shown.shot_for(shot) if shown is not None and shown.stop is stop else None
         self.session.player.play(False)
-        present = self.session.shot
-        self.session.show(replace(shot, theme=present.theme, type_scale=present.type_scale), RequestedSizes.of(shot.setup))
+        self.session.show(shot, RequestedSizes.of(shot.setup), ready)
         self.changed.emit()
 
 

@@ -1,6 +1,6 @@
 """The lesson that a student takes: current step, steps seen, answers and attempts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,19 +8,25 @@ from psygnal import Signal
 
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
+from gemmviz.model.words import letter
 from gemmviz.scenes.kit.band import Caption
+from gemmviz.session.display import Counting
 from gemmviz.session.lesson_editor import LessonEditor
+from gemmviz.session.ready_steps import ReadyStep
 from gemmviz.session.session import Session
 from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.teaching.exercises import Verdict, judged
 from gemmviz.teaching.lesson import Lesson, LessonStep
+from gemmviz.teaching.reveal import Reveal, answer_of
+
+_TRIES = 2  # wrong answers before the right one is shown
 
 
 class LessonPlayer(LessonEditor):
-    """A lesson being taken. ``seen``: steps that were shown, of all lessons; ``picked``: index of the chosen answer, or None;
-    ``verdict``: result of the last attempt at the exercise, ``judged`` is emitted when it changes; ``is_away``: the student
-    left the step to explore and can return to it.
+    """A lesson being taken. ``seen``: steps that were shown, of all lessons; ``tried``: indices of the wrong answers that were
+    chosen before the question was answered; ``verdict``: result of the last attempt at the exercise, ``judged`` is emitted when
+    it changes; ``is_away``: the student left the step to explore and can return to it.
     """
 
     judged = Signal()
@@ -28,10 +34,15 @@ class LessonPlayer(LessonEditor):
     def __init__(self, session: Session, post: Post, seen: Iterable[str] = ()) -> None:
         super().__init__(session, post)
         self.seen = set(seen)
-        self.picked: int | None = None
+        self.tried: tuple[int, ...] = ()
+        self._looked: int | None = None  # the wrong choice whose view is shown after the answer
+        self._rises = False  # whether the answer's counts rise as soon as its run is there
         self.verdict: Verdict | None = None
         self.is_away = False
         self.judging: LatestTask[Verdict] = LatestTask(post, self._on_judged, lambda error: self._on_judged(Verdict((), error)))
+        session.shot_changed.connect(self._hide_or_show_counts)
+        session.player.changed.connect(self._end_rise)
+        session.run_changed.connect(self._rise)
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
@@ -65,14 +76,13 @@ class LessonPlayer(LessonEditor):
     def advance(self) -> None:
         """Move on for self-study: skips parts that give away answers or fill in blanks."""
         stop = self.now
-        is_open = stop is not None and (stop.exercise is not None or (stop.question is not None and self.picked is None))
-        if is_open and self.at is not None:
+        if stop is not None and (stop.exercise or stop.question) and self.at is not None:
             self.go(self.at + 1)
         else:
             self.walk(1)
 
     def is_seen(self, stop: LessonStep) -> bool:
-        return self._name(stop) in self.seen
+        return self.lesson.name_of(stop) in self.seen
 
     def begin(self, lesson: Lesson) -> None:
         """Start a lesson at its first step that has not been seen."""
@@ -85,11 +95,13 @@ class LessonPlayer(LessonEditor):
         """Close the lesson; the picture stays."""
         self.is_away = False
         self._become(Lesson(), None)
+        self.session.shot_changed.emit()  # its counts are shown again
 
     def leave(self) -> None:
         """Start exploring from the current picture."""
         self.is_away = True
         self.changed.emit()
+        self.session.shot_changed.emit()  # exploring shows all counts
 
     def toggle_explore(self) -> None:
         """Start exploring, or return to the lesson."""
@@ -104,25 +116,91 @@ class LessonPlayer(LessonEditor):
         if self.at is not None:
             self.go(self.at)
 
-    def go(self, place: int) -> None:
-        if 0 <= place < len(self.lesson.stops):
-            self.picked, self.verdict, self.is_away = None, None, False
-            self.judging.cancel()
-            self.seen.add(self._name(self.lesson.stops[place]))
-        super().go(place)
+    def _arrive(self, place: int, part: int, ready: ReadyStep) -> None:
+        self.tried, self._looked, self.verdict, self.is_away = (), None, None, False
+        self.judging.cancel()
+        self.seen.add(self.lesson.name_of(ready.stop))
+        super()._arrive(place, part, ready)
 
     def find(self) -> None:
         """Keep the current step, whatever is displayed."""
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether a question is open: its picture hides what answers it."""
+        return self.is_on and self.now is not None and self.now.question is not None and self.part == 0
+
+    @property
+    def feedback(self) -> str:
+        """What the student is told about the chosen answers; "" before the first."""
+        stop = self.now
+        if stop is None or stop.question is None:
+            return ""
+        if not self.is_asking:
+            choice = stop.question.choices[stop.question.right]
+            is_late = len(self.tried) >= _TRIES and self._looked is None
+            return f"{letter(stop.question.right)} was right: {choice.why}" if is_late else self.words.caption
+        hints = [f"{letter(place)} is wrong: {stop.question.choices[place].why} Try again." for place in self.tried[-1:]]
+        return "".join(hints)
+
     def pick(self, place: int) -> None:
-        """Choose an answer and show why it is right or wrong."""
+        """Choose an answer. A wrong one gives a hint and one more try; after that the right one is shown. Once the question is
+        answered, show why a choice is right or wrong.
+        """
         stop = self.now
         if stop is None or stop.question is None:
             return
-        parts = self._parts_of(stop)
-        self.picked = place
-        self.part = next(number for number, part in enumerate(parts) if part.caption.picked == place)
-        self._show(stop)
+        is_right = place == stop.question.right
+        if not self.is_asking:
+            self._looked = None if is_right else place
+            self.part = 1 if is_right else 2
+            self._show(stop)
+            return
+        if not is_right and place not in self.tried:
+            self.tried = (*self.tried, place)
+        if is_right or len(self.tried) >= _TRIES:
+            self.part = 1
+            self._show(stop)
+        else:
+            self.changed.emit()
+
+    def _parts_of(self, stop: LessonStep) -> Sequence[Reveal]:
+        parts = super()._parts_of(stop)
+        if stop.question is None or self._looked is None:
+            return parts
+        return [*parts, answer_of(stop, stop.question, self._looked)]
+
+    # Counts that would answer a question
+
+    def _show(self, stop: LessonStep) -> None:
+        was_hidden = self.session.display.counting == "hidden"
+        self._rises = was_hidden and stop.question is not None and self.part == 1
+        counting: Counting = "rising" if self._rises else "shown"
+        self.session.display.counting = "hidden" if was_hidden and self.part == 0 else counting
+        super()._show(stop)
+        self._rise()
+
+    def _hide_or_show_counts(self) -> None:
+        """Hide the counts of the kernel that the question is about; another kernel may be explored."""
+        display, stop = self.session.display, self.now
+        is_about = stop is not None and self.session.shot.setup.kernel == stop.shot.setup.kernel
+        if self.is_asking and is_about:
+            display.counting = "hidden"
+        elif display.counting == "hidden":
+            display.counting = "shown"
+
+    def _rise(self) -> None:
+        """Play the step that answers the question, in which the counts rise."""
+        shown = self.session.shown
+        if self._rises and shown is not None and shown.setup == self.session.shot.setup:
+            if self.session.display.has_time:
+                self.session.player.play_step()
+            self._rises = False  # afterwards, since the player says first that it stands
+
+    def _end_rise(self) -> None:
+        display, player = self.session.display, self.session.player
+        if display.counting == "rising" and not self._rises and player.beat is None and not player.is_playing:
+            display.counting = "shown"
 
     def attempt(self, answers: tuple[str, ...] = ()) -> None:
         """Run the kernel with the student's answers in its blanks, or the present shot, and judge the result."""
@@ -144,7 +222,3 @@ class LessonPlayer(LessonEditor):
     def _on_judged(self, verdict: Verdict) -> None:
         self.verdict = verdict
         self.judged.emit()
-
-    def _name(self, stop: LessonStep) -> str:
-        """Name that identifies a step in all lessons that include it."""
-        return stop.id if "/" in stop.id else f"{self.lesson.name}/{stop.id or stop.title}"

@@ -1,5 +1,7 @@
 """Playback clock: advances the displayed position over time."""
 
+import math
+from dataclasses import dataclass
 from typing import Protocol
 
 from psygnal import Signal
@@ -32,9 +34,28 @@ def advanced(step: int, moment: float, steps: int, distance: float) -> tuple[int
     return int(at), at - int(at)
 
 
+@dataclass(slots=True)
+class Beat:
+    """A single movement from one position to another, in steps. ``duration_ms`` is 0 until it starts."""
+
+    first: float
+    last: float
+    duration_ms: float = 0.0
+    passed_ms: float = 0.0
+
+    @property
+    def at(self) -> tuple[int, float]:
+        """Step and moment; the end is moment 1 of its step."""
+        share = min(1.0, self.passed_ms / self.duration_ms) if self.duration_ms else 0.0
+        position = self.first + (self.last - self.first) * share
+        step = int(position) if share < 1.0 else max(0, math.ceil(position) - 1)
+        return step, position - step
+
+
 class Player:
-    """Playback at ``speed`` steps per second, forwards or backwards. A single step taken by hand is animated once. ``changed``
-    is emitted when playback starts or ends and when the speed changes. ``tick`` must be called while ``is_moving``.
+    """Playback at ``speed`` steps per second, forwards or backwards. A single step taken by hand is animated once, and so is
+    the ``beat`` of a lecture. ``changed`` is emitted when playback starts or ends and when the speed changes. ``tick`` must be
+    called while ``is_moving``.
     """
 
     changed = Signal()
@@ -46,7 +67,7 @@ class Player:
         self.is_animated = True
         self.is_calm = False
         self.speed = 2.0
-        self._settling = False
+        self.beat: Beat | None = None
         self._marks: tuple[int | None, int | None] = (None, None)
 
     @property
@@ -71,14 +92,18 @@ class Player:
 
     @property
     def is_moving(self) -> bool:
-        return self.is_playing or self._settling
+        return self.is_playing or (self.beat is not None and self.beat.duration_ms > 0.0)
 
     def play(self, on: bool) -> None:
+        """Start or stop. A beat ends where it is."""
+        if not on and self.beat is not None:
+            self.beat = None
+            self.changed.emit()
         if on == self.is_playing or (on and self.played.steps < 2):
             return
         if on and self.played.moment >= 1.0:
             self._advance(0.0)
-        self.is_playing, self._settling = on, False
+        self.is_playing, self.beat = on, None
         self.changed.emit()
 
     def toggle(self) -> None:
@@ -104,13 +129,43 @@ class Player:
         step = self.played.step + distance
         settles = distance > 0 and self.is_animated and step < self.played.steps
         self.played.go(step, 0.0 if settles else 1.0)
-        self._settling = settles
+        self.beat = Beat(step, step + 1.0, _SETTLE_MS) if settles else None
         self.changed.emit()
+
+    def play_step(self) -> None:
+        """Play the motion of the current step once; without motion, show its end."""
+        if not self.is_animated:
+            self.jump(self.played.step)
+            return
+        self.rewind()
+        self.start_beat(_SETTLE_MS)
+
+    def rewind(self, first: float | None = None) -> None:
+        """Go back to the beginning of the current step, or to position ``first``, from where ``start_beat`` moves to the
+        present position.
+        """
+        self.play(False)
+        step = self.played.step
+        self.beat = Beat(float(step) if first is None else first, step + self.played.moment)
+        self.played.go(*self.beat.at)
+        self.changed.emit()
+
+    def start_beat(self, duration_ms: float) -> None:
+        """Move to the position from which ``rewind`` came, in so many milliseconds."""
+        if self.beat is not None:
+            self.beat.duration_ms = duration_ms
+            self.changed.emit()
+
+    def finish_beat(self) -> None:
+        """Go to the end of the beat at once."""
+        if self.beat is not None:
+            self.beat.passed_ms = self.beat.duration_ms = 1.0
+            self._go_on()
 
     def jump(self, step: int) -> None:
         """Go to the end of another step."""
         self.play(False)
-        self._settling = False
+        self.beat = None
         self.played.go(step)
 
     def faster(self, direction: int) -> None:
@@ -127,12 +182,19 @@ class Player:
         elapsed = min(elapsed_ms, _LONGEST_TICK_MS)
         if self.is_playing and self.played.steps > 1:
             self._advance(elapsed * self.speed / 1000)
-        elif self._settling:
-            moment = min(1.0, self.played.moment + elapsed / _SETTLE_MS)
-            self._settling = moment < 1.0
-            self.played.go(self.played.step, moment)
-            if not self._settling:
-                self.changed.emit()
+        elif self.beat is not None and self.beat.duration_ms > 0.0:
+            self.beat.passed_ms += elapsed
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Show the beat at its time; it is over at its end."""
+        beat = self.beat
+        assert beat is not None
+        if beat.passed_ms >= beat.duration_ms:
+            self.beat = None
+        self.played.go(*beat.at)
+        if self.beat is None:
+            self.changed.emit()
 
     def _advance(self, distance: float) -> None:
         signed = -distance if self.is_backwards else distance

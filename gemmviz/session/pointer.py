@@ -6,6 +6,7 @@ from gemmviz.analysis.replay.history import ElementHistory, element_history
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
+from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import hover_lines, pointed_at
 from gemmviz.session.session import Session
@@ -24,19 +25,24 @@ class PointerTool:
         """Set the cell under the pointer; None for none."""
         if hit is not None and hit.cells.tips is not None:
             self.worker.cancel()
-            self.lines_changed.emit([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
+            self._emit([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
             return
         now = self.session.now
         target = None if hit is None or now is None else pointed_at(now.trace, hit)
         if hit is None or now is None or target is None:
             self.worker.cancel()
-            self.lines_changed.emit([])
+            self._emit([])
         elif hit.cells.factor > 1:
             self.worker.cancel()
-            self.lines_changed.emit(hover_lines(now, hit, labels=self.session.shot.labels))
+            self._emit(hover_lines(now, hit, labels=self.session.shot.labels))
         else:
             number, element = target
             self.worker.start(lambda cancelled: (now, hit, element_history(now, number, element)))
+
+    def _emit(self, lines: list[str]) -> None:
+        """Emit the lines, with their counts hidden while a question is open."""
+        share = self.session.display.counted
+        self.lines_changed.emit([counted_text(each, share) for each in lines])
 
     def close(self) -> None:
         self.worker.close()
@@ -44,4 +50,4 @@ class PointerTool:
     def _on_history(self, result: tuple[Moment, Hit, ElementHistory]) -> None:
         moment, hit, history = result
         if self.session.now is moment:
-            self.lines_changed.emit(hover_lines(moment, hit, history, self.session.shot.labels))
+            self._emit(hover_lines(moment, hit, history, self.session.shot.labels))

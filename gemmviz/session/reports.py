@@ -42,6 +42,10 @@ class Reports:
     def report_hazard(self, run: KnownRun) -> None:
         self.notices.complain("hazard", run.replay.hazards[0].fault(run.setup.kernel.file))
 
+    def drop_run(self) -> None:
+        """Remove the notices about runs."""
+        self.notices.drop(*_RUN_TOPICS)
+
     def drop_all(self) -> None:
         """Remove the notices about files, sizes and runs."""
         self.notices.drop("file", "sizes", *_RUN_TOPICS)

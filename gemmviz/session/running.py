@@ -16,6 +16,8 @@ from gemmviz.session.navigation import Navigation
 from gemmviz.session.player import Player
 from gemmviz.session.reports import Reports
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.background_analysis import WatchResult
+from gemmviz.subjects.ready_shot import ReadyShot
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
 
@@ -67,14 +69,46 @@ class ShotRunner:
         else:
             slot.start(setup, focus.block)
 
-    def take(self, run: KnownRun) -> None:
-        """Show a finished run at the shot's position."""
+    def take_ready(self, ready: ReadyShot) -> None:
+        """Show a shot whose picture was prepared, within this call."""
+        session, slot = self.session, self.session.slot
+        if ready.launch is None or (ready.error is not None and ready.run is None):
+            error = ready.error or GemmvizError("the launch is unknown")
+            slot.stop()
+            self.fail(error)
+            slot.find_nearest(ready.shot.setup, error)
+            session.display.take(ready)
+            return
+        session.launch = ready.launch
+        focus = session.shot.focus.within_launch(ready.launch, device_for(ready.shot.setup).warp_size)
+        session.shot = replace(session.shot, focus=focus)
+        if ready.run is not None:
+            self._show_ready_run(ready.run, ready.watched)
+        else:
+            self._set_error(None)
+            session.reports.drop_run()
+            slot.show_launch(ready.shot.setup, ready.facts)
+            self.run_changed.emit()
+        session.display.take(ready)
+
+    def _show_ready_run(self, run: KnownRun, watched: WatchResult | None) -> None:
+        """Show a run that is analysed already, unless it is displayed."""
+        slot = self.session.slot
+        slot.stop()
+        if slot.run is not None and slot.run.trace is run.trace:
+            self._set_error(None)
+            self.refocus()
+        else:
+            self._on_finished(run, watched)
+
+    def take(self, run: KnownRun, watched: WatchResult | None = None) -> None:
+        """Show a finished run at the shot's position. ``watched``: variables that are known already."""
         session = self.session
         self._set_error(None)
         step = step_at(run.trace, session.shot.at)
         session.navigation.run_step = step
         session.shot = replace(session.shot, at=position_of(run.trace, step))
-        session.slot.show(run, session.shot.focus)
+        session.slot.show(run, session.shot.focus, watched)
         self.refocus()
         self.run_changed.emit()
         if self.plays_next:
@@ -127,14 +161,14 @@ class ShotRunner:
         self.session.error = error
         notices.changed.emit()
 
-    def _on_finished(self, run: KnownRun) -> None:
+    def _on_finished(self, run: KnownRun, watched: WatchResult | None = None) -> None:
         session, fault = self.session, run.outcome.fault
         session.reports.report_run(run)
         if fault is not None:
             session.player.play(False)
             focus = session.shot.focus if fault.block is None else Focus(fault.block)
             session.shot = replace(session.shot, focus=focus, at=position_of(run.trace, run.trace.steps - 1), moment=1.0)
-        self.take(run)
+        self.take(run, watched)
         session.reports.offer_gpu(session.shot.setup, run)
 
     def _on_hazards(self) -> None:

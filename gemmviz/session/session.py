@@ -22,6 +22,7 @@ from gemmviz.state.notices import Notices
 from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.state.shot import Shot, default_shot
 from gemmviz.subjects.benchmarks import Benchmarks
+from gemmviz.subjects.ready_shot import ReadyShot
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
 
@@ -122,12 +123,14 @@ class Session:
         self.runner.start()
         self.shot_changed.emit()
 
-    def show(self, shot: Shot, requested: RequestedSizes | None = None) -> None:
-        """Show another shot. Deliberate changes can be undone."""
+    def show(self, shot: Shot, requested: RequestedSizes | None = None, ready: ReadyShot | None = None) -> None:
+        """Show another shot. Deliberate changes can be undone. ``ready``: what the picture needs, if it was prepared: then the
+        picture is complete when this call returns.
+        """
         name = change_name(self.shot, shot)
         if name:
             self.history.leave(self._entry, name)
-        self._become(shot, requested or self.requested)
+        self._become(shot, requested or self.requested, ready)
         if name:
             self.history.arrive(self._entry, name)
         self.shot_changed.emit()
@@ -171,10 +174,12 @@ class Session:
         self._become(*entry)
         self.shot_changed.emit()
 
-    def _become(self, shot: Shot, requested: RequestedSizes) -> None:
+    def _become(self, shot: Shot, requested: RequestedSizes, ready: ReadyShot | None = None) -> None:
         before, self.shot, self.requested = self.shot, shot, requested
         self._follow()
-        if shot.setup != before.setup or self.shown is None or self.is_stale:
+        if ready is not None and ready.is_for(shot):
+            self.runner.take_ready(ready)
+        elif shot.setup != before.setup or self.is_stale or (self.shown is None and not self.slot.suffices(shot)):
             self.runner.start()
         elif shot.focus != before.focus:
             self.runner.refocus()
@@ -190,7 +195,7 @@ class Session:
 
     def _on_engine(self) -> None:
         self.comparison.follow(self.shot)
-        if self.shown is None or not self.shown.from_file:
+        if not self.slot.is_without_run and (self.shown is None or not self.shown.from_file):
             self.runner.start(again=True)
 
     def _on_more_known(self) -> None:

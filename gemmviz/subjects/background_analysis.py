@@ -61,14 +61,20 @@ class BackgroundAnalysis:
         self._time: LatestTask[KernelSpeed] = LatestTask(post, self._on_timed, self._on_not_timed)
         self.workers: tuple[LatestTask[Any], ...] = self._costs, self._watch, self._search, self._count, self._time
 
-    def begin(self, run: KnownRun, scope: Scope, engine: Engine) -> None:
-        """Analyse another run, or the same run for another scope; known results are not computed again."""
+    def begin(self, run: KnownRun, scope: Scope, engine: Engine, is_watched: bool = False) -> None:
+        """Analyse another run, or the same run for another scope; known results are not computed again. ``is_watched``: the
+        variables of the scope's first thread are known.
+        """
         if self._run is None or self._run.trace is not run.trace:
             self.cancel()
         self._run, self._engine, self._is_over = run, engine, False
         setup, replay = run.setup, run.replay
-        self._costs.start(lambda cancelled: (replay.sums(scope), replay.terms(scope)), AFTER_PICTURE_S)
-        self._watch.start(lambda cancelled: watch(setup, replay, scope, engine, cancelled), AFTER_PICTURE_S)
+        if not (replay.knows_costs(scope) and replay.knows_terms(scope)):
+            self._costs.start(lambda cancelled: (replay.sums(scope), replay.terms(scope)), AFTER_PICTURE_S)
+        if is_watched:
+            self._continue()
+        else:
+            self._watch.start(lambda cancelled: watch(setup, replay, scope, engine, cancelled), AFTER_PICTURE_S)
 
     def cancel(self) -> None:
         self._is_over = True
@@ -91,6 +97,10 @@ class BackgroundAnalysis:
 
     def _on_watched(self, result: WatchResult) -> None:
         self._report_watched(result)
+        self._continue()
+
+    def _continue(self) -> None:
+        """Search for hazards, count and time what is still unknown."""
         run, engine = self._run, self._engine
         if run is None or engine is None or run.trace.stop is not None:
             return

@@ -40,6 +40,12 @@ class SubjectCache:
         entry = self._entry(subject, shot, context)
         return None if entry is None else entry.value
 
+    def put(self, subject: Subject, shot: Shot, context: Context, value: Any) -> None:
+        """Add a value that was computed elsewhere."""
+        key = _key(subject, shot, context)
+        if not any(entry.kind is subject.kind and entry.key == key for entry in self._entries):
+            self._add(_Entry(subject.kind, key, value), is_new=False)
+
     def missing(self, subject: Subject, shot: Shot, context: Context) -> str:
         """The reason for a missing value: an error, or that it is being computed; "" if the context is incomplete."""
         entry = self._entry(subject, shot, context)

@@ -15,14 +15,18 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel, Engine
+from gemmviz.state.shot import Shot
 from gemmviz.subjects.background_analysis import BackgroundAnalysis, WatchResult
+from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.counting import LaunchFacts
 from gemmviz.subjects.reading import Reading
 from gemmviz.subjects.runs import KnownRun, finished_run, run
 
 
 class RunSlot:
     """Holds one run in ``run``, None before the first. ``watched``: variables of the first watched thread; ``unwatched``: why
-    there are none.
+    there are none. A slot may hold a launch instead, of which no step is shown: ``run`` is None, ``facts`` are its counts and
+    speed if they are shown.
 
     Signals: ``finished`` with a KnownRun for ``show``; ``failed`` if a setup can't be run, and ``analysis_failed`` if a part of
     the analysis fails, both with an error; ``replay_changed`` when the reader has a more complete replay of the same run;
@@ -46,6 +50,9 @@ class RunSlot:
         self.engine: Engine | None = None  # the engine that runs it
         self.watched: Watched | None = None
         self.unwatched = ""
+        self.is_without_run = False  # whether the slot holds a launch of which no step is shown
+        self._facts: LaunchFacts | None = None
+        self._known_watched: WatchResult | None = None
         self.reading = Reading(post, self.loads_counted.emit, self.analysis_changed.emit)
         self._tracer: LatestTask[KnownRun] = LatestTask(post, self._on_finished, self._on_failed)
         self._analysis = BackgroundAnalysis(post, self._on_more_known, self._on_watched, self.analysis_failed.emit)
@@ -53,6 +60,17 @@ class RunSlot:
     @property
     def reader(self) -> Reader | None:
         return self.reading.reader
+
+    @property
+    def facts(self) -> LaunchFacts | None:
+        """Facts about the whole launch of the run; None while there is neither a run nor a counted launch."""
+        return self._facts if self.run is None else self.run.facts
+
+    def suffices(self, shot: Shot) -> bool:
+        """Whether a shot can be drawn from the launch that the slot holds, without running its kernel."""
+        needs = set(subject_of_view(shot.view).needs) & {"moment", "facts", "compared"}
+        is_counted = not needs or (needs == {"facts"} and self._facts is not None)
+        return self.is_without_run and self.setup == shot.setup and is_counted
 
     @property
     def is_running(self) -> bool:
@@ -71,6 +89,7 @@ class RunSlot:
         """Run a setup; if it names no blocks, some near the block ``around`` are traced."""
         engine = self.engines.engine_for(setup.kernel)
         self.setup, self.engine = setup, engine
+        self.is_without_run, self._facts = False, None
         self._analysis.cancel()
 
         def work(cancelled: Cancel) -> KnownRun:
@@ -100,11 +119,19 @@ class RunSlot:
         self.stop()
         self._analysis.cancel()
         self.reading.end()
-        self.setup = self.run = None
+        self.setup = self.run = self._facts = None
+        self.is_without_run = False
 
-    def show(self, run: KnownRun, focus: Focus) -> None:
-        """Hold a finished run, read through a focus."""
-        self.run, self.setup = run, run.setup
+    def show_launch(self, setup: Setup, facts: LaunchFacts | None) -> None:
+        """Hold a launch without a run, for a view that shows no step of it."""
+        self.clear()
+        self.setup, self._facts, self.is_without_run = setup, facts, True
+        self.watched, self.unwatched = None, ""
+
+    def show(self, run: KnownRun, focus: Focus, watched: WatchResult | None = None) -> None:
+        """Hold a finished run, read through a focus. ``watched``: variables that are known already."""
+        self._known_watched = watched
+        self.run, self.setup, self._facts, self.is_without_run = run, run.setup, None, False
         self.engine = self.engines.recorded if run.from_file else self.engines.engine_for(run.setup.kernel)
         self._read(focus)
 
@@ -117,11 +144,20 @@ class RunSlot:
         assert self.run is not None
         self.watched, self.unwatched = None, ""
         self.reading.begin(self.run.replay, focus)
+        if self._is_watched and self._known_watched is not None:
+            self.watched, self.unwatched = self._known_watched.watched, self._known_watched.why_none
+            self.reading.know(self.watched)
+
+    @property
+    def _is_watched(self) -> bool:
+        """Whether the variables of the first watched thread are known."""
+        known = self._known_watched
+        return known is not None and self.reader is not None and known.scope == self.reader.scope
 
     def analyse(self) -> None:
         """Continue the analysis of the displayed run."""
         if self.run is not None and self.reader is not None and self.engine is not None:
-            self._analysis.begin(self.run, self.reader.scope, self.engine)
+            self._analysis.begin(self.run, self.reader.scope, self.engine, self._is_watched)
 
     def close(self) -> None:
         """Cancel all work and accept no more."""

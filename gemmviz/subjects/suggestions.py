@@ -5,16 +5,15 @@ effect is not claimed before they have run.
 import contextlib
 from collections.abc import Iterator
 
-from gemmviz.analysis.models.reasons import ReasonKind
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_for
 from gemmviz.model.setup import Setup
-from gemmviz.model.speed_case import Suggestion
+from gemmviz.model.speed_case import CauseKind, Suggestion
 from gemmviz.run.engine import CannotAnswer
 from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.subjects.titles import parameters_text
 
-_LADDER: dict[str, tuple[str, tuple[ReasonKind, ...], str]] = {
+_LADDER: dict[str, tuple[str, tuple[CauseKind, ...], str]] = {
     "02_naive": ("swap x and y: 03_coalesced", ("coalescing",), "03_coalesced"),
     "03_coalesced": ("tiles in shared memory: 04_tiled", ("reuse", "coalescing"), "04_tiled"),
     "04_tiled": ("sums in registers: 08_register_tiled", ("shared", "reuse"), "08_register_tiled"),
@@ -26,27 +25,27 @@ _LADDER: dict[str, tuple[str, tuple[ReasonKind, ...], str]] = {
 _WIDTHS = ("TILE_WIDTH", "BLOCK")
 
 
-def suggestions_for(setup: Setup, kind: ReasonKind) -> tuple[Suggestion, ...]:
+def suggestions_for(setup: Setup, kind: CauseKind) -> tuple[Suggestion, ...]:
     """Suggestions against one kind of bottleneck."""
     return tuple(each for each in _candidates(setup, kind) if can_run(each.setup))
 
 
-def _candidates(setup: Setup, kind: ReasonKind) -> Iterator[Suggestion]:
+def _candidates(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
     if kind == "banks" and setup.parameters.get("PAD") == 0:
         yield Suggestion("a column of padding: PAD = 1", setup.changed(PAD=1))
+    if setup.kernel.is_shipped and setup.kernel.name in _LADDER:
+        text, kinds, other = _LADDER[setup.kernel.name]
+        if kind in kinds:
+            yield from _other_kernel(setup, text, other)
     for name in _WIDTHS:
-        if kind in ("reuse", "coalescing") and name in setup.parameters:
+        if kind in ("reuse", "coalescing", "lanes") and name in setup.parameters:
             larger = _next(setup, name, up=True)
             if larger is not None:
                 yield Suggestion(f"a larger block: {name} = {larger}", setup.changed(**{name: larger}))
         if kind == "idle" and name in setup.parameters:
             smaller = _next(setup, name, up=False)
             if smaller is not None:
-                yield Suggestion(f"smaller blocks, so more of them: {name} = {smaller}", setup.changed(**{name: smaller}))
-    if setup.kernel.is_shipped and setup.kernel.name in _LADDER:
-        text, kinds, other = _LADDER[setup.kernel.name]
-        if kind in kinds:
-            yield from _other_kernel(setup, text, other)
+                yield Suggestion(f"smaller blocks: {name} = {smaller}", setup.changed(**{name: smaller}))
 
 
 def _fastest(setups: list[Setup]) -> Setup | None:

@@ -1,25 +1,43 @@
 """Parts of a lesson step in the order in which they are revealed, such as a question and then its answers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from gemmviz.analysis.replay.focus import Focus, scope_of
-from gemmviz.analysis.replay.position import position_of
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.phase_steps import beats_of_phases, steps_in_use
+from gemmviz.analysis.replay.position import position_of, step_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.words import letter
+from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
+from gemmviz.scenes.kit.beat import beat
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.lesson import LessonStep, Question
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reveal:
-    """One part: the shot and its caption."""
+    """One part: the shot and the caption of the whole step. ``replay``: that of the run of which the part shows one step, whose
+    sentence is its caption; None if the caption is that of the whole.
+    """
 
     shot: Shot
-    caption: Caption
+    whole: Caption
+    replay: Replay | None = field(default=None, compare=False)
+
+    @cached_property
+    def caption(self) -> Caption:
+        """The caption: what happens at this step and nothing that has not happened yet."""
+        if self.replay is None:
+            return self.whole
+        moment = Reader(self.replay, self.shot.focus).at(step_at(self.replay.trace, self.shot.at))
+        words = beat(moment, self.shot.labels)
+        before, number, _ = words.parts
+        return replace(self.whole, caption=words.text, number="" if before else number)
 
 
 def caption_of(stop: LessonStep, caption: str | None = None) -> Caption:
@@ -36,22 +54,29 @@ def parts_of(stop: LessonStep, caption: str | None = None, replay: Replay | None
     if stop.question is not None:
         return _of_question(stop, stop.question)
     whole = caption_of(stop, caption)
-    parts = [Reveal(shot, whole) for shot in _built(stop, replay)]
+    built = _built(stop, replay)
+    beats = None if stop.build == "blanks" else replay
+    parts = [*(Reveal(shot, whole, beats) for shot in built[:-1]), Reveal(built[-1], whole)]
     if stop.exercise is not None and stop.build != "blanks":
         parts += [Reveal(stop.shot, replace(whole, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
     return parts
 
 
 def _of_question(stop: LessonStep, question: Question) -> list[Reveal]:
-    """The question alone, then the right choice with its view, then the other choices."""
-    texts = tuple(choice.text for choice in question.choices)
-    parts = [Reveal(stop.shot, Caption(stop.title, question.text, texts))]
-    order = [question.right, *(place for place in range(len(texts)) if place != question.right)]
-    for place in order:
-        choice = question.choices[place]
-        why = f"Answer {letter(place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
-        parts.append(Reveal(choice.shot or stop.shot, Caption(stop.title, why, texts, question.right, place)))
-    return parts
+    """The question alone, then the right choice with its view."""
+    asked = Reveal(stop.shot, Caption(stop.title, question.text, _texts(question)))
+    return [asked, answer_of(stop, question, question.right)]
+
+
+def answer_of(stop: LessonStep, question: Question, place: int) -> Reveal:
+    """The view and the reason of one choice, with the right choice marked."""
+    choice = question.choices[place]
+    why = f"{letter(place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
+    return Reveal(choice.shot or stop.shot, Caption(stop.title, why, _texts(question), question.right, place))
+
+
+def _texts(question: Question) -> tuple[str, ...]:
+    return tuple(choice.text for choice in question.choices)
 
 
 def _built(stop: LessonStep, replay: Replay | None) -> list[Shot]:
@@ -65,7 +90,7 @@ def _built(stop: LessonStep, replay: Replay | None) -> list[Shot]:
         lanes = min(trace.rules.warp_size, trace.space.threads_per_block)
         return [*(replace(shot, focus=Focus(shot.focus.block, None, lane)) for lane in range(lanes)), shot]
     if stop.build == "phases":
-        steps = [int(start) for start in replay.phase_starts]
+        steps = beats_of_phases(replay) if view_named(shot.view).moves else steps_in_use(replay)
     else:
         steps = _term_steps(shot, replay) if stop.build == "terms" else list(range(replay.steps))
     return [*(replace(shot, at=position_of(trace, step)) for step in steps if step < shot.at.step), shot]

@@ -46,10 +46,15 @@ def window(qtbot: QtBot) -> Iterator[MainWindow]:
 
 
 def open_file(model: WindowModel, path: Path) -> None:
-    """Opens a file, and waits until it is read."""
+    """Opens a file, and waits until it is read and shown."""
     model.opening.open(path)
+    wait_while(lambda: model.opening.is_busy or model.course.is_waiting or model.saved_views.is_waiting)
+
+
+def wait_while(busy: Callable[[], bool]) -> None:
+    """Runs the window's loop as long as something is so."""
     end = time.monotonic() + _LONG_MS / 1000
-    while model.opening.is_busy:
+    while busy():
         assert time.monotonic() < end, "it doesn't come"
         QApplication.processEvents()
         time.sleep(0.002)
@@ -57,14 +62,11 @@ def open_file(model: WindowModel, path: Path) -> None:
 
 def settled(window: MainWindow) -> bool:
     """Whether all is known of what is asked for."""
-    session = window.session
+    session, model = window.session, window.model
     shown = session.shown
-    return (
-        not window.model.opening.is_busy
-        and shown is not None
-        and not session.is_working
-        and (shown.counts is not None or shown.trace.stop is not None)
-    )
+    is_known = shown is not None and (shown.counts is not None or shown.trace.stop is not None)
+    is_busy = model.opening.is_busy or model.course.is_waiting or model.saved_views.is_waiting or session.is_working
+    return not is_busy and (is_known or session.slot.is_without_run)
 
 
 def pictured(window: MainWindow, qtbot: QtBot, action: Callable[[], Any]) -> None:

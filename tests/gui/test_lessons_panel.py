@@ -6,6 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.panels.lessons import Lessons
+from gemmviz.gui.panels.metrics import Metrics
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
@@ -16,7 +17,7 @@ from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.lesson_file import save_lesson, shipped_lesson
 from gemmviz.teaching.quiz import quiz_of
 from tests.conftest import sure
-from tests.gui.conftest import open_file, settled
+from tests.gui.conftest import open_file, settled, wait_while
 
 _LONG_MS = 20_000
 
@@ -32,6 +33,7 @@ def at(panel: Lessons, lesson: str, id: str) -> None:
     course = panel.course
     course.begin(shipped_lesson(lesson))
     course.go(sure(course.lesson.find(id)))
+    wait_while(lambda: course.is_waiting)
 
 
 def test_a_lesson_comes_to_the_front_and_stays_beside_a_benchmark(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
@@ -71,17 +73,36 @@ def test_a_lesson_that_is_gone_leaves_what_was_shown(qtbot: QtBot) -> None:
     window.close()
 
 
-def test_a_question_is_asked_answered_and_can_still_be_read(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
+def test_a_question_is_asked_answered_and_keeps_its_places(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
     at(panel, "slides", "question-barrier")
+    qtbot.wait(50)
     question = sure(sure(panel.course.now).question)
+    rows = panel.task.choices
     assert panel.caption.text() == question.text
-    assert [row.text.text() for row in panel.task.choices] == [choice.text for choice in question.choices]
-    panel.task.choices[0].button.click()
-    assert question.text in panel.caption.text()
-    assert question.choices[0].why in panel.caption.text()
-    marks = [row.button.text() for row in panel.task.choices]
-    assert marks[0] == "✗ A"
-    assert marks[question.right] == f"✓ {chr(ord('A') + question.right)}"
+    assert [row.text.text() for row in rows] == [choice.text for choice in question.choices]
+    places = [row.button.mapTo(window, row.button.rect().topLeft()) for row in rows]
+    rows[0].button.click()
+    assert panel.caption.text() == question.text
+    assert question.choices[0].why in panel.task.verdict.text()
+    assert [row.button.text() for row in rows] == ["✗ A", "B", "C", "D"]
+    rows[question.right].button.click()
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
+    assert [row.button.text() for row in rows][question.right] == f"✓ {chr(ord('A') + question.right)}"
+    assert [row.button.mapTo(window, row.button.rect().topLeft()) for row in rows] == places
+
+
+def test_no_number_of_the_window_answers_an_open_question(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
+    at(panel, "coalescing", "question-lanes")
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
+    metrics = window.docks.widgets["metrics"]
+    assert isinstance(metrics, Metrics)
+    qtbot.waitUntil(lambda: metrics.costs.item(1, 1).text() == "?", timeout=_LONG_MS)
+    tables = (metrics.costs, metrics.launch, metrics.accesses)
+    shown = {sure(table.item(row, column)).text() for table in tables for row in range(table.rowCount())
+             for column in range(1, table.columnCount())}  # fmt: skip
+    assert not {text for text in shown if any(letter.isdigit() for letter in text) and text[0].isdigit()}
+    panel.task.choices[2].button.click()
+    qtbot.waitUntil(lambda: metrics.costs.item(1, 1).text() == "32", timeout=_LONG_MS)
 
 
 def test_next_gives_no_answer_away(panel: Lessons) -> None:
@@ -89,6 +110,7 @@ def test_next_gives_no_answer_away(panel: Lessons) -> None:
         at(panel, lesson, id)
         place = sure(panel.course.at)
         panel.next.click()
+        wait_while(lambda: panel.course.is_waiting)
         assert panel.course.at == place + 1
 
 

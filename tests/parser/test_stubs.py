@@ -11,7 +11,7 @@ from gemmviz.parser.headers import VISIBLE
 from gemmviz.parser.precompiled import ALL_STUBS, LANGUAGE, STUBS
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import Unit, parse, stub_names
-from tests.parser.nvrtc import compile_error, has_cuda_headers
+from tests.nvrtc import compile_error, has_cuda_headers
 
 VARIABLES = """int i; unsigned u; size_t z; long l; float f; double d; half h; half2 h2; float4 f4; char4 c4;
 nv_bfloat16 b; nv_bfloat162 b2; short s;"""

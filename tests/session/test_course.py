@@ -24,14 +24,64 @@ def test_from_step_to_step_and_back(model: TestModel) -> None:
     assert course.at == 0
     assert model.session.shot.view == "device"
     assert course.walk(1)
+    model.settle()
     assert (course.at, model.session.shot.view) == (1, "grid")
     assert course.walk(-1)
-    assert course.at == 0
+    assert course.at == 0  # at once, since it is kept
     assert not course.walk(-1)
     assert {stop.id for stop in course.lesson.stops if course.is_seen(stop)} == {"architecture", "blocks-to-sms"}
     course.end()
     course.begin(shipped_lesson("coalescing"))
+    model.settle()
     assert course.at == 2  # the first that was not seen
+
+
+def test_keys_do_not_add_up_while_a_step_is_awaited(model: TestModel) -> None:
+    model.settle()
+    course = model.course
+    course.begin(shipped_lesson("coalescing"))
+    assert course.is_waiting
+    shot = model.session.shot
+    assert all(course.walk(1) for _ in range(3))
+    assert (course.at, model.session.shot) == (None, shot)  # everything stays until the step is ready
+    model.settle()
+    assert course.at == 0
+    course.go(6)
+    assert (course.at, course.is_waiting) == (0, True)
+    course.walk(1)
+    course.walk(-1)  # back: the step is not wanted any more
+    assert (course.at, course.is_waiting) == (0, False)
+    model.know()
+    assert course.at == 0
+
+
+def test_the_next_step_is_ready_and_those_far_away_are_forgotten(model: TestModel) -> None:
+    model.settle()
+    course = model.course
+    course.begin(shipped_lesson("shared-memory"))
+    model.inbox.until(lambda: course.is_ready(1))
+    for place in range(1, 4):
+        assert course.walk(1) or course.at == place
+        while course.at != place:
+            course.walk(1)
+            model.settle()
+        model.inbox.until(lambda place=place: course.is_ready(place + 1))  # type: ignore[misc]
+        assert course.is_ready(place - 1)
+    assert not course.is_ready(0)
+
+
+def test_a_step_that_shows_no_run_traces_nothing(model: TestModel) -> None:
+    model.settle()
+    course, lesson = model.course, shipped_lesson("coalescing")
+    course.begin(lesson)
+    course.go(sure(lesson.find("bytes")))
+    model.settle()
+    assert model.session.shown is None
+    assert model.session.display.subject is not None
+    assert model.session.display.pending == ""
+    model.session.show(replace(model.session.shot, view="stage", setup=model.session.shot.setup.changed(M=64, N=64, K=64)))
+    model.settle()
+    assert sure(model.session.shown).setup.problem.M == 64
 
 
 def test_captions_get_their_numbers(model: TestModel) -> None:
@@ -72,9 +122,11 @@ def test_a_view_that_has_nothing_to_show_says_why(model: TestModel) -> None:
 def test_what_is_seen_in_the_course_is_seen_in_its_lesson(model: TestModel) -> None:
     model.settle()
     model.course.begin(shipped_lesson("course"))
+    model.settle()
     lecture = shipped_lesson("lecture")
     model.course.end()
     model.course.begin(lecture)
+    model.settle()
     assert model.course.is_seen(lecture.stops[0])
     assert model.course.at == 1
 
@@ -90,25 +142,85 @@ def test_a_step_comes_step_by_step_once_it_has_run(model: TestModel) -> None:
         assert course.walk(1)
         assert model.session.navigation.run_step == expected
     course.walk(1)
+    model.settle()
     assert sure(course.now).id == "tile-loading"
 
 
-def test_a_question_is_answered_and_shown(model: TestModel) -> None:
+def _at_question(model: TestModel) -> None:
     model.settle()
     course, lesson = model.course, shipped_lesson("coalescing")
     course.begin(lesson)
     course.go(sure(lesson.find("question-lanes")))
     model.settle()
-    assert course.picked is None
-    assert course.words.right is None
+
+
+def test_a_wrong_answer_gives_a_hint_and_another_try(model: TestModel) -> None:
+    _at_question(model)
+    course, display = model.course, model.session.display
+    assert (course.is_asking, display.counted, course.feedback) == (True, 0.0, "")
     course.pick(1)
-    model.settle()
-    assert model.session.shot.setup.kernel.name == "03_coalesced"
-    assert course.words.caption.startswith("Answer B is wrong")
-    assert course.said == course.words  # what a lecture shows below the picture
+    assert (course.is_asking, display.counted, course.tried) == (True, 0.0, (1,))
+    assert course.feedback.startswith("B is wrong: 32 neighbours")
+    assert course.words.right is None
+    assert model.session.shot.setup.kernel.name == "02_naive"
     course.pick(2)
     model.settle()
-    assert course.words.caption.startswith("Answer C is right")
+    assert not course.is_asking
+    assert course.feedback.startswith("C is right")
+    assert course.said == course.words  # what a lecture shows below the picture
+
+
+def test_the_counts_rise_with_the_step_that_answers(model: TestModel) -> None:
+    _at_question(model)
+    display, player = model.session.display, model.session.player
+    model.course.pick(2)
+    model.settle()
+    assert display.counting == "rising"
+    assert display.counted < 0.1
+    player.tick(200)
+    assert 0.1 < display.counted < 1.0
+    player.tick(249)
+    player.tick(249)
+    assert (display.counting, display.counted) == ("shown", 1.0)
+
+
+def test_two_wrong_answers_show_the_right_one(model: TestModel) -> None:
+    _at_question(model)
+    for place in (0, 3):
+        model.course.pick(place)
+    model.settle()
+    assert not model.course.is_asking
+    assert model.course.feedback.startswith("C was right: ")
+    model.course.pick(1)  # why not B?
+    model.settle()
+    assert model.session.shot.setup.kernel.name == "03_coalesced"
+    assert model.course.words.caption.startswith("B is wrong")
+
+
+def test_next_leaves_a_question_and_never_speaks_of_other_answers(model: TestModel) -> None:
+    _at_question(model)
+    at = sure(model.course.at)
+    model.course.pick(2)
+    model.course.advance()
+    assert model.course.at == at + 1
+    model.course.go(at)
+    assert model.course.walk(1)  # in a lecture: the answer
+    assert model.course.words.caption.startswith("C is right")
+    assert model.course.walk(1)
+    assert model.course.at == at + 1
+
+
+def test_exploring_and_other_kernels_show_their_counts(model: TestModel) -> None:
+    _at_question(model)
+    display = model.session.display
+    model.course.leave()
+    assert display.counted == 1.0
+    model.course.come_back()
+    assert display.counted == 0.0
+    model.opening.choose_kernel("04_tiled")
+    assert display.counted == 1.0
+    model.course.end()
+    assert display.counted == 1.0
 
 
 def test_to_the_workshop_and_back(model: TestModel) -> None:

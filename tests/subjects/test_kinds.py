@@ -115,12 +115,13 @@ def test_a_cure_is_run_and_held_against_what_was(model: TestModel) -> None:
     model.commands.show_view("why")
     case = session.display.subject
     assert isinstance(case, SpeedCase)
-    assert case.reason, sure(session.shown).no_counts
-    cells = sure(view_named("why").still(case, ViewOptions()).find("cure-0"))
+    assert case.causes, sure(session.shown).no_counts
+    place, cure = next((place, each.cure) for place, each in enumerate(case.causes) if each.cure)
+    cells = sure(view_named("why").still(case, ViewOptions()).find(f"cure-{place}"))
     assert isinstance(cells, Cells)
     model.commands.click(Hit(cells, 0, 0))
     model.know()
-    assert sure(session.shown).setup == case.suggestions[0].setup
+    assert sure(session.shown).setup == sure(cure).setup
     after = session.display.subject
     assert isinstance(after, SpeedCase)
     before, now = after.effects
@@ -128,6 +129,25 @@ def test_a_cure_is_run_and_held_against_what_was(model: TestModel) -> None:
     assert before.sectors is not None
     assert now.sectors is not None
     assert before.label.startswith("02_naive")
+
+
+def test_a_cause_shows_the_step_of_its_access(model: TestModel) -> None:
+    session = model.session
+    model.opening.choose_kernel("02_naive")
+    for name in "MNK":
+        model.commands.change(name, 64)
+    model.commands.change("BLOCK", 32)
+    model.know()
+    model.commands.show_view("why")
+    case = session.display.subject
+    assert isinstance(case, SpeedCase)
+    place = [cause.kind for cause in case.causes].index("coalescing")
+    cells = sure(view_named("why").still(case, ViewOptions()).find(f"look-{place}"))
+    assert isinstance(cells, Cells)
+    model.commands.click(Hit(cells, 0, 0))
+    model.know()
+    assert session.shot.view == "request"
+    assert sure(session.now).site.text == "A[row * K + k]"
 
 
 def test_two_runs_go_together(model: TestModel) -> None:

@@ -341,17 +341,29 @@ def test_captions_are_filled_from_what_is_found() -> None:
     assert next(iter(reel.slides())).caption == "4 blocks"  # what is counted, whatever is expected
 
 
-def test_a_question_comes_first_then_what_is_right_then_the_others() -> None:
+def test_a_question_comes_first_then_its_right_answer_alone() -> None:
     stop = next(stop for stop in shipped_lesson("coalescing").stops if stop.question is not None)
     question = stop.question
     assert isinstance(question, Question)
-    first, *others = parts_of(stop)
+    first, answer = parts_of(stop)
     assert first.caption.right is None
     assert first.caption.caption == question.text
-    assert others[0].caption.picked == question.right
-    assert {part.caption.picked for part in others} == set(range(len(question.choices)))
-    assert all(part.caption.right == question.right for part in others)
-    assert others[0].shot == question.choices[question.right].shot
+    assert answer.caption.picked == answer.caption.right == question.right
+
+
+def test_an_exported_question_shows_its_counts_only_with_the_answer() -> None:
+    lesson = shipped_lesson("coalescing")
+    one = replace(lesson, stops=tuple(stop for stop in lesson.stops if stop.question is not None))
+
+    def shown(answers: bool) -> list[str]:
+        slides = lesson_reel(one, lambda kernel: nullcontext(Interpreter()), ExportOptions(), answers=answers).slides()
+        return [" ".join(text for each in slide.scene.all if isinstance(each, Labels) and not each.key.startswith("band")
+                         for text in each.texts) for slide in slides]  # fmt: skip
+
+    (asked,) = shown(answers=False)
+    assert "? sectors" in asked
+    assert "32 sectors" not in asked
+    assert "32 sectors" in shown(answers=True)[1]
 
 
 def test_blanks_are_filled_one_after_the_other_and_the_last_text_runs() -> None:

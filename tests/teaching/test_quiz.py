@@ -15,7 +15,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.scenes.kit.sentence import element_text
+from gemmviz.scenes.kit.beat import element_text
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.lesson import Question
 from gemmviz.teaching.lesson_file import read_lesson

@@ -65,14 +65,20 @@ def _used(
     return distinct_per_row(touched, all_active) * itemsize
 
 
-def _segments(rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, layout: Layout) -> PerRow:
-    """Sectors by the rule of compute capability 1.0: those of a whole segment, or one for each lane."""
+def moves_segment(rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, layout: Layout) -> npt.NDArray[np.bool_]:
+    """Whether each request moves one whole segment by the rule of compute capability 1.0: (rows,)."""
     word = itemsize * layout.width
     own = rows * itemsize - np.arange(rows.shape[1]) * word
     first = np.where(active, own, np.iinfo(np.int64).max).min(axis=1)
     in_order = ((own == first[:, None]) | ~active).all(axis=1) & active.any(axis=1)
     fits = word in (4, 8, 16) and layout.is_dense
-    together = in_order & (first % min(_LARGEST_SEGMENT, rows.shape[1] * word) == 0) & fits
+    return np.asarray(in_order & (first % min(_LARGEST_SEGMENT, rows.shape[1] * word) == 0) & fits)
+
+
+def _segments(rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, layout: Layout) -> PerRow:
+    """Sectors by the rule of compute capability 1.0: those of a whole segment, or one for each lane."""
+    word = itemsize * layout.width
+    together = moves_segment(rows, active, itemsize, layout)
     alone = np.count_nonzero(active, axis=1) * max(1, word // rules.sector_bytes)
     return np.asarray(np.where(together, rows.shape[1] * word // rules.sector_bytes, alone), np.int64)
 

@@ -1,104 +1,205 @@
-"""The factor that limits a kernel's speed, as a sentence with the counts that support it.
+"""The causes of a kernel's time, from the counts of its launch: what each costs in a model's time, and the counts behind it.
 
-Every number is a count of the whole launch. The largest ratio of actual to needed cost wins: sectors, wavefronts, or SMs
-without work. If there is no such loss, the data needed per multiply-add and the number of resident warps decide.
+A cause costs the model's time minus the model's time without it. Excess lines, excess wavefronts, repeated loads and reads of
+shared memory are separate work, so that no line or wavefront counts for two causes. SMs and lanes without work stretch all work.
+Where the model does not hold, causes are ranked by their counted excess.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Literal
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts, loads_per_element, values_read
+from gemmviz.analysis.models.launch_time import Work, busy_share, holds_for
 from gemmviz.analysis.models.occupancy import OccupancyLimits
 from gemmviz.model.problem import Problem
-from gemmviz.model.sites import Space
-from gemmviz.model.words import many, spaced
+from gemmviz.model.sites import MemoryArray, Site, Space
+from gemmviz.model.speed_case import Cause
+from gemmviz.model.words import many, number, spaced
 
-ReasonKind = Literal["coalescing", "banks", "idle", "reuse", "shared", "occupancy", "nothing"]
-_WORTH_A_WORD = 1.25  # ratio of actual to needed
+_MOST_CAUSES = 3
+_WORTH_A_WORD = 0.01  # of the model's time
 _LOW_OCCUPANCY = 50.0
-_MANY_READS = 0.75  # values of shared memory that a multiply-add reads
-_LITTLE_REUSE = 4.0  # bytes of global memory that a multiply-add requests
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """A limiting factor: its kind, a sentence, and the counts that support it."""
+@dataclass(frozen=True)
+class Launched:
+    """What causes are found from: the counts of a launch, the limits of its occupancy, its problem and number of blocks."""
 
-    kind: ReasonKind
-    sentence: str
-    proof: str
+    counts: LaunchCounts
+    limits: OccupancyLimits
+    problem: Problem
+    blocks: int
+
+    @property
+    def work(self) -> Work:
+        """The work of the launch as it is."""
+        total, device = self.counts.total(), self.limits.device
+        least = sum(array.size * array.itemsize for array in self.counts.arrays if array.space == "global")
+        return Work(total.lines, total.wavefronts, self.problem.flops or 0, least, busy_share(self.blocks, device.sms))
+
+    @property
+    def model_ms(self) -> float | None:
+        """The model's time in ms; None if the model does not hold for the device."""
+        device = self.limits.device
+        return self.work.time_ms(device) if holds_for(device) else None
+
+    def without(self, cause: Cause, **changed: float) -> Cause:
+        """A cause with its cost: of the work that remains with these changes."""
+        now, work = self.model_ms, replace(self.work, **changed)
+        return cause if now is None else replace(cause, cost_ms=max(0.0, now - work.time_ms(self.limits.device)))
 
 
-def reason_of(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem, blocks: int) -> Reason:
-    """The most important limiting factor. ``blocks``: of the launch."""
-    reasons = [_coalescing(counts), _banks(counts), _idle(limits, blocks)]
-    weight, reason = max(reasons, key=lambda each: each[0])
-    return reason if weight >= _WORTH_A_WORD else _demand(counts, limits, problem)
+def causes_of(launched: Launched) -> tuple[Cause, ...]:
+    """The causes that cost most, at most three, the most expensive first. Wasted accesses are never left out."""
+    found = [cause for finder in _FINDERS for cause in finder(launched)]
+    ranked = sorted(found, key=lambda each: (each.cost_ms or 0.0, each.excess), reverse=True)
+    least = _WORTH_A_WORD * (launched.model_ms or 0.0)
+    worth = [each for each in ranked if each.cost_ms is None or each.cost_ms >= least or each.kind in ("coalescing", "banks")]
+    kept = sorted(worth, key=lambda each: each.kind not in ("coalescing", "banks"))[:_MOST_CAUSES]
+    return tuple(each for each in worth if each in kept) or (_nothing(launched),)
 
 
-def _coalescing(counts: LaunchCounts) -> tuple[float, Reason]:
-    weight, text, (moved, needed), proof = _lost(counts, "global", "sectors")
-    sentence = f"Every request of {text} moves {moved:.3g} sectors where {needed:.3g} would suffice"
-    return weight, Reason("coalescing", sentence, proof)
+def _coalescing(launched: Launched) -> Iterator[Cause]:
+    counts = launched.counts
+    found = _lost(counts, "global", "sectors")
+    if found is None:
+        return
+    site, took, needed, cause = found
+    times = "" if needed == 0 else f": {took / needed:.3g} times as many"
+    sentence = f"Every request of {site.text} moves {took:.3g} sectors where {needed:.3g} would suffice{times}"
+    yield launched.without(replace(cause, kind="coalescing", sentence=sentence), lines=sum(_needed_lines(counts)))
 
 
-def _banks(counts: LaunchCounts) -> tuple[float, Reason]:
-    weight, text, (took, needed), proof = _lost(counts, "shared", "wavefronts")
-    sentence = f"Every access to {text} takes {took:.3g} wavefronts where {needed:.3g} would suffice: bank conflicts"
-    return weight, Reason("banks", sentence, proof)
+def _banks(launched: Launched) -> Iterator[Cause]:
+    found = _lost(launched.counts, "shared", "wavefronts")
+    if found is None:
+        return
+    site, took, needed, cause = found
+    sentence = f"Every access to {site.text} takes {took:.3g} wavefronts where {needed:.3g} would suffice: bank conflicts"
+    ideal = launched.counts.total("shared").ideal_wavefronts
+    yield launched.without(replace(cause, kind="banks", sentence=sentence), wavefronts=ideal)
 
 
-def _idle(limits: OccupancyLimits, blocks: int) -> tuple[float, Reason]:
-    sms = limits.device.sms
-    verb = "leaves" if blocks == 1 else "leave"
-    sentence = f"{many(blocks, 'block')} {verb} {max(0, sms - blocks)} of {sms} SMs without work"
-    return sms / max(1, blocks), Reason(
-        "idle", sentence, f"the grid has {many(blocks, 'block')}, the {limits.device.name} {sms} SMs"
+def _idle(launched: Launched) -> Iterator[Cause]:
+    sms, blocks, name = launched.limits.device.sms, launched.blocks, launched.limits.device.name
+    busy = busy_share(blocks, sms)
+    if busy >= 1.0:
+        return
+    sentence = f"{many(blocks, 'block')} {'leaves' if blocks == 1 else 'leave'} {sms - blocks} of {sms} SMs without work"
+    if blocks > sms:
+        sentence = f"The busiest SM runs {-(-blocks // sms)} blocks, an average one {blocks / sms:.3g}"
+    proof = f"the grid has {many(blocks, 'block')}, the {name} {sms} SMs"
+    yield launched.without(Cause("idle", sentence, proof, excess=1 / busy, is_waste=True), busy=1.0)
+
+
+def _lanes(launched: Launched) -> Iterator[Cause]:
+    """Lanes of warps that take no part in an access: blocks of few threads, or threads outside of the arrays."""
+    counts, work = launched.counts, launched.work
+    total, lanes = counts.total(), launched.limits.device.rules.request_lanes
+    share = total.lanes / (lanes * total.requests) if total.requests else 1.0
+    if share >= 1.0:
+        return
+    sentence = f"On average, {lanes * share:.3g} of {lanes} lanes take part in an access"
+    proof = f"{spaced(total.requests)} requests for {spaced(total.lanes)} lanes"
+    parts = {"lines": work.lines * share, "wavefronts": work.wavefronts * share}
+    yield launched.without(Cause("lanes", sentence, proof, excess=1 / share, is_waste=True), **parts)
+
+
+def _reuse(launched: Launched) -> Iterator[Cause]:
+    """Needed lines beyond those that load every element once."""
+    counts, rules = launched.counts, launched.counts.rules
+    loads = {name: times for name, times in loads_per_element(counts).items() if name in _inputs(counts)}
+    most = max(loads.values(), default=0.0)
+    if most <= 1.0:
+        return
+    once = sum(array.size * array.itemsize for array in _inputs(counts).values()) / rules.line_bytes
+    reads = sum(_needed_lines(counts, "read"))
+    sentence = f"The launch loads an element of {max(loads, key=loads.__getitem__)} {most:.4g} times"
+    if launched.problem.is_multiply and launched.problem.flops:
+        requested = counts.total("global", "read").bytes_asked / (launched.problem.flops / 2)
+        sentence = f"Each multiply-add requests {requested:.3g} bytes from global memory"
+    proof = "loads of an element: " + ", ".join(f"{name} {number(times)}" for name, times in loads.items())
+    cause = Cause("reuse", sentence, proof, excess=most, site=_largest(counts, "global", "lines"))
+    yield launched.without(cause, lines=launched.work.lines - max(0.0, reads - once))
+
+
+def _shared(launched: Launched) -> Iterator[Cause]:
+    """Wavefronts that reads of shared memory need even without conflicts."""
+    counts, flops = launched.counts, launched.problem.flops
+    reads, values = counts.total("shared", "read"), values_read(counts)
+    if not reads.requests:
+        return
+    sentence = f"The launch reads {spaced(values)} values from shared memory"
+    if launched.problem.is_multiply and flops:
+        sentence = f"Each multiply-add reads {values / (flops / 2):.3g} values from shared memory"
+    proof = f"{spaced(reads.ideal_wavefronts)} wavefronts that reads need"
+    cause = Cause("shared", sentence, proof, site=_largest(counts, "shared", "ideal_wavefronts"))
+    yield launched.without(cause, wavefronts=launched.work.wavefronts - reads.ideal_wavefronts)
+
+
+def _arithmetic(launched: Launched) -> Iterator[Cause]:
+    flops, device = launched.problem.flops, launched.limits.device
+    if flops:
+        sentence = f"The arithmetic itself: {number(flops)} floating-point operations"
+        yield launched.without(Cause("arithmetic", sentence, f"peak {number(device.peak_gflops)} GFLOP/s"), flops=0.0)
+
+
+def _occupancy(launched: Launched) -> Iterator[Cause]:
+    limits = launched.limits
+    if limits.is_certain and 0 < limits.warps_percent < _LOW_OCCUPANCY:
+        most = limits.device.max_warps_per_sm
+        sentence = f"An SM holds {limits.warps} of {most} warps, few to hide latency"
+        yield Cause("occupancy", sentence, f"limited by {' and '.join(limits.limiting)}", excess=most / limits.warps)
+
+
+_FINDERS: tuple[Callable[[Launched], Iterator[Cause]], ...] = (
+    _coalescing, _banks, _idle, _lanes, _reuse, _shared, _arithmetic, _occupancy,
+)  # fmt: skip
+
+
+def _nothing(launched: Launched) -> Cause:
+    return Cause(
+        "nothing", "No counted cost stands out", f"{spaced(launched.counts.total('global').bytes_asked)} bytes requested"
     )
 
 
-def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[float, str, tuple[float, float], str]:
-    """The ratio of actual to needed units of a kind of memory; the access that loses most, as in the source, with the units
-    that each of its requests takes and needs; and the proof.
+def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[Site, float, float, Cause] | None:
+    """The access that loses most units of a kind of memory, the units that each of its requests takes and needs, and the cause
+    that they are; None if nothing is lost.
     """
     spent: Callable[[Counts], tuple[int, int]] = attrgetter(unit, f"ideal_{unit}")
     took, needed = spent(counts.total(space))
-    weight = took / max(1, needed)
     inside = [(key[0], each) for key, each in counts.accesses.items() if counts.arrays[key[1].array].space == space]
-    worst, text = Counts(), ""
-    if inside:
-        site, worst = max(inside, key=lambda item: spent(item[1])[0] - spent(item[1])[1])
-        text = site.text
-    a_request = spent(worst)[0] / max(1, worst.requests), spent(worst)[1] / max(1, worst.requests)
-    return weight, text, a_request, f"{spaced(took)} {unit} in all, {spaced(needed)} needed: {weight:.3g} times as many"
+    if took <= needed or not inside:
+        return None
+    site, worst = max(inside, key=lambda item: spent(item[1])[0] - spent(item[1])[1])
+    a_request = [each / max(1, worst.requests) for each in spent(worst)]
+    proof = f"{spaced(took - needed)} of {spaced(took)} {unit} lost"
+    cause = Cause("nothing", "", proof, excess=took / max(1, needed), is_waste=True, site=site)
+    return site, a_request[0], a_request[1], cause
 
 
-def _demand(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem) -> Reason:
-    """The limiting factor of a kernel without losses: the demand of each multiply-add, if the problem has any."""
-    few_warps = limits.is_certain and limits.warps_percent < _LOW_OCCUPANCY
-    if few_warps and not problem.is_multiply:
-        return _occupancy(limits)
-    if not problem.is_multiply or problem.flops is None:
-        return Reason("nothing", "No counted cost stands out", f"{spaced(counts.total('global').bytes_asked)} bytes requested")
-    multiplies = problem.flops / 2
-    requested = counts.total("global", "read").bytes_asked / multiplies
-    read = values_read(counts) / multiplies
-    if requested >= _LITTLE_REUSE:
-        loads = loads_per_element(counts)
-        sentence = f"Each multiply-add requests {requested:.3g} bytes from global memory"
-        proof = f"an element of A is loaded {loads.get('A', 0):,.4g} times, one of B {loads.get('B', 0):,.4g} times"
-        return Reason("reuse", sentence, proof)
-    if read >= _MANY_READS:
-        sentence = f"Each multiply-add reads {read:.3g} values from shared memory"
-        instructions = spaced(counts.total("shared", "read").requests)
-        return Reason("shared", sentence, f"{instructions} instructions of warps for {spaced(int(multiplies))} multiply-adds")
-    if few_warps:
-        return _occupancy(limits)
-    return Reason("nothing", "No counted cost stands out", f"{requested:.2g} bytes and {read:.2g} values a multiply-add")
+def _needed_lines(counts: LaunchCounts, *accesses: str) -> Iterator[float]:
+    """Lines that each access to global memory would touch if its sectors were the fewest; at least one a request."""
+    per_line = counts.rules.line_bytes // counts.rules.sector_bytes
+    for (_, operand), each in counts.accesses.items():
+        if counts.arrays[operand.array].space == "global" and (not accesses or operand.access in accesses):
+            yield min(each.lines, max(each.requests, each.ideal_sectors / per_line))
 
 
-def _occupancy(limits: OccupancyLimits) -> Reason:
-    sentence = f"An SM holds {limits.warps} of {limits.device.max_warps_per_sm} warps: too few to hide latency"
-    return Reason("occupancy", sentence, f"limited by {' and '.join(limits.limiting)}")
+def _inputs(counts: LaunchCounts) -> dict[str, MemoryArray]:
+    """Arrays of global memory that the launch reads, by name."""
+    read = {operand.array for (_, operand) in counts.accesses if operand.access == "read"}
+    return {
+        counts.arrays[number].name: counts.arrays[number] for number in sorted(read) if counts.arrays[number].space == "global"
+    }
+
+
+def _largest(counts: LaunchCounts, space: Space, unit: str) -> Site | None:
+    """The reading access to a kind of memory with most of a unit."""
+    inside = [
+        (getattr(each, unit), site) for (site, operand), each in counts.accesses.items()
+        if counts.arrays[operand.array].space == space and operand.access == "read"
+    ]  # fmt: skip
+    return max(inside, key=lambda item: item[0])[1] if inside else None

@@ -1,4 +1,5 @@
-"""Movements of elements at a step: from a matrix to a tile, or to the thread that loads them.
+"""Movements of elements at a step: from a matrix to a tile, or to the thread that loads them, and from a thread to the
+element that it stores.
 
 The path of a copy that a thread stores into a shared tile is covered half by the load and half by the store; in between, the
 copy is in a register.
@@ -37,9 +38,7 @@ class Flights:
 
 
 def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
-    """Elements that the chosen threads of the block move at ``step``; empty for a site without operands, and for a store into
-    global memory, whose element appears in its cell at once.
-    """
+    """Elements that the chosen threads of the block move at ``step``; empty for a site without operands."""
     site, moves = trace.site_of(step), []
     for place, operand in enumerate(site.operands):
         space = trace.arrays[operand.array].space
@@ -47,6 +46,8 @@ def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
         threads += scope.first_thread
         if operand.access == "write" and space == "shared":
             moves += _into_tile(trace, step, operand, threads, elements, scope)
+        elif operand.access == "write":
+            moves.append(Flights(THREADS, operand.array, threads, elements, threads))
         elif operand.access == "read" and space == "shared":
             moves.append(Flights(operand.array, THREADS, elements, threads, threads))
         elif operand.access == "read" and site.kind != "copy":

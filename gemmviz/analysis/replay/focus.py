@@ -85,13 +85,18 @@ def scope_of(focus: Focus, trace: Trace) -> Scope:
 
 def focus_text(focus: Focus, trace: Trace) -> str:
     """The focus in words: "block (1, 0), warp 2"."""
-    block = f"block ({focus.block[0]}, {focus.block[1]}" + (f", {focus.block[2]})" if trace.launch.grid[2] > 1 else ")")
+    block = block_text(focus.block, trace.launch)
     if focus.everyone:
         blocks = trace.launch.block_count
         return all_blocks(blocks) if trace.blocks.count == blocks else f"{trace.blocks.count} of {blocks} blocks"
     if focus.thread is not None:
         return f"{block}, thread {thread_text(focus.thread, trace.launch)}"
     return block if focus.warp is None else f"{block}, warp {focus.warp}"
+
+
+def block_text(block: Triple, launch: Launch) -> str:
+    """A blockIdx in words: "block (1, 0)"."""
+    return f"block ({block[0]}, {block[1]}, {block[2]})" if launch.grid[2] > 1 else f"block ({block[0]}, {block[1]})"
 
 
 def thread_place(thread: int, launch: Launch) -> Triple:

@@ -41,6 +41,11 @@ def position_of(trace: Trace, step: int) -> Position:
     )
 
 
+def site_position(site: Site) -> Position:
+    """The first step of a site, in any trace of its kernel."""
+    return Position(text=site.text, line=site.place.line, phase=0, visits=(0,) * len(site.loops))
+
+
 def step_at(trace: Trace, position: Position) -> int:
     """The step of a trace that matches a position best: the same site (else one with the same accesses), in the same or the
     nearest phase and trips; without such a site, the step at the same share of the run.

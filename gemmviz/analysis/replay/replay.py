@@ -105,6 +105,12 @@ class Replay:
         in_loop = np.array([self.trace.phase_loop in site.loops for site in self.trace.sites])[self.trace.site]
         return int(self.trace.phase[in_loop].max()) + 1 if in_loop.any() else 0
 
+    @property
+    def has_phases(self) -> bool:
+        """Whether the kernel has phases: trips of a loop in which the threads of a block wait for each other."""
+        trace = self.trace
+        return self.phases > 0 and 0 <= trace.phase_loop < len(trace.loops) and trace.loops[trace.phase_loop].holds_barrier
+
     def is_after_gap(self, step: int) -> bool:
         """Whether phases that were not traced may lie between the traced ones and ``step``."""
         return self.trace.phases is not None and int(self.trace.phase[step]) >= self.phases

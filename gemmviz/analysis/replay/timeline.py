@@ -4,6 +4,7 @@ the problem's first input, LOAD_B for those of its others, and STORE_C for acces
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,11 @@ class Timeline:
 
     track: npt.NDArray[np.int8]
     starts: npt.NDArray[np.int64]
+
+    @cached_property
+    def tracks(self) -> frozenset[int]:
+        """The tracks that have a step."""
+        return frozenset(np.unique(self.track).tolist())
 
     def segment(self, step: int) -> tuple[int, int]:
         """The steps of the segment that a step belongs to, half-open."""
@@ -59,6 +65,15 @@ def track_names(problem: Problem) -> tuple[str, ...]:
     first, *others = [array.name for array in problem.arrays if array.role == "input"] or ["inputs"]
     outputs = ", ".join(problem.output_names) or "outputs"
     return f"load {first}", f"load {', '.join(others) or '–'}", "store into a tile", "compute", f"load, store {outputs}"
+
+
+def short_track_names(problem: Problem) -> tuple[str, ...]:
+    """The tracks in few words, in order: "load A", "load B", "into tile", "multiply", "store C"."""
+    first, *others = [array.name for array in problem.arrays if array.role == "input"] or ["inputs"]
+    more = f"load {others[0]}{', …' if len(others) > 1 else ''}" if others else ""
+    outputs = problem.output_names
+    stored = f"store {outputs[0]}{', …' if len(outputs) > 1 else ''}" if outputs else "store"
+    return f"load {first}", more, "into tile", "multiply" if problem.is_multiply else "compute", stored
 
 
 def track_of(arrays: Sequence[MemoryArray], site: Site, problem: Problem) -> int:

@@ -5,29 +5,25 @@ from typing import Any
 
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.files.codec import to_plain
-from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, load_kernel, pattern_kernel_names
+from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.teaching.kernel_groups import kernel_groups
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernels = [load_kernel(name) for name in kernel_names()]
-    others = [load_kernel(name) for name in pattern_kernel_names()]
-    lessons = [load_kernel(name) for name in lesson_kernel_names()]
     if args.json:
-        print_json([_facts(kernel) for kernel in (*kernels, *others, *lessons)])
+        print_json([_facts(load_kernel(name)) for name in all_kernel_names()])
         return 0
-    _list(kernels)
-    print("\nof other problems:")
-    _list(others)
-    print("\nin lessons:")
-    _list(lessons)
+    for number, group in enumerate(kernel_groups()):
+        print(f"{chr(10) if number else ''}{group.title}")
+        _list([load_kernel(each.name) for each in group.kernels])
     return 0
 
 
 def _list(kernels: list[KernelSpec]) -> None:
     for kernel in kernels:
         values = " ".join(f"-D {name}={value}" for name, value in kernel.defaults.items())
-        print(f"{kernel.name:20} {kernel.title}" + (f"  [{values}]" if values else ""))
+        print(f"  {kernel.name:20} {kernel.title}" + (f"  [{values}]" if values else ""))
 
 
 def _facts(kernel: KernelSpec) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFormLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from gemmviz.gui.forms.kernel_picker import kernel_box
 from gemmviz.gui.widgets.callout import Callout
-from gemmviz.gui.widgets.controls import choice, line, quietly, ruler, tip_text
+from gemmviz.gui.widgets.controls import line, quietly, ruler, tip_text
 from gemmviz.gui.widgets.field_row import FieldEditor, control_for, show_field
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.launch.catalog import all_kernel_names
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -25,7 +25,7 @@ class SetupForm(QWidget):
         super().__init__()
         self.model = model
         self.controls: dict[str, FieldEditor] = {}
-        self.kernel = choice("Kernel", "Kernel to run (Ctrl+O opens a file)", ((name, name) for name in all_kernel_names()))
+        self.kernel = kernel_box()
         self.kernel.activated.connect(lambda row: model.opening.choose_kernel(self.kernel.itemData(row)))
         self.title = line("heading")
         self.description = line("faint")
@@ -143,10 +143,14 @@ class SetupForm(QWidget):
             self.callout.clear()
 
     def _field(self, error: GemmvizError | None) -> FieldEditor | None:
-        """Return the name of the field that an error is about: the last field that was set, if the error names it."""
+        """Return the field that an error is about: the one that the remedy changes, else the last one that was set, if it is
+        among those that the error names.
+        """
         names = error.names if isinstance(error, SettingError) else ()
+        nearest = error.nearest if isinstance(error, SettingError) else {}
         edited = self.model.session.edited
-        named = [edited] if edited in names or not names else [name for name in names if name in self.controls]
+        named = [name for name in nearest if name in self.controls]
+        named = named or ([edited] if edited in names or not names else [name for name in names if name in self.controls])
         return self.controls.get(named[0]) if named else None
 
     def _take_remedy(self) -> None:

@@ -1,136 +1,26 @@
-"""The lecture: the picture alone in full screen, controlled by the keys of presenter remotes, with a presenter view."""
+"""The lecture: the wall in full screen, controlled by the keys of presenter remotes, with a presenter view."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent, QMouseEvent, QResizeEvent, QScreen
-from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QScreen
+from PySide6.QtWidgets import QApplication, QMainWindow
 
 from gemmviz.gui.lecture.awake import Awake
-from gemmviz.gui.lecture.overlay import Overlay
-from gemmviz.gui.lecture.presenter import Presenter
-from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.gui.lecture.presenter import Presenter, notes_of
+from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.errors import UsageError
-from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.band import Caption, band_height, with_band
-from gemmviz.scenes.kit.frame import ViewOptions, apology
-from gemmviz.scenes.kit.magnify import magnified
-from gemmviz.scenes.kit.primitives import Scene
-from gemmviz.state.shot import MOST_ZOOM, Camera, Shot
-from gemmviz.subjects.picture import frame_for, options_for
+from gemmviz.state.shot import Camera
 
 _QUESTION_S = 60
-_NUMBERS = "Counting …"
+_ONE_SCREEN = "There is no second screen for the presenter view. Press P again to show the notes here: everybody will see them."
 KEYS = (
-    ("Space", "play, pause"), ("← →", "one step"), ("Page Up, Page Down", "previous, next saved view or phase"),
+    ("Page Down", "next step; while it moves, its end"), ("Page Up", "back to the step before"),
+    ("Space", "play, pause"), ("← →", "one step"),
     ("B or .", "black"), ("W or ,", "white"), ("S", "spotlight"), ("I, E", "ink, erase"),
     ("Z, F", "zoom to a circle, show all"), ("Q, Shift+Q", "one-minute timer, stop it"),
-    ("P", "presenter view"), ("F1 or H", "show these keys"), ("Esc", "end"),
+    ("P", "presenter view or notes"), ("F1 or H", "show these keys"), ("Esc", "end"),
 )  # fmt: skip
-
-
-class Wall(QWidget):
-    """The full-screen window.
-
-    Signals: ``pressed`` with a key event, ``closed`` when the window is closed, ``resized`` after a change of size.
-    """
-
-    pressed = Signal(object)
-    closed = Signal()
-    resized = Signal()
-
-    def __init__(self, model: WindowModel) -> None:
-        super().__init__(None, Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint)
-        self.model, self.session = model, model.session
-        self.setWindowTitle("gemmviz: lecture")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.stage = SceneWidget("Lecture", self)
-        self.overlay = Overlay(self)
-        self.overlay.circled.connect(self._on_circled)
-        self.overlay.raise_()
-        self._drawn: tuple[object, ViewOptions, Caption] | None = None
-        self._last: tuple[Shot, Any, Caption] | None = None
-
-    def options(self, shot: Shot, caption: Caption) -> ViewOptions:
-        """Return the options of a slide in the format of the screen, with space for the caption."""
-        (width, height), scale = frame_for(shot, self.width(), self.height())
-        whole, size = replace(shot, camera=Camera()), (width, height - band_height(caption, width, height))
-        options = options_for(whole, self.model.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
-        return replace(options, shows_flights=self.session.player.shows_flights)
-
-    def draw(self) -> None:
-        """Draw the current moment. Until the picture and the numbers of a step are ready, keep the last picture and show that
-        work is going on.
-        """
-        pending = self.session.display.pending or ("" if self.model.active_lesson.has_numbers else _NUMBERS)
-        self.stage.set_pending(pending)
-        if pending and self._last is not None and self.isVisible():
-            self._draw(*self._last)
-            return
-        subject = self.session.display.subject
-        if subject is None and self.isVisible() and self.session.display.missing:
-            self._drawn = None
-            title, options = view_named(self.session.shot.view).title, self.options(self.session.display.drawn, self._caption)
-            self.stage.set_scene(apology(title, self.session.display.missing, options), ())
-        if subject is not None and self.isVisible() and view_named(self.session.shot.view).is_ready(subject):
-            self._last = self.session.display.drawn, subject, self._caption
-            self._draw(*self._last)
-
-    def _draw(self, shot: Shot, subject: Any, caption: Caption) -> None:
-        options, view = self.options(shot, caption), view_named(shot.view)
-        drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), caption
-        high = frame_for(shot, self.width(), self.height())[0][1]
-        motion = Scene(options.width, options.height, "", view.motion(subject, options))
-        if self._drawn is not None and self._drawn == drawn and shot.camera == Camera():
-            self.stage.set_motion(motion.primitives)
-            return
-        self._drawn = drawn
-        still = with_band(_near(view.still(subject, options), shot.camera), caption, high, options.theme)
-        self.stage.set_scene(still, _near(motion, shot.camera).primitives)
-
-    @property
-    def _caption(self) -> Caption:
-        """The caption of the saved view that is shown, with its number; empty after the picture was changed."""
-        lesson = self.model.active_lesson
-        caption, count = lesson.said, len(lesson.lesson.stops)
-        if caption.is_empty or lesson.at is None:
-            return caption
-        return replace(caption, title=f"{lesson.at + 1} of {count}   {caption.title}")
-
-    def _on_circled(self, box: QRectF) -> None:
-        """Zoom to the circled part."""
-        camera, width, height = self.session.shot.camera, self.width(), self.height()
-        left, top = camera.x - 0.5 / camera.zoom, camera.y - 0.5 / camera.zoom
-        x, y = left + box.center().x() / width / camera.zoom, top + box.center().y() / height / camera.zoom
-        nearer = min(width / box.width(), height / box.height())
-        self.session.navigation.look(Camera(min(MOST_ZOOM, camera.zoom * nearer), max(0.0, min(1.0, x)), max(0.0, min(1.0, y))))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        self.pressed.emit(event)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Follow the thread of the clicked cell, as on the stage."""
-        hit = self.stage.hit(event.position()) if self.session.shot.camera == Camera() else None
-        if hit is not None:
-            try:
-                self.model.commands.click(hit)
-            except UsageError as error:
-                self.session.say(error.message)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        for widget in (self.stage, self.overlay):
-            widget.setGeometry(self.rect())
-        self.resized.emit()
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self.closed.emit()
-
-
-def _near(scene: Scene, camera: Camera) -> Scene:
-    return magnified(scene, camera.zoom, camera.x, camera.y)
 
 
 class Lecture:
@@ -141,7 +31,8 @@ class Lecture:
         self.wall: Wall | None = None
         self.presenter: Presenter | None = None
         self._awake = Awake()
-        self._with_notes = False
+        self._with_notes = self._notes_are_shown = False
+        self._at_rest = True  # False until the program has dealt with the last press of a page key
         session = model.session
         for event in (
             session.shot_changed,
@@ -174,12 +65,12 @@ class Lecture:
         self.wall.closed.connect(self.end)
         self.wall.resized.connect(self.draw)
         self._awake.begin()
-        self._with_notes = with_notes
+        self._with_notes, self._notes_are_shown = with_notes, False
         self._settle(self._screen())
         self.wall.activateWindow()
         self.wall.setFocus()
         if with_notes:
-            self._show_notes()
+            self._toggle_notes()
         self.draw()
 
     def end(self) -> None:
@@ -201,9 +92,12 @@ class Lecture:
             self.wall.draw()
         if self.presenter is not None and self.wall is not None:
             self.presenter.draw(self.wall.stage.scene)
+        self._draw_notes()
 
     def press(self, event: QKeyEvent) -> None:
         """Run the command of a key."""
+        if event.isAutoRepeat() and event.key() in (Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):
+            return
         shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         command = self._commands(shifted).get(event.key())  # type: ignore[call-overload]
         if command is not None:
@@ -228,24 +122,73 @@ class Lecture:
         }  # type: ignore[return-value]  # fmt: skip
 
     def _walk(self, direction: int) -> None:
-        """Move through the saved views; without any, from phase to phase."""
-        session = self.model.session
-        if self.model.active_lesson.lesson.stops:
-            if self.wall is not None and self.model.active_lesson.walk(direction):
-                self.wall.overlay.clear()
-            elif self.wall is not None and direction > 0:
-                self.wall.overlay.show_keys((("The end", self.model.active_lesson.lesson.title),))
+        """Play the next step, or finish the one that plays; backwards, show the end of the step before. Presses that were made
+        while the program was busy, or while a picture is prepared, are not stored up.
+        """
+        wall = self.wall
+        if wall is None or not self._at_rest:
+            return
+        self._at_rest = False
+        QTimer.singleShot(0, self._rest)
+        if direction > 0 and wall.is_waiting:
+            return
+        if direction > 0 and wall.is_moving:
+            wall.finish()
+        elif self.model.active_lesson.lesson.stops:
+            self._walk_lesson(wall, direction)
         else:
-            session.player.jump(session.navigation.phase_start(direction))
+            self._walk_phases(wall, direction)
+
+    def _walk_phases(self, wall: Wall, direction: int) -> None:
+        wall.finish()
+        session = self.model.session
+        session.player.jump(session.navigation.phase_start(direction))
+        if direction > 0:
+            wall.play_beat()
+
+    def _walk_lesson(self, wall: Wall, direction: int) -> None:
+        wall.finish()
+        if direction > 0:
+            wall.move_next()
+        if self.model.active_lesson.walk(direction):
+            wall.overlay.clear()
+        elif direction > 0:
+            wall.overlay.show_keys((("The end", self.model.active_lesson.lesson.title),))
+
+    def _rest(self) -> None:
+        self._at_rest = True
+
+    # Notes
 
     def _toggle_notes(self) -> None:
-        if self.presenter is None:
-            self._show_notes()
-        else:
+        """Open or close the presenter view on a second screen. With a single screen it would cover the picture or be covered:
+        say so, and show the notes over the picture if the key is pressed again.
+        """
+        assert self.wall is not None
+        overlay = self.wall.overlay
+        if self.presenter is not None:
             self.presenter.close()
             self.presenter = None
+        elif len(QGuiApplication.screens()) > 1:
+            self.show_presenter()
+        elif overlay.notes:
+            self._notes_are_shown = False
+            overlay.show_notes("")
+        elif overlay.message:
+            self._notes_are_shown = True
+            overlay.show_message("")
+            self._draw_notes()
+        else:
+            overlay.show_message(_ONE_SCREEN)
 
-    def _show_notes(self) -> None:
+    def _draw_notes(self) -> None:
+        """Update the notes over the picture."""
+        stop = self.model.active_lesson.now
+        if self.wall is not None and self._notes_are_shown:
+            self.wall.overlay.show_notes((notes_of(stop) if stop is not None else "") or "No notes")
+
+    def show_presenter(self) -> None:
+        """Open the presenter view."""
         self.presenter = Presenter(self.model, KEYS)
         self.presenter.pressed.connect(self.press)
         self.presenter.show()

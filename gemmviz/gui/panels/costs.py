@@ -30,6 +30,7 @@ class Costs(QWidget):
             session.run_changed,
             session.analysis_changed,
             session.position_changed,
+            session.shot_changed,
             model.theme_changed,
             model.plotting.loaded,
         ):
@@ -42,6 +43,7 @@ class Costs(QWidget):
         plotting.load()
         if now is not None and now.replay.knows_costs(now.scope) and plotting.is_loaded:
             self.plot = self.plot or self._new_plot()
+            self.plot.setVisible(session.display.counted >= 1.0)  # the costs may be the answer to an open question
             self.plot.show_chart(cost_chart(now.replay, now.scope, now.step), self.model.theme)
 
     def _new_plot(self) -> "ChartPlot":

@@ -4,11 +4,14 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
-from PySide6.QtGui import QCursor
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QCursor, QResizeEvent
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.gui.stage.stage_canvas import Stage
+from gemmviz.gui.stage.tile_slider import TileSlider
 from gemmviz.gui.stage.timeline import TimelineBar
+from gemmviz.gui.widgets.answer import AnswerBubble
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.words import capital
@@ -21,6 +24,7 @@ from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.picture import options_for
 
 _STALE = "This picture shows the previous settings. The current ones can't run"
+_LEAST_HEIGHT = 440  # pixels: of a page with the tile slider
 _NOTHING = "These settings can't run"
 
 
@@ -37,7 +41,7 @@ class ReplayPage(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model, self.session = model, model.session
-        self.stage, self.timeline = Stage(), TimelineBar(model)
+        self.stage, self.timeline, self.tiles = Stage(), TimelineBar(model), TileSlider(model)
         self._drawn: tuple[object, ViewOptions] | None = None
         self._last: tuple[Shot, Any] | None = None
         column = QVBoxLayout(self)
@@ -45,6 +49,7 @@ class ReplayPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self.stage, 1)
         column.addWidget(self.timeline)
+        column.addWidget(self.tiles)
         for event in (self.session.shot_changed, self.session.run_changed, self.session.analysis_changed, model.theme_changed):
             event.connect(self.draw)
         self.session.position_changed.connect(self._on_moved)
@@ -56,7 +61,15 @@ class ReplayPage(QWidget):
         self.stage.clicked.connect(self._on_clicked)
         self.stage.hovered.connect(model.pointer.at)
         model.pointer.lines_changed.connect(self._show_lines)
+        self.answer = AnswerBubble(self.stage)
+        self.answer.close_button.clicked.connect(self._on_answer_closed)
+        model.answers.changed.connect(lambda: self.answer.show_sentences(model.answers.sentences))
+        self.stage.resized.connect(self.answer.place)
         model.released.connect(lambda: self.stage.setFocus())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.tiles.set_fits(self.height() >= _LEAST_HEIGHT)
 
     def _options(self, shot: Shot | None = None) -> ViewOptions:
         """Return the options for a shot, by default the session's own."""
@@ -66,7 +79,8 @@ class ReplayPage(QWidget):
         self.session.navigation.set_frame(self.stage.frame_size)
         stage = self.stage
         options = options_for(shot, self.model.theme, stage.frame_size, stage.clip, stage.unit)
-        return replace(options, timeline=False, shows_flights=self.session.player.shows_flights)
+        counted = self.session.display.counted
+        return replace(options, timeline=False, shows_flights=self.session.player.shows_flights, counted=counted)
 
     def draw(self) -> None:
         """Draw the current moment. While a requested picture is being prepared, the last one stays."""
@@ -125,10 +139,22 @@ class ReplayPage(QWidget):
         return subject, replace(options, moment=1.0 if options.arrived else 0.0)
 
     def _on_clicked(self, hit: Hit) -> None:
+        """Pass a click to the session, and answer what a matrix, a tile or a block moves."""
+        self.answer.set_place(self.stage.mapFromGlobal(QCursor.pos()))
+        self.model.answers.ask(hit)
         try:
             self.model.commands.click(hit)
         except UsageError as error:
             self.session.say(f"{capital(error.message)}: {error.remedy}")
+
+    def ask_about_block(self) -> None:
+        """Answer what the watched block moves, in the middle of the stage."""
+        self.answer.set_place(QPoint(self.stage.width() // 3, self.stage.height() // 3))
+        self.model.answers.ask_about_block()
+
+    def _on_answer_closed(self) -> None:
+        self.model.answers.clear()
+        self.stage.setFocus()
 
     def _show_lines(self, lines: list[str]) -> None:
         if lines:

@@ -9,6 +9,8 @@ from PySide6.QtGui import QFont, QPalette
 from PySide6.QtGui import Qt as Guessed
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QSpinBox, QWidget
 
+from gemmviz.gui.widgets.typing import keep_typing
+
 TextRole = Literal["", "message", "notice", "faint", "heading"]
 _LOOKS: dict[TextRole, tuple[QPalette.ColorRole, bool]] = {
     "": (QPalette.ColorRole.WindowText, False), "message": (QPalette.ColorRole.BrightText, True),
@@ -31,6 +33,7 @@ def choice(name: str, tip: str, entries: Iterable[tuple[str, object]] = ()) -> Q
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     for words, value in entries:
         box.addItem(words, value)
+    keep_typing(box)
     return box
 
 
@@ -42,6 +45,7 @@ def number_field(name: str, tip: str, least: int = 0, most: int = 2**31 - 1) -> 
     box.setKeyboardTracking(False)
     box.setAccessibleName(name)
     box.setToolTip(tip)
+    keep_typing(box)
     return box
 
 
@@ -62,6 +66,7 @@ def decimal_field(name: str, tip: str, least: float, most: float) -> QDoubleSpin
     box.setKeyboardTracking(False)
     box.setAccessibleName(name)
     box.setToolTip(tip)
+    keep_typing(box)
     return box
 
 

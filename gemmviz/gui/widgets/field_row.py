@@ -6,6 +6,7 @@ from typing import TypeVar
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox
 
 from gemmviz.gui.widgets.controls import choice, decimal_field, number_field, quietly, tip_text
+from gemmviz.gui.widgets.typing import keep_typing
 from gemmviz.state.fields import FieldValue, FormField
 
 FieldEditor = QSpinBox | QDoubleSpinBox | QComboBox | QCheckBox | QLineEdit
@@ -36,6 +37,7 @@ def control_for(field: FormField, changed: Callable[[str, FieldValue], None], en
             text.setClearButtonEnabled(True)
             text.editingFinished.connect(lambda: changed(field.name, text.text()))
             text.returnPressed.connect(entered)
+            keep_typing(text)
             return text
 
 

@@ -1,14 +1,15 @@
 """Tables of texts and numbers."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from gemmviz.gui.widgets.controls import tip_text
+from gemmviz.scenes.kit.counting import UNKNOWN, counted_text
 
 NUMBER = Qt.ItemDataRole.UserRole
-_ROW = 22
+_ROW = 1.7  # of the height of a letter
 _SHEET = (
-    "QTableWidget::item { padding-left: 10px; }"
+    "QTableWidget::item { padding-left: 6px; }"
     "QHeaderView::section { background: palette(window); color: palette(placeholder-text); border: none; padding: 2px 6px; }"
 )
 
@@ -22,14 +23,17 @@ class _Item(QTableWidgetItem):
 
 
 class Table(QTableWidget):
-    """A read-only table. ``stretched``: the column that takes the remaining width."""
+    """A read-only table. ``stretched``: the column that takes the remaining width; ``is_covered``: whether the numbers of all
+    columns but the first read "?".
+    """
 
     def __init__(self, name: str, columns: list[str], rows: int = 0, stretched: int = 0) -> None:
         super().__init__(rows, len(columns))
+        self.is_covered = False
         self.setAccessibleName(name)
         self.setHorizontalHeaderLabels(columns)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(_ROW)
+        self._fit_font()
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -44,6 +48,17 @@ class Table(QTableWidget):
             mode = QHeaderView.ResizeMode.Stretch if column == stretched else QHeaderView.ResizeMode.ResizeToContents
             header.setSectionResizeMode(column, mode)
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit_font()
+
+    def _fit_font(self) -> None:
+        """Make rows as high as their text needs."""
+        self.verticalHeader().setDefaultSectionSize(round(_ROW * self.font().pixelSize()))
+        if self.minimumHeight() == self.maximumHeight():
+            self.fit_rows()
+
     def put(
         self, row: int, column: int, text: str, number: float | None = None, *, right: bool = False, tip: str = ""
     ) -> QTableWidgetItem:
@@ -54,6 +69,8 @@ class Table(QTableWidget):
             if right:
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self.setItem(row, column, item)
+        if self.is_covered and column > 0 and number is not None:
+            text, tip = UNKNOWN, counted_text(tip, 0.0)
         if item.text() != text:
             item.setText(text)
         item.setData(NUMBER, number)

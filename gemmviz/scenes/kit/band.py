@@ -1,15 +1,23 @@
-"""The caption of a lecture, below a picture that makes space for it: a title, a sentence, and the choices of a question."""
+"""The caption of a lecture, below a picture that makes space for it: the sentence of the moment at the left, in large type;
+title and progress at the right; and the choices of a question.
+"""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gemmviz.model.words import letter
 from gemmviz.scenes.kit.frame import MARGIN
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import wrap_text
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.text import text_width, wrap_text
+from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 
-_TITLE, _CAPTION, _CHOICE, _LEADING, _AIR = 22.0, 30.0, 26.0, 1.26, 16.0
-_ANSWERING = ("action", "cost", "note")  # texts of a picture that may answer the question
+_TYPE = TypeSizes()
+_CAPTIONS = (36.7, 30.0, _TYPE.words)  # 44 pixels of 1080 lines; a long caption is smaller
+_NUMBER, _TITLE, _CHOICE = 64.0, _TYPE.least, 27.0
+_LEADING, _AIR = 1.26, 16.0
+_LINES, _MOST_LINES = 2, 3  # lines for which there is always space, so that pictures keep their size; and the most
+_BESIDE, _GAP = 380.0, 44.0  # width of title and progress, and their distance from the sentence
+_DOT, _MOST_DOTS = 8.0, 32
 _MOST_SHARE = 0.52  # of the height of the frame
 
 
@@ -18,7 +26,8 @@ class Caption:
     """The text of a lesson step.
 
     ``right``: the place of the right choice, None until it is revealed; ``picked``: the place of the choice that is
-    discussed or was picked.
+    discussed or was picked; ``number``: the number with which the caption begins, if it is drawn large; ``place``: the
+    number of steps before this one, of ``count``, None without progress.
     """
 
     title: str = ""
@@ -26,6 +35,9 @@ class Caption:
     choices: tuple[str, ...] = ()
     right: int | None = None
     picked: int | None = None
+    number: str = ""
+    place: int | None = None
+    count: int = 0
 
     @property
     def asks(self) -> bool:
@@ -41,50 +53,128 @@ def band_height(caption: Caption, width: float, height: float) -> float:
     """Return the height of the band in a frame of this size."""
     if caption.is_empty:
         return 0.0
-    lines = [size for size, _, _, _ in _lines(caption, width)]
-    return min(_MOST_SHARE * height, 2 * _AIR + sum(_LEADING * size for size in lines))
+    return min(_MOST_SHARE * height, 2 * _AIR + _words_height(caption, width))
+
+
+def _words_height(caption: Caption, width: float) -> float:
+    size, lines = _sentence(caption, width)
+    choices = sum(_LEADING * _CHOICE for _ in _choice_lines(caption, width))
+    return max(_LEADING * _CAPTIONS[0] * _LINES, _LEADING * size * len(lines)) + choices
 
 
 def with_band(scene: Scene, caption: Caption, height: float, theme: Theme) -> Scene:
     """Return the scene with the band below it, ``height`` high in total."""
     if caption.is_empty:
         return scene
-    top = scene.height
-    if caption.asks:
-        scene = replace(scene, words=tuple(each for each in scene.words if each.key not in _ANSWERING))
-    lines = _lines(caption, scene.width)
-    scale = min(1.0, (height - top - 2 * _AIR) / max(1.0, sum(_LEADING * size for size, _, _, _ in lines)))
-    ground = boxes((0.0, top, scene.width, height - top))
-    primitives: list[Primitive] = [
-        Rects("band", ground, mixed(theme.background, theme.panel, 0.9)),
-        Rects("band-edge", boxes((0.0, top, scene.width, 3.0)), theme.accent("A")),
+    top, room = scene.height, height - scene.height
+    scale = min(1.0, (room - 2 * _AIR) / _words_height(caption, scene.width))
+    ground: list[Primitive] = [
+        Rects("band", boxes((0.0, top, scene.width, room)), mixed(theme.background, theme.panel, 0.9)),
+        Rects("band-edge", boxes((0.0, top, scene.width, 2.0)), theme.line),
     ]
-    y = top + _AIR
-    for number, (size, text, kind, place) in enumerate(lines):
-        y += _LEADING * size * scale
-        ink = theme.faint if kind == "title" else theme.text
-        is_right, is_picked = place is not None and place == caption.right, place is not None and place == caption.picked
-        if kind == "choice" and caption.right is not None and not is_right:
-            ink = theme.warning if is_picked else theme.faint
-        if is_right:
-            ink = theme.accent("C")
-        x = MARGIN + (28.0 if kind == "choice" else 0.0)
-        face = "semibold" if kind == "caption" or is_right or is_picked else "regular"
-        at = points((x, y - 0.3 * size * scale))
-        primitives.append(Labels(f"band-{kind}-{number}", at, (text,), size * scale, ink, "start", face))  # type: ignore[arg-type]
-    return replace(scene, height=height, words=(*scene.words, *primitives))
+    words = [
+        *_sentence_words(caption, scene.width, top, scale, theme),
+        *_choice_words(caption, scene.width, height, scale, theme),
+        *_title_words(caption, scene.width, top, theme),
+    ]
+    return replace(scene, height=height, words=(*scene.words, *ground, *words))
 
 
-def _lines(caption: Caption, width: float) -> list[tuple[float, str, str, int | None]]:
-    """Return size, text, kind, and place of the choice (None for other lines) of each line."""
-    room = width - 2 * MARGIN
-    lines: list[tuple[float, str, str, int | None]] = []
-    if caption.title:
-        lines.append((_TITLE, wrap_text(caption.title, _TITLE, room, 1)[0], "title", None))
-    if caption.caption:
-        lines += [(_CAPTION, line, "caption", None) for line in wrap_text(caption.caption, _CAPTION, room, 3, "semibold")]
+# The sentence
+
+
+def _number_room(caption: Caption) -> float:
+    """Return the width of the large number at the left, 0 without one."""
+    return text_width(caption.number, _NUMBER, "semibold") + 0.28 * _NUMBER if caption.number else 0.0
+
+
+def _sentence(caption: Caption, width: float) -> tuple[float, tuple[str, ...]]:
+    """Return the size and the lines of the caption: the largest size in which it fits."""
+    has_side = bool(caption.title) or caption.place is not None
+    room = width - 2 * MARGIN - _number_room(caption) - (_beside(width) + _GAP if has_side else 0.0)
+    text = caption.caption.removeprefix(caption.number).lstrip() if caption.number else caption.caption
+    for size in _CAPTIONS:
+        lines = wrap_text(text, size, room, _MOST_LINES, "semibold") if text else ()
+        if not lines or not lines[-1].endswith("…") or text.endswith("…"):
+            break
+    return size, lines
+
+
+def _beside(width: float) -> float:
+    return min(_BESIDE, 0.25 * width)
+
+
+def _sentence_words(caption: Caption, width: float, top: float, scale: float, theme: Theme) -> Iterator[Primitive]:
+    size, lines = _sentence(caption, width)
+    block = max(_LEADING * _CAPTIONS[0] * _LINES, _LEADING * size * len(lines))
+    y = top + _AIR + scale * (block - _LEADING * size * len(lines)) / 2
+    if caption.number:
+        middle = top + _AIR + scale * block / 2
+        at = points((MARGIN, middle + 0.36 * _NUMBER * scale))
+        yield Labels("band-number", at, (caption.number,), _NUMBER * scale, theme.text, "start", "semibold")
+    for number, line in enumerate(lines):
+        at = points((MARGIN + _number_room(caption), y + (number + 0.77) * _LEADING * size * scale))
+        yield Labels(f"band-caption-{number}", at, (line,), size * scale, theme.text, "start", "semibold")
+
+
+# The choices of a question
+
+
+def _choice_lines(caption: Caption, width: float) -> list[tuple[str, int]]:
+    """Return the lines of the choices, each with the place of its choice."""
+    lines = []
     for place, choice in enumerate(caption.choices):
-        mark = " ✓" if place == caption.right else ""
-        text = f"{letter(place)}.  {choice}{mark}"
-        lines += [(_CHOICE, line, "choice", place) for line in wrap_text(text, _CHOICE, room - 28, 2, "semibold")]
+        text = f"{letter(place)}.  {choice}" + (" ✓" if place == caption.right else "")
+        room = width - 2 * MARGIN - 28.0 - _beside(width) - _GAP
+        lines += [(line, place) for line in wrap_text(text, _CHOICE, room, 2, "semibold")]
     return lines
+
+
+def _choice_words(caption: Caption, width: float, height: float, scale: float, theme: Theme) -> Iterator[Primitive]:
+    lines = _choice_lines(caption, width)
+    step = _LEADING * _CHOICE * scale
+    y = height - _AIR - step * len(lines)
+    for number, (line, place) in enumerate(lines):
+        is_right, is_picked = place == caption.right, place == caption.picked
+        ink = theme.text
+        if caption.right is not None:
+            ink = theme.accent("C") if is_right else theme.warning if is_picked else theme.faint
+        face = "semibold" if is_right or is_picked else "regular"
+        at = points((MARGIN + 28.0, y + (number + 0.77) * step))
+        yield Labels(f"band-choice-{number}", at, (line,), _CHOICE * scale, ink, "start", face)  # type: ignore[arg-type]
+
+
+# Title and progress
+
+
+def _title_words(caption: Caption, width: float, top: float, theme: Theme) -> Iterator[Primitive]:
+    right, y = width - MARGIN, top + _AIR
+    lines = wrap_text(caption.title, _TITLE, _beside(width), _LINES, "semibold") if caption.title else ()
+    for number, line in enumerate(lines):
+        at = points((right, y + (number + 0.77) * _LEADING * _TITLE))
+        yield Labels(f"band-title-{number}", at, (line,), _TITLE, theme.faint, "end", "semibold")
+    if caption.place is not None and caption.count > 1:
+        below = y + len(lines) * _LEADING * _TITLE + 18.0
+        yield from _progress(caption.place, caption.count, right, below, _beside(width), theme)
+
+
+def _progress(place: int, count: int, right: float, y: float, width: float, theme: Theme) -> Iterator[Primitive]:
+    """Draw a dot for each step, or a bar if there are too many; the present one is bright. Its number is on the left."""
+    text = f"{place + 1} of {count}"
+    room = width - text_width(f"{count} of {count}", _TITLE) - 16.0
+    past, here, left = (mixed(theme.background, theme.text, share) for share in (0.5, 1.0, 0.2))
+    if count > _MOST_DOTS:
+        x, high = right - room, 6.0
+        yield Rects("band-left", boxes((x, y - high / 2, room, high)), left, radius=high / 2)
+        yield Rects("band-past", boxes((x, y - high / 2, max(high, room * (place + 1) / count), high)), past, radius=high / 2)
+    else:
+        pitch = min(1.9 * _DOT, room / count)
+        dot, x = min(_DOT, 0.7 * pitch), right - pitch * count
+        for key, steps, colour in (
+            ("past", range(place), past),
+            ("here", (place,), here),
+            ("left", range(place + 1, count), left),
+        ):
+            dots = boxes(*((x + n * pitch + pitch - dot, y - dot / 2, dot, dot) for n in steps))
+            yield Rects(f"band-{key}", dots, colour, radius=dot / 2)
+    yield Labels("band-place", points((x - 12.0, y + 0.36 * _TITLE)), (text,), _TITLE, theme.faint, "end")

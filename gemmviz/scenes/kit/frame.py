@@ -1,7 +1,7 @@
 """The frame of a view: its size, the options, and the words around the picture."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from gemmviz.analysis.replay.focus import focus_text
@@ -9,27 +9,27 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setting import Control
 from gemmviz.scenes.kit import sentence
+from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, load_theme
-from gemmviz.scenes.kit.timeline import timeline_primitives, x_of_step
+from gemmviz.scenes.kit.timeline import timeline_names, timeline_primitives, track_room, x_of_step
 from gemmviz.scenes.kit.window import Lens
 
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
-COLUMN = 400.0  # width of the column of words beside the picture
-STRIP = 20.0  # height of the timeline at the lower edge
+STRIP, TIMELINE = 20.0, 94.0  # height of the timeline at the lower edge: without and with names of its tracks
 ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
-_LEADING = 1.28
 _LOW, LOW_BAND = 600.0, 58.0
 _MOMENT = "How much of the step has passed, 0 to 1 (default: 1)"
 _INSTANT = "How much of a whole launch's time has passed, 0 to 1 (default: 0.5)"
 _SM = "In the grid view: the multiprocessor whose blocks are marked, -1 for none (default: none)"
 _LENS = "The rows and columns that matter, or the whole (default: whatever can be read)"
 _CODE, _CODE_MENU = "With source lines beside the matrices", "Source &code on the stage"
+_VALUES, _VALUES_MENU = "With the values of elements in the cells instead of their indices", "&Values in cells"
 _LABELS = (
     "How elements and threads are written: row,column or column,row, with ,1 where they count from 1, and with ,yx for threads "
     "as (y, x) (default: row,column)"
@@ -51,7 +51,8 @@ class DrawingOptions:
     ``moment``: the share of the step that has passed, 0 to 1; ``instant``: the share of the time of a launch that has passed;
     ``sm``: the multiprocessor whose blocks are marked in a grid, -1 for none; ``layer``: the meaning of colours (the matrix;
     the warp, lane or block that accesses or computes a cell; or loads so far); ``lens``: whether only the part of the matrices
-    in use is shown; ``code``: with source lines; ``labels``: how elements and threads are written.
+    in use is shown; ``code``: with source lines; ``values``: values of elements in the cells instead of indices; ``labels``:
+    how elements and threads are written.
     """
 
     moment: Annotated[float, Control("Moment", _MOMENT, "--moment", most=1, digits=4, undo="")] = 1.0
@@ -60,6 +61,7 @@ class DrawingOptions:
     layer: Annotated[Layer, Control("Colours", "What colours show (default: matrix)", "--layer", undo="colours")] = "matrix"
     lens: Annotated[Lens, Control("Lens", _LENS, "--lens", undo="lens")] = "auto"
     code: Annotated[bool, Control("Source code", _CODE, "--code", undo="source code", menu=_CODE_MENU, keys=("C",))] = False
+    values: Annotated[bool, Control("Values", _VALUES, "--values", undo="values", menu=_VALUES_MENU, keys=("V",))] = False
     labels: Annotated[LabelStyle, Control("Labels", _LABELS, "--labels", metavar="ORDER", undo="labels")] = PLAIN
 
 
@@ -71,7 +73,8 @@ class ViewOptions(DrawingOptions):
     a unit, which with the zoom decides where labels fit; ``words``: whether title and captions are drawn; ``clip``: the
     visible part (x, y, width, height), None for all; ``curves``: the curves of a chart to show, by label; ``shows_flights``:
     whether copies are drawn on their way; ``timeline``: with the run along the lower edge; ``marked``: an element to mark, as
-    matrix, row and column; ``is_even``: whether the axes of a chart are linear.
+    matrix, row and column; ``is_even``: whether the axes of a chart are linear; ``counted``: the share of each count that is
+    shown, 0 while a question about them is open.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -86,6 +89,7 @@ class ViewOptions(DrawingOptions):
     timeline: bool = True
     marked: tuple[str, int, int] | None = None
     is_even: bool = False
+    counted: float = 1.0
 
     @property
     def strip(self) -> float:
@@ -93,9 +97,19 @@ class ViewOptions(DrawingOptions):
         return STRIP if self.timeline and self.words else 0.0
 
     @property
+    def timeline_height(self) -> float:
+        """Height of the timeline with the names of its tracks and phases, at the lower edge of the stage."""
+        return TIMELINE if self.timeline and self.words else 0.0
+
+    @property
     def pixels(self) -> float:
         """Pixels of a unit at the current zoom."""
         return self.scale * self.zoom
+
+    @property
+    def least(self) -> float:
+        """The least size of text at the current zoom, in units."""
+        return self.theme.type.least / self.zoom
 
     @property
     def arrived(self) -> bool:
@@ -146,14 +160,16 @@ def _title(moment: Moment) -> str:
 
 
 def _action(moment: Moment, options: ViewOptions) -> str:
-    return f"{focus_text(moment.focus, moment.trace)}: {sentence.action(moment, options.labels)}"
+    where = focus_text(replace(moment.focus, warp=None, thread=None), moment.trace)
+    text = beat(moment, options.labels).text
+    return f"{where}: {text[:1].lower()}{text[1:]}, line {moment.site.place.line}"
 
 
 def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     """Draw title and progress above a view, and the action of the watched threads and its cost below."""
     theme, height, sizes = options.theme, options.height, options.theme.type
     room = options.width - 2 * MARGIN
-    progress, whole = sentence.step_title(moment), text_width(_title(moment), sizes.title, "semibold")
+    progress, whole = sentence.step_title(moment, options.labels), text_width(_title(moment), sizes.title, "semibold")
     if whole + text_width(progress, sizes.progress) + MARGIN > room:
         progress = progress.partition(", ")[0]
     beside = room - text_width(progress, sizes.progress) - MARGIN
@@ -187,54 +203,17 @@ def band_bottom(height: float) -> float:
     return LOW_BAND if height < _LOW else 96.0
 
 
-def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Primitive]:
-    """Draw the same words in a column of width ``room`` on the left, at its top and bottom."""
-    theme, sizes = options.theme, options.theme.type
-    title, parameters = _title_lines(moment, theme, room)
-    progress = _progress_lines(moment, theme, room, 3 - len(parameters))
-    action = wrap_text(_action(moment, options), sizes.caption, room, 3, "semibold")
-    cost = wrap_text(sentence.cost(moment), sizes.words, room, 3)
-    leading = [_LEADING * size for size in (sizes.title, sizes.words, sizes.caption, sizes.words)]
-    head = 20 + leading[0] + (len(parameters) + len(progress)) * leading[1] + 10
-    foot = 12 + len(action) * leading[2] + len(cost) * leading[3] + options.strip + 24
-    wide = MARGIN + room + 10
-    behind = [boxes((0, 0, wide, head + 10), (0, options.height - foot - 10, wide, foot + 10))] if options.clip else []
-    y, primitives = 16.0, []
-    for key, lines, size, colour, step in (
-        ("title", title, sizes.title, theme.text, leading[0]),
-        ("parameters", parameters, sizes.words, theme.text, leading[1]),
-        ("progress", progress, sizes.words, theme.faint, leading[1]),
-    ):  # fmt: skip
-        primitives += [_paragraph(key, lines, y, size, colour, step)] if lines else []
-        y += len(lines) * step + (4 if lines else 0)
-    y = options.height - foot
-    for key, lines, size, colour, step in (
-        ("action", action, sizes.caption, theme.text, leading[2]), ("cost", cost, sizes.words, theme.faint, leading[3]),
-    ):  # fmt: skip
-        primitives.append(_paragraph(key, lines, y, size, colour, step))
-        y += len(lines) * step + 6
-    return [*(Rects("words-ground", each, theme.background) for each in behind), *primitives]
-
-
-def _title_lines(moment: Moment, theme: Theme, room: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the title, and the parameters on separate lines if both don't fit one line."""
-    whole = _title(moment)
-    if text_width(whole, theme.type.title, "semibold") <= room:
-        return (whole,), ()
-    name, _, parameters = whole.partition(", ")
-    return (fitted(name, theme.type.title, room, "semibold"),), wrap_text(parameters, theme.type.words, room, 2)
-
-
-def _progress_lines(moment: Moment, theme: Theme, room: float, most: int) -> tuple[str, ...]:
-    """Return the position in the run; what was traced is left out if it doesn't fit."""
-    whole, size = sentence.step_title(moment), theme.type.words
-    is_much = len(wrap_text(whole, size, room, most + 1)) > most
-    return wrap_text(whole.partition(" · ")[0] if is_much else whole, size, room, min(most, 2))
-
-
-def _paragraph(key: str, lines: tuple[str, ...], y: float, size: float, colour: str, leading: float) -> Labels:
-    at = points(*((MARGIN, y + (number + 0.82) * leading) for number in range(len(lines))))
-    return Labels(key, at, lines, size, colour, "start", "semibold" if key in ("title", "action") else "regular")
+def named_timeline(moment: Moment, options: ViewOptions) -> list[Primitive]:
+    """Draw the timeline with the names of its tracks and its phases along the lower edge, with the current moment."""
+    if not options.timeline_height:
+        return []
+    theme, steps = options.theme, moment.trace.steps
+    whole = Box(MARGIN, options.height - TIMELINE, options.width - 2 * MARGIN, TIMELINE - 12)
+    room = track_room(moment.replay, whole, theme)
+    x = x_of_step(moment.step + options.moment, steps, room)
+    here = Rects("here", boxes((x - 2.0, room.y - 4.0, 4.0, room.height + 8.0)), theme.text)
+    ground = [Rects("words-ground", boxes((0, whole.y, options.width, TIMELINE)), theme.background)] if options.clip else []
+    return [*ground, *timeline_names(moment.replay, whole, theme), *timeline_primitives(moment.replay, room, theme), here]
 
 
 def time_strip(moment: Moment, options: ViewOptions) -> list[Primitive]:

@@ -36,7 +36,9 @@ class Cells(_Comparable):
     Cells are ``size`` wide and as high unless ``height`` is set. ``origin``: row and column of the first cell in the whole
     table. ``labels`` (rows, columns) of strings, or None; ``inks``: the label colour for each entry of the palette.
     ``line``: the colour between cells, None for none. ``factor``: elements of a cell along a side. ``tips`` (rows,
-    columns): hover texts with line breaks; None if they follow from the run.
+    columns): hover texts with line breaks; None if they follow from the run. ``ids`` (rows, columns): what each cell stands
+    for, such as the number of a thread, -1 for nothing that is followed from one picture to the next; None if its label says
+    it.
     """
 
     key: str
@@ -53,6 +55,7 @@ class Cells(_Comparable):
     height: float | None = None
     origin: tuple[int, int] = (0, 0)
     tips: npt.NDArray[np.str_] | None = None
+    ids: npt.NDArray[np.int64] | None = None
 
     @property
     def pitch(self) -> float:

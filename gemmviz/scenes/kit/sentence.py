@@ -5,25 +5,17 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.labels import PLAIN, LabelStyle
-from gemmviz.model.sites import MemoryArray, Space
+from gemmviz.model.sites import Space
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.words import many
-
-_SYNCHRONISES = {
-    "barrier": ("wait", "at the barrier"),
-    "warp barrier": ("wait", "for the warp"),
-    "wait": ("wait", "for asynchronous copies"),
-    "fence": ("order", "memory accesses"),
-}
+from gemmviz.scenes.kit.beat import stage_of_run
 
 
-def step_title(moment: Moment) -> str:
+def step_title(moment: Moment, labels: LabelStyle = PLAIN) -> str:
     """Return the position in the run: "step 12 of 153, phase 1 of 4", the traced part, and the GPU that recorded it."""
-    trace, replay, phase = moment.trace, moment.replay, moment.phase
-    of = f" of {replay.phases}" if trace.phases is None else ""
-    where = f"phase {phase + 1}{of}" if 0 <= phase < replay.phases else ("before" if phase < 0 else "after")
-    where += "" if where.startswith("phase") else " the phases"
-    parts = [f"step {moment.step + 1} of {trace.steps}, " + (where if replay.phases else "no phases"), *left_out(replay)]
+    trace, replay = moment.trace, moment.replay
+    where = stage_of_run(moment, labels)
+    parts = [f"step {moment.step + 1} of {trace.steps}" + (f", {where}" if where else ""), *left_out(replay)]
     if not trace.check.is_checked:
         parts.append("nothing is checked")
     if trace.by != INTERPRETER:
@@ -52,40 +44,6 @@ def left_out(replay: Replay) -> list[str]:
         first, last = trace.phases[0] + 1, replay.phases
         parts.append(f"only phase {last} traced" if first == last else f"only phases {first} to {last} traced")
     return parts
-
-
-def action(moment: Moment, labels: LabelStyle = PLAIN) -> str:
-    """Return what the watched threads do: "16 threads read A, line 31"."""
-    site, active = moment.site, int((moment.arrived >= 0).sum())
-    alone = moment.focus.thread is not None
-    if alone and not active:
-        return "is inactive in this step"
-    who = "" if alone else f"{many(active, 'thread')} "
-    ending = "s" if alone or active == 1 else ""
-    verb, rest = _SYNCHRONISES.get(site.kind, ("", ""))
-    if verb:
-        return f"{who}{verb}{ending} {rest}"
-    parts = []
-    for touched in moment.touched:
-        array, operand = touched.array, touched.operand
-        width = f", {operand.width} elements each" if operand.width > 1 else ""
-        if alone and not len(touched.cells):
-            continue
-        what = element_text(array, int(touched.cells[0]), labels) if alone else array.name
-        where = "" if array.space == "global" else " (shared memory)"
-        done = "update" if site.is_atomic else operand.access
-        parts.append(f"{done}{ending} {what}{where}{width}")
-    accesses = " and ".join(parts)
-    if site.kind == "matrix":
-        accesses = f"multipl{'ies' if ending else 'y'} matrices" + (f": {accesses}" if parts else "")
-    return f"{who}{accesses}{', to arrive later' if site.is_async else ''}, line {site.place.line}"
-
-
-def element_text(array: MemoryArray, element: int, labels: LabelStyle = PLAIN) -> str:
-    """Return an element with its indices: "A[3, 5]"."""
-    if array.space == "shared":
-        return f"{array.name}[{element}]" if len(array.shape) == 1 else PLAIN.element(array.name, *array.place(element))
-    return labels.named(array, element)
 
 
 def cost(moment: Moment) -> str:

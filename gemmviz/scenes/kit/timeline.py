@@ -6,17 +6,19 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, TRACKS, track_names
+from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, TRACKS, short_track_names, track_names
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.palette import Palette
-from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, boxes
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 
 _MOST_COLUMNS = 1600
 _FULL_SHARE = 0.34  # of the steps of a column: from here on a track has its full colour
 _LEAST_BARRIER = 3.0  # units per step; narrower barriers would hide the tracks
 _EMPTY, _SOFT, _FULL = range(3)
+_NAME_AIR, _PHASES = 14.0, 1.6  # between names and tracks; height of the phases above the tracks, in sizes of text
 
 
 def timeline_primitives(replay: Replay, room: Box, theme: Theme, key: str = "score") -> list[Primitive]:
@@ -29,6 +31,63 @@ def timeline_primitives(replay: Replay, room: Box, theme: Theme, key: str = "sco
         key, room.x, room.y, step, fill, timeline_palette(theme), timeline_palette(theme), height=room.height / rows,
     )  # fmt: skip
     return [cells, *_barriers(replay, room, theme, key), *_marks(replay, room, theme, key)]
+
+
+def track_room(replay: Replay, whole: Box, theme: Theme) -> Box:
+    """Return the part of a box that the tracks take beside their names and below the phases."""
+    first, second = _name_widths(replay, theme)
+    left, top = first + second + 3 * _NAME_AIR, _PHASES * theme.type.least
+    return Box(whole.x + left, whole.y + top, whole.width - left, whole.height - top)
+
+
+def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
+    """Draw the names of the tracks on their left, in two columns so that each can be read, and the phases above them."""
+    size, room, names = theme.type.least, track_room(replay, whole, theme), short_track_names(replay.trace.setup.problem)
+    _, near = _name_widths(replay, theme)
+    pitch, ends = room.height / TRACKS, (room.x - _NAME_AIR, room.x - 2 * _NAME_AIR - near)
+    primitives: list[Primitive] = []
+    ties = []
+    for track, (name, colour) in enumerate(zip(names, _track_colours(theme), strict=True)):
+        if track not in replay.timeline.tracks:
+            continue
+        middle, end = room.y + (track + 0.5) * pitch, ends[track % 2]
+        at = points((end, middle + 0.5 * CAP_HEIGHT * size))
+        primitives.append(Labels(f"track-{track}", at, (name,), size, colour, "end"))
+        if track % 2:
+            ties.append((end + 4, middle, room.x - 6, middle))
+    lines = Lines("track-ties", np.asarray(ties, np.float64), theme.line, 1.5)
+    return [*primitives, lines, *_phases(replay, room, theme)]
+
+
+def _name_widths(replay: Replay, theme: Theme) -> tuple[float, float]:
+    """Return the widths of the column of names far from the tracks and of that near them."""
+    widths = [text_width(name, theme.type.least) for name in short_track_names(replay.trace.setup.problem)]
+    return max(widths[1::2]), max(widths[::2])
+
+
+def _phases(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw a numbered bracket above each phase that has the space for it; nothing for a kernel without phases."""
+    size, phase = theme.type.least, replay.trace.phase
+    if not replay.has_phases:
+        return []
+    starts = np.flatnonzero(np.diff(phase, prepend=phase[0] - 1))
+    stops = np.append(starts[1:], len(phase))
+    y, segments, at, texts = room.y - 8.0, [], [], []
+    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+        number = int(phase[start])
+        left, right = (x_of_step(step, replay.steps, room) for step in (start, stop))
+        text = f"phase {number + 1}"
+        if text_width(text, size) + 8 > right - left:
+            text = str(number + 1)
+        if not 0 <= number < replay.phases or text_width(text, size) + 8 > right - left:
+            continue
+        segments += [(left + 2, y, right - 2, y), (left + 2, y, left + 2, y + 5), (right - 2, y, right - 2, y + 5)]
+        at.append(((left + right) / 2, y - 5))
+        texts.append(text)
+    if not texts:
+        return []
+    lines = Lines("phases", np.asarray(segments, np.float64), theme.faint, 1.5)
+    return [lines, Labels("phase-names", points(*at), tuple(texts), size, theme.faint, "middle")]
 
 
 def x_of_step(step: float, steps: int, room: Box) -> float:
@@ -63,8 +122,14 @@ def timeline_palette(theme: Theme) -> Palette:
     """Return the colour of empty columns, then a soft and a full colour for each track: the matrices' own colours, and
     greys for tiles.
     """
-    colours = (theme.accent("A"), theme.accent("B"), theme.faint, theme.text, theme.accent("C"))
-    return theme.empty, *(shade for colour in colours for shade in (mixed(theme.background, colour, 0.45), colour))
+    return theme.empty, *(
+        shade for colour in _track_colours(theme) for shade in (mixed(theme.background, colour, 0.45), colour)
+    )
+
+
+def _track_colours(theme: Theme) -> tuple[str, ...]:
+    grey, light = (mixed(theme.background, theme.text, share) for share in (0.3, 0.95))
+    return theme.accent("A"), theme.accent("B"), grey, light, theme.accent("C")
 
 
 def _fill(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
@@ -90,7 +155,7 @@ def _barriers(replay: Replay, room: Box, theme: Theme, key: str) -> list[Primiti
     thick = min(3.0, wide)
     x = room.x + (at + 0.5) * wide - thick / 2
     lines = np.stack([x, np.full(len(at), room.y), np.full(len(at), thick), np.full(len(at), room.height)], axis=1)
-    return [Rects(f"{key}-barriers", lines, theme.warning)]
+    return [Rects(f"{key}-barriers", lines, theme.faint)]
 
 
 def _marks(replay: Replay, room: Box, theme: Theme, key: str) -> list[Primitive]:

@@ -6,8 +6,11 @@ from typing import Any
 
 from gemmviz.model.chart import Chart
 from gemmviz.model.problem import Problem
+from gemmviz.scenes.kit.counting import counted, counted_scene
 from gemmviz.scenes.kit.frame import ViewOptions, apology
 from gemmviz.scenes.kit.primitives import Primitive, Scene
+
+_COVERED = "This view shows what the question is about. It is shown with the answer."
 
 
 def _always(subject: Any) -> bool:
@@ -26,7 +29,8 @@ class View:
     ``draw`` draws a subject; ``draw_motion`` draws what moves in it at ``options.moment``; ``order``: the position among the
     views. ``subject`` is the type of its subject: a Moment of a replay, a Benchmark, ... ``chart``: for a view that is a
     chart, the function that returns it. ``is_ready``: whether everything that the view needs has been computed, so that
-    drawing is immediate. ``multiplies``: whether it shows nothing but multiplications of matrices.
+    drawing is immediate. ``multiplies``: whether it shows nothing but multiplications of matrices; ``is_count``: whether the
+    picture as a whole is a count, so that it is covered while a question is open.
     """
 
     title: str
@@ -36,7 +40,13 @@ class View:
     chart: Callable[[Any], Chart] | None = None
     is_ready: Callable[[Any], bool] = _always
     multiplies: bool = False
+    is_count: bool = False
     order: int = 99
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything moves within a step."""
+        return self.draw_motion is not _nothing_moves
 
     def scene(self, subject: Any, options: ViewOptions) -> Scene:
         """Return the whole picture at ``options.moment``."""
@@ -45,6 +55,11 @@ class View:
 
     def still(self, subject: Any, options: ViewOptions) -> Scene:
         """Return the picture without what moves."""
+        if self.is_count and options.counted <= 0.0:
+            return apology(self.title, _COVERED, options)
+        return counted_scene(self._still(subject, options), options.counted)
+
+    def _still(self, subject: Any, options: ViewOptions) -> Scene:
         problem = _problem_of(subject)
         if problem is None:
             return self.draw(subject, options)
@@ -54,6 +69,11 @@ class View:
 
     def motion(self, subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
         """Return what moves at ``options.moment``."""
+        if self.is_count and options.counted <= 0.0:
+            return ()
+        return counted(self._motion(subject, options), options.counted)
+
+    def _motion(self, subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
         problem = _problem_of(subject)
         if problem is None:
             return self.draw_motion(subject, options)

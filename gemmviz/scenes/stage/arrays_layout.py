@@ -11,6 +11,7 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.window import ArrayPart, Parts
 from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.cross import StageFrame, stacked_rooms, words_column
 
 _LARGEST_CELL = 64.0
 _HEAD, _FOOT = 44.0, 30.0  # above an array for its name, below for the numbers of its columns
@@ -42,6 +43,18 @@ class _Placed:
 
     def moved(self, x: float, y: float) -> "_Placed":
         return _Placed(self.width, self.height, tuple((part, left + x, top + y) for part, left, top in self.corners))
+
+
+def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[Arrangement, dict[str, Box]]:
+    """Return the arrays with the largest cells, and the rooms around them: words beside them, or above and below."""
+    beside, rooms_beside = words_column(frame, parts.is_lens)
+    between, rooms_between = stacked_rooms(frame, parts.is_lens)
+    ways = ((beside, rooms_beside), (between, rooms_between))
+    arranged, rooms = max(
+        ((arranged_arrays(parts, inputs, room, bool(frame.tiles)), rooms) for room, rooms in ways),
+        key=lambda each: each[0].cell,
+    )
+    return arranged, rooms if arranged.tiles is None else rooms | {"tiles": arranged.tiles}
 
 
 @lru_cache(maxsize=64)

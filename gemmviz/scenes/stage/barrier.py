@@ -1,60 +1,120 @@
-"""A barrier: the threads of a block wait at a gate, which opens once all threads that are still running have arrived."""
+"""A barrier: a bar across the cells of a block, which fills from the threads that wait and lifts once all have arrived that are
+still running.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.scenes.kit.frame import ViewOptions, eased
 from gemmviz.scenes.kit.groups import thread_colours
-from gemmviz.scenes.kit.primitives import Primitive, Rects, Squares
+from gemmviz.scenes.kit.primitives import Primitive, Rects
+from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.stage.courses import Courses
 from gemmviz.scenes.stage.layout import Plan
+from gemmviz.scenes.stage.strips import boxes_around, boxes_of_runs, runs
 
-_ARRIVED, _OPEN = 0.45, 0.7  # shares of the step: all threads wait; the gate is open
-_CROWD = 0.3  # distance from the gate of the threads of the farthest row
-_HIGH, _AIR = 5.0, 3.0
+_FULL, _LIFTS = 0.5, 0.6  # shares of the step: all threads wait; the bar begins to lift, for 300 of 750 ms
+_MOST_SINGLE = 64
+_LEAST_HIGH, _MOST_HIGH, _SHARE_OF_CELL, _DOT = 8.0, 22.0, 0.36, 0.4
 
 
-def barrier_gate(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the gate above the block's part of the result, closed until all threads have arrived. Nothing for other steps."""
-    box = _block(moment, plan) if moment.site.is_barrier else None
-    if box is None:
+@dataclass(frozen=True)
+class _Bar:
+    """A bar (x, y, width, height), and the threads that wait at it: their numbers in the block, and the part of the bar that
+    each fills (n, 4).
+    """
+
+    box: tuple[float, float, float, float]
+    threads: Longs
+    slots: Floats
+
+
+def barrier_bar(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the bars of a step at which threads wait, filled and not yet lifted, for a picture without motion."""
+    if not moment.site.is_barrier or (options.shows_flights and options.moment < 1.0):
         return []
-    x, y, width, _ = box
-    shut = 0.0 if options.arrived else 1.0
-    half = width * (0.06 + 0.44 * shut)
-    halves = np.array([[x, y - _HIGH - _AIR, half, _HIGH], [x + width - half, y - _HIGH - _AIR, half, _HIGH]])
-    return [Rects("gate", halves, options.theme.warning if shut else options.theme.text, radius=2.0)]
+    return [part for bar in _bars(moment, plan) for part in _drawn(moment, bar, bar.slots, 0.0, options)]
 
 
 def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw a square for each thread that arrives: from its element of the result to the gate, and through it."""
-    box = _block(moment, plan)
-    if box is None:
-        return ()
-    row = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block]
-    threads = np.flatnonzero(row >= 0)
-    homes, table = moment.homes[threads], plan.home(moment)
-    if table is None:
-        return ()
-    visible = table.holds(homes[:, 0], homes[:, 1]) & ~np.isnan(homes).any(axis=1)
-    middle, threads = table.middle(homes[visible, 0], homes[visible, 1]), threads[visible]
-    if not len(middle):
-        return ()
-    come = min(1.0, options.moment / _ARRIVED)
-    gone = min(1.0, max(0.0, (options.moment - _OPEN) / (1.0 - _OPEN)))
-    near = eased(come) * (1 - gone)
-    middle[:, 1] += (box[1] + (middle[:, 1] - box[1]) * _CROWD - middle[:, 1]) * near
-    side = max(2.5, min(0.34 * table.cell, 14.0))
-    palette, fill = thread_colours(
-        moment.trace, threads + moment.scope.of_block.start, options.layer, options.theme, options.theme.text
-    )
-    squares = np.column_stack([middle - side / 2, np.full(len(middle), side)])
-    return (Squares("arriving", squares, fill, palette, palette, None, 0.0, options.theme.background),)
+    """Draw the threads that arrive, from their elements of the result to their part of the bar, and the bar that lifts."""
+    lift = 0.0 if _stays(moment) else eased(max(0.0, (options.moment - _LIFTS) / (1.0 - _LIFTS)))
+    come, drawn = min(1.0, options.moment / _FULL), []
+    for number, bar in enumerate(moment.cached(("bars", plan), lambda: _bars(moment, plan))):
+        courses = moment.cached(("bar", plan, number), lambda bar=bar: _courses(moment, bar, plan))  # type: ignore[misc]
+        drawn += _drawn(moment, bar, courses.at(come), lift, options)
+    return tuple(drawn)
 
 
-def _block(moment: Moment, plan: Plan) -> tuple[float, float, float, float] | None:
-    """Return the visible part of the block's area of the matrix on which threads are drawn."""
-    area, home = None if moment.home is None else moment.area(moment.home), plan.home(moment)
-    if area is None or home is None:
-        return None
-    box = home.part(area[:2], area[2:])
-    return box if box[2] and box[3] else None
+def _stays(moment: Moment) -> bool:
+    """Whether the run ends here because threads wait forever."""
+    return moment.trace.stop is not None and moment.step == moment.trace.steps - 1
+
+
+def _bars(moment: Moment, plan: Plan) -> list[_Bar]:
+    """Return a bar for the block or, where threads wait for their warp, one for each warp."""
+    home = plan.home(moment)
+    threads = moment.trace.space.threads_per_block
+    if home is None:
+        return []
+    size = moment.trace.rules.warp_size if moment.site.kind == "warp barrier" else threads
+    waits = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block] >= 0
+    bars = []
+    for first in range(0, threads, size):
+        group = np.arange(first, min(first + size, threads))
+        own = moment.homes[group]
+        own = own[~np.isnan(own).any(axis=1)]
+        if not waits[group].any() or not len(own):
+            continue
+        (top, left), (bottom, right) = np.floor(own.min(axis=0)), np.ceil(own.max(axis=0)) + 1
+        x, y, wide, tall = home.part((int(top), int(bottom)), (int(left), int(right)))
+        if wide and tall:
+            bars.append(_bar((x, y, wide, tall), group, waits[group], home.cell))
+    return bars
+
+
+def _bar(area: tuple[float, float, float, float], group: Longs, waits: Floats, cell: float) -> _Bar:
+    """Return the bar across the middle of an area; each thread of the group has an equal part of it."""
+    x, y, wide, tall = area
+    high = min(tall, max(_LEAST_HIGH, min(_MOST_HIGH, _SHARE_OF_CELL * cell)))
+    top, part = y + (tall - high) / 2, wide / len(group)
+    at = np.flatnonzero(waits)
+    slots = np.stack([x + at * part, np.full(len(at), top), np.full(len(at), part), np.full(len(at), high)], axis=1)
+    return _Bar((x, top, wide, high), group[at], slots)
+
+
+def _courses(moment: Moment, bar: _Bar, plan: Plan) -> Courses:
+    """Return the ways of the threads to the bar. Threads of many go in strips; one that isn't visible appears at the bar."""
+    home = plan.home(moment)
+    assert home is not None
+    own = moment.homes[bar.threads]
+    middle = home.middle(own[:, 0], own[:, 1])
+    unseen = np.isnan(middle).any(axis=1) | ~home.holds(own[:, 0], own[:, 1])
+    start = boxes_around(middle, _DOT * home.cell)
+    start[unseen] = bar.slots[unseen] * (1, 1, 0, 1)
+    warp = bar.threads // moment.trace.rules.warp_size
+    if len(bar.threads) > _MOST_SINGLE:
+        centre = bar.slots[:, :2] + bar.slots[:, 2:] / 2
+        run = runs(((np.where(unseen[:, None], centre, middle), home.cell), (centre, bar.slots[0, 2])), warp)
+        start, end = boxes_of_runs(start, run), boxes_of_runs(bar.slots, run)
+        return Courses(start, end, np.arange(len(start)))
+    return Courses(start, bar.slots, np.arange(len(start)))
+
+
+def _drawn(moment: Moment, bar: _Bar, filled: Floats, lift: float, options: ViewOptions) -> list[Primitive]:
+    """Draw a bar, its filled parts, and how far it has lifted."""
+    theme, key = options.theme, f"barrier-{int(bar.threads[0])}"
+    up = np.array([0.0, -lift * 2.5 * bar.box[3], 0.0, 0.0])
+    ground, rim, fill = (mixed(theme.background, colour, 1 - lift) for colour in (theme.panel, theme.line, theme.faint))
+    parts: list[Primitive] = [Rects(f"{key}-bar", np.array([bar.box]) + up, ground, rim, 1.5, 3.0)]
+    if options.layer == "matrix" or len(filled) != len(bar.threads):
+        return [*parts, Rects(f"{key}-filled", filled + up, fill)]
+    threads = bar.threads + moment.scope.of_block.start
+    palette, which = thread_colours(moment.trace, threads, options.layer, theme, theme.faint)
+    return parts + [
+        Rects(f"{key}-filled-{number}", filled[which == number] + up, mixed(theme.background, palette[number], 1 - lift))
+        for number in np.unique(which).tolist()
+    ]

@@ -11,8 +11,8 @@ from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT, Trace
 from gemmviz.model.words import spaced
+from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.primitives import Hit
-from gemmviz.scenes.kit.sentence import element_text
 
 _MOST_NAMED = 4
 

@@ -1,30 +1,33 @@
-"""What moves during a step: copies of elements, and threads that meet at a barrier.
+"""What moves during a step: copies of elements on their way, and threads that meet at a barrier.
 
-Copies of one element to many places travel as one chip with their number and fan out at arrival. Copies to one place arrive
-side by side.
+Up to 64 copies are chips with the indices of their elements; more are strips, one for the cells that the lanes of a warp move
+side by side. Copies of one element set out as one and part on the last third of the way.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.replay.flights import THREADS, Flights
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.arrays import Floats
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.labels import LabelStyle
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased
-from gemmviz.scenes.kit.groups import thread_colours
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
+from gemmviz.scenes.kit.groups import GROUPED, thread_colours
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Squares
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.stage.barrier import barrier_motion
+from gemmviz.scenes.stage.collisions import collision_motion
+from gemmviz.scenes.stage.courses import FAN, Courses, together
 from gemmviz.scenes.stage.layout import Plan, cell_of, places, plan_of
 from gemmviz.scenes.stage.matrix import label_size
-from gemmviz.scenes.stage.tile_cells import tile_matrix
+from gemmviz.scenes.stage.strips import boxes_around, boxes_of_runs, runs
 
-_SHARE_OF_CELL, _LEAST_SIDE = 0.78, 4.0
-_MOST_LABELLED, _MOST_RINGS = 80, 600
-_MOST_FANNED = 512
-FAN = 0.55  # share of the way at which a chip of many begins to fan out
-_HUB = 0.7  # distance from the target at that point
+_SHARE_OF_CELL, _LEAST_SIDE, _SEED = 0.94, 4.0, 0.25  # _SEED: of a cell: a value that its thread stores in its own cell
+_MOST_SINGLE, _MOST_RINGS = 64, 600
+_TRAIL = ((0.09, 0.16), (0.045, 0.34))  # how long ago, and how strong
+_NOBODY = -1
 
 
 def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -40,9 +43,9 @@ def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
         return barrier_motion(moment, plan, options) if options.shows_flights else ()
     if not options.shows_flights:
         return _rings(moment, plan, options)
-    moving = (_squares(moment, each, plan, options) for each in moment.flights if len(each))
-    waiting = tuple(squares for squares in moving if squares is not None)
-    return (*_rings(moment, plan, options), *waiting) if options.arrived else waiting
+    met = collision_motion(moment, plan, options)
+    moving = [each for group in moment.flights if len(group) for each in _flight(moment, group, plan, options)]
+    return (*_rings(moment, plan, options), *moving) if options.arrived else (*moving, *met)
 
 
 def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -53,63 +56,115 @@ def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
         number = touched.operand.array
         cells = touched.cells if touched.array.space == "global" else touched.block_cells
         middle = places(moment, plan, number, np.unique(cells)[:_MOST_RINGS])
-        middle, side = middle[~np.isnan(middle).any(axis=1)], cell_of(moment.trace, plan, number)
-        boxes = np.hstack([middle - side / 2, np.full((len(middle), 2), side)])
+        middle, side = middle[~np.isnan(middle).any(axis=1)], cell_of(moment, plan, number)
+        content = moment.tiles.get(number)
+        names = np.array([number]) if content is None else np.unique(content.array[touched.block_cells])
+        colour = _colour(moment, int(names[0]) if len(names) == 1 else _NOBODY, options.theme)
         width = max(1.0, 5.0 * left)
-        primitives.append(Rects(f"fading-{number}", boxes, None, options.theme.text, width))
+        primitives.append(Rects(f"fading-{number}", boxes_around(middle, side + width), None, colour, width))
     return tuple(each for each in primitives if len(each.boxes))
 
 
-def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -> Squares | None:
-    start, end = places(moment, plan, group.source, group.start), places(moment, plan, group.target, group.end)
-    known = ~(np.isnan(start).any(axis=1) | np.isnan(end).any(axis=1))
-    first, last = group.way
-    if not known.any() or (options.arrived and last == 1.0):
-        return None
-    sides = [max(_LEAST_SIDE, _SHARE_OF_CELL * cell_of(moment.trace, plan, each)) for each in (group.source, group.target)]
-    share = first + (last - first) * eased(min(1.0, options.moment / ARRIVAL))
-    side = sides[0] + (sides[1] - sides[0]) * share
-    start, end, texts, threads = start[known], end[known], _labels(moment, group, options.labels)[known], group.thread[known]
-    _, firsts, which, count = np.unique(group.start[known], return_index=True, return_inverse=True, return_counts=True)
-    which = which.ravel()
-    if first == 0.0 and last == 1.0 and len(firsts) < len(start):
-        hub = start + (_means(end, which) - start) * _HUB
-        if share < FAN:
-            middle = (start + (hub - start) * (share / FAN))[firsts]
-            texts = np.array([_many(text, copies) for text, copies in zip(texts[firsts].tolist(), count.tolist(), strict=True)])
-            threads = threads[firsts]
-        elif len(start) > _MOST_FANNED:
-            met = hub + (_means(end, which) - hub) * ((share - FAN) / (1 - FAN))
-            middle, texts, threads = met[firsts], texts[firsts], threads[firsts]
-        else:
-            middle = hub + (_side_by_side(end, group.end[known], side) - hub) * ((share - FAN) / (1 - FAN))
-    else:
-        middle = start + (_side_by_side(end, group.end[known], side) - start) * share
-    return _chips(moment, group, middle, side, texts, threads, options)
+@dataclass(frozen=True)
+class _Cargo:
+    """What is under way, thread by thread: centres (n, 2) of start and end with the sides of their cells; ``matrix``: number of
+    the array that each is an element of, or _NOBODY; ``thread`` within the block; ``element``: of its source.
+    """
+
+    start: Floats
+    end: Floats
+    sides: tuple[float, float]
+    matrix: Longs
+    thread: Longs
+    target: Longs
+    element: Longs
 
 
-def _chips(
-    moment: Moment, group: Flights, middle: Floats, side: float, texts: npt.NDArray[np.str_],
-    threads: npt.NDArray[np.int64], options: ViewOptions,
-) -> Squares:  # fmt: skip
-    alone = _accent(moment, group, options.theme)
-    palette, fill = thread_colours(moment.trace, threads + moment.scope.of_block.start, options.layer, options.theme, alone)
-    size = 0.0
-    if len(middle) <= _MOST_LABELLED:
-        size = label_size(max(texts.tolist(), key=len) or "0", side, options.pixels)
-    boxes = np.column_stack([middle - side / 2, np.full(len(middle), side)])
-    inks = tuple(options.theme.ink_on(colour) for colour in palette)
+def _flight(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the copies of one group, with their trails below them."""
+    if options.arrived and group.way[1] == 1.0:
+        return []
+    cargo = moment.cached(("cargo", group.source, group.target, group.way, plan), lambda: _cargo(moment, group, plan))
+    if not len(cargo.thread):
+        return []
+    passed, is_single = min(1.0, options.moment / ARRIVAL), len(cargo.thread) <= _MOST_SINGLE
+    palette, fill = _colours(moment, cargo, options)
     key = f"moving-{group.source}-{group.target}"
-    return Squares(key, boxes, fill, palette, inks, texts if size else None, size, options.theme.background)
+    make = _single if is_single else _strips
+    courses, chosen = moment.cached(
+        ("courses", key, group.way, plan, is_single, options.layer), lambda: make(moment, cargo, group, fill)
+    )
+    trail = _trail(key, courses, fill[chosen], palette, passed, options) if 0.0 < passed < 1.0 else []
+    now = courses.at(passed)
+    if is_single:
+        texts = _labels(moment, group.source, cargo, courses, passed, options.labels)
+        return [*trail, _chips(key, now, fill[chosen], palette, texts, options)]
+    return [*trail, *_rects(key, now, fill[chosen], palette, options.theme.background)]
 
 
-def _means(points: Floats, which: npt.NDArray[np.int64]) -> Floats:
-    """Return for each point the mean of the points of its kind."""
-    count = np.bincount(which)
-    return np.stack([(np.bincount(which, points[:, axis]) / count)[which] for axis in (0, 1)], axis=1)
+def _cargo(moment: Moment, group: Flights, plan: Plan) -> _Cargo:
+    order = np.argsort(group.thread, kind="stable")
+    start, end = (
+        places(moment, plan, array, at[order]) for array, at in ((group.source, group.start), (group.target, group.end))
+    )
+    known = ~(np.isnan(start).any(axis=1) | np.isnan(end).any(axis=1))
+    sides = cell_of(moment, plan, group.source), cell_of(moment, plan, group.target)
+    order = order[known]
+    thread, element = group.thread[order], group.start[order]
+    return _Cargo(start[known], end[known], sides, _matrix_of(moment, group)[order], thread, group.end[order], element)
 
 
-def _side_by_side(end: Floats, target: npt.NDArray[np.int64], side: float) -> Floats:
+def _matrix_of(moment: Moment, group: Flights) -> Longs:
+    """Return the number of the matrix that each copy is of, _NOBODY for constants and computed values."""
+    arrays = moment.trace.arrays
+    if group.source != THREADS and arrays[group.source].space == "global":
+        return np.full(len(group), group.source)
+    shared, cells = (group.target, group.end) if group.source == THREADS else (group.source, group.start)
+    if arrays[shared].space == "global":
+        return np.full(len(group), shared)
+    content = (moment.tiles if group.source == THREADS else moment.tiles_before).get(shared)
+    return np.full(len(group), _NOBODY) if content is None else np.maximum(content.array[cells].astype(np.int64), _NOBODY)
+
+
+def _colours(moment: Moment, cargo: _Cargo, options: ViewOptions) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
+    """Return colours, and the index of each copy's: that of its matrix or, if colours mean threads, of its thread."""
+    if options.layer in GROUPED:
+        return thread_colours(moment.trace, cargo.thread + moment.scope.of_block.start, options.layer, options.theme, "")
+    numbers, fill = np.unique(cargo.matrix, return_inverse=True)
+    return tuple(_colour(moment, number, options.theme) for number in numbers.tolist()), fill.ravel().astype(np.uint8)
+
+
+def _colour(moment: Moment, number: int, theme: Theme) -> str:
+    array = None if number < 0 else moment.trace.arrays[number]
+    return theme.faint if array is None or array.space == "shared" else theme.accent(array.name)
+
+
+def _sides(cargo: _Cargo, group: Flights) -> tuple[float, float]:
+    """Return the sides of a chip at the start and at the end."""
+    start, end = (max(_LEAST_SIDE, _SHARE_OF_CELL * side) for side in cargo.sides)
+    is_own = group.source == THREADS and (cargo.start == cargo.end).all()
+    return (max(_LEAST_SIDE, _SEED * cargo.sides[0]) if is_own else start), end
+
+
+def _single(moment: Moment, cargo: _Cargo, group: Flights, fill: npt.NDArray[np.uint8]) -> tuple[Courses, Longs]:
+    """Return a course for each copy; copies to one place come to rest side by side."""
+    first, last = _sides(cargo, group)
+    start = boxes_around(cargo.start, first)
+    end = boxes_around(_side_by_side(cargo.end, cargo.target, last), last)
+    return Courses(start, end, together(start), group.way), np.arange(len(start))
+
+
+def _strips(moment: Moment, cargo: _Cargo, group: Flights, fill: npt.NDArray[np.uint8]) -> tuple[Courses, Longs]:
+    """Return a course for each run of a warp's copies, and the first copy of each."""
+    warp = cargo.thread // moment.trace.rules.warp_size
+    run = runs(((cargo.start, cargo.sides[0]), (cargo.end, cargo.sides[1])), warp * (1 + int(fill.max())) + fill)
+    first, last = _sides(cargo, group)
+    start, end = boxes_of_runs(boxes_around(cargo.start, first), run), boxes_of_runs(boxes_around(cargo.end, last), run)
+    chosen = np.unique(run, return_index=True)[1]
+    return Courses(start, end, together(start), group.way), chosen
+
+
+def _side_by_side(end: Floats, target: Longs, side: float) -> Floats:
     """Return where copies come to rest: next to each other if several go to one place."""
     order = np.argsort(target, kind="stable")
     sorted_ = target[order]
@@ -123,31 +178,53 @@ def _side_by_side(end: Floats, target: npt.NDArray[np.int64], side: float) -> Fl
     return moved
 
 
-def _many(text: str, copies: int) -> str:
-    return text if copies == 1 else f"×{copies}"
+def _trail(
+    key: str, courses: Courses, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], passed: float, options: ViewOptions
+) -> list[Primitive]:
+    """Draw where the copies were shortly before, fading."""
+    drawn: list[Primitive] = []
+    for number, (ago, strength) in enumerate(_TRAIL):
+        faded = tuple(mixed(options.theme.background, colour, strength) for colour in palette)
+        drawn += _rects(f"{key}-trail-{number}", courses.at(max(0.0, passed - ago)), fill, faded, None)
+    return drawn
 
 
-def _accent(moment: Moment, group: Flights, theme: Theme) -> str:
-    """Return the colour of the matrix that the copies are of; that of text for computed values."""
-    if group.source == THREADS:
-        return theme.text
-    source = moment.trace.arrays[group.source]
-    name = source.name if source.space == "global" else tile_matrix(moment)
-    return theme.text if name is None else theme.accent(name)
+def _rects(key: str, boxes: Floats, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], line: str | None) -> list[Primitive]:
+    """Draw rectangles, one primitive for each colour."""
+    numbers = np.unique(fill).tolist()
+    return [Rects(f"{key}-{number}", boxes[fill == number], palette[number], line, 1.0, 2.0) for number in numbers]
 
 
-def _labels(moment: Moment, group: Flights, labels: LabelStyle) -> npt.NDArray[np.str_]:
-    """Return the indices of the element that each copy is of; none if there are too many to read."""
-    starts, which = np.unique(group.start, return_inverse=True)
-    if group.source == THREADS or len(starts) > _MOST_LABELLED:
-        return np.full(len(group), "")
-    matrix, element = np.full(len(starts), group.source), starts
-    if moment.trace.arrays[group.source].space == "shared":
-        content = moment.tiles.get(group.source)
+def _chips(
+    key: str, boxes: Floats, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], texts: npt.NDArray[np.str_],
+    options: ViewOptions,
+) -> Squares:  # fmt: skip
+    side = float(boxes[:, 2].min()) / _SHARE_OF_CELL  # as in a cell
+    size = label_size(max(texts.tolist(), key=len) or "0", side, options.pixels, options.least)
+    inks = tuple(options.theme.ink_on(colour) for colour in palette)
+    return Squares(key, boxes[:, :3], fill, palette, inks, texts if size else None, size, options.theme.background)
+
+
+def _labels(
+    moment: Moment, source: int, cargo: _Cargo, courses: Courses, passed: float, labels: LabelStyle
+) -> npt.NDArray[np.str_]:
+    """Return the indices of the element that each copy is of; as long as several are one, their number."""
+    names = moment.cached(("names", source, labels), lambda: _names(moment, source, cargo, labels))
+    if not courses.parts or courses.way != (0.0, 1.0):
+        return names
+    count = np.bincount(courses.together)[courses.together]
+    many = np.array([f"×{each}" for each in count.tolist()])
+    return np.where((courses.shares(passed)[:, 0] < FAN) & (count > 1), many, names)
+
+
+def _names(moment: Moment, source: int, cargo: _Cargo, labels: LabelStyle) -> npt.NDArray[np.str_]:
+    arrays, element = moment.trace.arrays, cargo.element
+    if source == THREADS:
+        return np.full(len(element), "")
+    if arrays[source].space == "shared":
+        content = moment.tiles_before.get(source)
         if content is None:
-            return np.full(len(group), "")
-        matrix, element = content.array[starts].astype(np.int64), content.element[starts].astype(np.int64)
-    texts = []
-    for number, each in zip(matrix.tolist(), element.tolist(), strict=True):
-        texts.append(labels.indices(moment.trace.arrays[number], each) if number >= 0 else "")
-    return np.array(texts)[which.ravel()]
+            return np.full(len(element), "")
+        element = content.element[element].astype(np.int64)
+    pairs = zip(cargo.matrix.tolist(), element.tolist(), strict=True)
+    return np.array([labels.indices(arrays[number], each) if number >= 0 else "" for number, each in pairs])

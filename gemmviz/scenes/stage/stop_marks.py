@@ -24,8 +24,8 @@ def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     if array.space == "global":
         table = plan.matrices[array.name]
         rows, columns = array.row_column(elements)
-    elif stop.array in tile_grids(moment.trace, plan):
-        table = tile_grids(moment.trace, plan)[stop.array]
+    elif stop.array in tile_grids(moment, plan):
+        table = tile_grids(moment, plan)[stop.array]
         rows, columns = np.divmod(elements, table.columns)
     else:
         return []

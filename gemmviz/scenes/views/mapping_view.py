@@ -1,91 +1,107 @@
-"""The mapping of threads to elements: the block's threads in the order of its warps, and the elements of the result
-that they compute. The lanes of the watched warp are coloured in order.
+"""The mapping of threads to elements: the lanes of a warp in order, the elements of the result that they compute, and, for one
+k, what they read of A and B, with the sectors that each request moves.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from gemmviz.analysis.memory.counts import count_rows
+from gemmviz.analysis.memory.counts import Counts, count_rows
+from gemmviz.analysis.memory.moved_sectors import MovedSectors, moved_sectors
+from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import reads_at
-from gemmviz.model.sites import Operand
+from gemmviz.model.arrays import Longs
+from gemmviz.model.sites import MemoryArray
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.groups import group_colours
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
-from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.meter import Meter, meter_primitives, meters_of, square_side
+from gemmviz.scenes.stage.sectors import outlined
 
-_REST = 8  # colour of the threads of other warps
+_NAMES, _ROW, _LANE_ROW = 150.0, 27.0, 36.0  # width of the names of the strip's rows; heights of its rows
+_METERS, _METER_WORDS = 0.56, 116.0  # share of the width for the meters; height of the words of one
+_LARGEST_CELL, _LARGEST_SQUARE = 70.0, 60.0
+_SHADES = 32  # light of a warp's lanes, in order
+_LOW = 420.0  # height of a frame with the lanes' numbers alone
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A warp's request for a matrix: its elements and their lanes, one entry for each element of each lane, with its sectors
+    and counts. ``ks``: the range of k that it covers.
+    """
+
+    array: MemoryArray
+    elements: Longs
+    lanes: Longs
+    moved: MovedSectors
+    cost: Counts
+    ks: tuple[int, int]
 
 
 def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """Draw the threads on the left, and the block's part of the result on the right."""
+    """Draw the lanes of the watched warp, and below them their elements."""
     elements, threads = moment.replay.owners.of(moment.scope.of_block)
     if not len(elements):
-        return framed(
-            [message(f"This block stores no element of {', '.join(moment.problem.output_names) or 'an output'}.", options)],
-            moment,
-            options,
-        )
-    theme = options.theme
-    room = Box(MARGIN, options.top + 30, options.width - 2 * MARGIN, options.bottom - options.top - 30)
-    half = (room.width - 60) / 2
-    palette = (*theme.lanes, mixed(theme.background, theme.text, 0.16), theme.empty)
-    inks = tuple(theme.ink_on(each) for each in palette)
+        missing = f"This block stores no element of {', '.join(moment.problem.output_names) or 'an output'}."
+        return framed([message(missing, options)], moment, options)
     warp = moment.focus.warp or 0
-    left = _threads(moment, warp, Box(room.x, room.y, half, room.height), palette, inks, options)
-    right = _elements(
-        moment, warp, elements, threads, Box(room.x + half + 60, room.y, half, room.height), palette, inks, options
-    )
-    return framed([*left, *right], moment, options)
+    strip, end = _lanes(moment, warp, Box(MARGIN, options.top, options.width - 2 * MARGIN, 0.0), options)
+    room = Box(MARGIN, end + 24.0, options.width - 2 * MARGIN, options.bottom - end - 24.0)
+    reads = [read for name in "AB" if (read := _read(moment, warp, name))] if moment.trace.is_multiply else []
+    parts = Box(room.x, room.y, (1 - _METERS) * room.width - 40.0, room.height)
+    beside = Box(room.x + (1 - _METERS) * room.width, room.y, _METERS * room.width, room.height)
+    size = moment.trace.rules.warp_size
+    own = threads // size == warp
+    return framed(
+        [*strip, *_result(moment, (elements, threads), own, reads, parts, options),
+         *_costs(moment, warp, elements[own], reads, beside, options)], moment, options,
+    )  # fmt: skip
 
 
-def _fill(moment: Moment, threads: np.ndarray, warp: int) -> np.ndarray:
-    lanes = group_colours(moment.trace, threads, "lane")
-    return np.where(threads // moment.trace.rules.warp_size == warp, lanes, _REST).astype(np.uint8)
+def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> tuple[list[Primitive], float]:
+    """Draw the lanes of a warp in order, with their threadIdx below, and return their lower edge."""
+    theme, trace = options.theme, moment.trace
+    size, per_block, least = trace.rules.warp_size, trace.space.threads_per_block, options.theme.type.least
+    count = min(size, per_block - warp * size)
+    names = _NAMES if options.words else 60.0
+    cell = (at.width - names) / max(size, 1)
+    lane = np.arange(count)
+    shades = _shades(theme.faint, theme)
+    inks = tuple(theme.ink_on(each) for each in shades)
+    fill = (lane * _SHADES // size).astype(np.uint8)[None]
+    fits = least if text_width(str(size - 1), least) <= cell - 2 else 0.0
+    x, y = at.x + names, at.y
+    tips = np.array([[_tip(moment, warp * size + int(each)) for each in lane]])
+    primitives: list[Primitive] = [
+        Cells("lanes", x, y, cell, fill, shades, inks, lane.astype("<U4")[None] if fits else None, fits, theme.background,
+              height=_LANE_ROW, tips=tips),
+        Labels("lanes-name", points((at.x, y + 26)), (f"warp {warp}, lane" if options.words else "lane",), least, theme.text),
+    ]  # fmt: skip
+    y += _LANE_ROW
+    places = np.array([thread_place(warp * size + int(each), trace.launch) for each in lane])
+    for axis, name in enumerate("xyz"):
+        if options.height > _LOW and (axis == 0 or trace.launch.block[axis] > 1):
+            texts = tuple(map(str, places[:, axis].tolist()))
+            middle = np.stack([x + (lane + 0.5) * cell, np.full(count, y + 0.5 * _ROW + 0.36 * least)], axis=1)
+            primitives += [
+                Labels(f"lanes-{name}-name", points((at.x, y + 21)), (f"threadIdx.{name}",), least, theme.faint),
+                Labels(f"lanes-{name}", middle, texts, least, theme.faint, "middle"),
+            ]
+            y += _ROW
+    return primitives, y
 
 
-def _threads(
-    moment: Moment, warp: int, room: Box, palette: tuple[str, ...], inks: tuple[str, ...], options: ViewOptions
-) -> list[Primitive]:
-    """Draw all threads of the block, x to the right, y and z down, with their lanes if they fit."""
-    dx, dy, dz = moment.trace.launch.block
-    rows, size = dy * dz, moment.trace.rules.warp_size
-    cell = min(room.width / dx, room.height / rows, 90.0)
-    number = np.arange(dx * rows)
-    texts = np.where(number // size == warp, (number % size).astype("<U3"), "").reshape(rows, dx)
-    tips = np.array([_tip(moment, int(each)) for each in number]).reshape(rows, dx)
-    high = cell if rows * cell >= 12 else 12.0
-    font = min(22.0, 0.5 * cell, (cell - 3) / text_width("31", 1.0))
-    heading = f"the block's {many(dx * rows, 'thread')}; numbered: the lanes of warp {warp}"
-    warps = -(-dx * rows // size)
-    note = (
-        f"x to the right, y down; x + y · {dx}"
-        + (f" + z · {dx * dy}" if dz > 1 else "")
-        + f" in groups of {size}: {many(warps, 'warp')}"
-    )
-    base = options.theme.type.note
-    return [
-        text_line("threads-name", (room.x, room.y - 34), heading, base, room.width, options.theme.text, "semibold"),
-        text_line("threads-note", (room.x, room.y - 10), note, base, room.width, options.theme.faint),
-        Cells(
-            "threads",
-            room.x,
-            room.y,
-            cell,
-            _fill(moment, number, warp).reshape(rows, dx),
-            palette,
-            inks,
-            texts if font >= 8 else None,
-            font,
-            options.theme.background,
-            height=high,
-            tips=tips,
-        ),
-    ]
+def _shades(accent: str, theme: Theme) -> tuple[str, ...]:
+    """Return the colours of a warp's lanes, stronger in their order."""
+    return tuple(mixed(theme.background, accent, 0.45 + 0.55 * lane / (_SHADES - 1)) for lane in range(_SHADES))
 
 
 def _tip(moment: Moment, thread: int) -> str:
@@ -94,113 +110,175 @@ def _tip(moment: Moment, thread: int) -> str:
     return f"thread ({x}, {y}, {z}), number {thread}\nwarp {thread // size}, lane {thread % size}"
 
 
-def _elements(
-    moment: Moment,
-    warp: int,
-    elements: np.ndarray,
-    threads: np.ndarray,
-    room: Box,
-    palette: tuple[str, ...],
-    inks: tuple[str, ...],
-    options: ViewOptions,
+def _result(
+    moment: Moment, owned: tuple[Longs, Longs], own: np.ndarray, reads: list[_Read], room: Box, options: ViewOptions
 ) -> list[Primitive]:
-    """Draw the block's part of the result in the colours of the threads; on its left and above it what the warp reads of A
-    and B for one k.
-    """
-    array, theme = moment.replay.owners.array, options.theme
+    """Draw the block's part of the result, and on its left and above it the parts of A and B that are read for one k."""
+    array = moment.replay.owners.array
     assert array is not None
+    elements, threads = owned
     r, c = (np.asarray(each, np.int64) for each in array.row_column(elements))
-    r0, c0 = int(r.min()), int(c.min())
-    rows, columns = int(r.max()) - r0 + 1, int(c.max()) - c0 + 1
-    cell = min((room.width - 90) / (columns + 1.5), (room.height - 40) / (rows + 1.5), 90.0)
-    x, y = room.x + 1.5 * cell + 44, room.y + 1.5 * cell + 34
-    fill = np.full((rows, columns), _REST + 1, np.uint8)
-    fill[r - r0, c - c0] = _fill(moment, threads, warp)
+    rows, columns = (int(r.min()), int(r.max()) + 1), (int(c.min()), int(c.max()) + 1)
+    depth = _depth(reads)
+    beside = depth[1] - depth[0] + 1 if reads else 0
+    above = max((read.ks[1] - read.ks[0] + 1 for read in reads if read.array.name == "B"), default=0)
+    head = 1.5 * options.theme.type.name
+    high, wide = rows[1] - rows[0] + above, _width(columns, reads) + beside
+    cell = min((room.width - 40.0) / wide, (room.height - head) / high, _LARGEST_CELL)
+    x = room.x + 40.0 + beside * cell if reads else room.x
+    y = room.y + head + above * cell
+    table = CellGrid(x, y, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]))
     size = moment.trace.rules.warp_size
-    texts, tips = _element_texts(moment, warp, elements, threads, options)
-    font = min(22.0, 0.5 * cell, (cell - 3) / text_width("31", 1.0))
-    own = threads // size == warp
-    heading = f"their elements of {array.name}: warp {warp} stores {_shape(r[own], c[own])}"
-    base = theme.type.note
-    name = text_line("elements-name", (room.x, room.y - 34), heading, base, room.width, theme.text, "semibold")
-    primitives: list[Primitive] = [
-        name,
-        Cells("elements", x, y, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background, tips=tips),
-    ]
-    words = []
-    for matrix, place in (("A", (r0, rows)), ("B", (c0, columns))) if moment.trace.is_multiply else ():
-        reads = _read(moment, warp, matrix, place, (x, y, cell), palette, inks, options)
-        if reads is not None:
-            primitives += reads[0]
-            words.append(reads[1])
-    note = "; ".join(words) or f"{options.labels.named(array, array.element_at(r0, c0))} onwards"
-    primitives.append(text_line("elements-note", (room.x, room.y - 10), note, base, room.width, theme.text))
+    primitives = _part(array, table, elements[own], threads[own] % size, options)
+    primitives += _order(table, r[own], c[own], threads[own] % size, options.theme)
+    name = options.theme.type.name
+    at = points((x + table.columns * cell + 12, y + table.rows * cell - 4)) if reads else points((x, y - 10))
+    primitives.append(Labels("elements-name", at, (array.name,), name, options.theme.accent(array.name), "start", "semibold"))
+    for read in reads:
+        primitives += _read_part(read, table, depth, options)
     return primitives
 
 
-def _element_texts(
-    moment: Moment, warp: int, elements: np.ndarray, threads: np.ndarray, options: ViewOptions
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels and the hover texts of the block's part of the result, (rows, columns) each."""
-    array = moment.replay.owners.array
-    assert array is not None
-    r, c = array.row_column(elements)
-    size, r0, c0 = moment.trace.rules.warp_size, int(r.min()), int(c.min())
-    shape = int(r.max()) - r0 + 1, int(c.max()) - c0 + 1
-    texts, tips = np.full(shape, "", "<U3"), np.full(shape, "not stored by this block", "<U80")
-    for row, column, element, thread in zip(r.tolist(), c.tolist(), elements.tolist(), threads.tolist(), strict=True):
-        texts[row - r0, column - c0] = str(thread % size) if thread // size == warp else ""
-        tips[row - r0, column - c0] = f"{options.labels.named(array, element)}\n{_tip(moment, thread)}"
-    return texts, tips
+def _depth(reads: list[_Read]) -> tuple[int, int]:
+    """Return the range of k that is drawn of A: the sectors that hold what is read of it."""
+    for read in reads:
+        if read.array.name == "A":
+            per_sector = max(1, 32 // read.array.itemsize)
+            last = -(-read.ks[1] // per_sector) * per_sector
+            return read.ks[0] // per_sector * per_sector, min(read.array.extents[1], last)
+    return 0, 1
 
 
-def _read(
-    moment: Moment,
-    warp: int,
-    name: str,
-    place: tuple[int, int],
-    at: tuple[float, float, float],
-    palette: tuple[str, ...],
-    inks: tuple[str, ...],
-    options: ViewOptions,
-) -> tuple[list[Primitive], str] | None:
-    """Draw what the lanes of the warp read of A or B for the current k, as a column or a row in their colours, with the
-    cost of the request.
+def _width(columns: tuple[int, int], reads: list[_Read]) -> int:
+    """Return how many columns are drawn from the first one of the result: of B, whole sectors."""
+    ends = [columns[1]]
+    for read in reads:
+        if read.array.name == "B":
+            per_sector = max(1, 32 // read.array.itemsize)
+            ends.append(min(read.array.extents[1], -(-columns[1] // per_sector) * per_sector))
+    return max(ends) - columns[0]
 
-    Return None if they read nothing of it from global memory.
-    """
-    reads, trace, theme = reads_at(moment), moment.trace, options.theme
+
+def _part(array: MemoryArray, table: CellGrid, elements: Longs, lanes: Longs, options: ViewOptions) -> list[Primitive]:
+    """Draw a part of a matrix: elements of the warp's lanes in its colour with their lanes, the others dim."""
+    theme = options.theme
+    shades = _shades(theme.accent(array.name), theme)
+    palette = (theme.tint(array.name, 0.13), *shades)
+    inks = tuple(theme.ink_on(each) for each in palette)
+    fill = np.zeros((table.rows, table.columns), np.uint8)
+    texts = np.full((table.rows, table.columns), "", "<U4")
+    row, column = array.row_column(elements)
+    seen = table.holds(row, column)
+    row, column, lanes = row[seen] - table.first[0], column[seen] - table.first[1], lanes[seen]
+    fill[row, column] = 1 + lanes * _SHADES // max(_SHADES, int(lanes.max(initial=0)) + 1)
+    single = len(np.unique(row * table.columns + column)) == len(row)
+    texts[row, column] = lanes.astype("<U4") if single else f"×{len(row)}"
+    ids = np.full((table.rows, table.columns), -1, np.int64)
+    if single:
+        ids[row, column] = lanes
+    size = min(theme.type.words, 0.6 * table.cell)
+    fits = size >= theme.type.least and text_width("31" if single else "×32", size) <= table.cell - 2
+    line = theme.background if table.cell >= 5 else None
+    key = f"mapping-{array.name}"
+    labels, size = (texts, size) if fits else (None, 0.0)
+    return [Cells(key, table.x, table.y, table.cell, fill, palette, inks, labels, size, line, ids=ids)]
+
+
+def _order(table: CellGrid, rows: Longs, columns: Longs, lanes: Longs, theme: Theme) -> list[Primitive]:
+    """Draw a line through the elements in the order of their lanes, with a dot at the first, where numbers don't fit."""
+    if not len(lanes) or table.cell * 0.6 >= theme.type.least:
+        return []
+    first = np.unique(lanes, return_index=True)[1]  # one element of each lane
+    middle = table.middle(rows[first], columns[first])
+    dot = 0.5 * table.cell
+    start = boxes((middle[0, 0] - dot / 2, middle[0, 1] - dot / 2, dot, dot))
+    line = Lines("lane-order", np.hstack([middle[:-1], middle[1:]]), theme.background, 2.0)
+    return [line, Rects("lane-first", start, theme.background, radius=dot / 2)]
+
+
+def _read_part(read: _Read, table: CellGrid, depth: tuple[int, int], options: ViewOptions) -> list[Primitive]:
+    """Draw what is read of A on the left of the result, or of B above it, with the sectors that the request moves."""
+    theme, cell, name = options.theme, table.cell, read.array.name
+    if name == "A":
+        x = table.x - (depth[1] - depth[0] + 1) * cell
+        part = CellGrid(x, table.y, cell, table.rows, depth[1] - depth[0], (table.first[0], depth[0]))
+    else:
+        rows = read.ks[1] - read.ks[0]
+        columns = _width((table.first[1], table.first[1] + table.columns), [read])
+        part = CellGrid(table.x, table.y - (rows + 1) * cell, cell, rows, columns, (read.ks[0], table.first[1]))
+    return [
+        *_part(read.array, part, read.elements, read.lanes, options),
+        *outlined(read.array, read.moved, part, options),
+        Labels(
+            f"read-{name}-name",
+            points((part.x, part.y - 10)),
+            (name,),
+            theme.type.name,
+            theme.accent(name),
+            "start",
+            "semibold",
+        ),
+    ]
+
+
+def _read(moment: Moment, warp: int, name: str) -> _Read | None:
+    """Return a warp's latest request for A or B in global memory, its first one before that; None if it makes none."""
+    trace, reads = moment.trace, reads_at(moment)
     number, size = trace.number_of(name), trace.rules.warp_size
     own = np.flatnonzero((reads.number == number) & (reads.thread // size == warp))
     if number is None or not len(own):
         return None
     past = own[reads.step[own] <= moment.step]
-    k = int(reads.k[past[-1]]) if len(past) else int(reads.k[own[0]])
-    now = own[reads.k[own] == k]
-    now = now[reads.step[now] == reads.step[now].max()]
-    array = trace.arrays[number]
-    row, column = (np.asarray(each, np.int64) for each in array.row_column(reads.element[now]))
-    (first, count), places = place, row if name == "A" else column
-    inside = (places >= first) & (places < first + count)
-    strip = np.full(count, _REST + 1, np.uint8)
-    strip[places[inside] - first] = _fill(moment, reads.thread[now], warp)[inside]
-    x, y, cell = at
-    if name == "A":
-        cells = Cells("read-A", x - 1.5 * cell, y, cell, strip[:, None], palette, inks, line=theme.background)
-        spot, anchor = points((x - 1.5 * cell - 8, y + cell * count / 2 + 9)), "end"
-    else:
-        cells = Cells("read-B", x, y - 1.5 * cell, cell, strip[None, :], palette, inks, line=theme.background)
-        spot, anchor = points((x + cell * count / 2, y - 1.5 * cell - 7)), "middle"
-    request = np.full((1, size), -1, np.int64)
-    request[0, reads.thread[now] % size] = reads.element[now]
-    cost = count_rows(request.reshape(-1, trace.rules.request_lanes), Operand(number, "read"), array, trace.rules)
-    word = f"{name}: {many(len(np.unique(reads.element[now])), 'element')}, {many(cost.sectors, 'sector')}"
-    ink = theme.accent(name)
-    title = Labels(f"read-{name}-name", spot, (name,), theme.type.heading, ink, anchor, "semibold")  # type: ignore[arg-type]
-    return [cells, title], f"for k = {k + options.labels.first} it reads {word}" if name == "A" else word
+    step = int(reads.step[past[-1] if len(past) else own[0]])
+    place, operand = next(
+        (place, each)
+        for place, each in enumerate(trace.site_of(step).operands)
+        if (each.array, each.access) == (number, "read")
+    )
+    rows = warp_rows(trace.element[int(trace.row[step]) + place][None, moment.scope.of_block], size)[warp]
+    lanes = np.flatnonzero(rows >= 0)
+    requests, array = rows.reshape(-1, trace.rules.request_lanes), trace.arrays[number]
+    elements = operand.layout.spread(rows[lanes], lanes).ravel()
+    row, column = array.row_column(elements)
+    k = column if name == "A" else row
+    return _Read(
+        array, elements, np.repeat(lanes, operand.width), moved_sectors(requests, operand, array, trace.rules),
+        count_rows(requests, operand, array, trace.rules), (int(k.min()), int(k.max()) + 1),
+    )  # fmt: skip
 
 
-def _shape(rows: np.ndarray, columns: np.ndarray) -> str:
+def _costs(moment: Moment, warp: int, elements: Longs, reads: list[_Read], room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw what the warp stores in words, and the meters of its requests one below the other, in squares of one size."""
+    array, theme = moment.replay.owners.array, options.theme
+    assert array is not None
+    row, column = array.row_column(elements)
+    size = theme.type.words
+    sentence = f"warp {warp} computes {_shape(np.asarray(row), np.asarray(column))} of {array.name}"
+    primitives: list[Primitive] = [
+        text_line("mapping-stored", (room.x, room.y + 0.9 * size), sentence, size, room.width, theme.text, "semibold")
+    ]
+    meters = [_meter(read, moment, options) for read in reads] or list(meters_of(moment))[:2]
+    high = (room.height - 2.2 * size) / max(1, len(meters))
+    boxes_ = [Box(room.x, room.y + 2.2 * size + place * high, room.width, high - 16.0) for place in range(len(meters))]
+    squares = [Box(0, 0, room.width, high - _METER_WORDS) for _ in meters]
+    side = min(
+        (square_side(each.moved, box, _LARGEST_SQUARE)[0] for each, box in zip(meters, squares, strict=True)), default=0.0
+    )
+    for place, (meter, box) in enumerate(zip(meters, boxes_, strict=True)):
+        if box.height >= _METER_WORDS:
+            primitives += meter_primitives(meter, box, theme, f"mapping-meter-{place}", side=max(side, 1.0))
+    return primitives
+
+
+def _meter(read: _Read, moment: Moment, options: ViewOptions) -> Meter:
+    first, (low, high) = options.labels.first, read.ks
+    ks = f"k = {low + first}" if high - low == 1 else f"k = {low + first} to {high - 1 + first}"
+    what = f"{many(len(np.unique(read.elements)), 'element')}; sectors of {moment.trace.rules.sector_bytes} bytes"
+    moved, needed = read.cost.sectors, read.cost.ideal_sectors
+    return Meter(f"reads {read.array.name}, {ks}", "sector", moved, needed, read.cost.requests, moved, needed, what)
+
+
+def _shape(rows: Longs, columns: Longs) -> str:
     if not len(rows):
         return "nothing"
     high, wide = len(np.unique(rows)), len(np.unique(columns))

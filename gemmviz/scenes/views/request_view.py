@@ -2,16 +2,24 @@
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.scenes.kit.frame import ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.banks_view import banks_scene
-from gemmviz.scenes.views.memory_view import memory_scene
+from gemmviz.scenes.views.banks_view import banks_motion, banks_scene
+from gemmviz.scenes.views.memory_view import memory_motion, memory_scene
 
 
 def request_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """Draw the request in the memory of the step's first operand."""
     if moment.main is None:
         return framed([message("This step is a barrier and accesses no memory.", options)], moment, options)
     return (memory_scene if moment.main.array.space == "global" else banks_scene)(moment, options)
 
 
-VIEW = View("Request: memory or banks", Moment, request_scene, order=5)
+def request_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw what moves in the same view."""
+    if moment.main is None:
+        return ()
+    return (memory_motion if moment.main.array.space == "global" else banks_motion)(moment, options)
+
+
+VIEW = View("Request: memory or banks", Moment, request_scene, request_motion, is_count=True, order=5)

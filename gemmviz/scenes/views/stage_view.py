@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.model.sites import MemoryArray
-from gemmviz.scenes.kit.frame import Layer, ViewOptions, time_strip, words_beside, words_between
+from gemmviz.scenes.kit.frame import Layer, ViewOptions, named_timeline
 from gemmviz.scenes.kit.groups import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.kit.palette import (
     AREA,
@@ -33,33 +33,42 @@ from gemmviz.scenes.kit.palette import (
     shared_cells,
 )
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.axes import axis_primitives
-from gemmviz.scenes.stage.barrier import barrier_gate
+from gemmviz.scenes.stage.barrier import barrier_bar
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
+from gemmviz.scenes.stage.collisions import clashes, collision_marks, collision_words
+from gemmviz.scenes.stage.corner import corner_primitives
+from gemmviz.scenes.stage.costs import cost_motion, cost_primitives
+from gemmviz.scenes.stage.cross import title_text
+from gemmviz.scenes.stage.ghosts import ghost_primitives
 from gemmviz.scenes.stage.layout import Plan, plan_of
 from gemmviz.scenes.stage.legend import legend
 from gemmviz.scenes.stage.lens import lens_primitives
-from gemmviz.scenes.stage.matrix import counting_grid, grid_of, in_window, matrix_cells
+from gemmviz.scenes.stage.matrix import can_label, counting_grid, grid_of, in_window, matrix_cells
 from gemmviz.scenes.stage.motion import stage_motion
-from gemmviz.scenes.stage.registers import register_primitives
+from gemmviz.scenes.stage.running_sum import running_sum
+from gemmviz.scenes.stage.sectors import sector_primitives
 from gemmviz.scenes.stage.stop_marks import stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
+from gemmviz.scenes.stage.values import matrix_values, value_texts
+from gemmviz.scenes.stage.words import sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
+_AROUND = 4.0  # from a followed thread's cell to its ring
 _LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # smallest cell of C with a bar, in units, and the most bars
 
 
 def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the stage after a step for the watched threads, without motion."""
     theme, plan = options.theme, plan_of(moment, options)
-    primitives: list[Primitive] = []
+    primitives: list[Primitive] = corner_primitives(moment, plan, options)
     for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
             primitives += _matrix(moment, number, array, plan, options)
+    primitives += sector_primitives(moment, plan.matrices, options)
     primitives += _sums(moment, plan, theme)
     primitives += _guides(moment, plan, theme)
     primitives += _wrong(moment, plan, theme)
@@ -68,21 +77,41 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives += _lane_order(moment, plan, options)
     primitives += lens_primitives(plan, options)
     primitives += tile_primitives(moment, plan, options)
-    primitives += register_primitives(moment, plan.rooms["registers"], options) if "registers" in plan.rooms else []
-    primitives += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
-    primitives += barrier_gate(moment, plan, options)
+    primitives += ghost_primitives(moment, plan, options)
+    primitives += collision_marks(moment, plan, options)
+    primitives += _panels(moment, plan, options)
+    primitives += barrier_bar(moment, plan, options)
     primitives += stop_marks(moment, plan, theme)
     name = _name if moment.trace.is_multiply else _name_above
     names = [name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
-    above = (*names, *axis_primitives(plan, options), *legend(moment, plan.rooms["legend"], options))
+    above = (*names, *axis_primitives(plan, options), *_legend(moment, plan, options))
     return Scene(options.width, options.height, theme.background, tuple(primitives), above, _words(moment, plan, options))
+
+
+def _panels(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw what stands in the rooms around the matrices."""
+    rooms = plan.rooms
+    account = collision_words if clashes(moment) and options.arrived else running_sum
+    return [
+        *(account(moment, rooms["sum"], options) if "sum" in rooms else []),
+        *cost_primitives(moment, plan, options),
+        *(code_primitives(moment, rooms["code"], options) if "code" in rooms else []),
+    ]
+
+
+def _motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    return (*stage_motion(moment, options), *cost_motion(moment, options))
+
+
+def _legend(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    return legend(moment, plan.rooms["legend"], options) if "legend" in plan.rooms else []
 
 
 def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
     if not options.words:
         return ()
-    words = words_beside(moment, options, plan.column) if plan.has_column else words_between(moment, options)
-    return (*words, *time_strip(moment, options))
+    words = sentence_words(moment, plan, options)
+    return (*words, *named_timeline(moment, options))
 
 
 def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix") -> npt.NDArray[np.uint8]:
@@ -164,7 +193,11 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
     if options.layer != "reuse" or number == moment.trace.result:
         state = matrix_state(moment, number, grid, options.layer)
         palette = matrix_palette(theme, array.name, group_accents(options.layer, theme))
-        return matrix_cells(array.name, state, palette, table, grid, options)
+        if not can_label(state, table, grid, options):
+            return matrix_cells(array.name, state, palette, table, grid, options)
+        labels = _values(moment, number, table, grid, options) if options.values else None
+        shown = None if options.values else _in_phase(moment, number, state, grid)
+        return matrix_cells(array.name, state, palette, table, grid, options, labels, shown)
     counted = counting_grid(table, array, options)
     grid = in_window(counted, table)
     counts = moment.loads(number, counted)[grid.part]
@@ -177,18 +210,32 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
     return matrix_cells(array.name, fill, heat_palette(theme, theme.accent(array.name)), table, grid, options, labels)
 
 
+def _in_phase(moment: Moment, number: int, state: npt.NDArray[np.uint8], grid: Grid) -> npt.NDArray[np.bool_]:
+    """Return which cells take part in this phase: (rows, columns)."""
+    shown, area = state != BASE, moment.area(number)
+    if area is not None:
+        rows, columns = (
+            slice(max(0, low - first), max(0, high - first))
+            for low, high, first in ((*area[:2], grid.origin[0]), (*area[2:], grid.origin[1]))
+        )
+        shown[rows, columns] = True
+    return shown
+
+
+def _values(
+    moment: Moment, number: int, table: CellGrid, grid: Grid, options: ViewOptions
+) -> npt.NDArray[np.str_] | None:  # fmt: skip
+    """Return the known values of the cells as text: (rows, columns); empty if none is known, or none fits."""
+    values, elements = matrix_values(moment, number), grid.elements()
+    texts = None if values is None else value_texts(values[elements], table.cell, options.least)
+    return np.full(elements.shape, "") if texts is None else texts
+
+
 def _name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
-    """Draw the name above A and C, and on the left of B's upper corner, because B's column numbers stand above it."""
-    (rows, columns), size, table = array.shape, theme.type.name, plan.matrices[array.name]
-    text = f"{array.name}  {rows} × {columns}"
-    x, y, wide, _ = table.box
-    key, accent = f"{array.name}-name", theme.accent(array.name)
-    if array.name == "B":
-        return Labels(key, points((x - 16, y + 0.8 * size)), (text,), size, accent, "end", "semibold")
-    if array.name == "A" and text_width(text, size, "semibold") > wide:
-        return Labels(key, points((x + wide, y - 12)), (text,), size, accent, "end", "semibold")
-    beside = 8.0 if array.name == "C" else 0.0  # the guide line from B
-    return Labels(key, points((x + beside, y - 12)), (text,), size, accent, "start", "semibold")
+    """Draw the name and the shape of a matrix at its outer corner."""
+    title, text = plan.titles[array.name], title_text(array.name, array.shape)
+    at, accent = points((title.x, title.y)), theme.accent(array.name)
+    return Labels(f"{array.name}-name", at, (text,), theme.type.name, accent, title.anchor, "semibold")
 
 
 def _name_above(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
@@ -288,16 +335,19 @@ def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primit
     return [lines, Rects("lane-first", start, options.theme.text, radius=dot / 2)]
 
 
-def _rings(key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str) -> list[Primitive]:
-    """Draw a ring around some elements of the result; nothing for none."""
+def _rings(
+    key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str, around: float = 0.0
+) -> list[Primitive]:
+    """Draw a ring around some elements of the result, ``around`` units from their cells; nothing for none."""
     array = moment.replay.owners.array
     if array is None or not len(elements):
         return []
     rows, columns = array.row_column(elements)
     table = plan.matrices[array.name]
     visible = table.holds(rows, columns)
-    corners = table.middle(rows[visible], columns[visible]) - table.cell / 2
-    return [Rects(key, np.hstack([corners, np.full((len(corners), 2), table.cell)]), None, colour, 4.0)]
+    side = table.cell + 2 * around
+    corners = table.middle(rows[visible], columns[visible]) - side / 2
+    return [Rects(key, np.hstack([corners, np.full((len(corners), 2), side)]), None, colour, 4.0)]
 
 
 def _followed(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
@@ -305,7 +355,7 @@ def _followed(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     if moment.focus.thread is None:
         return []
     elements, _ = moment.replay.owners.of(moment.scope.threads)
-    return _rings("followed", moment, elements, plan, theme.text)
+    return _rings("followed", moment, elements, plan, theme.accent("C"), _AROUND)
 
 
-VIEW = View("Stage", Moment, stage_scene, stage_motion, order=1)
+VIEW = View("Stage", Moment, stage_scene, _motion, order=1)

@@ -1,42 +1,44 @@
-"""The reason for a kernel's speed: its rooflines by level of memory, the limit with the counts that prove it, and
-suggestions to run.
+"""The reasons for a kernel's speed: its roofline by level of memory, and its causes as bars of what each costs, with the counts
+behind them, a cure to run and a view to look at.
 """
 
-import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
-from gemmviz.model.speed_case import SpeedCase, Traffic
-from gemmviz.model.words import letter, number, spaced
+from gemmviz.model.speed_case import Cause, SpeedCase, Traffic
+from gemmviz.model.words import number, spaced
+from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.chart import Scale
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
-CURE = "cure-"  # prefix of the keys of suggestions
-_LEAST_INTENSITY, _MOST_INTENSITY = 1 / 64, 1024.0
-_LOWEST_RATE = 1 / 4096  # share of the peak
-_SIDE = 16.0
+CURE, LOOK = "cure-", "look-"  # prefixes of the keys of buttons, before the number of the cause
+_TOP, _LEADING = 112.0, 1.3
+_BAR, _BUTTON, _PAD, _MOST_SPARE = 20.0, 38.0, 14.0, 30.0
+_MODEL = (
+    "Model: an SM passes one line of 128 bytes or one wavefront per cycle; no latency. "
+    "Each bar: the model's time minus its time without the cause"
+)
+_COUNTED = "The model of time doesn't hold for this device: bars show the counted share that is lost"
 
 
 def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
-    """Draw the roofline on the left, words and suggestions on the right."""
+    """Draw the roofline on the left, the causes on the right; one above the other in a narrow frame."""
     theme, width, height = options.theme, options.width, options.height
-    chart = Box(MARGIN + 80, 128.0, 0.52 * width - MARGIN - 80, height - 128.0 - 96.0)
-    beside = Box(0.56 * width, 128.0, 0.44 * width - MARGIN, height - 128.0 - 30.0)
-    primitives = [*_roofline(case, chart, theme), *_words(case, beside, options)]
+    left = Box(MARGIN, _TOP, 0.47 * width - MARGIN, height - _TOP - 24.0)
+    right = Box(0.51 * width, _TOP, 0.49 * width - MARGIN, height - _TOP - 24.0)
+    primitives = [*_levels(case, left, theme), *_causes(case, right, theme)]
     room = width - 2 * MARGIN
     title = f"Why this speed: {case.what}"
     title = case.what if text_width(title, theme.type.title, "semibold") > room else title
-    title = fitted(title, theme.type.title, room, "semibold")
-    speed = fitted(_speed(case), theme.type.words, room)
     words = (
-        Labels("title", points((MARGIN, 50)), (title,), theme.type.title, theme.text, "start", "semibold"),
-        Labels("note", points((MARGIN, 86)), (speed,), theme.type.words, theme.faint),
+        text_line("title", (MARGIN, 50), title, theme.type.title, room, theme.text, "semibold"),
+        text_line("note", (MARGIN, 88), _speed(case), theme.type.words, room, theme.faint),
     )
     return Scene(width, height, theme.background, tuple(primitives), words=words)
 
@@ -51,126 +53,37 @@ def _speed(case: SpeedCase) -> str:
     return f"{number(case.rate)} GFLOP/s: {peak}{share}; {case.rate_source}"
 
 
-def _roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
-    device, size = case.device, theme.type.note
-    peak = device.peak_gflops
-    x = Scale(_LEAST_INTENSITY, _MOST_INTENSITY, room.x, room.x + room.width, True)
-    y = Scale(peak * _LOWEST_RATE, peak * 2, room.y + room.height, room.y, True)
-    ridge = peak / device.bandwidth_gb_s
-    start = max(_LEAST_INTENSITY, peak * _LOWEST_RATE / device.bandwidth_gb_s)
-    roof = np.array([
-        [x.at(start), y.at(start * device.bandwidth_gb_s), x.at(ridge), y.at(peak)],
-        [x.at(ridge), y.at(peak), room.x + room.width, y.at(peak)],
-    ])  # fmt: skip
-    powers = [4.0**each for each in range(-3, 6)]
-    rates = [10.0**each for each in range(math.ceil(math.log10(peak * _LOWEST_RATE)), int(math.log10(peak * 2)) + 1)]
-    down = np.array([[x.at(at), room.y, x.at(at), room.y + room.height] for at in powers])
-    across = np.array([[room.x, y.at(at), room.x + room.width, y.at(at)] for at in rates])
-    below = points(*((x.at(at), room.y + room.height + 1.3 * size) for at in powers))
-    beside = points(*((room.x - 10, y.at(at) + 0.36 * size) for at in rates))
-    numbers = tuple(f"{at:g}" if at >= 1 else f"1/{round(1 / at)}" for at in powers)
-    axis = "flop per byte at a level of memory; vertical: GFLOP/s"
-    top = f"peak {number(peak)} GFLOP/s"
-    slope = f"DRAM {number(device.bandwidth_gb_s)} GB/s"
-    primitives: list[Primitive] = [
-        Lines("roof-grid", np.vstack([down, across]), theme.line, 1.0),
-        Labels("roof-x", below, numbers, size, theme.faint, "middle"),
-        Labels("roof-y", beside, tuple(number(at) for at in rates), size, theme.faint, "end"),
-        Labels("roof-axis", points((room.x, room.y + room.height + 2.9 * size)), (axis,), size, theme.faint),
-        Lines("roof", roof, theme.text, 3.0),
-        Labels("roof-peak", points((room.x + room.width - 6, y.at(peak) - 10)), (top,), size, theme.text, "end"),
-        Labels(
-            "roof-slope",
-            points((x.at(3 * start) + 14, y.at(3 * start * device.bandwidth_gb_s) + 16)),
-            (slope,),
-            size,
-            theme.text,
-        ),
-    ]
-    for place, each in enumerate(case.traffic):
-        side = _SIDE + 8.0 * (len(case.traffic) - 1 - place)  # where levels meet, each stays visible
-        if case.problem.flops is None:
-            continue
-        flops_per_byte = intensity(case.problem.flops, each.size_bytes)
-        primitives += _level(case, each.level, flops_per_byte, theme.level(place), (x, y), side, theme)
-    return [*primitives, *_so_far(case, x, y, room, theme)]
+# Levels of memory
 
 
-def _level(
-    case: SpeedCase, level: str, flops_per_byte: float, accent: str, at: tuple[Scale, Scale], side: float, theme: Theme
-) -> list[Primitive]:
-    """Draw a filled mark at the kernel's rate, and a hollow one on the roof above or below it."""
-    x, y = at
-    device, key = case.device, f"level-{level.replace(' ', '-')}"
-    seen = min(max(flops_per_byte, _LEAST_INTENSITY), _MOST_INTENSITY)
-    across, hollow = x.at(seen), y.at(max(device.roof(seen), device.peak_gflops * _LOWEST_RATE))
-    half = side / 2
-    primitives: list[Primitive] = [
-        Rects(f"{key}-roof", boxes((across - half, hollow - half, side, side)), theme.background, accent, 3.0, half)
-    ]
-    if case.rate is not None:
-        filled = y.at(max(case.rate, device.peak_gflops * _LOWEST_RATE))
-        primitives.append(Lines(f"{key}-gap", np.array([[across, hollow, across, filled]]), accent, 2.0, dashed=True))
-        primitives.append(Rects(key, boxes((across - half, filled - half, side, side)), accent, radius=half))
-    return primitives
-
-
-def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> list[Primitive]:
-    """Draw ticks at the current intensity of the watched block along the lower edge."""
-    if case.so_far is None:
-        return []
-    flops, sizes = case.so_far
-    primitives: list[Primitive] = []
-    for place, size_bytes in enumerate(sizes):
-        if flops <= 0 or size_bytes <= 0:
-            continue
-        at = x.at(min(max(flops / size_bytes, _LEAST_INTENSITY), _MOST_INTENSITY))
-        base = room.y + room.height
-        primitives.append(Lines(f"so-far-{letter(place)}", np.array([[at, base - 26, at, base]]), theme.level(place), 5.0))
-    if primitives:
-        words = points((room.x + 8, room.y + room.height - 34))
-        primitives.append(Labels("so-far-name", words, ("ticks: this block so far",), theme.type.note, theme.faint))
-    return primitives
-
-
-def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    theme, sizes = options.theme, options.theme.type
-    y = room.y
-    primitives: list[Primitive] = []
-
-    def say(key: str, text: str, size: float, colour: str, most: int = 2, strong: bool = False) -> None:
-        nonlocal y
-        face = "semibold" if strong else "regular"
-        for line_number, line in enumerate(wrap_text(text, size, room.width, most, face)):  # type: ignore[arg-type]
-            y += 1.3 * size
-            at = points((room.x, y - 0.3 * size))
-            primitives.append(Labels(f"{key}-{line_number}", at, (line,), size, colour, "start", face))  # type: ignore[arg-type]
-
-    if case.reason:
-        say("reason", case.reason, sizes.caption, theme.warning, 3, strong=True)
-        say("proof", case.proof, sizes.words, theme.text, 2)
-    else:
-        waiting = f"The launch was not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
-        say("reason", waiting, sizes.caption, theme.faint)
-    y += 16
-    for place, each in enumerate(case.traffic):
-        key = letter(place)
-        what = _level_text(case, each)
-        primitives.append(Rects(f"level-chip-{key}", boxes((room.x, y + 8, 16, 16)), theme.level(place), radius=8.0))
-        inner = Box(room.x + 28, y, room.width - 28, room.height)
-        for line_number, line in enumerate(wrap_text(what, sizes.note, inner.width, 3)):
-            y += 1.3 * sizes.note
-            primitives.append(
-                Labels(f"level-{key}-{line_number}", points((inner.x, y - 0.2 * sizes.note)), (line,), sizes.note, theme.text)
-            )
-        y += 6
+def _levels(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw the roofline, and below it each level with its number."""
+    size = theme.type.note
+    texts = [_level_text(case, each) for each in case.traffic]
     if case.traffic and case.lacks_dram:
-        say("unknown", "DRAM bytes: not recorded for this launch", sizes.note, theme.faint)
-    y += 10
-    primitives += _suggestions(case, Box(room.x, y, room.width, room.height), options)
-    y += 54.0 * len(case.suggestions) + (34 if case.suggestions else 0)
-    primitives += _effects(case, Box(room.x, y, room.width, room.y + room.height - y), options)
+        texts.append("DRAM bytes: not recorded for this launch")
+    lines = [wrap_text(text, size, room.width - 40, 2) for text in texts]
+    below = _LEADING * size * sum(map(len, lines)) + 8 * len(lines)
+    chart_height = max(160.0, room.height - below - 4.4 * size)
+    inset = text_width("100\u2009000", size) + 14
+    primitives = roofline(case, Box(room.x + inset, room.y, room.width - inset, chart_height), theme)
+    y = room.y + chart_height + 3.9 * size
+    for place, wrapped in enumerate(lines):
+        if place < len(case.traffic):
+            primitives.append(_chip(place, (room.x, y), theme))
+        for number_, text in enumerate(wrapped):
+            y += _LEADING * size
+            if y <= room.y + room.height:
+                at = points((room.x + 40, y - 0.3 * size))
+                ink = theme.text if place < len(case.traffic) else theme.faint
+                primitives.append(Labels(f"level-text-{place}-{number_}", at, (text,), size, ink))
+        y += 8
     return primitives
+
+
+def _chip(place: int, at: tuple[float, float], theme: Theme) -> Rects:
+    side = theme.type.note
+    return Rects(f"level-chip-{place}", boxes((at[0] + 4, at[1] + 5, side, side)), level_ink(theme, place), radius=side / 2)
 
 
 def _level_text(case: SpeedCase, traffic: Traffic) -> str:
@@ -181,7 +94,7 @@ def _level_text(case: SpeedCase, traffic: Traffic) -> str:
     per_byte = intensity(case.problem.flops, traffic.size_bytes)
     roof = case.device.roof(per_byte)
     tail = "; it is faster, so a cache serves it" if case.rate is not None and case.rate > roof else ""
-    tail += "" if _LEAST_INTENSITY <= per_byte <= _MOST_INTENSITY else "; outside the chart"
+    tail += "" if LEAST_INTENSITY <= per_byte <= MOST_INTENSITY else "; outside the chart"
     return f"{name}: {number(per_byte)} flop per byte; from DRAM {number(roof)} GFLOP/s{tail}"
 
 
@@ -192,32 +105,152 @@ def _bytes(size: int) -> str:
     return f"{size} bytes"
 
 
-def _suggestions(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw a button for each suggestion; a click runs it."""
-    theme, size = options.theme, options.theme.type.note
-    if not case.suggestions:
-        return []
-    primitives: list[Primitive] = [
-        Labels("suggestions-name", points((room.x, room.y + size)), ("Suggestions. Click one to run it:",), size, theme.faint)
-    ]
-    for place, cure in enumerate(case.suggestions):
-        y, text = room.y + 34 + 54.0 * place, fitted(cure.text, size, room.width - 40, "semibold")
-        width = text_width(text, size, "semibold") + 40
+# Causes
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How much of each cause is drawn: lines of its sentence, and whether its proof is."""
+
+    lines: int
+    with_proof: bool
+
+
+_LAYOUTS = (_Layout(2, True), _Layout(2, False), _Layout(1, False))
+
+
+def _causes(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw the causes, the note on the model, and the effects of a cure, as much of each as there is room for."""
+    if not case.causes:
+        waiting = f"The launch was not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
+        return _lines("reason", waiting, room, theme.type.caption, theme.faint)[0]
+    effects = _effects_height(case, theme)
+    note = wrap_text(_note(case), theme.type.least, room.width, 3)
+    free = room.height - effects - _LEADING * theme.type.least * len(note) - 8
+    layout = next((each for each in _LAYOUTS if _height(case, each, room, theme) <= free), _LAYOUTS[-1])
+    y, primitives = room.y, []
+    spare = min(_MOST_SPARE, max(0.0, free - _height(case, layout, room, theme)) / len(case.causes))
+    for place, cause in enumerate(case.causes):
+        high = _height_of(cause, layout, room, theme) + spare
+        if place and y + high > room.y + free:
+            break
+        primitives += _cause(case, place, Box(room.x, y, room.width, high), layout, theme)
+        y += high
+    primitives += _lines("model", _note(case), Box(room.x, y, room.width, 0), theme.type.least, theme.faint, 3)[0]
+    y += _LEADING * theme.type.least * len(note)
+    return primitives + _effects(case, Box(room.x, y, room.width, room.y + room.height - y), theme)
+
+
+def _note(case: SpeedCase) -> str:
+    """Return what the bars are, and how the model's time compares with that of the real kernel."""
+    if case.model_ms is None:
+        return _COUNTED
+    real = "" if case.time_ms is None else f", real kernel {_time(case.time_ms)}"
+    return f"{_MODEL}. All of it: {_time(case.model_ms)}{real}"
+
+
+def _height(case: SpeedCase, layout: _Layout, room: Box, theme: Theme) -> float:
+    return sum(_height_of(cause, layout, room, theme) for cause in case.causes)
+
+
+def _height_of(cause: Cause, layout: _Layout, room: Box, theme: Theme) -> float:
+    sizes = theme.type
+    sentence = _LEADING * sizes.words * len(wrap_text(cause.sentence, sizes.words, room.width, layout.lines, "semibold"))
+    proof = _LEADING * sizes.note if layout.with_proof else 0.0
+    buttons = _BUTTON + 6 if cause.cure or cause.view else 0.0
+    return sentence + _BAR + 14 + proof + buttons + 18
+
+
+def _cause(case: SpeedCase, place: int, room: Box, layout: _Layout, theme: Theme) -> list[Primitive]:
+    """Draw one cause: its sentence, its bar, its proof and its buttons."""
+    cause, sizes = case.causes[place], theme.type
+    primitives, y = _lines(f"reason-{place}", cause.sentence, room, sizes.words, theme.text, layout.lines, "semibold")
+    share, text = _cost(case, cause)
+    y += 6
+    width = room.width - max(text_width(_cost(case, each)[1], sizes.note, "semibold") for each in case.causes) - 14
+    if share is not None:
+        ink = theme.warning if cause.is_waste else theme.faint
+        primitives.append(Rects(f"bar-{place}-whole", boxes((room.x, y, width, _BAR)), theme.line, radius=4.0))
+        primitives.append(Rects(f"bar-{place}", boxes((room.x, y, share * width, _BAR)), ink, radius=4.0))
+    at = points((room.x + room.width, y + 0.5 * _BAR + 0.36 * sizes.note))
+    primitives.append(Labels(f"cost-{place}", at, (text,), sizes.note, theme.text, "end", "semibold"))
+    y += _BAR + 8
+    if layout.with_proof:
+        line = (room.x, y + 0.85 * sizes.note)
+        primitives.append(text_line(f"proof-{place}", line, cause.proof, sizes.note, room.width, theme.faint))
+        y += _LEADING * sizes.note
+    return primitives + _buttons(cause, place, Box(room.x, y, room.width, _BUTTON), theme)
+
+
+def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:
+    """Return the length of a cause's bar, 0 to 1, and its text; no length without a cost."""
+    if case.model_ms is None:
+        share = 1 - 1 / cause.excess
+        return share, f"{share:.0%} lost" if cause.is_waste else f"{cause.excess:.3g} times"
+    if cause.cost_ms is None:
+        return None, "not in the model: no latency"
+    return cause.cost_ms / case.model_ms, f"{_time(cause.cost_ms)} of {_time(case.model_ms)}"
+
+
+def _time(time_ms: float) -> str:
+    """Return a time with its unit."""
+    for scale, unit in ((1e3, "s"), (1.0, "ms"), (1e-3, "µs"), (1e-6, "ns")):
+        if time_ms >= scale:
+            return f"{number(time_ms / scale)} {unit}"
+    return "0 ns"
+
+
+def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw a button that runs the cure, and one that shows the cause."""
+    look = "" if not cause.view else f"look at line {cause.site.place.line}" if cause.site else "look at it"
+    named = [(LOOK, look), (CURE, cause.cure.text if cause.cure else "")]
+    primitives: list[Primitive] = []
+    x, size = room.x, theme.type.note
+    for key, text in named:
+        shown = fitted(text, size, room.x + room.width - x - 2 * _PAD, "semibold")
+        if not text or len(shown) < 3:
+            continue
+        width = text_width(shown, size, "semibold") + 2 * _PAD
+        tips = np.array([[_TIPS[key]]])
         ground = np.zeros((1, 1), np.uint8)
-        primitives.append(Cells(f"{CURE}{place}", room.x, y, width, ground, (theme.line,), (theme.text,), height=42.0))
         primitives.append(
-            Labels(f"{CURE}{place}-text", points((room.x + 20, y + 28)), (text,), size, theme.text, "start", "semibold")
+            Cells(f"{key}{place}", x, room.y, width, ground, (theme.line,), (theme.text,), height=_BUTTON, tips=tips)
         )
+        at = points((x + _PAD, room.y + 0.5 * _BUTTON + 0.36 * size))
+        primitives.append(Labels(f"{key}{place}-text", at, (shown,), size, theme.text, "start", "semibold"))
+        x += width + 10
     return primitives
 
 
-def _effects(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
+_TIPS = {CURE: "Run this kernel, and compare it with the present one", LOOK: "Show where the cause is seen"}
+
+
+def _lines(
+    key: str, text: str, room: Box, size: float, ink: str, most: int = 2, face: Face = "regular"
+) -> tuple[list[Primitive], float]:
+    """Draw wrapped text from the top of a room, and return it with its lower edge."""
+    primitives: list[Primitive] = []
+    y = room.y
+    for place, line in enumerate(wrap_text(text, size, room.width, most, face)):
+        y += _LEADING * size
+        primitives.append(Labels(f"{key}-{place}", points((room.x, y - 0.3 * size)), (line,), size, ink, "start", face))
+    return primitives, y
+
+
+# Effects of a cure
+
+
+def _effects_height(case: SpeedCase, theme: Theme) -> float:
+    return 0.0 if len(case.effects) < 2 else 1.5 * theme.type.note * (len(case.effects) + 2) + 20
+
+
+def _effects(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the results before and after."""
-    theme, size = options.theme, options.theme.type.note
+    size = theme.type.note
     if len(case.effects) < 2:
         return []
     columns = [("C is", 0.44), ("sectors", 0.6), ("wavefronts", 0.82), ("time", 1.0)]
-    y = room.y + 20
+    y = room.y + 30
     primitives: list[Primitive] = [
         Labels(f"effects-{name}", points((room.x + share * room.width, y)), (name,), size, theme.faint, "end")
         for name, share in columns
@@ -228,7 +261,7 @@ def _effects(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive
             {True: "right", False: "wrong", None: "…"}[effect.is_right],
             "…" if effect.sectors is None else _short(effect.sectors),
             "…" if effect.wavefronts is None else _short(effect.wavefronts),
-            "unknown" if effect.time_ms is None else f"{number(effect.time_ms * 1e3)} µs",
+            "unknown" if effect.time_ms is None else _time(effect.time_ms),
         )
         label = fitted(effect.label, size, 0.44 * room.width - text_width("wrong", size) - 12)
         primitives.append(Labels(f"effect-{number_}", points((room.x, y)), (label,), size, theme.text))
@@ -246,4 +279,4 @@ def _short(count: int) -> str:
     return spaced(count) if count < 1_000_000 else f"{count / 1e6:,.4g} M"
 
 
-VIEW = View("Why this speed", SpeedCase, why_scene, order=22)
+VIEW = View("Why this speed", SpeedCase, why_scene, is_count=True, order=22)

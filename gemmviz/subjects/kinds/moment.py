@@ -5,6 +5,7 @@ from dataclasses import replace
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.launch.legality import device_for
 from gemmviz.scenes.kit import sentence
+from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.pointing import focus_at
@@ -30,7 +31,7 @@ def _click(moment: Moment, shot: Shot, hit: Hit) -> Shot | None:
 
 def _texts(moment: Moment) -> tuple[str, str, str]:
     title = f"{moment.trace.setup.kernel.name}: {sentence.step_title(moment)}"
-    return title, f"{sentence.action(moment)}; {sentence.cost(moment)}", f"{_COUNTED} {moment.trace.check}"
+    return title, f"{beat(moment).text}; {sentence.cost(moment)}", f"{_COUNTED} {moment.trace.check}"
 
 
 SUBJECT = Subject(

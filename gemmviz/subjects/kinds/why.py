@@ -4,14 +4,17 @@ from dataclasses import replace
 
 from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.analysis.models.occupancy import occupancy_limits
-from gemmviz.analysis.models.reasons import reason_of
+from gemmviz.analysis.models.reasons import Launched, causes_of
+from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.position import site_position
 from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import COST_COLUMNS
-from gemmviz.model.speed_case import Effect, SpeedCase
+from gemmviz.model.speed_case import Cause, CauseKind, Effect, SpeedCase
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.scenes.kit.primitives import Hit
-from gemmviz.scenes.views.why_view import CURE
+from gemmviz.scenes.views.why_view import CURE, LOOK
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.counting import LaunchFacts
 from gemmviz.subjects.kinds.occupancy import occupancy_case
@@ -22,25 +25,36 @@ from gemmviz.subjects.titles import launch_title
 
 _REQUESTED, _SECTORS = COST_COLUMNS.index("bytes_asked"), COST_COLUMNS.index("sectors")
 
+_VIEWS: dict[CauseKind, str] = {
+    "coalescing": "request", "banks": "banks", "idle": "grid", "lanes": "warp", "reuse": "stage", "shared": "stage",
+    "arithmetic": "stage", "occupancy": "occupancy",
+}  # fmt: skip
+
 
 def speed_case_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | None, no_speed: str = "") -> SpeedCase:
-    """The speed of a shot's launch and its reason. ``no_speed``: why its time is unknown."""
+    """The speed of a shot's launch and its causes. ``no_speed``: why its time is unknown."""
     setup, device = shot.setup, device_for(shot.setup)
     case = SpeedCase(launch_title(setup), device, setup.problem, rate_source=no_speed)
     if speed is not None and speed.measured.gflops is not None:
         rate = speed.measured.gflops
         case = replace(case, rate=rate, share_of_cublas=speed.share_of_cublas, rate_source=speed.source)
+    if speed is not None:
+        case = replace(case, time_ms=speed.median_ms)
     occupancy = occupancy_case(shot, speed)
     if counts is None or occupancy is None:
         return case
     limits = occupancy_limits(device, occupancy.own)
-    reason = reason_of(counts, limits, setup.problem, launch_for(setup).block_count)
-    suggestions = suggestions_for(setup, reason.kind)
+    launched = Launched(counts, limits, setup.problem, launch_for(setup).block_count)
+    causes = tuple(_with_cure(cause, setup) for cause in causes_of(launched))
     least = sum(array.size * array.itemsize for array in counts.arrays if array.space == "global")
     return replace(
-        case, traffic=traffic_of(setup, counts), reason=reason.sentence, proof=reason.proof, suggestions=suggestions,
-        least_bytes=least,
+        case, traffic=traffic_of(setup, counts), causes=causes, model_ms=launched.model_ms, least_bytes=least,
     )  # fmt: skip
+
+
+def _with_cure(cause: Cause, setup: Setup) -> Cause:
+    """The cause with its first suggestion and the view that shows it."""
+    return replace(cause, cure=next(iter(suggestions_for(setup, cause.kind)), None), view=_VIEWS.get(cause.kind, ""))
 
 
 def _make(shot: Shot, context: Context) -> SpeedCase | None:
@@ -78,10 +92,17 @@ def _effect(facts: LaunchFacts) -> Effect:
 
 
 def _click(case: SpeedCase, shot: Shot, hit: Hit) -> Shot | None:
-    """Apply the suggestion under the pointer."""
-    if not hit.cells.key.startswith(CURE):
+    """Apply the suggestion under the pointer, or show the cause: its view at the step of its access."""
+    key = hit.cells.key
+    if key.startswith(CURE):
+        cure = case.causes[int(key.removeprefix(CURE))].cure
+        return None if cure is None else replace(shot, setup=cure.setup)
+    if not key.startswith(LOOK):
         return None
-    return replace(shot, setup=case.suggestions[int(hit.cells.key.removeprefix(CURE))].setup)
+    cause = case.causes[int(key.removeprefix(LOOK))]
+    focus = shot.focus if cause.site is None else Focus(shot.focus.block, shot.focus.warp or 0)
+    at = shot.at if cause.site is None else site_position(cause.site)
+    return replace(shot, view=cause.view, at=at, focus=focus, moment=1.0)
 
 
 SUBJECT = Subject(

@@ -4,7 +4,7 @@ from functools import partial
 
 from gemmviz.analysis.replay.focus import Focus, thread_number, thread_place, thread_text
 from gemmviz.model.threads import Triple
-from gemmviz.scenes.kit.sentence import element_text
+from gemmviz.scenes.kit.beat import element_text
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, element_at, neighbours
 
 

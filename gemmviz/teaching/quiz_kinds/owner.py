@@ -1,7 +1,7 @@
 """Question: which thread stores an element of the result."""
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.scenes.kit.sentence import element_text
+from gemmviz.scenes.kit.beat import element_text
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.scenes.kit.sentence import element_text
+from gemmviz.scenes.kit.beat import element_text
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, element_at, neighbours
 
 

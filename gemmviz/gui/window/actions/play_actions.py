@@ -30,6 +30,10 @@ def play_actions() -> Iterator[Action]:
     ):  # fmt: skip
         yield Action(name, "play", text, partial(_mark, first), (key,), description, why_not=needs_time, apart=first)
     yield Action(
+        "tile-size", "play", "T&ile size", lambda c: c.replay.tiles.slider.setFocus(), ("I",), "tile size, then the arrow keys",
+        why_not=lambda c: "" if c.replay.tiles.isVisible() else "This picture has no tile size to change", apart=True,
+    )  # fmt: skip
+    yield Action(
         "animate", "play", "&Animate single steps",
         lambda c: c.model.session.player.animate(not c.model.session.player.is_animated),
         is_on=lambda c: c.model.session.player.is_animated, apart=True,

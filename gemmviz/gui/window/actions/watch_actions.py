@@ -1,10 +1,12 @@
 """Actions that choose which threads to watch, and what their colours mean."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from PySide6.QtCore import Qt
 
 from gemmviz.analysis.replay.focus import Focus
+from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.window.action import Action, needs_time
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.launch.legality import device_for
@@ -21,6 +23,31 @@ def watch_actions() -> Iterator[Action]:
         ("next-layer", "Next colour &layer", _next_layer, "L", "colours: matrix, warp, lane, block, reuse"),
     ):
         yield Action(name, "watch", text, run, (key,), description, why_not=needs_time)
+    for name, text, down, right, key in (
+        ("cell-left", "Cell to the le&ft", 0, -1, "Left"),
+        ("cell-right", "Cell to the &right", 0, 1, "Right"),
+        ("cell-up", "Cell abo&ve", -1, 0, "Up"),
+        ("cell-down", "Cell belo&w", 1, 0, "Down"),
+    ):
+        description = "follow the thread of the cell beside, in C" if name == "cell-left" else ""
+        run = partial(_move_cell, down, right)
+        yield Action(name, "watch", text, run, (f"Shift+{key}",), description, why_not=_needs_result, apart=name == "cell-left")
+    yield Action(
+        "ask", "watch", "What does the block &move?", lambda c: c.replay.ask_about_block(), ("Return", "Enter"),
+        "say what the watched block moves", why_not=_needs_result, apart=True,
+    )  # fmt: skip
+
+
+def _needs_result(context: ActionContext) -> str:
+    """Return why no cell of the result can be chosen, "" if one can."""
+    session = context.model.session
+    if not session.display.kind.is_of_run:
+        return "This view shows no matrices. Press 1 to go back to the replay"
+    return "" if session.now is not None and session.now.trace.result is not None else "The kernel has no result to point at"
+
+
+def _move_cell(down: int, right: int, context: ActionContext) -> None:
+    announce(context.replay.stage, context.model.cursor.move(down, right))
 
 
 def _next_warp(context: ActionContext) -> None:
@@ -49,11 +76,14 @@ def _all_blocks(context: ActionContext) -> None:
 
 
 def _block_or_window(context: ActionContext) -> None:
-    """Leave full screen; if the window is not in full screen, watch the whole block."""
+    """Leave full screen; if the window is not in full screen, close the answer; without one, watch the whole block."""
     if context.window.isFullScreen():
         context.window.setWindowState(context.window.windowState() & ~Qt.WindowState.WindowFullScreen)
     else:
         session = context.model.session
+        if context.model.answers.sentences:
+            context.model.answers.clear()
+            return
         context.model.commands.watch(Focus(session.shot.focus.block))
 
 

@@ -1,0 +1,162 @@
+"""The list of shipped kernels: grouped by lesson, with titles, and searched by typing."""
+
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+
+from gemmviz.gui.widgets.controls import tip_text
+from gemmviz.launch.catalog import all_kernel_names
+from gemmviz.teaching.kernel_groups import KernelGroup, kernel_groups
+
+_WIDTH, _HEIGHT = 620, 560
+_NAME = Qt.ItemDataRole.UserRole
+_MOVES = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp)
+
+
+def kernel_box() -> "KernelBox":
+    """Return the field that shows the kernel's name, and opens the list."""
+    box = KernelBox()
+    box.setAccessibleName("Kernel")
+    box.setToolTip("Kernel to run (Ctrl+O opens a file). Type to search")
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    for name in all_kernel_names():
+        box.addItem(name, name)
+    return box
+
+
+class KernelBox(QComboBox):
+    """A drop-down list of kernels. It opens as a KernelPicker, also when a letter or digit is typed."""
+
+    picker: "KernelPicker | None" = None
+
+    def showPopup(self) -> None:
+        self.open()
+
+    def open(self, typed: str = "") -> None:
+        """Open the list, searched for what was typed."""
+        if self.picker is None:
+            self.picker = KernelPicker(self)
+            self.picker.chosen.connect(self._on_chosen)
+        self.picker.show_below(self, self.currentText(), typed)
+
+    def _on_chosen(self, name: str) -> None:
+        row = self.findData(name)
+        self.setCurrentIndex(row)
+        self.activated.emit(row)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _is_text(event):
+            event.accept()  # what is typed here is no shortcut of the window
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if _is_text(event):
+            self.open(event.text())
+        else:
+            super().keyPressEvent(event)
+
+
+def _is_text(event: QKeyEvent) -> bool:
+    """Return whether a key types a visible character."""
+    held = event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
+    return not held and bool(event.text().strip()) and event.text().isprintable()
+
+
+class KernelPicker(QFrame):
+    """A window below its field with a search field and the groups. ``chosen`` carries the name of a kernel."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setAccessibleName("Kernels")
+        self.search = QLineEdit(placeholderText="Search names and titles", clearButtonEnabled=True)
+        self.search.setAccessibleName("Search kernels")
+        self.list = QTreeWidget(columnCount=2, headerHidden=True, rootIsDecorated=False, indentation=14)
+        self.list.setAccessibleName("Kernels by lesson")
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.addWidget(self.search)
+        column.addWidget(self.list)
+        self._fill(kernel_groups())
+        self.search.textChanged.connect(self.filter)
+        self.search.installEventFilter(self)
+        self.list.itemClicked.connect(self._choose)
+        self.list.itemActivated.connect(self._choose)
+        self.search.returnPressed.connect(lambda: self._choose(self.list.currentItem()))
+
+    def _fill(self, groups: tuple[KernelGroup, ...]) -> None:
+        for group in groups:
+            heading = QTreeWidgetItem(self.list, [group.title])
+            heading.setFirstColumnSpanned(True)
+            heading.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            letters = heading.font(0)
+            letters.setWeight(QFont.Weight.DemiBold)
+            heading.setFont(0, letters)
+            for kernel in group.kernels:
+                item = QTreeWidgetItem(heading, [kernel.name, kernel.title])
+                item.setData(0, _NAME, kernel.name)
+                item.setToolTip(1, tip_text(kernel.title))
+        self.list.expandAll()
+        self.list.resizeColumnToContents(0)
+
+    def show_below(self, field: QWidget, current: str, typed: str = "") -> None:
+        """Show the list below a field, within its screen, with the current kernel selected."""
+        room = field.screen().availableGeometry()
+        self.resize(min(_WIDTH, room.width()), min(_HEIGHT, room.height() * 3 // 4))
+        at = field.mapToGlobal(QPoint(0, field.height()))
+        self.move(
+            min(at.x(), room.right() - self.width()), max(room.top(), min(at.y(), room.bottom() - self.height()))
+        )  # fmt: skip
+        self.search.setText(typed)
+        self.filter(typed)
+        if not typed:
+            self._select(next((item for item in self.items if item.data(0, _NAME) == current), None))
+        self.show()
+        self.search.setFocus()
+
+    @property
+    def items(self) -> list[QTreeWidgetItem]:
+        """All kernels, in order."""
+        groups = [self.list.topLevelItem(place) for place in range(self.list.topLevelItemCount())]
+        return [group.child(row) for group in groups if group is not None for row in range(group.childCount())]
+
+    def filter(self, text: str) -> None:
+        """Show the kernels whose name, title or group contains all words of the text, and select the first."""
+        words = text.lower().split()
+        first = None
+        for item in self.items:
+            group = item.parent()
+            whole = f"{item.text(0)} {item.text(1)} {group.text(0)}".lower()
+            item.setHidden(not all(word in whole for word in words))
+            first = first or (None if item.isHidden() else item)
+        for place in range(self.list.topLevelItemCount()):
+            group = self.list.topLevelItem(place)
+            group.setHidden(all(group.child(row).isHidden() for row in range(group.childCount())))
+        self._select(first)
+
+    def _select(self, item: QTreeWidgetItem | None) -> None:
+        self.list.setCurrentItem(item)
+        if item is not None:
+            self.list.scrollToItem(item, QTreeWidget.ScrollHint.PositionAtCenter)
+
+    def _choose(self, item: QTreeWidgetItem | None) -> None:
+        name = None if item is None else item.data(0, _NAME)
+        if name:
+            self.hide()
+            self.chosen.emit(name)
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        """Move through the list with the keys of the search field."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() in _MOVES:
+            shown = [item for item in self.items if not item.isHidden()]
+            now = self.list.currentItem()
+            if shown:
+                distance = {_MOVES[0]: 1, _MOVES[1]: -1, _MOVES[2]: 8, _MOVES[3]: -8}[event.key()]  # type: ignore[index]
+                place = shown.index(now) + distance if now in shown else 0
+                self._select(shown[max(0, min(place, len(shown) - 1))])
+            return True
+        return False

@@ -1,0 +1,220 @@
+"""The wall: the picture of the moment in full screen with its caption, and the way to the next picture."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from PySide6.QtCore import QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from gemmviz.gui.lecture.overlay import Overlay
+from gemmviz.gui.lecture.picture import WallPicture
+from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.errors import UsageError
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.band import Caption, band_height, with_band
+from gemmviz.scenes.kit.frame import ViewOptions, apology
+from gemmviz.scenes.kit.magnify import magnified
+from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.scenes.kit.transition import Transition
+from gemmviz.state.shot import MOST_ZOOM, Camera, Shot
+from gemmviz.subjects.cache import WAITING
+from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.picture import frame_for, options_for
+from gemmviz.teaching.beats import is_morph, is_next_beat
+
+_BEAT_MS, _MORPH_MS, _FADE_MS = 800.0, 800.0, 600.0
+_WAY_MS, _SHORT_BEAT_MS = 350.0, 550.0  # the way to a picture of another moment, and then its beat
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """What a picture is of: the part of a lesson, the shot, the value that its view draws, and the caption."""
+
+    place: tuple[int | None, int]
+    shot: Shot
+    subject: Any
+    caption: Caption
+
+
+class Wall(QWidget):
+    """The full-screen window.
+
+    Signals: ``pressed`` with a key event, ``closed`` when the window is closed, ``resized`` after a change of size.
+    """
+
+    pressed = Signal(object)
+    closed = Signal()
+    resized = Signal()
+
+    def __init__(self, model: WindowModel) -> None:
+        super().__init__(None, Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint)
+        self.model, self.session = model, model.session
+        self.setWindowTitle("gemmviz: lecture")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.stage = WallPicture("Lecture", self)
+        self.overlay = Overlay(self)
+        self.overlay.circled.connect(self._on_circled)
+        self.overlay.raise_()
+        self.stage.arrived.connect(self._on_arrived)
+        self._drawn: tuple[object, ViewOptions, Caption] | None = None
+        self._last: _Picture | None = None
+        self._moves_next = False  # whether the next part arrives in motion
+        self._settling = QTimer(self, singleShot=True, interval=0)  # one picture for all signals of one change
+        self._settling.timeout.connect(self._arrive)
+
+    def options(self, shot: Shot, caption: Caption) -> ViewOptions:
+        """Return the options of a slide in the format of the screen, with space for the caption."""
+        (width, height), scale = frame_for(shot, self.width(), self.height())
+        whole, size = replace(shot, camera=Camera()), (width, height - band_height(caption, width, height))
+        options = options_for(whole, self.model.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
+        return replace(options, shows_flights=self.session.player.shows_flights, counted=self.session.display.counted)
+
+    # Motion
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the picture of the present part isn't there yet."""
+        return bool(self._pending) or self._settling.isActive()
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether the motion of the present part is under way."""
+        return self.stage.is_travelling or self.session.player.beat is not None
+
+    def move_next(self) -> None:
+        """Let the next part that is shown arrive in motion, unless motion is switched off."""
+        self._moves_next = self._has_motion and self._last is not None
+
+    @property
+    def _has_motion(self) -> bool:
+        return self.session.player.is_animated and not self.session.player.is_calm
+
+    def play_beat(self) -> None:
+        """Play the present step from its beginning, unless motion is switched off."""
+        if self._has_motion:
+            self.session.player.rewind()
+            self.session.player.start_beat(_BEAT_MS)
+
+    def finish(self) -> None:
+        """Show the end of the motion at once."""
+        self._moves_next = False
+        self.stage.finish()
+        self.session.player.finish_beat()
+
+    def _arrive(self) -> None:
+        """Begin the way from the last picture to the present one, and prepare the beat that follows it."""
+        last, before, now = self._last, self.stage.scene, self._now()
+        if not self._moves_next or now is None or last is None or before is None:
+            self.draw()
+            return
+        self._moves_next, self._last = False, now
+        kind, player = subject_of_view(now.shot.view), self.session.player
+        has_beat = kind.time == "launch" or (kind.time == "run" and view_named(now.shot.view).moves and now.shot.moment == 1.0)
+        if has_beat:
+            player.rewind(0.0 if kind.time == "launch" else None)  # draws the beginning of the beat
+        self.draw()
+        if has_beat and is_next_beat(last.shot, now.shot):
+            player.start_beat(_BEAT_MS)
+            return
+        morphs, after = is_morph(last.shot, now.shot), self.stage.scene
+        assert after is not None
+        arrival = replace(after, primitives=(*after.primitives, *self.stage.motion))
+        self.stage.travel(Transition(before, arrival, morphs), _WAY_MS if has_beat else _MORPH_MS if morphs else _FADE_MS)
+
+    def _on_arrived(self) -> None:
+        self.session.player.start_beat(_SHORT_BEAT_MS)
+
+    # Drawing
+
+    @property
+    def _pending(self) -> str:
+        """What the present picture waits for, "" if it is there."""
+        return self.session.display.pending or (WAITING if self.model.active_lesson.is_waiting else "")
+
+    def _now(self) -> _Picture | None:
+        """Return the present picture; None until it can be drawn."""
+        session, lesson = self.session, self.model.active_lesson
+        subject = None if self._pending else session.display.subject
+        if subject is None or not view_named(session.shot.view).is_ready(subject):
+            return None
+        return _Picture((lesson.at, lesson.part), session.display.drawn, subject, self._caption)
+
+    def draw(self) -> None:
+        """Draw the current moment. Until the picture and the numbers of a step are ready, keep the last picture and show that
+        work is going on.
+        """
+        self.stage.set_pending(self._pending)
+        if not self.isVisible():
+            return
+        now, last = self._now(), self._last
+        if now is None:
+            if self._pending and last is not None:
+                self._draw(last)
+            elif self.session.display.missing:
+                self._apologise()
+        elif self._moves_next and last is not None and now.place != last.place:
+            self._settling.start()
+        else:
+            self._last = now
+            self._draw(now)
+
+    def _apologise(self) -> None:
+        """Say why there is no picture."""
+        self._drawn = None
+        title, options = view_named(self.session.shot.view).title, self.options(self.session.display.drawn, self._caption)
+        self.stage.set_scene(apology(title, self.session.display.missing, options), ())
+
+    def _draw(self, picture: _Picture) -> None:
+        shot, subject, caption = picture.shot, picture.subject, picture.caption
+        options, view = self.options(shot, caption), view_named(shot.view)
+        drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), caption
+        high = frame_for(shot, self.width(), self.height())[0][1]
+        motion = Scene(options.width, options.height, "", view.motion(subject, options))
+        if self._drawn is not None and self._drawn == drawn and shot.camera == Camera():
+            self.stage.set_motion(motion.primitives)
+            return
+        self._drawn = drawn
+        still = with_band(_near(view.still(subject, options), shot.camera), caption, high, options.theme)
+        self.stage.set_scene(still, _near(motion, shot.camera).primitives)
+
+    @property
+    def _caption(self) -> Caption:
+        """The caption of the saved view that is shown, with its number; empty after the picture was changed."""
+        lesson = self.model.active_lesson
+        caption, count = lesson.said, len(lesson.lesson.stops)
+        if caption.is_empty or lesson.at is None:
+            return caption
+        return replace(caption, place=lesson.at, count=count)
+
+    def _on_circled(self, box: QRectF) -> None:
+        """Zoom to the circled part."""
+        camera, width, height = self.session.shot.camera, self.width(), self.height()
+        left, top = camera.x - 0.5 / camera.zoom, camera.y - 0.5 / camera.zoom
+        x, y = left + box.center().x() / width / camera.zoom, top + box.center().y() / height / camera.zoom
+        nearer = min(width / box.width(), height / box.height())
+        self.session.navigation.look(Camera(min(MOST_ZOOM, camera.zoom * nearer), max(0.0, min(1.0, x)), max(0.0, min(1.0, y))))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        self.pressed.emit(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Follow the thread of the clicked cell, as on the stage."""
+        hit = self.stage.hit(event.position()) if self.session.shot.camera == Camera() else None
+        if hit is not None:
+            try:
+                self.model.commands.click(hit)
+            except UsageError as error:
+                self.session.say(error.message)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        for widget in (self.stage, self.overlay):
+            widget.setGeometry(self.rect())
+        self.resized.emit()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.closed.emit()
+
+
+def _near(scene: Scene, camera: Camera) -> Scene:
+    return magnified(scene, camera.zoom, camera.x, camera.y)

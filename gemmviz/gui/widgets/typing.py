@@ -1,0 +1,38 @@
+"""Keys that a field needs while it has the focus, which would otherwise trigger shortcuts of the window."""
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QWidget
+
+_WITH_COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+
+
+def keep_typing(field: QWidget) -> None:
+    """Give a field the letters and digits that are typed in it, and undo for as long as there is typing to undo."""
+    field.installEventFilter(_TypingFilter(field))
+
+
+class _TypingFilter(QObject):
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return False
+        takes = _takes(watched, event)
+        if takes is not None:
+            event.setAccepted(takes)
+        return takes is not None
+
+
+def _takes(field: QObject, event: QKeyEvent) -> bool | None:
+    """Return whether a field takes a key itself; None if the field may decide."""
+    editor = (
+        field if isinstance(field, QLineEdit) else field.findChild(QLineEdit) if isinstance(field, QAbstractSpinBox) else None
+    )
+    if isinstance(editor, QLineEdit) and event.matches(QKeySequence.StandardKey.Undo):
+        return editor.isUndoAvailable()
+    if isinstance(editor, QLineEdit) and event.matches(QKeySequence.StandardKey.Redo):
+        return editor.isRedoAvailable()
+    if isinstance(editor, QLineEdit) and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        return True
+    if isinstance(field, QComboBox) and event.text().isprintable() and event.text().strip():
+        return not event.modifiers() & _WITH_COMMANDS
+    return None

@@ -1,0 +1,109 @@
+"""A roofline: a launch's rate and its roofs at each level of memory, on a device.
+
+Levels are told apart by numbers and lightness, because hues belong to the matrices.
+"""
+
+import math
+
+import numpy as np
+
+from gemmviz.analysis.memory.counts import intensity
+from gemmviz.model.speed_case import SpeedCase
+from gemmviz.model.words import letter, number
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.chart import Scale
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.text import fitted
+from gemmviz.scenes.kit.theme import Theme, mixed
+
+LEAST_INTENSITY, MOST_INTENSITY = 1 / 64, 1024.0
+_LOWEST_RATE = 1 / 4096  # share of the peak
+_SIDE = 16.0
+
+
+def level_ink(theme: Theme, place: int) -> str:
+    """The ink of a level of memory by its place, the nearest to the threads first: the strongest."""
+    return mixed(theme.text, theme.background, min(0.6, 0.3 * place))
+
+
+def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw the roof with its axes, and a numbered mark for each level of memory."""
+    device, size = case.device, theme.type.note
+    peak = device.peak_gflops
+    x = Scale(LEAST_INTENSITY, MOST_INTENSITY, room.x, room.x + room.width, True)
+    y = Scale(peak * _LOWEST_RATE, peak * 2, room.y + room.height, room.y, True)
+    ridge = peak / device.bandwidth_gb_s
+    start = max(LEAST_INTENSITY, peak * _LOWEST_RATE / device.bandwidth_gb_s)
+    roof = np.array([
+        [x.at(start), y.at(start * device.bandwidth_gb_s), x.at(ridge), y.at(peak)],
+        [x.at(ridge), y.at(peak), room.x + room.width, y.at(peak)],
+    ])  # fmt: skip
+    powers = [4.0**each for each in range(-3, 6)]
+    rates = [10.0**each for each in range(math.ceil(math.log10(peak * _LOWEST_RATE)), int(math.log10(peak * 2)) + 1)]
+    down = np.array([[x.at(at), room.y, x.at(at), room.y + room.height] for at in powers])
+    across = np.array([[room.x, y.at(at), room.x + room.width, y.at(at)] for at in rates])
+    below = points(*((x.at(at), room.y + room.height + 1.3 * size) for at in powers))
+    beside = points(*((room.x - 10, y.at(at) + 0.36 * size) for at in rates))
+    numbers = tuple(f"{at:g}" if at >= 1 else f"1/{round(1 / at)}" for at in powers)
+    axis = fitted("flop per byte; vertical: GFLOP/s", size, room.width)
+    top = f"peak {number(peak)} GFLOP/s"
+    slope = f"DRAM {number(device.bandwidth_gb_s)} GB/s"
+    primitives: list[Primitive] = [
+        Lines("roof-grid", np.vstack([down, across]), theme.line, 1.0),
+        Labels("roof-x", below, numbers, size, theme.faint, "middle"),
+        Labels("roof-y", beside, tuple(number(at) for at in rates), size, theme.faint, "end"),
+        Labels("roof-axis", points((room.x, room.y + room.height + 2.9 * size)), (axis,), size, theme.faint),
+        Lines("roof", roof, theme.text, 3.0),
+        Labels("roof-peak", points((room.x + room.width - 6, y.at(peak) - 10)), (top,), size, theme.text, "end"),
+        Labels(
+            "roof-slope",
+            points((x.at(3 * start) + 14, y.at(3 * start * device.bandwidth_gb_s) + 16)),
+            (slope,),
+            size,
+            theme.text,
+        ),
+    ]
+    for place, each in enumerate(case.traffic):
+        side = _SIDE + 8.0 * (len(case.traffic) - 1 - place)  # where levels meet, each stays visible
+        if case.problem.flops is None:
+            continue
+        flops_per_byte = intensity(case.problem.flops, each.size_bytes)
+        primitives += _level(case, each.level, flops_per_byte, level_ink(theme, place), (x, y), side, theme)
+    return [*primitives, *_so_far(case, x, y, room, theme)]
+
+
+def _level(
+    case: SpeedCase, level: str, flops_per_byte: float, accent: str, at: tuple[Scale, Scale], side: float, theme: Theme
+) -> list[Primitive]:
+    """Draw a filled mark at the kernel's rate, and a hollow one on the roof above or below it."""
+    x, y = at
+    device, key = case.device, f"level-{level.replace(' ', '-')}"
+    seen = min(max(flops_per_byte, LEAST_INTENSITY), MOST_INTENSITY)
+    across, hollow = x.at(seen), y.at(max(device.roof(seen), device.peak_gflops * _LOWEST_RATE))
+    half = side / 2
+    primitives: list[Primitive] = [
+        Rects(f"{key}-roof", boxes((across - half, hollow - half, side, side)), theme.background, accent, 3.0, half)
+    ]
+    if case.rate is not None:
+        filled = y.at(max(case.rate, device.peak_gflops * _LOWEST_RATE))
+        primitives.append(Lines(f"{key}-gap", np.array([[across, hollow, across, filled]]), accent, 2.0, dashed=True))
+        primitives.append(Rects(key, boxes((across - half, filled - half, side, side)), accent, radius=half))
+    return primitives
+
+
+def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw ticks at the current intensity of the watched block along the lower edge."""
+    if case.so_far is None:
+        return []
+    flops, sizes = case.so_far
+    primitives: list[Primitive] = []
+    for place, size_bytes in enumerate(sizes):
+        if flops <= 0 or size_bytes <= 0:
+            continue
+        at = x.at(min(max(flops / size_bytes, LEAST_INTENSITY), MOST_INTENSITY))
+        base = room.y + room.height
+        primitives.append(Lines(f"so-far-{letter(place)}", np.array([[at, base - 26, at, base]]), level_ink(theme, place), 5.0))
+    if primitives:
+        words = points((room.x + 8, room.y + room.height - 34))
+        primitives.append(Labels("so-far-name", words, ("ticks: this block so far",), theme.type.note, theme.faint))
+    return primitives

@@ -1,0 +1,210 @@
+"""The request of one warp: its lanes as cells, and below them the sectors that it moves, or the banks that serve it."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.memory.counts import Counts, count_rows
+from gemmviz.analysis.memory.moved_sectors import MovedSectors, moved_sectors
+from gemmviz.analysis.memory.punchcard import access_card
+from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
+from gemmviz.model.words import many, number
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.stage.sectors import wasted_cells
+from gemmviz.scenes.stage.tile_cells import tile_matrix
+from gemmviz.scenes.stage.waiting import waiting_primitives
+
+_LEADING = 1.3
+_LANES, _LANE_HEIGHT = 8, 34.0  # lanes of a row; largest height of one
+_LARGEST_CELL, _LEAST_CELL = 76.0, 3.0  # units: cell of a sector
+_GAP = 0.35  # between sectors, of a cell
+_LOWEST = 1.6  # width of the flattest cell, of its height
+_COLUMNS, _MOST_SECTORS = (1, 2, 4, 8, 16), 256
+_GRID = "request-sectors"
+_LEAST_HATCHED, _LEAST_STACKS = 6.0, 60.0
+
+
+def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the request of the watched warp, or of the first active warp of the block, within a box; a sentence for a step
+    without memory access.
+    """
+    theme, sizes = options.theme, options.theme.type
+    touched = moment.main
+    request = None if touched is None else moment.request_of(touched.row)
+    if touched is None or request is None:
+        return [_text("request-none", "No request in this step", sizes.words, theme.faint, box, box.y)]
+    place = f"{moment.site.kind} {touched.array.name}, line {moment.site.place.line}"
+    above, room = _rooms(moment, box, theme)
+    draw = _sectors if touched.array.space == "global" else _banks
+    return [
+        _text("request-name", f"request of warp {request.warp}", sizes.words, theme.faint, box, box.y),
+        _text("request-place", place, sizes.heading, theme.text, box, box.y + _LEADING * sizes.words),
+        *(lane_cells(moment, touched, request, above, theme) if above.height else ()),
+        *draw(moment, touched, request, room, options),
+    ]
+
+
+def request_motion(moment: Moment, box: Box, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the lanes over the banks with those of later wavefronts dim, over the still picture."""
+    touched = moment.main
+    request = None if touched is None else moment.request_of(touched.row)
+    if touched is None or request is None or touched.array.space == "global":
+        return ()
+    _, room = _rooms(moment, box, options.theme)
+    return tuple(_stacks(moment, touched, request, room, options))
+
+
+def _rooms(moment: Moment, box: Box, theme: Theme) -> tuple[Box, Box]:
+    """Return the places of the lanes, of no height in a low box, and of the sectors or banks."""
+    sizes = theme.type
+    y = box.y + _LEADING * (sizes.words + sizes.heading) + 8
+    below = box.y + box.height - 2 * _LEADING * sizes.words - 10
+    rows = math.ceil(moment.trace.rules.warp_size / _LANES)
+    high = min(_LANE_HEIGHT * rows, 0.4 * (below - y))
+    if high < sizes.least * rows:
+        high = 0.0
+    top = y + high + (14 if high else 0)
+    return Box(box.x, y, box.width, high), Box(box.x, top, box.width, max(0.0, below - top))
+
+
+def _text(key: str, text: str, size: float, colour: str, box: Box, y: float) -> Labels:
+    return Labels(key, points((box.x, y + size)), (fitted(text, size, box.width),), size, colour)
+
+
+def lane_cells(moment: Moment, touched: TouchedOperand, request: Request, box: Box, theme: Theme) -> list[Primitive]:
+    """Draw the lanes of a request as cells, active ones in the matrix's colour."""
+    lanes = moment.trace.rules.warp_size
+    columns = min(lanes, _LANES)
+    rows = math.ceil(lanes / columns)
+    wide, high = box.width / columns, box.height / rows
+    number_of = np.arange(rows * columns).reshape(rows, columns)
+    active = np.zeros(rows * columns, bool)
+    active[: len(request.lanes)] = request.lanes >= 0
+    accent = theme.accent(matrix_of(moment, touched))
+    texts = np.where(number_of < lanes, number_of.astype("<U4"), "")
+    size = theme.type.least if wide >= text_width(str(lanes - 1), theme.type.least) + 2 else 0.0
+    palette, inks = (theme.empty, accent), (theme.faint, theme.ink_on(accent))
+    fill, labels = active.reshape(rows, columns).astype(np.uint8), texts if size else None
+    primitives: list[Primitive] = [
+        Cells("request-lanes", box.x, box.y, wide, fill, palette, inks, labels, size, theme.background, 1, high)
+    ]
+    if moment.focus.thread is not None:
+        row, column = divmod(moment.focus.thread % lanes, columns)
+        ring = np.array([(box.x + column * wide, box.y + row * high, wide, high)])
+        primitives.append(Rects("request-followed", ring, None, theme.text, 3.0, 3.0))
+    return primitives
+
+
+def matrix_of(moment: Moment, touched: TouchedOperand) -> str:
+    """Return the name whose colour stands for an operand: of a copy in shared memory, that of the copied matrix."""
+    return touched.array.name if touched.array.space == "global" else tile_matrix(moment) or touched.array.name
+
+
+def request_sectors(moment: Moment, touched: TouchedOperand, request: Request) -> tuple[MovedSectors, Counts]:
+    """Return the sectors that one warp's request moves, and its counts."""
+    rules = moment.trace.rules
+    rows = request.lanes.reshape(-1, rules.request_lanes)
+    return moved_sectors(rows, touched.operand, touched.array, rules), count_rows(rows, touched.operand, touched.array, rules)
+
+
+def _sectors(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
+    theme, rules = options.theme, moment.trace.rules
+    moved, cost = request_sectors(moment, touched, request)
+    accent = theme.accent(touched.array.name)
+    primitives, end = sector_grid(moved, room, accent, options)
+    moved_bytes = cost.bytes_moved(rules)
+    used = "all requested" if cost.bytes_used == moved_bytes else f"{number(100 * cost.bytes_used / moved_bytes)} % requested"
+    text = f"{many(cost.sectors, 'sector')} of {rules.sector_bytes} bytes: {used}"
+    return [*primitives, *_foot("request-bytes", text, room, end, theme)]
+
+
+def _foot(key: str, text: str, room: Box, end: float, theme: Theme) -> list[Primitive]:
+    size = theme.type.words
+    lines = wrap_text(text, size, room.width, 2)
+    at = points(*((room.x, end + 10 + (n + 0.85) * _LEADING * size) for n in range(len(lines))))
+    return [Labels(key, at, lines, size, theme.text)]
+
+
+def sector_columns(count: int, elements: int, room: Box, largest: float = _LARGEST_CELL) -> tuple[int, float, float]:
+    """Return how many sectors stand side by side, and the width and height of their cells, as large as the room allows."""
+
+    def cell(columns: int) -> tuple[float, float]:
+        wide = min(largest, room.width / (columns * (elements + _GAP) - _GAP))
+        return wide, min(wide, room.height / (math.ceil(count / columns) * (1 + _GAP)))
+
+    def area(columns: int) -> float:
+        wide, high = cell(columns)
+        return round(min(wide, _LOWEST * high) * high, 3)
+
+    columns = max(_COLUMNS, key=lambda each: (area(each), -each))
+    return columns, *cell(columns)
+
+
+def sector_grid(
+    moved: MovedSectors, room: Box, accent: str, options: ViewOptions, key: str = _GRID, largest: float = _LARGEST_CELL
+) -> tuple[list[Primitive], float]:
+    """Draw sectors as rows of their elements, requested ones in ``accent`` with their lanes where they fit, and return the
+    lower edge. ``largest``: the most width of a cell.
+    """
+    theme = options.theme
+    count, elements = len(moved.numbers[:_MOST_SECTORS]), moved.first.shape[1]
+    columns, wide, high = sector_columns(count, elements, room, largest)
+    if high < _LEAST_CELL:
+        return [], room.y
+    place = np.arange(count)
+    x = room.x + place % columns * wide * (elements + _GAP)
+    y = room.y + place // columns * high * (1 + _GAP)
+    asked, wasteful = moved.is_asked[:count], moved.is_wasteful[:count]
+    at = np.stack([x[:, None] + np.arange(elements) * wide, np.broadcast_to(y[:, None], asked.shape)], axis=-1)
+    air = min(1.0, 0.06 * high)
+
+    def boxes(chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        return np.hstack([at[chosen] + air, np.tile([wide - 2 * air, high - 2 * air], (int(chosen.sum()), 1))])
+
+    along, free = ~asked & wasteful[:, None], ~asked & ~wasteful[:, None]
+    outlines = np.stack([x, y, np.full(count, wide * elements), np.full(count, high)], axis=1)
+    primitives: list[Primitive] = [
+        Rects(f"{key}-along", boxes(free), theme.empty),
+        *wasted_cells(f"{key}-wasted", boxes(along), theme, is_hatched=high * options.pixels >= _LEAST_HATCHED),
+        Rects(f"{key}-asked", boxes(asked), accent),
+        Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5, min(4.0, 0.2 * high)),
+        *_lane_numbers(moved, at, (wide, high), accent, theme, key),
+    ]
+    return primitives, room.y + math.ceil(count / columns) * high * (1 + _GAP)
+
+
+def _lane_numbers(
+    moved: MovedSectors, at: npt.NDArray[np.float64], cell: tuple[float, float], accent: str, theme: Theme, key: str
+) -> list[Primitive]:
+    """Write on each requested element the lane that requests it, or how many lanes do, if that fits."""
+    (wide, high), size = cell, min(0.75 * cell[1], theme.type.words)
+    asking, first = moved.asking[: len(at)], moved.first[: len(at)]
+    if size < theme.type.least or text_width("×32" if (asking > 1).any() else "31", size) > wide - 3:
+        return []
+    row, column = np.nonzero(asking)
+    pairs = zip(asking[row, column].tolist(), first[row, column].tolist(), strict=True)
+    texts = tuple(f"×{times}" if times > 1 else str(lane) for times, lane in pairs)
+    middle = at[row, column] + (wide / 2, high / 2 + 0.36 * size)
+    return [Labels(f"{key}-lane-numbers", middle, texts, size, theme.ink_on(accent), "middle")]
+
+
+def _banks(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
+    rows = request.lanes.reshape(-1, moment.trace.rules.request_lanes)
+    cost = count_rows(rows, touched.operand, touched.array, moment.trace.rules)
+    text = f"{many(cost.wavefronts, 'wavefront')}, {cost.ideal_wavefronts} needed"
+    stacks = _stacks(moment, touched, request, room, replace(options, moment=1.0))
+    return [*stacks, *_foot("request-wavefronts", text, room, room.y + room.height, options.theme)]
+
+
+def _stacks(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
+    if room.height < _LEAST_STACKS:
+        return []
+    card = access_card(request.lanes, touched.operand, touched.array, moment.trace.rules)
+    accent = options.theme.accent(matrix_of(moment, touched))
+    return waiting_primitives(card, room, accent, options.theme, "request-waiting", share=options.moment)

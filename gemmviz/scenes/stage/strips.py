@@ -1,0 +1,55 @@
+"""Runs of cells as boxes: what the lanes of a warp move side by side is one strip instead of many chips."""
+
+import numpy as np
+
+from gemmviz.model.arrays import Bools, Floats, Longs
+
+_NEAR = 0.02  # of a cell: how far a neighbour may be from its place
+_AFAR, _SAME, _ACROSS, _DOWN = range(4)
+
+
+def boxes_around(middle: Floats, side: float) -> Floats:
+    """Return a square box (n, 4) around each centre."""
+    return np.hstack([middle - side / 2, np.full((len(middle), 2), side)])
+
+
+def runs(places: tuple[tuple[Floats, float], ...], group: Longs) -> Longs:
+    """Return for each of the things in order the number of its run, from 0.
+
+    A run stays within a group and goes in one direction in each of ``places`` (centres (n, 2), side of a cell): neighbours lie
+    at the same place, or one cell to the right or below.
+    """
+    if not len(group):
+        return np.zeros(0, np.int64)
+    steps = [_steps(middle, cell) for middle, cell in places]
+    joined = np.asarray(np.diff(group) == 0)
+    for each in steps:
+        joined &= each != _AFAR
+    starts = ~joined
+    starts[1:] |= joined[:-1] & _turns(steps)
+    return np.concatenate([[0], np.cumsum(starts)])
+
+
+def _steps(middle: Floats, cell: float) -> Longs:
+    """Return how each thing lies beside the one before: (n - 1,)."""
+    (x, y), near = np.diff(middle, axis=0).T / cell, _NEAR
+    level, upright = np.abs(y) < near, np.abs(x) < near
+    kinds = np.where(level & upright, _SAME, _AFAR)
+    kinds[level & (np.abs(x - 1) < near)] = _ACROSS
+    kinds[upright & (np.abs(y - 1) < near)] = _DOWN
+    return kinds
+
+
+def _turns(steps: list[Longs]) -> Bools:
+    turned = np.zeros(max(0, len(steps[0]) - 1), bool)
+    for each in steps:
+        turned |= each[1:] != each[:-1]
+    return turned
+
+
+def boxes_of_runs(boxes: Floats, run: Longs) -> Floats:
+    """Return the box (runs, 4) around the boxes of each run."""
+    first = np.concatenate([[0], np.flatnonzero(np.diff(run)) + 1])
+    low = np.minimum.reduceat(boxes[:, :2], first)
+    high = np.maximum.reduceat(boxes[:, :2] + boxes[:, 2:], first)
+    return np.hstack([low, high - low])

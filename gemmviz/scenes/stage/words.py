@@ -1,0 +1,59 @@
+"""The words of the stage: what happens at this moment, above it the kernel, below it the place in the run and its cost."""
+
+from gemmviz.analysis.replay.focus import focus_text
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.scenes.kit import sentence
+from gemmviz.scenes.kit.beat import beat
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.text import fitted, wrap_text
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.stage.layout import Plan
+
+_LEADING = 1.22
+_MOST_SENTENCE = 4  # lines
+
+
+def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the words into their room; nothing without one."""
+    room = plan.rooms.get("sentence")
+    if room is None:
+        return []
+    theme, sizes = options.theme, options.theme.type
+    kernel = fitted(kernel_text(moment), sizes.note, room.width)
+    focus = focus_text(moment.focus, moment.trace)
+    place = wrap_text(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width, 2)
+    spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 16
+    most = max(1, min(_MOST_SENTENCE, int(spare / (_LEADING * sizes.sentence))))
+    said = wrap_text(beat(moment, options.labels).text, sizes.sentence, room.width, most, "semibold")
+    lines: list[tuple[str, tuple[str, ...], float, str, Face]] = [
+        ("title", (kernel,), sizes.note, theme.faint, "regular"),
+        ("action", said, sizes.sentence, theme.text, "semibold"),
+        ("progress", place, sizes.note, theme.faint, "regular"),
+    ]
+    primitives: list[Primitive] = [Rects("words-ground", boxes(_box(room)), theme.background)] if options.clip else []
+    y = room.y
+    for key, texts, size, colour, face in lines:
+        at = points(*((room.x, y + (number + 0.8) * _LEADING * size) for number in range(len(texts))))
+        primitives.append(Labels(key, at, texts, size, colour, "start", face))
+        y += len(texts) * _LEADING * size + 8
+    return primitives
+
+
+def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw why the run ends at this step."""
+    size = theme.type.words
+    lines = wrap_text(sentence.cost(moment), size, room.width, max(1, int(room.height / (_LEADING * size))))
+    at = points(*((room.x, room.y + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
+    return [Labels("cost", at, lines, size, theme.text)]
+
+
+def kernel_text(moment: Moment) -> str:
+    """Return the kernel's name with its parameters."""
+    setup = moment.trace.setup
+    return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
+
+
+def _box(room: Box) -> tuple[float, float, float, float]:
+    return room.x - 10, room.y - 10, room.width + 20, room.height + 20

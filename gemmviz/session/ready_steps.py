@@ -1,0 +1,126 @@
+"""Prepares steps of a lesson in the background, so that the next picture and its caption are at hand when a key is pressed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gemmviz.jobs.events import Post
+from gemmviz.jobs.tasks import LatestTask
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import Launch
+from gemmviz.run.engine import Cancel
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.ready_shot import ReadyShot, ready_shot
+from gemmviz.subjects.runs import KnownRun
+from gemmviz.subjects.subject import EngineFor
+from gemmviz.teaching.captions import caption_with_numbers
+from gemmviz.teaching.lesson import LessonStep
+from gemmviz.teaching.reveal import Reveal, parts_of
+
+_NEAREST = 3  # wanted steps that are prepared whatever they take
+_MOST_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadyStep:
+    """A step whose pictures can be shown at once. ``parts``: its parts with their captions, numbers included; ``shots``: what
+    the pictures of its parts, and of the choices of its question, need.
+    """
+
+    stop: LessonStep
+    parts: tuple[Reveal, ...]
+    shots: tuple[ReadyShot, ...]
+
+    def shot_for(self, shot: Shot) -> ReadyShot | None:
+        """What the picture of a shot needs; None if it was not prepared."""
+        return next((each for each in self.shots if each.is_for(shot)), None)
+
+
+def ready_step(stop: LessonStep, engine_for: EngineFor, cancelled: Cancel, known: Sequence[ReadyShot] = ()) -> ReadyStep:
+    """Compute all that a step shows, on any thread. ``known``: shots whose runs can be used. Raises Cancelled only: an error is
+    part of the picture.
+    """
+    first = ready_shot(stop.shot, engine_for, cancelled, known)
+    outcome = None if first.run is None else first.run.outcome
+    facts = ShotFacts(stop.shot, engine_for(stop.shot.setup.kernel), outcome)
+    caption = caption_with_numbers(stop, facts) if stop.needed else None
+    parts = tuple(parts_of(stop, caption, None if first.run is None else first.run.replay))
+    shots = [first]
+    choices = () if stop.question is None else stop.question.choices
+    for shot in (*(part.shot for part in parts), *(choice.shot for choice in choices if choice.shot is not None)):
+        if not any(each.is_for(shot) for each in shots):
+            shots.append(ready_shot(shot, engine_for, cancelled, (*shots, *known)))
+    return ReadyStep(stop, parts, tuple(shots))
+
+
+def step_of_run(stop: LessonStep, run: KnownRun, launch: Launch) -> ReadyStep | None:
+    """A step that shows a run which is displayed already; None if it needs more than that."""
+    shot, subject = stop.shot, subject_of_view(stop.shot.view)
+    is_of_run = subject.is_of_run and shot.setup == run.setup and shot.focus.block == shot.focus.within(run.trace).block
+    if not is_of_run or stop.needed or stop.question is not None or stop.build == "blanks":
+        return None
+    parts = tuple(parts_of(stop, None, run.replay))
+    return ReadyStep(stop, parts, tuple(ReadyShot(part.shot, launch, run) for part in parts))
+
+
+class ReadySteps:
+    """The steps that are ready, and those that are being prepared, one after the other. ``on_ready`` is called with each. The
+    first wanted steps are always prepared, further ones as long as all runs together are small.
+    """
+
+    def __init__(self, post: Post, engine_for: EngineFor, on_ready: Callable[[ReadyStep], Any]) -> None:
+        self._engine_for, self._on_ready = engine_for, on_ready
+        self.worker: LatestTask[ReadyStep] = LatestTask(post, self._add, self._on_failed)
+        self._ready: tuple[ReadyStep, ...] = ()
+        self._wanted: tuple[LessonStep, ...] = ()
+        self._working: LessonStep | None = None
+
+    def of(self, stop: LessonStep) -> ReadyStep | None:
+        """The step with all that it shows; None if it is not ready."""
+        return next((each for each in self._ready if each.stop is stop), None)
+
+    def want(self, *stops: LessonStep) -> None:
+        """Prepare these steps, the first one first, and forget all others."""
+        self._wanted = stops
+        self._ready = tuple(each for each in self._ready if any(each.stop is stop for stop in stops))
+        self._go_on()
+
+    def forget(self) -> None:
+        """Forget everything, such as the runs of another engine."""
+        self.worker.cancel()
+        self._ready, self._wanted, self._working = (), (), None
+
+    def _go_on(self) -> None:
+        """Prepare the first wanted step that is not ready."""
+        wanted = self._wanted if self._size_bytes <= _MOST_BYTES else self._wanted[:_NEAREST]
+        following = next((stop for stop in wanted if self.of(stop) is None), None)
+        if following is self._working and self.worker.is_busy:
+            return
+        self._working = following
+        if following is None:
+            self.worker.cancel()
+        else:
+            engine_for, stop = self._engine_for, following
+            known = tuple(dict.fromkeys(shot for each in self._ready for shot in each.shots))
+            self.worker.start(lambda cancelled: ready_step(stop, engine_for, cancelled, known))
+
+    @property
+    def _size_bytes(self) -> int:
+        """Bytes of the records that are held."""
+        traces = {id(each.run.trace): each.run.trace for ready in self._ready for each in ready.shots if each.run is not None}
+        return sum(trace.element.nbytes for trace in traces.values())
+
+    def _add(self, ready: ReadyStep) -> None:
+        self._ready = (*self._ready, ready)
+        self._working = None
+        self._on_ready(ready)
+        self._go_on()
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        """Count a step as ready that can't be computed: its picture is the error."""
+        stop = self._working
+        if stop is not None:
+            parts = tuple(parts_of(replace(stop, build=""), stop.caption_with(dict.fromkeys(stop.needed, "?"))))
+            self._add(ReadyStep(stop, parts, tuple(ReadyShot(part.shot, error=error) for part in parts)))

@@ -1,0 +1,61 @@
+"""The shipped kernels in groups with titles: the ladder of multiplications, other problems, and the kernels of each lesson."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from gemmviz.files.codec import read_text
+from gemmviz.files.resources import resource
+from gemmviz.launch.catalog import (
+    COURSE,
+    LESSONS_FOLDER,
+    kernel_names,
+    lesson_kernel_names,
+    lesson_names,
+    load_kernel,
+    pattern_kernel_names,
+)
+from gemmviz.teaching.lesson_file import lesson_title
+
+LADDER, PATTERNS, OTHERS = "Multiplication, step by step", "Other problems", "Other kernels"
+_KERNEL = re.compile(r'kernel = "(\w+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class KernelEntry:
+    """A kernel of a list: its name, and what it shows."""
+
+    name: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelGroup:
+    """Kernels under a common title, in teaching order."""
+
+    title: str
+    kernels: tuple[KernelEntry, ...]
+
+
+@cache
+def kernel_groups() -> tuple[KernelGroup, ...]:
+    """All shipped kernels in groups; a kernel of several lessons is in the group of the first."""
+    groups = [(LADDER, kernel_names()), (PATTERNS, pattern_kernel_names())]
+    left = dict.fromkeys(lesson_kernel_names())
+    for lesson in lesson_names():
+        own = [name for name in _kernels_of(lesson) if name in left]
+        for name in own:
+            del left[name]
+        groups.append((f"Lesson: {lesson_title(lesson)}", own))
+    groups.append((OTHERS, list(left)))
+    return tuple(KernelGroup(title, tuple(map(_entry, names))) for title, names in groups if names)
+
+
+def _entry(name: str) -> KernelEntry:
+    return KernelEntry(name, load_kernel(name).title)
+
+
+def _kernels_of(lesson: str) -> list[str]:
+    """Names of the kernels in a lesson's file, in order; the whole course has none of its own."""
+    text = "" if lesson == COURSE else read_text(resource(f"{LESSONS_FOLDER}/{lesson}.toml"))
+    return list(dict.fromkeys(_KERNEL.findall(text)))

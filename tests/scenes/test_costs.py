@@ -1,0 +1,252 @@
+"""The sectors, meters and stacks of lanes on the stage show the trace's own counts."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.memory.moved_sectors import moved_sectors
+from gemmviz.analysis.memory.punchcard import access_card
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.launch.catalog import all_kernel_names, load_kernel
+from gemmviz.launch.legality import setup_for
+from gemmviz.model.device import MemoryRules
+from gemmviz.model.layouts import SCALAR, vector
+from gemmviz.model.sites import MemoryArray, Operand
+from gemmviz.model.trace import Trace
+from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene
+from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.meter import Meter, meter_primitives, meters_of
+from gemmviz.scenes.stage.request import request_primitives
+from gemmviz.scenes.stage.sectors import sector_boxes, sector_primitives
+from gemmviz.scenes.stage.waiting import AGAIN, FIRST, WAITING, waiting_primitives
+from tests.conftest import moment_of, trace_of
+from tests.legible import too_small, wrong_with
+
+OPTIONS = ViewOptions()
+RULES = MemoryRules()
+_FAULTY = ("blanks", "no_guard", "no_else", "piece_1", "piece_2", "piece_3")  # incomplete or wrong on purpose: no whole run
+KERNELS = tuple(name for name in all_kernel_names() if name not in _FAULTY)
+FOCUSES = (Focus(), Focus(warp=0), Focus(thread=5), Focus(everyone=True))
+ROOM = Box(40, 60, 340, 560)
+
+
+@cache
+def shipped(name: str) -> Trace:
+    """A shipped kernel's run at its own sizes."""
+    return trace_kernel(setup_for(load_kernel(name)), None).whole
+
+
+def moments(trace: Trace, focus: Focus) -> Iterator[Moment]:
+    """The first, a middle and the last step of every site."""
+    reader = Reader(Replay.of(trace), focus)
+    for site in np.unique(trace.site):
+        steps = np.flatnonzero(trace.site == site)
+        for step in sorted({int(steps[0]), int(steps[len(steps) // 2]), int(steps[-1])}):
+            yield reader.at(step)
+
+
+def in_global(moment: Moment) -> list[TouchedOperand]:
+    return [each for each in moment.touched if each.array.space == "global"]
+
+
+def elements_by_warp(moment: Moment, touched: TouchedOperand) -> dict[tuple[int, int], list[int]]:
+    """The elements that each warp of the scope touches, from the record alone: one list entry for each lane and element."""
+    trace, warps = moment.trace, dict[tuple[int, int], list[int]]()
+    block = trace.space.threads_per_block
+    for column in range(*moment.scope.of_warps.indices(trace.element.shape[1])):
+        element = int(trace.element[touched.row, column])
+        if element >= 0:
+            lane = int(trace.lane[column])
+            offsets = touched.operand.layout.table[lane % touched.operand.layout.lanes].tolist()
+            key = column // block, column % block // trace.rules.warp_size
+            warps.setdefault(key, []).extend(element + offset for offset in offsets)
+    return warps
+
+
+def centres_in(boxes: np.ndarray, grid: CellGrid, array: MemoryArray, elements: list[int]) -> np.ndarray:
+    """How many of the boxes hold the centre of each element's cell."""
+    at = grid.middle(*array.row_column(np.array(elements, np.int64)))
+    inside = (at[:, None] > boxes[None, :, :2]) & (at[:, None] < boxes[None, :, :2] + boxes[None, :, 2:])
+    return np.asarray(inside.all(axis=2).sum(axis=1))
+
+
+def boxes_of(primitives: list[Primitive], *keys: str) -> np.ndarray:
+    parts = [each.boxes for each in primitives if isinstance(each, Rects) and each.key in keys]
+    return np.vstack(parts) if parts else np.zeros((0, 4))
+
+
+def large(array: MemoryArray) -> CellGrid:
+    rows, columns = array.extents
+    return CellGrid(10.0, 20.0, 12.0, rows, columns)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("focus", FOCUSES, ids=["block", "warp", "thread", "all"])
+def test_the_outlined_sectors_are_those_of_the_addresses(name: str, focus: Focus) -> None:
+    trace = shipped(name)
+    for moment in moments(trace, focus):
+        for touched in in_global(moment):
+            array, per_sector = touched.array, 32 // touched.array.itemsize
+            warps = elements_by_warp(moment, touched)
+            asked = {each for elements in warps.values() for each in elements}
+            moved = {each // per_sector for each in asked}
+            wasteful = set[int]()
+            for elements in warps.values():
+                sectors = {each // per_sector for each in elements}
+                if len(sectors) > -(-len(elements) * array.itemsize // 32):
+                    wasteful |= sectors
+            grid = large(array)
+            drawn = sector_primitives(moment, {array.name: grid}, OPTIONS)
+            every = [each for each in range(array.size) if each < 4096]
+            outlines = boxes_of(drawn, f"{array.name}-sectors", f"{array.name}-wasteful-sectors")
+            red = boxes_of(drawn, f"{array.name}-wasteful-sectors")
+            hatched = boxes_of(drawn, f"{array.name}-sectors-wasted")
+            assert centres_in(outlines, grid, array, every).tolist() == [int(e // per_sector in moved) for e in every]
+            assert centres_in(red, grid, array, every).tolist() == [int(e // per_sector in wasteful) for e in every]
+            assert centres_in(hatched, grid, array, every).tolist() == [
+                int(e // per_sector in wasteful and e not in asked) for e in every
+            ]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("focus", FOCUSES, ids=["block", "warp", "thread", "all"])
+def test_the_meter_shows_the_counts_of_the_step(name: str, focus: Focus) -> None:
+    for moment in moments(shipped(name), focus):
+        cost, meters = moment.cost, {each.unit: each for each in meters_of(moment)}
+        assert sum(each.requests for each in meters.values()) == cost.requests
+        none = Meter("", "", 0, 0)
+        sectors, wavefronts = (meters.get(unit, none) for unit in ("sector", "wavefront"))
+        assert (sectors.all_moved, sectors.all_needed) == (cost.sectors, cost.ideal_sectors)
+        assert (wavefronts.all_moved, wavefronts.all_needed) == (cost.wavefronts, cost.ideal_wavefronts)
+        for meter in meters.values():
+            if meter.requests == 1:
+                assert (meter.moved, meter.needed) == (meter.all_moved, meter.all_needed)
+            drawn = meter_primitives(meter, ROOM, OPTIONS.theme)
+            assert len(boxes_of(drawn, "meter-needed")) == meter.needed
+            assert len(boxes_of(drawn, "meter-wasted")) == meter.moved - meter.needed
+
+
+def test_naive_wastes_seven_of_eight_and_coalesced_nothing() -> None:
+    naive, coalesced = trace_of("02_naive", 32, 32, 32, BLOCK=32), trace_of("03_coalesced", 32, 32, 32, BLOCK=32)
+    for focus in (Focus(warp=0), Focus()):
+        moment = moment_of(naive, 0, focus)
+        drawn = sector_primitives(moment, {"A": large(naive.arrays[0])}, OPTIONS)
+        assert len(boxes_of(drawn, "A-wasteful-sectors")) == 32
+        assert len(boxes_of(drawn, "A-sectors-wasted")) == 7 * 32
+        (meter,) = meters_of(moment)
+        assert meter.text == "32 moved, 4 needed"
+        assert meter.sum_text == ("" if focus.warp == 0 else "all 32 requests: 1\u202f024 moved, 128 needed")
+        for step in range(coalesced.steps):
+            moment = moment_of(coalesced, step, focus)
+            grids = {array.name: large(array) for array in coalesced.arrays}
+            drawn = sector_primitives(moment, grids, OPTIONS)
+            assert drawn
+            assert not [each for each in drawn if "waste" in each.key]
+
+
+@pytest.mark.parametrize("column_major", [False, True])
+@pytest.mark.parametrize(("element_type", "per_sector"), [("float16", 16), ("float32", 8), ("float64", 4)])
+def test_sectors_lie_along_memory(column_major: bool, element_type: str, per_sector: int) -> None:
+    array, grid = MemoryArray("A", "global", (32, 24), element_type, column_major), CellGrid(0.0, 0.0, 10.0, 32, 24)
+    moved = moved_sectors(np.array([[5] + [-1] * 31]), Operand(0, "read"), array, RULES)
+    boxes, wasteful = sector_boxes(array, moved, grid)
+    first = 5 // per_sector * per_sector
+    along, across = (1, 0) if column_major else (0, 1)
+    assert len(boxes) == 1
+    assert not wasteful.any()  # one sector holds what is requested
+    assert boxes[0, 2 + along] == per_sector * 10.0
+    assert boxes[0, 2 + across] == 10.0
+    assert boxes[0, along] == first * 10.0
+
+
+def test_a_sector_that_continues_in_the_next_row_has_two_boxes() -> None:
+    array, grid = MemoryArray("A", "global", (4, 6), "float32"), CellGrid(0.0, 0.0, 10.0, 4, 6)
+    moved = moved_sectors(np.array([[0] + [-1] * 31]), Operand(0, "read"), array, RULES)
+    boxes, _ = sector_boxes(array, moved, grid)
+    assert boxes.tolist() == [[0, 0, 60, 10], [0, 10, 20, 10]]
+
+
+def test_requests_of_several_elements_and_shared_elements_are_counted() -> None:
+    array = MemoryArray("A", "global", (8, 32), "float32")
+    wide = moved_sectors(np.arange(0, 128, 4)[None], Operand(0, "read", vector(4)), array, RULES)
+    assert wide.numbers.tolist() == list(range(16))
+    assert wide.first[0].tolist() == [0] * 4 + [1] * 4
+    same = moved_sectors(np.full((1, 32), 9), Operand(0, "read", SCALAR), array, RULES)
+    assert same.numbers.tolist() == [1]
+    assert same.asking[0].tolist() == [0, 32, 0, 0, 0, 0, 0, 0]
+
+
+def test_a_device_of_segments_moves_the_whole_segment() -> None:
+    rules = MemoryRules(request_lanes=16, coalescing="segments")
+    array = MemoryArray("A", "global", (8, 32), "float32")
+    half = np.where(np.arange(16) < 4, np.arange(16), -1)[None]
+    assert moved_sectors(half, Operand(0, "read"), array, rules).numbers.tolist() == [0, 1]
+    assert moved_sectors(half[:, ::-1].copy(), Operand(0, "read"), array, rules).numbers.tolist() == [0]
+
+
+@pytest.mark.parametrize(("pad", "wavefronts"), [(0, 32), (1, 1), (2, 2)])
+def test_lanes_stack_up_over_their_bank_wavefront_by_wavefront(pad: int, wavefronts: int) -> None:
+    trace = trace_of("07_tiled_transposed", 32, 32, 32, TILE_WIDTH=32, PAD=pad)
+    step = next(step for step in range(trace.steps) if trace.site_of(step).text == "tileA[x][y]")
+    moment = moment_of(trace, step, Focus(warp=0))
+    request, main = moment.request, moment.main
+    assert request is not None
+    assert main is not None
+    card = access_card(request.lanes, main.operand, main.array, trace.rules)
+    for share in (0.0, 0.5, 1.0):
+        (cells,) = [
+            each for each in waiting_primitives(card, ROOM, "#56B4E9", OPTIONS.theme, share=share) if isinstance(each, Cells)
+        ]
+        fill = cells.fill
+        assert fill.shape == (wavefronts, 32)
+        assert (fill > 0).sum() == 32
+        assert (fill == WAITING).sum() == 32 - 32 // wavefronts * int(np.ceil(share * wavefronts))
+        if share == 1.0:
+            assert (fill[-1] == FIRST).sum() == 32 // wavefronts
+            assert (fill[:-1] == AGAIN).sum() == 32 - 32 // wavefronts
+            assert (fill > 0).sum(axis=0).max() == wavefronts == moment.cost.wavefronts
+
+
+@pytest.mark.parametrize("theme", ["dark", "light", "print"])
+def test_meter_and_request_are_readable_and_within_their_box(theme: str) -> None:
+    options = ViewOptions(theme=load_theme(theme))
+    for name in ("02_naive", "04_tiled", "07_tiled_transposed", "09_vectorised"):
+        for moment in moments(shipped(name), Focus()):
+            parts = [request_primitives(moment, Box(1220, 60, 340, 600), options)]
+            parts += [meter_primitives(meter, Box(40, 60, 340, 300), options.theme) for meter in meters_of(moment)[:1]]
+            scene = Scene(1600, 900, options.theme.background, tuple(each for part in parts for each in part))
+            assert not wrong_with(scene)
+            assert not too_small(scene)
+
+
+def test_a_meter_counts_up() -> None:
+    meter = Meter("request of warp 0", "sector", 32, 4, 1, 32, 4, "sectors of 32 bytes")
+    half = meter_primitives(meter, ROOM, OPTIONS.theme, share=0.5)
+    assert len(boxes_of(half, "meter-needed")) + len(boxes_of(half, "meter-wasted")) == 16
+
+
+def test_an_open_question_hides_what_a_request_costs() -> None:
+    moment = moment_of(trace_of("02_naive", 32, 32, 32, BLOCK=32), 0, Focus(warp=0))
+    for view in ("stage", "mapping"):
+        open_, answered = (view_named(view).still(moment, replace(OPTIONS, counted=share)) for share in (0.0, 1.0))
+        assert [each for each in answered.all if "wast" in each.key]
+        assert not [each for each in open_.all if "wast" in each.key or "needed" in each.key]
+        texts = [text for each in open_.all if isinstance(each, Labels) for text in each.texts]
+        assert not any("32 moved" in text or "4 needed" in text or "32 sectors" in text or "12.5" in text for text in texts)
+
+
+def test_a_meter_of_more_than_fits_is_a_bar() -> None:
+    many = meter_primitives(Meter("", "sector", 100_000, 25_000), ROOM, OPTIONS.theme)
+    needed, wasted = boxes_of(many, "meter-needed"), boxes_of(many, "meter-wasted")
+    assert len(needed) == len(wasted) == 1
+    assert wasted[0, 2] == pytest.approx(3 * needed[0, 2])
