@@ -46,7 +46,7 @@ def _walk(
     theme, rules = options.theme, moment.trace.rules
     array = moment.trace.arrays[moment.trace.number_of(name) or 0]
     done = int(np.count_nonzero(steps <= moment.step))
-    size, small = min(theme.type.words, 0.2 * room.height), min(theme.type.least, 0.17 * room.height)
+    size, small = min(theme.type.words, 0.2 * room.height), min(theme.type.least, 0.12 * room.height)
     texts = [options.labels.named(array, int(element)) for element in elements]
     addresses = [f"byte {spaced(int(each))}" for each in bytes_]
     count = _fitting([*texts, *addresses], small, room.width)
