@@ -278,6 +278,8 @@ def test_no_control_is_squeezed(page: BenchmarkPage, qtbot: QtBot, width: int) -
     page.show()
     qtbot.wait(50)
     for control in (page.what, page.source, page.width_):
-        assert control.width() >= control.fontMetrics().horizontalAdvance("0" * control.minimumContentsLength()), control.currentText()
+        assert control.width() >= control.fontMetrics().horizontalAdvance("0" * control.minimumContentsLength()), (
+            control.currentText()
+        )
     rows = {control.y() for control in (page.what, page.start)}
     assert len(rows) == (1 if width == 1600 else 2)
