@@ -8,10 +8,10 @@ import numpy as np
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, points
 from gemmviz.scenes.kit.text import fitted, text_width
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.theme import Theme, TypeSizes
 
-_SIZES = (34.0, 31.0, 28.0, 26.0, 24.0, 22.0, 20.0, 18.0, 16.0, 14.0, 12.0)
-_LEADING, _PAD, _AIR, _STRETCH = 1.25, 12.0, 0.55, 1.4
+_SIZES = (34.0, 31.0, 28.0, 26.0, 24.0, 22.0, TypeSizes().least)
+_LEADING, _PAD, _AIR, _STRETCH = 1.25, 12.0, 0.55, 2.0
 
 
 @dataclass(frozen=True, slots=True)
