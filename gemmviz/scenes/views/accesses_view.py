@@ -44,7 +44,7 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     rows = []
     for thread in threads:
         x, y, _ = thread_place(thread, trace.launch)
-        row = [TableCell("T" + labels.thread_of(x, y), strong=True)]
+        row = [TableCell(labels.thread_of(x, y), strong=True)]
         for k in ks:
             reads_now, later = reads.of(thread, k, moment.step), reads.of(thread, k, moment.trace.steps)
             texts = []

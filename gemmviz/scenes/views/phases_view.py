@@ -30,7 +30,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     rows = []
     for thread in range(start, min(count, start + most)):
         x, y, _ = thread_place(thread, trace.launch)
-        row = [TableCell("T" + labels.thread_of(x, y), strong=True)]
+        row = [TableCell(labels.thread_of(x, y), strong=True)]
         for phase in phases:
             copies, products = moment.replay.cached(
                 ("phase", scope.of_block.start, thread, phase),
