@@ -5,7 +5,7 @@ from typing import cast
 
 from PySide6.QtCore import QElapsedTimer, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from gemmviz.files.devices import device_extensions
 from gemmviz.files.kinds import is_known
@@ -22,6 +22,7 @@ from gemmviz.gui.window.banner import Banner
 from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window.launch_strip import LaunchStrip
 from gemmviz.gui.window.menus import Menus
+from gemmviz.gui.window.start_mode import StartMode
 from gemmviz.gui.window.status import Status
 from gemmviz.gui.window.tour import Tour, tour_stops
 from gemmviz.gui.window_model import WindowModel
@@ -38,7 +39,7 @@ _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
 _LEAST_STAGE = 480  # pixels
 
-_LESSONS = "lessons"
+_LESSONS, _START = "lessons", "start"
 
 
 class MainWindow(QMainWindow):
@@ -61,9 +62,13 @@ class MainWindow(QMainWindow):
         self._was_alone, self.has_ended = False, False
         self._lay_out()
         self.docks = Docks(self, self.model)
+        self.start_mode = StartMode(self.model, self.docks, self._row, self._on_explore)
+        self._tours_later = False
         self.lecture = Lecture(self, self.model)
         self.menus = Menus(
-            ActionContext(self.model, self, self.docks, self.replay, self.docks.hide, self.start_tour, self.lecture)
+            ActionContext(
+                self.model, self, self.docks, self.replay, self._hide_docks, self.start_tour, self.lecture, self.start_mode
+            )
         )
         self._elapsed = QElapsedTimer()
         self._clock = QTimer(self, interval=_FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
@@ -86,7 +91,12 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         for widget in (self.tabs, self.banner, self.launch, self.pages):
             column.addWidget(widget, 1 if widget is self.pages else 0)
-        self.setCentralWidget(middle)
+        self._row = QHBoxLayout()
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.addWidget(middle, 3)
+        whole = QWidget()
+        whole.setLayout(self._row)
+        self.setCentralWidget(whole)
         self.status = Status(self.statusBar(), self.model)
 
     def _listen(self) -> None:
@@ -106,11 +116,13 @@ class MainWindow(QMainWindow):
 
     def start(self, path: Path | None = None, shot: Shot | None = None, lesson: str = "") -> None:
         """Show the first picture: a file, a shot, a shipped lesson, or the last session. Only the very first start plays
-        automatically.
+        automatically; it stands beside the lessons, as does a session that ended there.
         """
-        last = self._last_shot()
+        last, is_first = self._last_shot(), not self.preferences.text("shot")
         if path is None and not lesson:
-            self.model.opening.start(shot or last, plays=not self.preferences.text("shot"))
+            if shot is None and (is_first or self.preferences.text("page") == _START):
+                self.start_mode.begin()
+            self.model.opening.start(shot or last, plays=is_first)
             return
         self.session.shot = last or self.session.shot
         if path is None:
@@ -139,6 +151,7 @@ class MainWindow(QMainWindow):
 
     def _on_shot_changed(self) -> None:
         self._wear_theme()
+        self.start_mode.follow_shot()
         page = _BENCHMARK if self.session.display.is_benchmark else _REPLAY
         if page != self.pages.currentIndex():
             self._turn_to(page)
@@ -198,9 +211,26 @@ class MainWindow(QMainWindow):
 
     # Start and end
 
+    def offer_tour(self) -> None:
+        """Start the tour, or at the start of the window once the user goes on to explore."""
+        if self.start_mode.is_on:
+            self._tours_later = True
+        else:
+            self.start_tour()
+
+    def _on_explore(self) -> None:
+        if self._tours_later:
+            self._tours_later = False
+            QTimer.singleShot(0, self.start_tour)  # after the docks have taken their places
+
+    def _hide_docks(self, on: bool) -> None:
+        self.start_mode.leave()
+        self.docks.hide(on)
+
     def start_tour(self) -> None:
         """Start the tour: captions beside the parts of the window."""
         if self.tour is None:
+            self.start_mode.leave()
             self.tour = Tour(self, tour_stops(self.replay, self.docks), self.session.display.theme)
             self.tour.finished.connect(self._on_toured)
 
@@ -243,6 +273,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.session.player.play(False)
+        self.preferences.put("page", _START if self.start_mode.is_on else "")
         self.docks.hide(False)  # temporarily hidden docks are not saved as hidden
         self.preferences.put("geometry", self.saveGeometry())
         for key, value in (("layout", self.docks.layout_state()), ("speed", self.session.player.speed)):
