@@ -157,7 +157,7 @@ class ReplayPage(QWidget):
         self.stage.setFocus()
 
     def _show_lines(self, lines: list[str]) -> None:
-        if lines:
+        if lines and self.answer.isHidden():
             first, *others = map(escape, lines)
             heading = f"<span style='font-weight:600'>{first}</span><br>"
             QToolTip.showText(QCursor.pos(), heading + "<br>".join(others), self.stage)
