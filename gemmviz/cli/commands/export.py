@@ -35,6 +35,7 @@ from gemmviz.run.engine import Engine
 from gemmviz.state.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
 from gemmviz.state.shot import Shot, default_shot
 from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.gathering import with_stored_answers
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import named_lesson
 from gemmviz.teaching.reel import lesson_reel
@@ -147,7 +148,8 @@ def _lesson(source: _Source, lesson: Lesson) -> Reel:
     if is_set(args) or args.steps or args.step is not None or args.phase is not None or args.view is not None:
         remedy = "leave out -m, -n, -k, -D, --steps, --view and similar options"
         raise UsageError("a lesson has its own settings, views and steps", remedy=remedy)
-    return lesson_reel(lesson, source.engine, source.manner, source.dressed, args.answers)
+    engine_of = source.engine if args.on == "gpu" else with_stored_answers(source.engine)
+    return lesson_reel(lesson, engine_of, source.manner, source.dressed, args.answers)
 
 
 # What is prepared
