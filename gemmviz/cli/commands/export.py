@@ -148,6 +148,10 @@ def _lesson(source: _Source, lesson: Lesson) -> Reel:
     if is_set(args) or args.steps or args.step is not None or args.phase is not None or args.view is not None:
         remedy = "leave out -m, -n, -k, -D, --steps, --view and similar options"
         raise UsageError("a lesson has its own settings, views and steps", remedy=remedy)
+    if args.tile_width is not None:
+        raise UsageError(
+            "a lesson chooses the tile widths of its charts", remedy="the size of its pictures is --size 1920x1080"
+        )
     engine_of = source.engine if args.on == "gpu" else with_stored_answers(source.engine)
     return lesson_reel(lesson, engine_of, source.manner, source.dressed, args.answers)
 
@@ -167,7 +171,13 @@ def _prepared(source: _Source, path: Path, shot: Shot | None) -> Prepared:
             raise UsageError(f"the view {shot.view!r} shows a run", remedy="name a kernel")
         return prepare_benchmark(shot, read_benchmark(path, recorded=True))
     shot = source.dressed(shot_from(args) if shot is None else with_setup(args, shot))
-    if subject_of_view(shot.view).page == "benchmark" and is_set(args):
+    page = subject_of_view(shot.view).page
+    if args.tile_width is not None and page != "benchmark":
+        raise UsageError(
+            f"--tile-width is for charts, and the view {shot.view!r} is none",
+            remedy="choose the tile with -D TILE_WIDTH=N, the size of the picture with --size 1920x1080",
+        )
+    if page == "benchmark" and is_set(args):
         remedy = "leave out -m, -n, -k, -D and similar options"
         raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
     prepared = prepare(shot, source.engine)
