@@ -53,8 +53,8 @@ class Beat:
 
 
 class Player:
-    """Playback at ``speed`` steps per second, forwards or backwards. A single step taken by hand is animated once, and so is the
-    ``beat`` of a lecture. ``changed`` is emitted when playback starts or ends and when the speed changes. ``tick`` must be
+    """Playback at ``speed`` steps per second, forwards or backwards. A single step taken by hand is animated once, and so is
+    the ``beat`` of a lecture. ``changed`` is emitted when playback starts or ends and when the speed changes. ``tick`` must be
     called while ``is_moving``.
     """
 
@@ -141,8 +141,8 @@ class Player:
         self.start_beat(_SETTLE_MS)
 
     def rewind(self, first: float | None = None) -> None:
-        """Go back to the beginning of the current step, or to position ``first``, from where ``start_beat`` moves to the present
-        position.
+        """Go back to the beginning of the current step, or to position ``first``, from where ``start_beat`` moves to the
+        present position.
         """
         self.play(False)
         step = self.played.step

@@ -100,11 +100,12 @@ class Exercise:
 
 @dataclass(frozen=True, slots=True)
 class LessonStep:
-    """One step of a lesson. ``title``, ``caption`` and ``notes``: the text above the view, below it, and for the speaker.
-    ``build``: what the step is revealed by, ``""`` for all at once. ``id``: the name by which other steps refer to it.
-    ``minutes``: planned duration. ``sources``: references. ``needs``: ids of earlier steps. ``expect``: what must be true of
-    the view. ``place``: position in the lesson file. Raises UsageError for an unknown ``build``, a duration out of range, or a
-    caption with a number that no expectation names.
+    """One step of a lesson. ``title`` and ``caption``: the text above the view and below it; ``text``: an explanation for
+    students who read the lesson by themselves; ``notes``: for the speaker alone. ``build``: what the step is revealed by,
+    ``""`` for all at once. ``id``: the name by which other steps refer to it. ``minutes``: planned duration. ``sources``:
+    references. ``needs``: ids of earlier steps. ``expect``: what must be true of the view. ``place``: position in the lesson
+    file. Raises UsageError for an unknown ``build``, a duration out of range, or a caption with a number that no expectation
+    names.
     """
 
     shot: Shot
@@ -119,6 +120,7 @@ class LessonStep:
     expect: tuple[Expectation, ...] = ()
     question: Question | None = None
     exercise: Exercise | None = None
+    text: str = ""
     place: Place | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -159,6 +161,10 @@ class Lesson:
     @property
     def minutes(self) -> float:
         return sum(stop.minutes for stop in self.stops)
+
+    def name_of(self, stop: LessonStep) -> str:
+        """The name that identifies a step in all lessons that include it."""
+        return stop.id if "/" in stop.id else f"{self.name}/{stop.id or stop.title}"
 
     def find(self, id: str) -> int | None:
         """Index of the step with this id; None if there is none."""

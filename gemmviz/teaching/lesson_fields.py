@@ -52,6 +52,7 @@ class StepFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
     title: str = ""
     caption: str = ""
+    text: str = ""
     notes: str = ""
     build: str = ""
     id: str = ""
@@ -92,6 +93,7 @@ def _step_fields(step: LessonStep) -> StepFields:
     return StepFields(
         step.title,
         step.caption,
+        step.text,
         step.notes,
         step.build,
         step.id,
@@ -122,7 +124,7 @@ def _exercise_fields(exercise: Exercise) -> ExerciseFields:
 
 
 def updated(plain: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a file up to version 2 as those of version 3: ``what`` becomes ``quantity`` with an id."""
+    """The fields of an older file as those of version 4: up to version 2, ``what`` becomes ``quantity`` with an id."""
     steps = plain.get("step")
     if not isinstance(steps, list):
         return plain

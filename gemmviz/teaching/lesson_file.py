@@ -30,7 +30,7 @@ from gemmviz.teaching.lesson_fields import (
 )
 
 _FORMAT = "gemmviz lesson"
-_VERSION = 3
+_VERSION = 4
 Places = Mapping[FieldPath, Place]
 
 
@@ -109,6 +109,7 @@ def _own_step(fields: StepFields, path: FieldPath, places: Places) -> LessonStep
         _expectations(fields.expect, (*path, "expect"), places),
         None if fields.question is None else _question(fields.question, (*path, "question", "choices"), places),
         None if fields.exercise is None else _exercise(fields.exercise, (*path, "exercise"), places),
+        fields.text,
         nearest_place(places, path),
     )
 

@@ -21,8 +21,8 @@ from gemmviz.teaching.lesson import LessonStep, Question
 
 @dataclass(frozen=True)
 class Reveal:
-    """One part: the shot and the caption of the step. ``replay``: of the run of which the part shows one step, whose sentence is
-    its caption; None if the caption is that of the whole.
+    """One part: the shot and the caption of the whole step. ``replay``: that of the run of which the part shows one step, whose
+    sentence is its caption; None if the caption is that of the whole.
     """
 
     shot: Shot

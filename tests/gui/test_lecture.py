@@ -4,17 +4,18 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRectF, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRectF, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.lecture.lecture_window import Wall
+from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
@@ -43,8 +44,19 @@ def wall(window: MainWindow, qtbot: QtBot) -> Wall:
 
 
 def press(wall: Wall, *keys: Key) -> None:
+    """Press keys, each when the picture of the one before is there."""
     for key in keys:
         QTest.keyClick(wall, key)
+        settle(wall)
+
+
+def settle(wall: Wall, most_s: float = 20.0) -> None:
+    """Let the program do all that a key asked for."""
+    end = time.monotonic() + most_s
+    QCoreApplication.processEvents()
+    while wall.is_waiting and time.monotonic() < end:
+        QTest.qWait(1)
+    QCoreApplication.processEvents()
 
 
 def test_a_key_shows_the_picture_alone(window: MainWindow, qtbot: QtBot) -> None:
@@ -95,22 +107,94 @@ def test_pages_walk_the_views_that_were_kept(window: MainWindow, wall: Wall, tmp
     assert read_lesson(tmp_path / "l.toml").stops[1].notes == "ask why"
 
 
-def test_a_view_comes_bit_by_bit(window: MainWindow, wall: Wall, qtbot: QtBot) -> None:
+def test_a_view_comes_bit_by_bit(window: MainWindow, wall: Wall) -> None:
     session, marks = window.session, window.model.saved_views
     session.navigation.go_to_step(20)
-    marks.keep()
+    marks.keep("All of it")
     marks.build(0, "phases")
     marks.go(0)
-    assert session.navigation.run_step == 0
-    press(wall, Key.Key_PageDown)
-    assert session.navigation.run_step == 14
-    press(wall, Key.Key_PageDown)
-    assert session.navigation.run_step == 20
+    settle(wall)
+    steps, captions = [session.navigation.run_step], [marks.said.caption]
+    while marks.part + 1 < marks.parts:
+        press(wall, Key.Key_PageDown)
+        steps.append(session.navigation.run_step)
+        captions.append(marks.said.caption)
+    assert steps == [3, 10, 13, 17, 20]  # each phase: the tiles filled, in use, the last step
+    assert captions[0] == "16 threads each store one element of B into tileB"
+    assert captions[2] == "16 threads wait at the barrier"
+    assert captions[-1] == "All of it"
+    assert captions.count("All of it") == 1
     marks.build(0, "lanes")
     marks.go(0)
+    settle(wall)
     assert session.shot.focus.thread == 0
     press(wall, Key.Key_PageDown)
     assert session.shot.focus.thread == 1
+
+
+def test_page_up_shows_what_was_shown_before(window: MainWindow, wall: Wall) -> None:
+    """Also the last part of a view that is revealed step by step."""
+    session, marks = window.session, window.model.saved_views
+    session.navigation.go_to_step(4)
+    marks.keep("Four")
+    marks.build(0, "steps")
+    session.navigation.go_to_step(8)
+    marks.keep("Eight")
+    settle(wall)
+    press(wall, Key.Key_PageUp)
+    assert (marks.at, marks.part, marks.parts) == (0, 4, 5)
+    assert (session.navigation.run_step, session.shot.moment) == (4, 1.0)
+    assert marks.said.caption == "Four"
+    press(wall, Key.Key_PageUp)
+    assert (marks.part, session.navigation.run_step) == (3, 3)
+    assert marks.said.caption.startswith("16 threads each store one element of B")
+
+
+def test_page_down_moves_then_finishes_then_goes_on(window: MainWindow, wall: Wall) -> None:
+    session, marks = window.session, window.model.saved_views
+    session.player.animate(True)
+    for step in (2, 3, 9):
+        session.navigation.go_to_step(step)
+        marks.keep(f"Step {step}")
+    marks.go(0)
+    settle(wall)
+    press(wall, Key.Key_PageDown)
+    assert wall.is_moving
+    assert not wall.stage.is_travelling  # the next step of the same run is its own motion
+    assert marks.at == 1
+    assert session.shot.moment < 1.0
+    press(wall, Key.Key_PageDown)
+    assert not wall.is_moving
+    assert (marks.at, session.navigation.run_step, session.shot.moment) == (1, 3, 1.0)
+    press(wall, Key.Key_PageDown)
+    assert wall.stage.is_travelling  # a distant step: the picture changes, then the step plays
+    assert (marks.at, session.navigation.run_step) == (2, 9)
+    QTest.qWait(1500)
+    assert not wall.is_moving
+    assert session.shot.moment == 1.0
+    press(wall, Key.Key_PageUp)
+    assert not wall.is_moving
+    assert marks.at == 1
+    session.player.set_calm(True)
+    press(wall, Key.Key_PageDown)
+    assert not wall.is_moving
+
+
+def test_presses_are_not_stored_up(window: MainWindow, wall: Wall) -> None:
+    marks = window.model.saved_views
+    for step in (2, 3, 4, 5):
+        window.session.navigation.go_to_step(step)
+        marks.keep()
+    marks.go(0)
+    settle(wall)
+    for _ in range(3):  # without a turn of the event loop between them
+        QTest.keyClick(wall, Key.Key_PageDown)
+    settle(wall)
+    assert marks.at == 1
+    held = QKeyEvent(QEvent.Type.KeyPress, Key.Key_PageDown, Qt.KeyboardModifier.NoModifier, "", True)
+    QCoreApplication.sendEvent(wall, held)
+    settle(wall)
+    assert marks.at == 1
 
 
 def test_black_white_ink_and_the_countdown(window: MainWindow, wall: Wall) -> None:
@@ -146,7 +230,9 @@ def test_notes_and_time_for_who_speaks(window: MainWindow, qtbot: QtBot) -> None
         marks.keep()
         marks.edit(sure(marks.at), title=title, notes=notes)
     marks.go(0)
-    window.lecture.begin(with_notes=True)
+    qtbot.waitUntil(lambda: not marks.is_waiting)
+    window.lecture.begin()
+    window.lecture.show_presenter()
     presenter = sure(window.lecture.presenter)
     presenter.activateWindow()
     qtbot.waitUntil(presenter.isActiveWindow)
@@ -155,10 +241,32 @@ def test_notes_and_time_for_who_speaks(window: MainWindow, qtbot: QtBot) -> None
     assert presenter.next.text() == "Next: Two"
     assert presenter.coming.scene is not None
     assert presenter.left.text().endswith("left")
+    qtbot.waitUntil(lambda: marks.is_ready(1))
     QTest.keyClick(presenter, Key.Key_PageDown)
     assert presenter.title.text() == "2 of 2: Two"
     QTest.keyClick(presenter, Key.Key_Escape)
     assert not window.lecture.is_on
+
+
+def test_one_screen_is_not_covered_by_the_notes(window: MainWindow, wall: Wall) -> None:
+    """P says that there is no second screen, then shows the notes over the picture, then hides them."""
+    marks = window.model.saved_views
+    marks.keep()
+    marks.edit(0, title="One", notes="say this")
+    marks.go(0)
+    settle(wall)
+    press(wall, Key.Key_P)
+    assert window.lecture.presenter is None
+    assert "second screen" in wall.overlay.message
+    assert not wall.overlay.notes
+    press(wall, Key.Key_P)
+    assert wall.overlay.notes == "say this"
+    assert not wall.overlay.message
+    marks.edit(0, notes="and that")
+    settle(wall)
+    assert wall.overlay.notes == "and that"
+    press(wall, Key.Key_P)
+    assert not wall.overlay.notes
 
 
 def test_a_projector_that_goes_away(window: MainWindow, wall: Wall) -> None:
@@ -217,7 +325,7 @@ def test_no_step_shows_the_picture_of_another(
     course = window.model.course
     course.begin(shipped_lesson("coalescing"))
     course.go(5)
-    qtbot.waitUntil(lambda: band_of(sure(wall.stage.scene)).get("band-title-0", "").startswith("6 of 23"), timeout=20_000)
+    qtbot.waitUntil(lambda: band_of(sure(wall.stage.scene)).get("band-place") == "6 of 23", timeout=20_000)
     drawn: list[Scene] = []
     signs: list[str] = []
     show, sign = wall.stage.set_scene, wall.stage._show_pending
@@ -234,16 +342,17 @@ def test_no_step_shows_the_picture_of_another(
     monkeypatch.setattr(wall.stage, "_show_pending", sign_and_note)
 
     def is_there(number: int) -> bool:
-        return band_of(sure(wall.stage.scene)).get("band-title-0", "").startswith(f"{number} of 23")
+        return band_of(sure(wall.stage.scene)).get("band-place") == f"{number} of 23"
 
     for number in (7, 8):
-        press(wall, Key.Key_PageDown, Key.Key_PageDown)  # twice, as people do who see nothing happen
+        for _ in range(2):  # as people do who see nothing happen
+            QTest.keyClick(wall, Key.Key_PageDown)
         assert course.at in (number - 2, number - 1)
         qtbot.waitUntil(partial(is_there, number), timeout=30_000)
     titles = {6: "A block of cube_block", 7: "Bytes: 02_naive", 8: "Bytes: 03_coalesced"}
     for scene in drawn:
         words = band_of(scene)
-        assert words["title"].startswith(titles[int(words["band-title-0"].split()[0])])
+        assert words["title"].startswith(titles[int(words["band-place"].split()[0])])
         captions = [text for key, text in words.items() if key.startswith("band-caption")]
         assert captions
         assert not [text for text in captions if "…" in text or "?" in text or "{" in text]

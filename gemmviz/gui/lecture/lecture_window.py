@@ -7,18 +7,19 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QScreen
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from gemmviz.gui.lecture.awake import Awake
-from gemmviz.gui.lecture.presenter import Presenter
+from gemmviz.gui.lecture.presenter import Presenter, notes_of
 from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.state.shot import Camera
 
 _QUESTION_S = 60
+_ONE_SCREEN = "There is no second screen for the presenter view. Press P again to show the notes here: everybody will see them."
 KEYS = (
     ("Page Down", "next step; while it moves, its end"), ("Page Up", "back to the step before"),
     ("Space", "play, pause"), ("← →", "one step"),
     ("B or .", "black"), ("W or ,", "white"), ("S", "spotlight"), ("I, E", "ink, erase"),
     ("Z, F", "zoom to a circle, show all"), ("Q, Shift+Q", "one-minute timer, stop it"),
-    ("P", "presenter view"), ("F1 or H", "show these keys"), ("Esc", "end"),
+    ("P", "presenter view or notes"), ("F1 or H", "show these keys"), ("Esc", "end"),
 )  # fmt: skip
 
 
@@ -30,7 +31,7 @@ class Lecture:
         self.wall: Wall | None = None
         self.presenter: Presenter | None = None
         self._awake = Awake()
-        self._with_notes = False
+        self._with_notes = self._notes_are_shown = False
         self._at_rest = True  # False until the program has dealt with the last press of a page key
         session = model.session
         for event in (
@@ -64,12 +65,12 @@ class Lecture:
         self.wall.closed.connect(self.end)
         self.wall.resized.connect(self.draw)
         self._awake.begin()
-        self._with_notes = with_notes
+        self._with_notes, self._notes_are_shown = with_notes, False
         self._settle(self._screen())
         self.wall.activateWindow()
         self.wall.setFocus()
         if with_notes:
-            self._show_notes()
+            self._toggle_notes()
         self.draw()
 
     def end(self) -> None:
@@ -91,6 +92,7 @@ class Lecture:
             self.wall.draw()
         if self.presenter is not None and self.wall is not None:
             self.presenter.draw(self.wall.stage.scene)
+        self._draw_notes()
 
     def press(self, event: QKeyEvent) -> None:
         """Run the command of a key."""
@@ -156,14 +158,37 @@ class Lecture:
     def _rest(self) -> None:
         self._at_rest = True
 
+    # Notes
+
     def _toggle_notes(self) -> None:
-        if self.presenter is None:
-            self._show_notes()
-        else:
+        """Open or close the presenter view on a second screen. With a single screen it would cover the picture or be covered:
+        say so, and show the notes over the picture if the key is pressed again.
+        """
+        assert self.wall is not None
+        overlay = self.wall.overlay
+        if self.presenter is not None:
             self.presenter.close()
             self.presenter = None
+        elif len(QGuiApplication.screens()) > 1:
+            self.show_presenter()
+        elif overlay.notes:
+            self._notes_are_shown = False
+            overlay.show_notes("")
+        elif overlay.message:
+            self._notes_are_shown = True
+            overlay.show_message("")
+            self._draw_notes()
+        else:
+            overlay.show_message(_ONE_SCREEN)
 
-    def _show_notes(self) -> None:
+    def _draw_notes(self) -> None:
+        """Update the notes over the picture."""
+        stop = self.model.active_lesson.now
+        if self.wall is not None and self._notes_are_shown:
+            self.wall.overlay.show_notes((notes_of(stop) if stop is not None else "") or "No notes")
+
+    def show_presenter(self) -> None:
+        """Open the presenter view."""
         self.presenter = Presenter(self.model, KEYS)
         self.presenter.pressed.connect(self.press)
         self.presenter.show()

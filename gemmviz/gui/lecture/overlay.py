@@ -1,4 +1,4 @@
-"""The overlay of a lecture: black or white screen, spotlight, ink, the circle to zoom to, and a countdown."""
+"""The overlay of a lecture: black or white screen, spotlight, ink, the circle to zoom to, a countdown, notes and messages."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -13,6 +13,7 @@ Tool = Literal["", "spotlight", "ink", "zoom"]
 _INK, _INK_WIDTH = "#E6461E", 5.0
 _SHADE, _RADIUS = 0.72, 0.16  # how dark it is around the spotlight, and its share of the height
 _LEAST_CIRCLE = 24.0  # pixels
+_MESSAGE_MS = 8000
 
 
 class Overlay(QWidget):
@@ -27,6 +28,9 @@ class Overlay(QWidget):
         self.tool: Tool = ""
         self.blank = ""  # "black", "white"
         self.keys: tuple[tuple[str, str], ...] = ()
+        self.notes = self.message = ""
+        self._until = QTimer(self, singleShot=True, interval=_MESSAGE_MS)
+        self._until.timeout.connect(lambda: self.show_message(""))
         self.strokes: list[list[QPointF]] = []
         self._circle: list[QPointF] = []
         self._at = QPointF()
@@ -51,6 +55,18 @@ class Overlay(QWidget):
         """Show the list of keys, or hide it."""
         self.keys = () if self.keys else tuple(keys)
         self.update()
+
+    def show_message(self, text: str) -> None:
+        """Show a sentence at the top for some seconds; "" removes it."""
+        self.message = text
+        self._until.start() if text else self._until.stop()
+        self.update()
+
+    def show_notes(self, text: str) -> None:
+        """Show notes in a corner of the picture; "" hides them."""
+        if text != self.notes:
+            self.notes = text
+            self.update()
 
     def clear(self) -> None:
         """Remove all ink."""
@@ -115,9 +131,32 @@ class Overlay(QWidget):
             painter.drawPolyline(stroke)
         if self._left_s:
             self._paint_countdown(painter)
+        if self.notes:
+            self._paint_text(
+                painter, self.notes, QRectF(0.6 * self.width(), 0.04 * self.height(), 0.38 * self.width(), 0), 0.026
+            )
+        if self.message:
+            self._paint_text(
+                painter, self.message, QRectF(0.2 * self.width(), 0.04 * self.height(), 0.6 * self.width(), 0), 0.032
+            )
         if self.keys:
             self._paint_keys(painter)
         painter.end()
+
+    def _paint_text(self, painter: QPainter, text: str, at: QRectF, share: float) -> None:
+        """Paint a text in a dark box that is as high as the text. ``share``: its size, as a share of the height."""
+        size = share * self.height()
+        painter.setFont(font("regular", size))
+        inside = at.adjusted(size, 0.7 * size, -size, self.height())
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap
+        needed = painter.boundingRect(inside, flags, text)
+        ground = QColor("black")
+        ground.setAlphaF(0.88)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(QRectF(at.x(), at.y(), at.width(), needed.height() + 1.4 * size), size, size)
+        painter.setPen(QColor("white"))
+        painter.drawText(inside, flags, text)
 
     def _paint_keys(self, painter: QPainter) -> None:
         size = 0.03 * self.height()

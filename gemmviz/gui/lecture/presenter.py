@@ -84,7 +84,7 @@ class Presenter(QWidget):
         place = f"{(marks.at or 0) + 1} of {count}: " if stop is not None else ""
         none = "Not a saved view" if count else "No saved views"
         self.title.setText(f"{place}{stop.title}" if stop is not None else none)
-        self.notes.setText("" if stop is None else "\n\n".join(filter(None, (marks.said.caption, stop.notes, _answers(stop)))))
+        self.notes.setText("" if stop is None else "\n\n".join(filter(None, (marks.said.caption, notes_of(stop)))))
         self.next.setText("Last view" if following is None and count else _next(following))
 
         self._draw_next(following)
@@ -128,6 +128,11 @@ def _next(stop: LessonStep | None) -> str:
     """Return the title and caption of the next view; titles alone may repeat."""
     caption = "" if stop is None else caption_of(stop).caption
     return "" if stop is None else f"Next: {stop.title}" + (f". {caption}" if caption else "")
+
+
+def notes_of(stop: LessonStep) -> str:
+    """Return what the presenter alone should know: the notes, and the answers of a question or the hints of an exercise."""
+    return "\n\n".join(filter(None, (stop.notes, _answers(stop))))
 
 
 def _answers(stop: LessonStep) -> str:

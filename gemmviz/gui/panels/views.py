@@ -40,13 +40,14 @@ class SavedViews(QWidget):
         self.list = QListWidget()
         self.list.setToolTip(_TIP)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.title, self.caption, self.notes = QLineEdit(), QLineEdit(), QPlainTextEdit()
+        self.title, self.caption, self.text, self.notes = QLineEdit(), QLineEdit(), QPlainTextEdit(), QPlainTextEdit()
         self.build = QComboBox()
         for name in BUILDS:
             self.build.addItem(_BUILDS[name], name)
         for field, words, tip in (
             (self.title, "Title", "Title of the slide"), (self.caption, "Caption", "Text below the picture"),
-            (self.notes, "Notes", "Shown only in the presenter view"),
+            (self.text, "Text", "Explanation for students, shown in the panel of lessons"),
+            (self.notes, "Notes", "Shown only to the presenter"),
         ):  # fmt: skip
             field.setPlaceholderText(words)
             field.setAccessibleName(words)
@@ -74,7 +75,10 @@ class SavedViews(QWidget):
         row.setContentsMargins(8, 4, 8, 4)
         row.addWidget(self.list, 3)
         row.addLayout(column, 3)
-        row.addWidget(self.notes, 3)
+        texts = QVBoxLayout()
+        for field in (self.text, self.notes):
+            texts.addWidget(field)
+        row.addLayout(texts, 3)
         row.addLayout(grid)
         self._connect()
         self.draw()
@@ -90,6 +94,7 @@ class SavedViews(QWidget):
         self.list.currentRowChanged.connect(self._show_words)
         self.title.editingFinished.connect(lambda: self._edit(title=self.title.text()))
         self.caption.editingFinished.connect(lambda: self._edit(caption=self.caption.text()))
+        self.text.textChanged.connect(lambda: self._edit(text=self.text.toPlainText()))
         self.notes.textChanged.connect(lambda: self._edit(notes=self.notes.toPlainText()))
         self.build.activated.connect(lambda: self._with_place(lambda at: marks.build(at, self.build.currentData())))
         for name, what in (
@@ -135,17 +140,17 @@ class SavedViews(QWidget):
     def _show_words(self) -> None:
         stops, place = self.saved_views.lesson.stops, self.list.currentRow()
         chosen = stops[place] if 0 <= place < len(stops) else None
-        for field in (self.title, self.caption):
-            field.setEnabled(chosen is not None)
-        self.notes.setEnabled(chosen is not None)
+        for widget in (self.title, self.caption, self.text, self.notes):
+            widget.setEnabled(chosen is not None)
         self.build.setEnabled(chosen is not None)
         for name, button in self.buttons.items():
             button.setEnabled(name == "add" or (bool(stops) if name == "save" else chosen is not None))
         for field, text in ((self.title, chosen.title if chosen else ""), (self.caption, chosen.caption if chosen else "")):
             if field.text() != text:
                 field.setText(text)
-        if self.notes.toPlainText() != (chosen.notes if chosen else ""):
-            self.notes.setPlainText(chosen.notes if chosen else "")
+        for area, text in ((self.text, chosen.text if chosen else ""), (self.notes, chosen.notes if chosen else "")):
+            if area.toPlainText() != text:
+                area.setPlainText(text)
         self.build.setCurrentIndex(BUILDS.index(chosen.build) if chosen else 0)
 
 

@@ -1,5 +1,5 @@
-"""The caption of a lecture, below a picture that makes space for it: the sentence of the moment at the left, in large type; title
-and progress at the right; and the choices of a question.
+"""The caption of a lecture, below a picture that makes space for it: the sentence of the moment at the left, in large type;
+title and progress at the right; and the choices of a question.
 """
 
 from collections.abc import Iterator
