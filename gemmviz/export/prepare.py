@@ -48,7 +48,7 @@ _NOTHING = Caption()
 
 
 # The moments of a step at which a page holds what moves; between them it moves evenly.
-_SAMPLES = (0.0, 0.12, 0.24, 0.36, 0.48, 0.6, 0.72, ARRIVAL - _NEAR, ARRIVAL, 1.0 - _NEAR)
+SAMPLES = (0.0, 0.12, 0.24, 0.36, 0.48, 0.6, 0.72, ARRIVAL - _NEAR, ARRIVAL, 1.0 - _NEAR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +214,7 @@ def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: r
     name = stage.shot.setup.kernel.name
     return Reel(
         name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
-        len(played), partial(facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), _SAMPLES,
+        len(played), partial(facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), SAMPLES,
     )  # fmt: skip
 
 
@@ -249,20 +249,29 @@ def _played(stage: Prepared, manner: ExportOptions, played: range, fps: int) -> 
 # Pages
 
 
-def page_step(stage: Prepared, step: int, manner: ExportOptions) -> Step:
-    """A step in both themes of a page, before and after copies have arrived, with the moving parts."""
+def page_step(
+    stage: Prepared, step: int, manner: ExportOptions, caption: Caption = _NOTHING, way: str = "", is_played: bool = True
+) -> Step:
+    """A step in both themes of a page, before and after copies have arrived, with the moving parts if it ``is_played``.
+    ``way``: how the page comes to it from the step before.
+    """
     subject = stage.subject(step)
     before: dict[str, Scene] = {}
     after: dict[str, Scene] = {}
     motion: dict[str, tuple[tuple[Primitive, ...], ...]] = {}
-    moments = _SAMPLES if stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch else ()
+    is_played = is_played and stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch
+    moments, last = (SAMPLES, 1.0) if is_played else ((), stage.moment(step))
     for theme in THEMES:
         own = with_theme(stage, theme)
-        before[theme], after[theme] = (frame_at(own, step, moment, manner, subject).still for moment in (0.0, 1.0))
-        motion[theme] = tuple(frame_at(own, step, each, manner, subject, before[theme]).motion for each in moments)
-    title, caption, _ = texts_of(stage.kind, subject, after[THEMES[0]])
+        draw = partial(frame_at, own, step, manner=manner, subject=subject, caption=caption)
+        frame = draw(moment=last)
+        after[theme] = frame.still if is_played else frame.scene
+        before[theme] = draw(moment=0.0).still if is_played else after[theme]
+        motion[theme] = tuple(draw(moment=each).motion for each in moments)
+    title, text, _ = texts_of(stage.kind, subject, after[THEMES[0]])
+    title, text = caption.title or title, caption.caption or text
     phase = int(stage.replay.trace.phase[step]) if stage.replay is not None else 0
-    return Step(before, after, motion, title, caption, phase, _rows(stage, step))
+    return Step(before, after, motion, title, text, phase, _rows(stage, step), way)
 
 
 def _record(stage: Prepared) -> Trace | None:
