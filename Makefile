@@ -10,7 +10,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test pytest lint types bench fuzz docs pictures table record patterns styles registers levels schedules course contact-sheet wavefronts golden clean
+.PHONY: run check test pytest lint types bench fuzz docs pictures table record patterns styles registers levels schedules course lessons contact-sheet wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -70,6 +70,9 @@ contact-sheet: $(VENV)/installed
 
 course: $(VENV)/installed
 	$(BIN)/python packaging/course.py
+
+lessons: $(VENV)/installed
+	$(BIN)/python packaging/lessons.py
 
 wavefronts: $(VENV)/installed
 	$(BIN)/python packaging/wavefronts.py

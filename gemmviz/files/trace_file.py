@@ -83,7 +83,7 @@ def write_trace(trace: Trace, path: Path) -> None:
     if trace.stop is not None:
         raise TraceFileError("this run ended early, so there is no complete trace to save", file=str(path))
     check_trace(trace, str(path))
-    arrays = _arrays_of(trace)
+    arrays = arrays_of(trace)
     try:
         with atomic_write(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
             archive.writestr(_member(_MANIFEST), to_json(_manifest_of(trace, arrays)))
@@ -101,20 +101,20 @@ def _member(name: str) -> zipfile.ZipInfo:
     return zipfile.ZipInfo(name)
 
 
-def _arrays_of(trace: Trace) -> dict[str, npt.NDArray[Any]]:
+def arrays_of(trace: Trace) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a trace by name."""
     arrays = {name: getattr(trace, name) for name in _ARRAYS}
     return {name: each for name, each in arrays.items() if each is not None and (name in _ALWAYS or each.size)}
 
 
 def _manifest_of(trace: Trace, arrays: dict[str, npt.NDArray[Any]]) -> Manifest:
-    facts = {each.name: to_plain(getattr(trace, each.name)) for each in fields(_FACTS)}
     stored = {name: StoredArray(_ARRAYS[name], array.shape) for name, array in arrays.items()}
-    return Manifest(FORMAT, VERSION, trace.setup.kernel.text_hash, stored, facts)
+    return Manifest(FORMAT, VERSION, trace.setup.kernel.text_hash, stored, facts_of(trace))
 
 
 def write_to_folder(trace: Trace, folder: Path) -> None:
     """Writes a trace into a folder for ``read_from_folder`` in another process of this program, which is faster than a file."""
-    arrays = _arrays_of(trace)
+    arrays = arrays_of(trace)
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", np.ascontiguousarray(array, _ARRAYS[name]), allow_pickle=False)
     (folder / _MANIFEST).write_bytes(to_json(_manifest_of(trace, arrays)))
@@ -127,7 +127,7 @@ def read_from_folder(folder: Path) -> Trace:
         arrays = {name: _mapped(folder / f"{name}.npy") for name in manifest.arrays}
     except (OSError, ValueError) as error:
         raise TraceFileError(f"the trace did not arrive: {error}", file=str(folder)) from None
-    return _trace(manifest.trace, arrays)
+    return trace_of(manifest.trace, arrays)
 
 
 def _mapped(path: Path) -> npt.NDArray[Any]:
@@ -152,7 +152,7 @@ def read_trace(path: Path) -> Trace:
         arrays = {name: _array(archive, name, manifest.arrays[name], str(path)) for name in manifest.arrays}
     arrays = _upgraded_arrays(version, arrays)
     try:
-        trace = _trace(manifest.trace, arrays)
+        trace = trace_of(manifest.trace, arrays)
     except FormatError as error:
         refuse(str(path), f"its manifest doesn't describe a trace: {error.message}")
     if hashlib.sha256(trace.setup.kernel.text.encode()).hexdigest() != manifest.source_sha256:
@@ -253,7 +253,13 @@ def _npy_header(member: IO[bytes]) -> tuple[Any, tuple[int, ...]]:
     return dtype, shape
 
 
-def _trace(facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Trace:
+def facts_of(trace: Trace) -> dict[str, Any]:
+    """Everything else in a trace, as plain values."""
+    return {each.name: to_plain(getattr(trace, each.name)) for each in fields(_FACTS)}
+
+
+def trace_of(facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Trace:
+    """The trace with these arrays and facts. Raises FormatError."""
     read: Any = from_plain(facts, _FACTS)
     values: dict[str, Any] = {each.name: getattr(read, each.name) for each in fields(_FACTS)}
     return Trace(**{**values, **arrays})

@@ -37,7 +37,7 @@ def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str =
     if lectures:
         QTimer.singleShot(0, window.lecture.begin)
     elif window.preferences.text("tour") != "seen":
-        QTimer.singleShot(_BEFORE_TOUR_MS, window.start_tour)
+        QTimer.singleShot(_BEFORE_TOUR_MS, window.offer_tour)
     code = app.exec()
     if not window.has_ended:  # don't wait for work that can't be cancelled in time
         settings.sync()

@@ -1,13 +1,28 @@
 """The colours and fonts of the window, from the theme of the picture."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QPalette, QScreen
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.theme import Theme, mixed
 
-_LETTERS = 13  # pixels
+LETTERS = 13  # pixels
+_LEAST_OF_LARGE, _SHARE_OF_LARGE = 1.0, 0.75  # letters grow on a screen far larger than 1920 x 1080 that isn't scaled
+
+
+def letters_on(screen: QScreen, type_scale: float) -> int:
+    """Return the size of the window's letters in pixels, for a screen and a text size relative to the default."""
+    size = screen.size()
+    large = max(_LEAST_OF_LARGE, _SHARE_OF_LARGE * min(size.width() / 1920, size.height() / 1080))
+    return round(LETTERS * large * type_scale)
+
+
+def first_size(screen: QScreen) -> QSize:
+    """Return the size of a window that leaves a margin on a screen, no wider than a picture needs."""
+    room = screen.availableSize()
+    height = round(0.9 * room.height())
+    return QSize(min(round(0.85 * room.width()), round(1.7 * height)), height).expandedTo(QSize(1000, 600)).boundedTo(room)
 
 
 def system_is_dark(app: QApplication) -> bool:
@@ -15,12 +30,12 @@ def system_is_dark(app: QApplication) -> bool:
     return app.styleHints().colorScheme() != Qt.ColorScheme.Light
 
 
-def apply_theme(app: QApplication, theme: Theme) -> None:
-    """Set the colours of all widgets through the palette, and reload the few style sheets that refer to it.
+def apply_theme(app: QApplication, theme: Theme, letter_size: int = LETTERS) -> None:
+    """Set the colours and letters of all widgets, and reload the few style sheets that refer to the palette.
 
     A style sheet for the whole application would be shorter, but takes a tenth of a second to change.
     """
-    letters = font("regular", _LETTERS)
+    letters = font("regular", letter_size)
     if app.style().objectName().lower() != "fusion" or app.font() != letters:
         app.setStyle("Fusion")
         app.setFont(letters)

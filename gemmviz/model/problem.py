@@ -1,6 +1,8 @@
 """A problem: a kind, such as a multiplication of matrices, with its sizes and the shapes of its arrays."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -227,7 +229,16 @@ class Problem:
             raise SettingError("the kind of a problem is a string, its arrays are a table, and its outputs a list")
         formulas = {str(name): _formulas(name, each) for name, each in arrays.items()}
         numbers = {name: number for name, number in flat.items() if name not in _WORDS}
+        if not formulas and not outputs:
+            with suppress(TypeError):  # a value without a hash is refused below
+                return _plain_problem(kind, tuple(numbers.items()), tuple(map(type, numbers.values())))
         return cls(kind=kind, arrays=formulas, outputs=tuple(map(str, outputs)), **numbers)
+
+
+@lru_cache(maxsize=1024)
+def _plain_problem(kind: str, numbers: tuple[tuple[str, float], ...], types: tuple[type, ...]) -> Problem:
+    """A problem without arrays of its own: files of measurements name few, each many times. ``types`` tells 1 from 1.0."""
+    return Problem(kind=kind, **dict(numbers))
 
 
 def check_shape(problem: Problem, name: str, shape: Shape) -> None:

@@ -33,6 +33,10 @@ class Engine:
 
     name = "no engine"
 
+    def known_blocks(self, setup: Setup) -> BlockRange | None:
+        """The blocks of which a trace is at hand; None if any blocks may be chosen."""
+        return None
+
     def trace(
         self,
         setup: Setup,
@@ -92,6 +96,10 @@ class FallbackEngine(Engine):
     def __init__(self, *engines: Engine) -> None:
         self.engines = engines
         self.name = engines[0].name
+
+    def known_blocks(self, setup: Setup) -> BlockRange | None:
+        known = (engine.known_blocks(setup) for engine in self.engines)
+        return next((blocks for blocks in known if blocks is not None), None)
 
     def trace(
         self,

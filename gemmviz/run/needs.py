@@ -6,6 +6,7 @@ from gemmviz.files.measurements import recorded_registers
 from gemmviz.launch.legality import device_for, requested_launch
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.setup import Setup
+from gemmviz.run.stored import stored_answers
 from gemmviz.source.program import program_for
 from gemmviz.source.program_parts import SharedArray
 
@@ -18,9 +19,16 @@ def needs_of(setup: Setup) -> tuple[Needs, str]:
     """
     launch = requested_launch(setup)
     registers = recorded_registers(setup.kernel.text, setup.parameters, device_for(setup))
-    shared = launch.shared_bytes + sum(map(_bytes, program_for(setup.kernel, setup.definitions).shared))
+    known = stored_answers(setup)
+    declared = None if known is None else known.shared_bytes
+    shared = launch.shared_bytes + (declared_bytes(setup) if declared is None else declared)
     per_thread, source = (None, "") if registers is None else (registers.per_thread, f"recorded: {registers.source}")
     return Needs(launch.threads_per_block, per_thread, shared), source
+
+
+def declared_bytes(setup: Setup) -> int:
+    """Bytes of shared memory that the source declares for a block. Raises SourceError for a kernel that can't be read."""
+    return sum(map(_bytes, program_for(setup.kernel, setup.definitions).shared))
 
 
 def _bytes(array: SharedArray) -> int:

@@ -9,7 +9,8 @@ from psygnal import Signal
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.run.engine import Engine
+from gemmviz.run.engine import Engine, FallbackEngine
+from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.ready_steps import ReadyStep, ReadySteps, step_of_run
 from gemmviz.session.session import Session
@@ -182,7 +183,7 @@ class LessonEditor:
 
     def _engine_for(self, kernel: KernelSpec) -> Engine:
         """The engine of a kernel, after the answers that are stored for the shipped lessons."""
-        return self.session.engines.engine_for(kernel)
+        return FallbackEngine(StoredAnswers(), self.session.engines.engine_for(kernel))
 
     def _await(self, place: int, part: int) -> None:
         self._awaited = place, part
@@ -198,9 +199,9 @@ class LessonEditor:
             self.changed.emit()
 
     def _prepare(self) -> None:
-        """Prepare the awaited view first, then the current one and its neighbours."""
+        """Prepare the awaited view first, then the current one and those near it."""
         at = -1 if self.at is None else self.at
-        places = [*([] if self._awaited is None else [self._awaited[0]]), at, at + 1, at - 1]
+        places = [*([] if self._awaited is None else [self._awaited[0]]), at, at + 1, at - 1, at + 2, at + 3]
         stops = [self.lesson.stops[place] for place in dict.fromkeys(places) if 0 <= place < len(self.lesson.stops)]
         self._ready.want(*stops)
 
@@ -225,7 +226,7 @@ class LessonEditor:
         place = min(self.part, len(parts) - 1)
         present, shown = self.session.shot, self._shown
         shot = replace(parts[place].shot, theme=present.theme, type_scale=present.type_scale)
-        ready = shown.shots[place] if shown is not None and shown.stop is stop else None
+        ready = shown.shot_for(shot) if shown is not None and shown.stop is stop else None
         self.session.player.play(False)
         self.session.show(shot, RequestedSizes.of(shot.setup), ready)
         self.changed.emit()

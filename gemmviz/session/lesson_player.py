@@ -1,6 +1,6 @@
 """The lesson that a student takes: current step, steps seen, answers and attempts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +42,7 @@ class LessonPlayer(LessonEditor):
         self.judging: LatestTask[Verdict] = LatestTask(post, self._on_judged, lambda error: self._on_judged(Verdict((), error)))
         session.shot_changed.connect(self._hide_or_show_counts)
         session.player.changed.connect(self._end_rise)
+        session.run_changed.connect(self._rise)
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
@@ -81,7 +82,7 @@ class LessonPlayer(LessonEditor):
             self.walk(1)
 
     def is_seen(self, stop: LessonStep) -> bool:
-        return self._name(stop) in self.seen
+        return self.lesson.name_of(stop) in self.seen
 
     def begin(self, lesson: Lesson) -> None:
         """Start a lesson at its first step that has not been seen."""
@@ -118,7 +119,7 @@ class LessonPlayer(LessonEditor):
     def _arrive(self, place: int, part: int, ready: ReadyStep) -> None:
         self.tried, self._looked, self.verdict, self.is_away = (), None, None, False
         self.judging.cancel()
-        self.seen.add(self._name(ready.stop))
+        self.seen.add(self.lesson.name_of(ready.stop))
         super()._arrive(place, part, ready)
 
     def find(self) -> None:
@@ -163,7 +164,7 @@ class LessonPlayer(LessonEditor):
         else:
             self.changed.emit()
 
-    def _parts_of(self, stop: LessonStep) -> list[Reveal]:
+    def _parts_of(self, stop: LessonStep) -> Sequence[Reveal]:
         parts = super()._parts_of(stop)
         if stop.question is None or self._looked is None:
             return parts
@@ -188,21 +189,17 @@ class LessonPlayer(LessonEditor):
         elif display.counting == "hidden":
             display.counting = "shown"
 
-    def _on_run(self) -> None:
-        super()._on_run()
-        self._rise()
-
     def _rise(self) -> None:
         """Play the step that answers the question, in which the counts rise."""
         shown = self.session.shown
         if self._rises and shown is not None and shown.setup == self.session.shot.setup:
-            self._rises = False
             if self.session.display.has_time:
                 self.session.player.play_step()
+            self._rises = False  # afterwards, since the player says first that it stands
 
     def _end_rise(self) -> None:
         display, player = self.session.display, self.session.player
-        if display.counting == "rising" and not self._rises and not player.is_moving:
+        if display.counting == "rising" and not self._rises and player.beat is None and not player.is_playing:
             display.counting = "shown"
 
     def attempt(self, answers: tuple[str, ...] = ()) -> None:
@@ -225,7 +222,3 @@ class LessonPlayer(LessonEditor):
     def _on_judged(self, verdict: Verdict) -> None:
         self.verdict = verdict
         self.judged.emit()
-
-    def _name(self, stop: LessonStep) -> str:
-        """Name that identifies a step in all lessons that include it."""
-        return stop.id if "/" in stop.id else f"{self.lesson.name}/{stop.id or stop.title}"

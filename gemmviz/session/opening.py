@@ -159,6 +159,10 @@ class Opening:
         if self.followed is not None:
             self.choose_kernel(str(self.followed))
 
+    def forget_file(self) -> None:
+        """Stop following the user's file."""
+        self._follow(None)
+
     def close(self) -> None:
         self._watcher.close()
         self.worker.close()

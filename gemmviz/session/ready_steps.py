@@ -19,16 +19,23 @@ from gemmviz.teaching.captions import caption_with_numbers
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 
+_NEAREST = 3  # wanted steps that are prepared whatever they take
+_MOST_BYTES = 16 << 20
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadyStep:
     """A step whose pictures can be shown at once. ``parts``: its parts with their captions, numbers included; ``shots``: what
-    the picture of each part needs.
+    the pictures of its parts, and of the choices of its question, need.
     """
 
     stop: LessonStep
     parts: tuple[Reveal, ...]
     shots: tuple[ReadyShot, ...]
+
+    def shot_for(self, shot: Shot) -> ReadyShot | None:
+        """What the picture of a shot needs; None if it was not prepared."""
+        return next((each for each in self.shots if each.is_for(shot)), None)
 
 
 def ready_step(stop: LessonStep, engine_for: EngineFor, cancelled: Cancel, known: Sequence[ReadyShot] = ()) -> ReadyStep:
@@ -41,15 +48,11 @@ def ready_step(stop: LessonStep, engine_for: EngineFor, cancelled: Cancel, known
     caption = caption_with_numbers(stop, facts) if stop.needed else None
     parts = tuple(parts_of(stop, caption, None if first.run is None else first.run.replay))
     shots = [first]
-
-    def shot_for(shot: Shot) -> ReadyShot:
-        ready = next((each for each in shots if each.is_for(shot)), None)
-        if ready is None:
-            ready = ready_shot(shot, engine_for, cancelled, (*shots, *known))
-            shots.append(ready)
-        return ready
-
-    return ReadyStep(stop, parts, tuple(shot_for(part.shot) for part in parts))
+    choices = () if stop.question is None else stop.question.choices
+    for shot in (*(part.shot for part in parts), *(choice.shot for choice in choices if choice.shot is not None)):
+        if not any(each.is_for(shot) for each in shots):
+            shots.append(ready_shot(shot, engine_for, cancelled, (*shots, *known)))
+    return ReadyStep(stop, parts, tuple(shots))
 
 
 def step_of_run(stop: LessonStep, run: KnownRun, launch: Launch) -> ReadyStep | None:
@@ -63,7 +66,9 @@ def step_of_run(stop: LessonStep, run: KnownRun, launch: Launch) -> ReadyStep | 
 
 
 class ReadySteps:
-    """The steps that are ready, and those that are being prepared, one after the other. ``on_ready`` is called with each."""
+    """The steps that are ready, and those that are being prepared, one after the other. ``on_ready`` is called with each. The
+    first wanted steps are always prepared, further ones as long as all runs together are small.
+    """
 
     def __init__(self, post: Post, engine_for: EngineFor, on_ready: Callable[[ReadyStep], Any]) -> None:
         self._engine_for, self._on_ready = engine_for, on_ready
@@ -89,7 +94,8 @@ class ReadySteps:
 
     def _go_on(self) -> None:
         """Prepare the first wanted step that is not ready."""
-        following = next((stop for stop in self._wanted if self.of(stop) is None), None)
+        wanted = self._wanted if self._size_bytes <= _MOST_BYTES else self._wanted[:_NEAREST]
+        following = next((stop for stop in wanted if self.of(stop) is None), None)
         if following is self._working and self.worker.is_busy:
             return
         self._working = following
@@ -99,6 +105,12 @@ class ReadySteps:
             engine_for, stop = self._engine_for, following
             known = tuple(dict.fromkeys(shot for each in self._ready for shot in each.shots))
             self.worker.start(lambda cancelled: ready_step(stop, engine_for, cancelled, known))
+
+    @property
+    def _size_bytes(self) -> int:
+        """Bytes of the records that are held."""
+        traces = {id(each.run.trace): each.run.trace for ready in self._ready for each in ready.shots if each.run is not None}
+        return sum(trace.element.nbytes for trace in traces.values())
 
     def _add(self, ready: ReadyStep) -> None:
         self._ready = (*self._ready, ready)

@@ -73,8 +73,11 @@ class ShotRunner:
         """Show a shot whose picture was prepared, within this call."""
         session, slot = self.session, self.session.slot
         if ready.launch is None or (ready.error is not None and ready.run is None):
+            error = ready.error or GemmvizError("the launch is unknown")
             slot.stop()
-            self.fail(ready.error or GemmvizError("the launch is unknown"))
+            self.fail(error)
+            slot.find_nearest(ready.shot.setup, error)
+            session.display.take(ready)
             return
         session.launch = ready.launch
         focus = session.shot.focus.within_launch(ready.launch, device_for(ready.shot.setup).warp_size)

@@ -67,7 +67,7 @@ def ready_shot(shot: Shot, engine_for: EngineFor, cancelled: Cancel, known: Sequ
     """
     ready = ReadyShot(shot)
     try:
-        ready = replace(ready, launch=launch_for(shot.setup))
+        ready = replace(ready, launch=launch_for(shot.setup, with_nearest=False))
         assert ready.launch is not None
         requested_blocks(shot.setup, ready.launch)
         ready = _with_results(ready, engine_for(shot.setup.kernel), cancelled, known)

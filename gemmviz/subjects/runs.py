@@ -43,7 +43,9 @@ def run(
     """Trace the blocks that a setup names, or some near the block ``around``. ``most_bytes``: limit of the trace of
     named blocks. Raises as ``Engine.trace`` does.
     """
-    blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=most_bytes, cancelled=cancelled)
+    blocks = engine.known_blocks(setup)
+    if blocks is None:
+        blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=most_bytes, cancelled=cancelled)
     return engine.trace(setup, blocks, Recording(values=values, limit_bytes=most_bytes), cancelled=cancelled)
 
 

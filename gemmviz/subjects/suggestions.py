@@ -45,7 +45,7 @@ def _candidates(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
         if kind == "idle" and name in setup.parameters:
             smaller = _next(setup, name, up=False)
             if smaller is not None:
-                yield Suggestion(f"smaller blocks, so more of them: {name} = {smaller}", setup.changed(**{name: smaller}))
+                yield Suggestion(f"smaller blocks: {name} = {smaller}", setup.changed(**{name: smaller}))
 
 
 def _fastest(setups: list[Setup]) -> Setup | None:

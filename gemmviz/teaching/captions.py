@@ -9,6 +9,7 @@ from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.lesson import Expectation, LessonStep
 from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
+from gemmviz.teaching.stored_numbers import stored_number
 
 
 def shown_value(value: Any) -> str:
@@ -21,14 +22,15 @@ def shown_value(value: Any) -> str:
 
 
 def caption_with_numbers(stop: LessonStep, facts: ShotFacts) -> str:
-    """The caption with its numbers computed; ``?`` for those that can't be."""
+    """The caption with its numbers, stored or computed; ``?`` for those that can't be."""
     if not stop.needed:
         return stop.caption
     needed = [each for each in stop.expect if each.name in stop.needed]
     values = {}
     for each in needed:
         try:
-            values[each.name] = shown_value(_rounded(quantity_value(each.quantity, facts), each))
+            number = stored_number(stop.shot, each.quantity)
+            values[each.name] = shown_value(_rounded(quantity_value(each.quantity, facts) if number is None else number, each))
         except GemmvizError:
             values[each.name] = "?"
     return stop.caption_with(values)

@@ -162,6 +162,10 @@ class Lesson:
     def minutes(self) -> float:
         return sum(stop.minutes for stop in self.stops)
 
+    def name_of(self, stop: LessonStep) -> str:
+        """The name that identifies a step in all lessons that include it."""
+        return stop.id if "/" in stop.id else f"{self.name}/{stop.id or stop.title}"
+
     def find(self, id: str) -> int | None:
         """Index of the step with this id; None if there is none."""
         return next((place for place, stop in enumerate(self.stops) if stop.id and stop.id == id), None)

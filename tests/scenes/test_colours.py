@@ -82,7 +82,8 @@ class TestTheme:
     def test_states_of_a_cell_are_told_apart(self, theme: Theme) -> None:
         for name in "ABC":
             palette = matrix_palette(theme, name, theme.warps)
-            states = {"base": BASE, "area": AREA, "source": SOURCE, "lit": LIT}
+            states = {"rest": BASE, "this phase": AREA, "now": LIT}
+            assert palette[SOURCE] == palette[AREA]  # there are three lights
             far, which = nearest({state: palette[entry] for state, entry in states.items()})
             assert far >= (4 if theme.is_grey else 8), (name, which)
 

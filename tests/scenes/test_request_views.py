@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from gemmviz.analysis.memory.punchcard import punchcard
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
@@ -13,9 +14,9 @@ from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.views.banks_view import banks_scene, punchcard
+from gemmviz.scenes.views.banks_view import banks_scene
 from gemmviz.scenes.views.memory_view import memory_scene, touched_lines
 from tests.conftest import DATA, kernel_from, moment_of, piece, sure, trace_of
 
@@ -39,10 +40,11 @@ def test_the_strip_holds_the_requests_sectors_lines_and_lanes(kernel: str, warp:
         assert len(lines.numbers) == cost.lines
         assert (table.reshape(-1, 4, 8) > -2).any(axis=2).sum() == cost.sectors
         assert (table >= 0).sum() * 4 == cost.bytes_used
-        cells = piece(memory_scene(moment, OPTIONS), "lines", Cells)
-        assert isinstance(cells, Cells)
-        assert (cells.fill == 2).sum() == (table >= 0).sum()
-        assert (cells.fill == 1).sum() * 4 == cost.sectors * 32 - cost.bytes_used
+        scene = memory_scene(moment, OPTIONS)
+        assert len(piece(scene, "memory-asked", Rects).boxes) == (table >= 0).sum()
+        key = "memory-wasted" if cost.excessive_sectors else "memory-along"
+        assert len(piece(scene, key, Rects).boxes) * 4 == cost.sectors * 32 - cost.bytes_used
+        assert len(piece(scene, "memory-outlines", Rects).boxes) == cost.sectors
 
 
 def test_a_shared_element_tells_how_many_lanes_share_it() -> None:
@@ -50,10 +52,7 @@ def test_a_shared_element_tells_how_many_lanes_share_it() -> None:
     assert lines.first[0, 5] == 0
     assert lines.asking[0, 5] == 32
     moment = moment_of(trace_of("03_coalesced", 32, 32, 32, BLOCK=32), 0, Focus(warp=0))
-    cells = piece(memory_scene(moment, OPTIONS), "lines", Cells)
-    assert isinstance(cells, Cells)
-    assert cells.labels is not None
-    assert cells.labels[0, 0] == "×32"
+    assert piece(memory_scene(moment, OPTIONS), "memory-lane-numbers", Labels).texts == ("×32",)
 
 
 def test_wide_requests_fill_all_elements_of_a_lane() -> None:

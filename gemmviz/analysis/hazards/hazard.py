@@ -65,22 +65,48 @@ class Hazard:
         return "conflicts" if self.earlier_block is None else "elements"
 
 
+@dataclass(frozen=True)
+class Collisions:
+    """Accesses of a block that collide with earlier ones at one step, one entry each: the element, the threads of the earlier
+    and of the later access, by their numbers in the block, and the step of the earlier one.
+    """
+
+    elements: Longs
+    earlier: Longs
+    later: Longs
+    before: Longs
+
+    def __len__(self) -> int:
+        return len(self.elements)
+
+
 class Conflicts:
-    """Elements at which threads conflict: by step and array, the block's number in its window and the element."""
+    """Accesses in which threads conflict: by step and array, the block's number in its window and the ``Collisions``."""
 
     def __init__(self) -> None:
-        self._accesses: dict[tuple[int, int], list[tuple[Any, Any]]] = {}
+        self._accesses: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
         self._size = 0
 
-    def add(self, step: int, array: int, blocks: Any, elements: Any) -> None:
+    def add(self, step: int, array: int, blocks: Any, *columns: Any) -> None:
+        """Adds accesses. ``columns``: those of Collisions."""
         if self._size < _MOST_CONFLICTS:
-            self._accesses.setdefault((step, array), []).append((blocks, elements))
-            self._size += len(elements)
+            self._accesses.setdefault((step, array), []).append((blocks, *columns))
+            self._size += len(blocks)
+
+    def at(self, step: int, array: int, block: int) -> Collisions:
+        """The accesses to a block's array that conflict at a step."""
+        parts = self._accesses.get((step, array), [])
+        inside = [[np.broadcast_to(each, blocks.shape)[blocks == block] for each in columns] for blocks, *columns in parts]
+        nothing = [[np.zeros(0, np.int64)] * 4]
+        return Collisions(*(np.concatenate(column).astype(np.int64) for column in zip(*(inside or nothing), strict=True)))
 
     def cells(self, step: int, array: int, block: int) -> Longs:
         """The elements of a block's array that conflict at a step, ascending."""
-        parts = [elements[blocks == block] for blocks, elements in self._accesses.get((step, array), [])]
-        return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
+        return np.unique(self.at(step, array, block).elements)
+
+    def count(self, step: int) -> int:
+        """Number of accesses of all blocks that conflict up to and including a step."""
+        return sum(len(part[0]) for (at, _), parts in self._accesses.items() if at <= step for part in parts)
 
     @property
     def steps(self) -> list[int]:

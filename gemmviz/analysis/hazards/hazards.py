@@ -162,8 +162,10 @@ class HazardFinder:
         order = np.argsort(key, kind="stable")
         same = (np.diff(key[order]) == 0) & (np.diff(who[order]) != 0)
         if same.any():
-            collide = order[1:][same]
-            self.conflicts.add(seen.step, seen.operand.array, at[0][collide], at[1][collide])
+            collide, first = order[1:][same], order[:-1][same]
+            self.conflicts.add(
+                seen.step, seen.operand.array, at[0][collide], at[1][collide], who[first], who[collide], np.int64(seen.step)
+            )
         for place in np.flatnonzero(same)[:1]:
             a, b = order[place], order[place + 1]
             self._add("write after write", seen.site, seen, b, (int(who[a]), int(who[b])), int(same.sum()))
@@ -174,7 +176,8 @@ class HazardFinder:
         """Counts conflicts. ``collide``: which of the accesses conflict; ``before``: the step that each of these conflicts
         with; ``other``: the thread in that step.
         """
-        self.conflicts.add(seen.step, seen.operand.array, seen.at[0][collide], seen.at[1][collide])
+        where = seen.at[0][collide], seen.at[1][collide]
+        self.conflicts.add(seen.step, seen.operand.array, *where, other[collide], seen.who[collide], before)
         for earlier in np.unique(before).tolist():
             of_it = collide[before == earlier]
             threads = int(other[of_it[0]]), int(seen.who[of_it[0]])

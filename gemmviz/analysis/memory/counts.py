@@ -129,6 +129,14 @@ class LaunchCounter:
             counts.add(site, operand, phase, Counts(*sums.tolist()))
         return counts
 
+    @property
+    def sums(self) -> dict[SumKey, tuple[int, ...]]:
+        """The sums up to now, as ``add_sums`` takes them."""
+        return {
+            (site, site.operands.index(operand), phase): tuple(sums.tolist())
+            for (site, operand, phase), sums in self._all().items()
+        }
+
     def _all(self) -> "dict[_Key, CostSums]":
         """The sums of all groups, in the order in which accesses first came."""
         all_sums = dict(self._sums)

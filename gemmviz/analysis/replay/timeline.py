@@ -4,6 +4,7 @@ the problem's first input, LOAD_B for those of its others, and STORE_C for acces
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,11 @@ class Timeline:
 
     track: npt.NDArray[np.int8]
     starts: npt.NDArray[np.int64]
+
+    @cached_property
+    def tracks(self) -> frozenset[int]:
+        """The tracks that have a step."""
+        return frozenset(np.unique(self.track).tolist())
 
     def segment(self, step: int) -> tuple[int, int]:
         """The steps of the segment that a step belongs to, half-open."""

@@ -143,8 +143,8 @@ class SetupForm(QWidget):
             self.callout.clear()
 
     def _field(self, error: GemmvizError | None) -> FieldEditor | None:
-        """Return the field that an error is about: the one that the remedy changes, else the last one that was set, if the error
-        names it.
+        """Return the field that an error is about: the one that the remedy changes, else the last one that was set, if it is
+        among those that the error names.
         """
         names = error.names if isinstance(error, SettingError) else ()
         nearest = error.nearest if isinstance(error, SettingError) else {}

@@ -16,15 +16,16 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.gui.panel import Panel
+from gemmviz.gui.start.shelf import Shelf
 from gemmviz.gui.widgets.controls import TextRole, line
 from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.catalog import lesson_names
-from gemmviz.model.words import letter, many
+from gemmviz.model.words import letter
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
 
-_NONE, _FROM_FILE = "Choose a lesson", "Lesson from a file"
+_NONE, _FROM_FILE = "All lessons", "Lesson from a file"
 _FEW_ROWS, _NO_LIMIT = 5, 16777215  # rows of the contents: beside a task, and otherwise
 
 
@@ -50,7 +51,7 @@ class Lessons(QWidget):
         self.back = _button("◀ Back", "Previous step (Ctrl+Page Up)")
         self.next = _button("Next ▶", "Next part or step (Ctrl+Page Down)")
         self.explore = _button("Explore", "Change anything, then press the same button to return to the lesson (Ctrl+Return)")
-        self.task = _Task(model)
+        self.task, self.shelf = _Task(model), Shelf(model)
         self._lay_out()
         self.choice.activated.connect(self._open)
         self.contents.itemClicked.connect(lambda item: self.course.go(self.contents.row(item)))
@@ -82,13 +83,17 @@ class Lessons(QWidget):
             buttons.addWidget(button)
         self.contents.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.contents.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 4, 8, 4)
-        column.addWidget(self.choice)
+        self.lesson = QWidget()
+        column = QVBoxLayout(self.lesson)
+        column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.contents, 2)
         column.addWidget(self.progress)
         column.addWidget(self.area, 3)
         column.addLayout(buttons)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(8, 4, 8, 4)
+        for widget, share in ((self.choice, 0), (self.lesson, 1), (self.shelf, 1)):
+            whole.addWidget(widget, share)
 
     def _open(self) -> None:
         name = self.choice.currentData()
@@ -104,11 +109,14 @@ class Lessons(QWidget):
         self.choice.setCurrentIndex(self.choice.findData(lesson.name if lesson.stops else ""))  # -1: a lesson from a file
         self._draw_contents()
         has = bool(lesson.stops)
+        self.choice.setVisible(has)
+        self.lesson.setVisible(has)
+        self.shelf.setVisible(not has)
         place = "" if course.at is None else f"step {course.at + 1} of {len(lesson.stops)}, "
         if course.parts > 1 and stop is not None and stop.question is None and stop.exercise is None:
             place += f"part {course.part + 1} of {course.parts}, "
         seen_count = sum(course.is_seen(each) for each in lesson.stops)
-        self.progress.setText(f"{place}{lesson.minutes:g} minutes, {seen_count} seen" if has else lesson_words())
+        self.progress.setText(f"{place}{lesson.minutes:g} minutes, {seen_count} seen")
         self.back.setEnabled(has and course.at not in (None, 0))
         self.next.setEnabled(has and not course.is_last)
         self.explore.setEnabled(stop is not None)
@@ -146,11 +154,6 @@ def _beside(stop: LessonStep, lesson: Lesson) -> str:
     titles = [lesson.stops[place].title for place in map(lesson.find, stop.needs) if place is not None]
     before = f"Requires: {', '.join(titles)}. " if titles else ""
     return before + ("" if stop.question is not None else stop.text)
-
-
-def lesson_words() -> str:
-    """Return a sentence with the number of shipped lessons."""
-    return f"{many(len(lesson_names()), 'lesson')} included"
 
 
 class _Task(QWidget):

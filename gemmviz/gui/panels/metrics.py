@@ -12,19 +12,19 @@ from gemmviz.gui.widgets.tables import NUMBER, Table
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.sites import Space
-from gemmviz.model.words import spaced
+from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.subjects import metrics
 from gemmviz.subjects.pointing import step_at_site
 from gemmviz.subjects.runs import KnownRun
 
 _STEP, _SO_FAR, _LAUNCH = 1, 2, 3
+_LOST = 3
 _PLACE = NUMBER + 1
 _NOT_HERE = "–"
 _COSTS = ["", "Step", "So far", "Launch"]
 _ACCESSES = {
-    "Line": "Line of the source code",
-    "Access": "Array and kind of access. Click a row to go to its next step",
+    "Access": "Line of the source code, and the access as written there; = marks one that writes. Click a row to go to its step",
     "Actual": "Sectors of global memory, wavefronts of shared memory",
     "Needed": "Minimum for the requested data",
     "Lost": "Actual − needed: lost to uncoalesced accesses or bank conflicts",
@@ -55,8 +55,9 @@ class Metrics(QWidget):
             column.addWidget(label)
         for table in (self.costs, self.launch):
             table.fit_rows()
-            column.addWidget(table)
-        column.addWidget(self.accesses, 1)
+        for part in (self.costs, self.accesses, self.launch):
+            column.addWidget(part)
+        column.addStretch(1)
         self._listed: LaunchCounts | None = None
         self._refresh = Refresh(self, self.draw)
         for event in (
@@ -69,10 +70,11 @@ class Metrics(QWidget):
             event.connect(self._refresh.due)
 
     def _access_table(self) -> Table:
-        table = Table("Accesses", list(_ACCESSES), stretched=1)
-        table.setMinimumHeight(150)
+        table = Table("Accesses", list(_ACCESSES))
         table.setSortingEnabled(True)
-        table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+        table.sortByColumn(_LOST, Qt.SortOrder.DescendingOrder)
+        table.setTextElideMode(Qt.TextElideMode.ElideRight)
+        table.setWordWrap(False)
         table.setToolTip("Click a heading to sort. Click a row to go to its next step")
         table.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -146,18 +148,21 @@ class Metrics(QWidget):
         table, listed = self.accesses, {} if counts is None else counts.accesses
         table.setSortingEnabled(False)
         table.setRowCount(len(listed))
-        for row, ((site, operand), cost) in enumerate(listed.items()):
+        ordered = sorted(listed.items(), key=lambda item: -item[1].sectors - item[1].wavefronts)  # kept among equal losses
+        for row, ((site, operand), cost) in enumerate(ordered):
             assert counts is not None
             array = counts.arrays[operand.array]
             is_global = array.space == "global"
             used, needed = (cost.sectors, cost.ideal_sectors) if is_global else (cost.wavefronts, cost.ideal_wavefronts)
             unit = "sectors of global memory" if is_global else "wavefronts of shared memory"
-            table.put(row, 0, str(site.place.line), site.place.line, right=True).setData(_PLACE, site.place)
-            tip = f"{site.text}: {spaced(cost.requests)} times, in {unit}"
-            table.put(row, 1, f"{operand.access} {array.name}", tip=counted_text(tip, float(not table.is_covered)))
-            for column, value in enumerate((used, needed, used - needed), 2):
-                table.put(row, column, spaced(value), value, right=True)
+            tip = f"line {site.place.line}, {operand.access} {site.text}: {many(cost.requests, 'request')}, in {unit}"
+            text = f"{site.place.line}  {site.text}{' =' if operand.access == 'write' else ''}"
+            tip = counted_text(tip, float(not table.is_covered))
+            table.put(row, 0, text, site.place.line, tip=tip).setData(_PLACE, site.place)
+            for column, value in enumerate((used, needed, used - needed), 1):
+                table.put(row, column, _short(value), value, right=True, tip=f"{spaced(value)} {unit}")
         table.setSortingEnabled(True)
+        table.fit_rows()
 
     def _place(self, row: int) -> Place | None:
         item = self.accesses.item(row, 0)
@@ -180,6 +185,14 @@ class Metrics(QWidget):
                 session.player.jump(step_at_site(session.now, place))
             except UsageError as error:
                 session.say(str(error))
+
+
+def _short(count: int) -> str:
+    """Return a count in at most seven characters."""
+    for scale, unit in ((1e9, "G"), (1e6, "M")):
+        if count >= scale:
+            return f"{count / scale:.3g}\u2009{unit}"
+    return spaced(count)
 
 
 PANEL = Panel("Metrics", "right", Metrics, order=3, least_width=300, scrolls=True)

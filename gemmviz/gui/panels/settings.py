@@ -1,5 +1,7 @@
 """The panel of settings: what to run, which threads to watch, and where to run."""
 
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gemmviz.gui.forms.focus_form import FocusForm
@@ -25,7 +27,18 @@ class Settings(QWidget):
         model.session.shot_changed.connect(self._guard)
         self._guard()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        """Be as high as wrapped text needs, so that the panel scrolls instead of cutting it."""
+        column = self.layout()
+        assert column is not None
+        self.setMinimumHeight(column.totalHeightForWidth(self.width()))
+
     def _guard(self) -> None:
+        QTimer.singleShot(0, self._fit_height)
         self.wheel.guard(self)  # another kernel may have other parameters
 
 

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from PySide6.QtCore import QPoint
-from PySide6.QtGui import QCursor
+from PySide6.QtGui import QCursor, QResizeEvent
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.gui.stage.stage_canvas import Stage
@@ -24,6 +24,7 @@ from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.picture import options_for
 
 _STALE = "This picture shows the previous settings. The current ones can't run"
+_LEAST_HEIGHT = 440  # pixels: of a page with the tile slider
 _NOTHING = "These settings can't run"
 
 
@@ -65,6 +66,10 @@ class ReplayPage(QWidget):
         model.answers.changed.connect(lambda: self.answer.show_sentences(model.answers.sentences))
         self.stage.resized.connect(self.answer.place)
         model.released.connect(lambda: self.stage.setFocus())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.tiles.set_fits(self.height() >= _LEAST_HEIGHT)
 
     def _options(self, shot: Shot | None = None) -> ViewOptions:
         """Return the options for a shot, by default the session's own."""

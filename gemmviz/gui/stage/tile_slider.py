@@ -107,7 +107,7 @@ class TileSlider(QWidget):
         self.model, self.session = model, model.session
         self.name, self.facts = plain(), line()
         self.facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.slider = StopSlider()
+        self.slider, self._fits = StopSlider(), True
         self.larger = QPushButton("Try 64 × 64")
         self.larger.setToolTip("Matrices of 64 × 64 elements have room for larger tiles")
         row = QHBoxLayout(self)
@@ -133,10 +133,16 @@ class TileSlider(QWidget):
     def _tiles(self) -> TileSizes | None:
         return tile_sizes(self.session.shot.setup, self.session.shown)
 
+    def set_fits(self, fits: bool) -> None:
+        """Set whether the page has room for the slider; in a low one the picture has it."""
+        if fits != self._fits:
+            self._fits = fits
+            self.sync()
+
     def sync(self) -> None:
         """Show the session's tile size, and what it brings once that is counted."""
         display, tiles = self.session.display, self._tiles
-        is_shown = tiles is not None and display.kind.time == "run" and not self.model.course.is_on
+        is_shown = self._fits and tiles is not None and display.kind.time == "run" and not self.model.course.is_on
         self.setVisible(is_shown)
         if tiles is None or not is_shown:
             return

@@ -2,12 +2,12 @@
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QToolTip, QWidget
 
 from gemmviz.gui.widgets.controls import plain
 from gemmviz.render.qt.fonts import font
 
-_WIDTH, _MARGIN, _AWAY = 30, 12, 14  # in letters; pixels; pixels from the place
+_WIDTH, _MARGIN, _AWAY = 44, 12, 14  # in letters; pixels; pixels from the place
 _LEAST, _LINES = 15.0, 45.0  # letters are as large as on the stage: so many lines of them fill its height
 
 
@@ -28,7 +28,7 @@ class AnswerBubble(QWidget):
         self.close_button.setAutoRaise(True)
         self.close_button.setToolTip("Close this answer (Esc)")
         self.close_button.setAccessibleName("Close this answer")
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(_MARGIN, _MARGIN, _MARGIN // 2, _MARGIN)
         row.addWidget(self.text, 1)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
@@ -47,6 +47,7 @@ class AnswerBubble(QWidget):
         size = max(_LEAST, self._over.height() / _LINES)
         self.text.setFont(font("regular", size))
         self.text.setText("\n".join(sentences))
+        QToolTip.hideText()
         self.place()
         self.raise_()
         announce(self.text, " ".join(sentences))
@@ -56,10 +57,9 @@ class AnswerBubble(QWidget):
         if self.isHidden():
             return
         width = min(_WIDTH * self.text.fontMetrics().averageCharWidth() + 4 * _MARGIN, self._over.width() - 8)
-        self.setFixedWidth(width)
-        layout = self.layout()
-        assert layout is not None
-        self.setFixedHeight(max(1, min(layout.totalHeightForWidth(width), self._over.height() - 8)))
+        inner = width - 1.5 * _MARGIN - self.close_button.sizeHint().width() - self._row.spacing()
+        height = self.text.heightForWidth(int(inner)) + 2 * _MARGIN
+        self.setFixedSize(width, max(1, min(height, self._over.height() - 8)))
         right = self._at.x() + _AWAY
         x = right if right + width <= self._over.width() - 4 else max(4, self._at.x() - _AWAY - width)
         y = max(4, min(self._at.y() + _AWAY, self._over.height() - self.height() - 4))

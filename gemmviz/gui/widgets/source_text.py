@@ -13,10 +13,10 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
     QTextFormat,
-    QTextOption,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
 
+from gemmviz.gui.style import LETTERS
 from gemmviz.model.errors import Place
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.theme import Theme, load_theme, mixed
@@ -46,8 +46,8 @@ class SourceTextEdit(QPlainTextEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setReadOnly(True)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)  # nothing is hidden at the right
-        self.setFont(font("mono", 13))
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)  # the current access is scrolled into view
+        self.setFont(font("mono", LETTERS))
         self.setAccessibleName("Source")
         self.setToolTip("Click a line or an access to go to its next step")
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
@@ -63,7 +63,10 @@ class SourceTextEdit(QPlainTextEdit):
         self.setViewportMargins(self.margin_width(), 0, 0, 0)
 
     def set_theme(self, theme: Theme) -> None:
+        """Set the colours, and letters as large as those of the window."""
         self._theme = self._highlighter.theme = theme
+        self.setFont(font("mono", QApplication.font().pixelSize()))
+        self.setViewportMargins(self.margin_width(), 0, 0, 0)
         self._highlighter.rehighlight()
         self._mark()
 
@@ -101,6 +104,20 @@ class SourceTextEdit(QPlainTextEdit):
             middle = self.verticalScrollBar().value()
             self.setTextCursor(before)
             self.verticalScrollBar().setValue(middle)
+        self._reveal_columns(place)
+
+    def _reveal_columns(self, place: Place) -> None:
+        """Scroll sideways if the expression is out of sight: to the left edge if it can be seen from there."""
+        bar, width = self.horizontalScrollBar(), self.viewport().width() - self.fontMetrics().averageCharWidth()
+        end = place.end_column if place.end_line == place.line else place.column + 1
+        left, right = (self.cursorRect(self._cursor(place.line, at, place.line, at)).left() + bar.value()
+                       for at in (place.column, end))  # fmt: skip
+        if right <= width:
+            bar.setValue(0)
+        elif not bar.value() <= left <= right <= bar.value() + width:
+            bar.setValue(right - width)
+            if left < bar.value():
+                bar.setValue(left)
 
     def _mark(self) -> None:
         marks = []

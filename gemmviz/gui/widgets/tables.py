@@ -1,15 +1,15 @@
 """Tables of texts and numbers."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.scenes.kit.counting import UNKNOWN, counted_text
 
 NUMBER = Qt.ItemDataRole.UserRole
-_ROW = 22
+_ROW = 1.7  # of the height of a letter
 _SHEET = (
-    "QTableWidget::item { padding-left: 10px; }"
+    "QTableWidget::item { padding-left: 6px; }"
     "QHeaderView::section { background: palette(window); color: palette(placeholder-text); border: none; padding: 2px 6px; }"
 )
 
@@ -33,7 +33,7 @@ class Table(QTableWidget):
         self.setAccessibleName(name)
         self.setHorizontalHeaderLabels(columns)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(_ROW)
+        self._fit_font()
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -47,6 +47,17 @@ class Table(QTableWidget):
         for column in range(len(columns)):
             mode = QHeaderView.ResizeMode.Stretch if column == stretched else QHeaderView.ResizeMode.ResizeToContents
             header.setSectionResizeMode(column, mode)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit_font()
+
+    def _fit_font(self) -> None:
+        """Make rows as high as their text needs."""
+        self.verticalHeader().setDefaultSectionSize(round(_ROW * self.font().pixelSize()))
+        if self.minimumHeight() == self.maximumHeight():
+            self.fit_rows()
 
     def put(
         self, row: int, column: int, text: str, number: float | None = None, *, right: bool = False, tip: str = ""

@@ -8,12 +8,15 @@ from PySide6.QtWidgets import QMainWindow
 from gemmviz.gui.lecture.lecture_window import Lecture
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.window.docks import Docks
+from gemmviz.gui.window.start_mode import StartMode
 from gemmviz.gui.window_model import WindowModel
 
 
 @dataclass(frozen=True)
 class ActionContext:
-    """The parts of a window. ``hide_docks`` hides (True) or shows the docks; ``start_tour`` starts the tour."""
+    """The parts of a window. ``hide_docks`` hides (True) or shows the docks; ``start_tour`` starts the tour.
+    ``start_mode`` shows the start with its lessons.
+    """
 
     model: WindowModel
     window: QMainWindow
@@ -22,3 +25,4 @@ class ActionContext:
     hide_docks: Callable[[bool], None]
     start_tour: Callable[[], None]
     lecture: Lecture
+    start_mode: StartMode

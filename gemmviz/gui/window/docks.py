@@ -4,14 +4,16 @@ from functools import cache
 from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QScrollArea, QWidget
 
 import gemmviz.gui.panels as folder
 from gemmviz.files.extensions import Extensions, extensions_in
 from gemmviz.gui.panel import DockArea, Panel
+from gemmviz.gui.style import LETTERS
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
 
+_RIGHT, _MOST_RIGHT, _LEAST_REST = 530, 0.28, 1060  # pixels: 60 characters of source; of the width; pixels for all else
 _LAYOUT_VERSION = 1  # layouts of version 0 named docks by their titles
 _AREAS: dict[DockArea, Qt.DockWidgetArea] = {
     "left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea,
@@ -129,7 +131,11 @@ class Docks:
         """Size the docks for the current window; in small windows the stage keeps most of the space."""
         width, height = self.window.width(), self.window.height()
         left, right, bottom = self.in_area("left"), self.in_area("right"), self.in_area("bottom")
-        across = [max(284, min(300, width // 4)), max(300, min(460, width // 4))]
+        scale = QApplication.font().pixelSize() / LETTERS  # panels are as wide as their text needs
+        across = [
+            max(284, min(round(300 * scale), width // 4)),
+            max(300, min(round(_RIGHT * scale), round(_MOST_RIGHT * width), width - _LEAST_REST)),
+        ]
         self.window.resizeDocks([left[0], right[0]], across, Qt.Orientation.Horizontal)
         low = min(176, height // 5 if height > 700 else height // 7)
         self.window.resizeDocks([bottom[0]], [low], Qt.Orientation.Vertical)

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from gemmviz.files.devices import device_extensions
 from gemmviz.files.kinds import is_known
@@ -16,12 +16,13 @@ from gemmviz.gui.lecture.lecture_window import Lecture
 from gemmviz.gui.posting import Poster
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
-from gemmviz.gui.style import apply_theme, system_is_dark
+from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.banner import Banner
 from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window.launch_strip import LaunchStrip
 from gemmviz.gui.window.menus import Menus
+from gemmviz.gui.window.start_mode import StartMode
 from gemmviz.gui.window.status import Status
 from gemmviz.gui.window.tour import Tour, tour_stops
 from gemmviz.gui.window_model import WindowModel
@@ -36,8 +37,9 @@ from gemmviz.subjects.catalog import subject_extensions
 
 _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
+_LEAST_STAGE = 480  # pixels
 
-_LESSONS = "lessons"
+_LESSONS, _START = "lessons", "start"
 
 
 class MainWindow(QMainWindow):
@@ -48,11 +50,11 @@ class MainWindow(QMainWindow):
         self._app = cast(QApplication, QApplication.instance())
         self.setMinimumSize(1000, 600)
         self.setAcceptDrops(True)
-        self.resize(QSize(1600, 960).boundedTo(self.screen().availableSize()))
+        self.resize(first_size(self.screen()))
         self.model = WindowModel(Poster(self).post, Preferences(store))
         self.session, self.preferences = self.model.session, self.model.preferences
         self.session.system_is_dark = system_is_dark(self._app)
-        self._theme: Theme | None = None
+        self._theme: tuple[Theme, int] | None = None
         self._wear_theme()
         self.tour: Tour | None = None
         self.replay, self.benchmark, self.banner = ReplayPage(self.model), BenchmarkPage(self.model), Banner(self.model)
@@ -60,9 +62,13 @@ class MainWindow(QMainWindow):
         self._was_alone, self.has_ended = False, False
         self._lay_out()
         self.docks = Docks(self, self.model)
+        self.start_mode = StartMode(self.model, self.docks, self._row, self._on_explore)
+        self._tours_later = False
         self.lecture = Lecture(self, self.model)
         self.menus = Menus(
-            ActionContext(self.model, self, self.docks, self.replay, self.docks.hide, self.start_tour, self.lecture)
+            ActionContext(
+                self.model, self, self.docks, self.replay, self._hide_docks, self.start_tour, self.lecture, self.start_mode
+            )
         )
         self._elapsed = QElapsedTimer()
         self._clock = QTimer(self, interval=_FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
@@ -78,13 +84,19 @@ class MainWindow(QMainWindow):
         self.pages = QStackedWidget()
         self.pages.addWidget(self.replay)
         self.pages.addWidget(self.benchmark)
+        self.pages.setMinimumWidth(_LEAST_STAGE)
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         for widget in (self.tabs, self.banner, self.launch, self.pages):
             column.addWidget(widget, 1 if widget is self.pages else 0)
-        self.setCentralWidget(middle)
+        self._row = QHBoxLayout()
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.addWidget(middle, 3)
+        whole = QWidget()
+        whole.setLayout(self._row)
+        self.setCentralWidget(whole)
         self.status = Status(self.statusBar(), self.model)
 
     def _listen(self) -> None:
@@ -104,11 +116,13 @@ class MainWindow(QMainWindow):
 
     def start(self, path: Path | None = None, shot: Shot | None = None, lesson: str = "") -> None:
         """Show the first picture: a file, a shot, a shipped lesson, or the last session. Only the very first start plays
-        automatically.
+        automatically; it stands beside the lessons, as does a session that ended there.
         """
-        last = self._last_shot()
+        last, is_first = self._last_shot(), not self.preferences.text("shot")
         if path is None and not lesson:
-            self.model.opening.start(shot or last, plays=not self.preferences.text("shot"))
+            if shot is None and (is_first or self.preferences.text("page") == _START):
+                self.start_mode.begin()
+            self.model.opening.start(shot or last, plays=is_first)
             return
         self.session.shot = last or self.session.shot
         if path is None:
@@ -126,13 +140,18 @@ class MainWindow(QMainWindow):
             return None
 
     def _wear_theme(self) -> None:
-        if self._theme is not self.session.display.theme:
-            self._theme = self.session.display.theme
-            apply_theme(self._app, self._theme)
+        theme, before = self.session.display.theme, self._theme
+        worn = theme, letters_on(self.screen(), self.session.shot.type_scale)
+        if before is None or before[0] is not theme or before[1] != worn[1]:
+            self._theme = worn
+            apply_theme(self._app, *worn)
             self.model.theme_changed.emit()
+            if before is not None and before[1] != worn[1]:
+                QTimer.singleShot(0, self.docks.fit)  # panels are as wide as their text needs
 
     def _on_shot_changed(self) -> None:
         self._wear_theme()
+        self.start_mode.follow_shot()
         page = _BENCHMARK if self.session.display.is_benchmark else _REPLAY
         if page != self.pages.currentIndex():
             self._turn_to(page)
@@ -142,6 +161,7 @@ class MainWindow(QMainWindow):
         """Show a page. The benchmark page hides the docks, except the lesson that is open."""
         if page == _BENCHMARK:
             self._was_alone = self.docks.are_hidden
+        self.pages.setMinimumWidth(_LEAST_STAGE if page == _REPLAY else 0)  # the hidden page must not narrow the docks
         if page == _REPLAY:
             self.pages.setCurrentIndex(page)  # before the docks: a hidden page needs no space
         self.docks.hide(page == _BENCHMARK or self._was_alone, _LESSONS if self.model.course.is_on else "")
@@ -191,9 +211,26 @@ class MainWindow(QMainWindow):
 
     # Start and end
 
+    def offer_tour(self) -> None:
+        """Start the tour, or at the start of the window once the user goes on to explore."""
+        if self.start_mode.is_on:
+            self._tours_later = True
+        else:
+            self.start_tour()
+
+    def _on_explore(self) -> None:
+        if self._tours_later:
+            self._tours_later = False
+            QTimer.singleShot(0, self.start_tour)  # after the docks have taken their places
+
+    def _hide_docks(self, on: bool) -> None:
+        self.start_mode.leave()
+        self.docks.hide(on)
+
     def start_tour(self) -> None:
         """Start the tour: captions beside the parts of the window."""
         if self.tour is None:
+            self.start_mode.leave()
             self.tour = Tour(self, tour_stops(self.replay, self.docks), self.session.display.theme)
             self.tour.finished.connect(self._on_toured)
 
@@ -236,6 +273,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.session.player.play(False)
+        self.preferences.put("page", _START if self.start_mode.is_on else "")
         self.docks.hide(False)  # temporarily hidden docks are not saved as hidden
         self.preferences.put("geometry", self.saveGeometry())
         for key, value in (("layout", self.docks.layout_state()), ("speed", self.session.player.speed)):

@@ -16,7 +16,7 @@ class RecordedTimes(Engine):
     def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
         """The recorded time of a setup. Raises CannotAnswer with the recorded sizes or devices if there is none."""
         device, kernel = device_for(setup), setup.kernel
-        recorded = (*recorded_benchmarks(), *recorded_pattern_benchmarks())
+        recorded = recorded_benchmarks() if setup.problem.is_multiply else recorded_pattern_benchmarks()
         of_device = [each for each in recorded if each.gpu.name == device.name]
         for benchmark in of_device:
             row = benchmark.find(kernel.text_hash, setup.parameters, setup.problem)

@@ -45,7 +45,7 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     below = points(*((x.at(at), room.y + room.height + 1.3 * size) for at in powers))
     beside = points(*((room.x - 10, y.at(at) + 0.36 * size) for at in rates))
     numbers = tuple(f"{at:g}" if at >= 1 else f"1/{round(1 / at)}" for at in powers)
-    axis = fitted("flop per byte at a level of memory; vertical: GFLOP/s", size, room.width)
+    axis = fitted("flop per byte; vertical: GFLOP/s", size, room.width)
     top = f"peak {number(peak)} GFLOP/s"
     slope = f"DRAM {number(device.bandwidth_gb_s)} GB/s"
     primitives: list[Primitive] = [

@@ -15,7 +15,7 @@ from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares
 
 UNKNOWN = "?"
-SHAPES = ("sector", "wavefront", "meter", "waiting", "tally")
+SHAPES = ("sector", "wavefront", "wasteful", "meter", "request-", "waiting")
 _STATEMENTS = ("action", "cost", "note")  # sentences that may name the element or the thread that a question is about
 _NUMBER = "\\d+(?:\u202f\\d{3})*(?:\\.\\d+)?"
 _UNITS = (
@@ -24,7 +24,7 @@ _UNITS = (
     "conflicts?", "collisions?", "broadcasts?", "banks?", "[KMG]iB", "B", "moved", "needed", "used", "excess", "lost", "wasted",
     "unasked", "too many", "would", "times", "× (?:more|fewer)",
 )  # fmt: skip
-_GROWING = frozenset({"sectors", "wavefronts", "transactions", "lanes", "elements", "loads", "bytes"})
+_GROWING = frozenset({"sectors", "wavefronts", "transactions", "lanes", "elements", "loads", "bytes", "moved"})
 _INDEXED = ("warp", "lane", "thread", "block", "step", "line", "byte", "row", "column", "bank")
 _NO_INDEX = "".join(rf"(?<!\b{word} )" for word in _INDEXED)
 _COUNT = re.compile(

@@ -19,15 +19,17 @@ from gemmviz.scenes.kit.window import Lens
 
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
-STRIP, TIMELINE = 20.0, 98.0  # height of the timeline at the lower edge: without and with names of its tracks
+STRIP, TIMELINE = 20.0, 94.0  # height of the timeline at the lower edge: without and with names of its tracks
 ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
 _LOW, LOW_BAND = 600.0, 58.0
 _MOMENT = "How much of the step has passed, 0 to 1 (default: 1)"
 _INSTANT = "How much of a whole launch's time has passed, 0 to 1 (default: 0.5)"
+_SM = "In the grid view: the multiprocessor whose blocks are marked, -1 for none (default: none)"
 _LENS = "The rows and columns that matter, or the whole (default: whatever can be read)"
 _CODE, _CODE_MENU = "With source lines beside the matrices", "Source &code on the stage"
+_VALUES, _VALUES_MENU = "With the values of elements in the cells instead of their indices", "&Values in cells"
 _LABELS = (
     "How elements and threads are written: row,column or column,row, with ,1 where they count from 1, and with ,yx for threads "
     "as (y, x) (default: row,column)"
@@ -47,16 +49,19 @@ class DrawingOptions:
     its change follow from the field.
 
     ``moment``: the share of the step that has passed, 0 to 1; ``instant``: the share of the time of a launch that has passed;
-    ``layer``: the meaning of colours (the matrix; the warp, lane or block that accesses or computes a cell; or loads so far);
-    ``lens``: whether only the part of the matrices in use is shown; ``code``: with source lines; ``labels``: how elements and
-    threads are written.
+    ``sm``: the multiprocessor whose blocks are marked in a grid, -1 for none; ``layer``: the meaning of colours (the matrix;
+    the warp, lane or block that accesses or computes a cell; or loads so far); ``lens``: whether only the part of the matrices
+    in use is shown; ``code``: with source lines; ``values``: values of elements in the cells instead of indices; ``labels``:
+    how elements and threads are written.
     """
 
     moment: Annotated[float, Control("Moment", _MOMENT, "--moment", most=1, digits=4, undo="")] = 1.0
     instant: Annotated[float, Control("Instant", _INSTANT, "--instant", most=1, digits=4, undo="")] = 0.5
+    sm: Annotated[int, Control("SM", _SM, "--sm", least=-1, undo="marked SM")] = -1
     layer: Annotated[Layer, Control("Colours", "What colours show (default: matrix)", "--layer", undo="colours")] = "matrix"
     lens: Annotated[Lens, Control("Lens", _LENS, "--lens", undo="lens")] = "auto"
     code: Annotated[bool, Control("Source code", _CODE, "--code", undo="source code", menu=_CODE_MENU, keys=("C",))] = False
+    values: Annotated[bool, Control("Values", _VALUES, "--values", undo="values", menu=_VALUES_MENU, keys=("V",))] = False
     labels: Annotated[LabelStyle, Control("Labels", _LABELS, "--labels", metavar="ORDER", undo="labels")] = PLAIN
 
 

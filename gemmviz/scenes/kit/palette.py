@@ -17,6 +17,8 @@ FIRST_OWNER = FIRST_GROUP + len(WARP_ACCENTS)
 FIRST_FILL, FILL_LEVELS = FIRST_OWNER + len(WARP_ACCENTS), 8
 # States of the cells of a tile, three for each kind of content: stored in an earlier phase, stored, accessed.
 STALE, HELD, TOUCHED = range(3)
+# The three lights: how much of its matrix's colour a cell has at rest, in this phase, and accessed now.
+REST, PHASE, NOW = 0.12, 0.38, 1.0
 HEAT_LEVELS = 9
 HEAT_LIT = HEAT_LEVELS
 
@@ -28,19 +30,19 @@ def matrix_palette(theme: Theme, name: str, accents: tuple[str, ...]) -> Palette
     """Return the colours of a matrix's states.
 
     They are BASE, in the block's AREA, SOURCE of a value that is read from a tile, LIT, lit by SEVERAL groups of threads,
-    lit by each group (``accents``), owned by each group, and sums by completeness.
+    lit by each group (``accents``), owned by each group, and sums by completeness. White is left to the pointer.
     """
-    tints = (theme.tint(name, share) for share in (0.13, 0.33, 0.62, 1.0))
+    tints = (theme.tint(name, share) for share in (REST, PHASE, PHASE, NOW))
     owned = (mixed(theme.background, accent, 0.6) for accent in accents)
-    filled = (theme.tint(name, 0.16 + 0.3 * level / FILL_LEVELS) for level in range(1, FILL_LEVELS + 1))
-    return *tints, theme.text, *accents, *owned, *filled
+    filled = (theme.tint(name, REST + (PHASE - REST) * level / FILL_LEVELS) for level in range(1, FILL_LEVELS + 1))
+    return *tints, theme.faint, *accents, *owned, *filled
 
 
 @lru_cache(maxsize=64)
 def heat_palette(theme: Theme, accent: str) -> Palette:
     """Return the colours of the heat levels, and one for the current access."""
-    shares = (0.05, *(0.22 + 0.78 * (level / (HEAT_LEVELS - 2)) ** 1.2 for level in range(HEAT_LEVELS - 1)))
-    return *(mixed(theme.background, accent, share) for share in shares), theme.text
+    shares = (0.05, *(0.16 + 0.54 * (level / (HEAT_LEVELS - 2)) ** 1.2 for level in range(HEAT_LEVELS - 1)))
+    return *(mixed(theme.background, accent, share) for share in shares), accent
 
 
 @lru_cache(maxsize=64)

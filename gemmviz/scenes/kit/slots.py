@@ -98,8 +98,11 @@ def block_pieces(tray: Tray, blocks: int, warps: int, moment: float, theme: Them
         above = (1.0 - float(eased(share))) * (tray.rows - runs[0][0])
         parts = [tray.box_of(run, above) for run in runs]
         primitives.append(Rects(f"block-{number}", boxes(*parts), block_colour(number, theme), radius=4.0))
-        seams = [(x + place * tray.cell - _GAP - 0.75, y + 4, 1.5, high - 8)
-                 for (_, _, length), (x, y, _, high) in zip(runs, parts, strict=True) for place in range(1, length)]  # fmt: skip
+        seams = [
+            (x + place * tray.cell - _GAP - 0.75, y + 4, 1.5, high - 8)
+            for (_, _, length), (x, y, _, high) in zip(runs, parts, strict=True)
+            for place in range(1, length)
+        ]
         if seams:
             primitives.append(Rects(f"block-{number}-warps", boxes(*seams), theme.background))
         if texts:

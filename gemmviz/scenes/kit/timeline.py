@@ -48,6 +48,8 @@ def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
     primitives: list[Primitive] = []
     ties = []
     for track, (name, colour) in enumerate(zip(names, _track_colours(theme), strict=True)):
+        if track not in replay.timeline.tracks:
+            continue
         middle, end = room.y + (track + 0.5) * pitch, ends[track % 2]
         at = points((end, middle + 0.5 * CAP_HEIGHT * size))
         primitives.append(Labels(f"track-{track}", at, (name,), size, colour, "end"))
@@ -126,7 +128,8 @@ def timeline_palette(theme: Theme) -> Palette:
 
 
 def _track_colours(theme: Theme) -> tuple[str, ...]:
-    return theme.accent("A"), theme.accent("B"), theme.faint, theme.text, theme.accent("C")
+    grey, light = (mixed(theme.background, theme.text, share) for share in (0.3, 0.95))
+    return theme.accent("A"), theme.accent("B"), grey, light, theme.accent("C")
 
 
 def _fill(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
@@ -152,7 +155,7 @@ def _barriers(replay: Replay, room: Box, theme: Theme, key: str) -> list[Primiti
     thick = min(3.0, wide)
     x = room.x + (at + 0.5) * wide - thick / 2
     lines = np.stack([x, np.full(len(at), room.y), np.full(len(at), thick), np.full(len(at), room.height)], axis=1)
-    return [Rects(f"{key}-barriers", lines, theme.warning)]
+    return [Rects(f"{key}-barriers", lines, theme.faint)]
 
 
 def _marks(replay: Replay, room: Box, theme: Theme, key: str) -> list[Primitive]:

@@ -13,13 +13,16 @@ from gemmviz.scenes.kit.theme import Theme
 
 WHAT_IF = "what-if-"  # prefix of the keys of values to try
 _NAMES = {"threads": "threads per block", "registers": "registers per thread", "shared": "shared bytes per block"}
-_WITH_SCALE = "shared"  # the curve where the scale covers the least
 _OTHERS = 0.3  # strength of the values that are not the current one
 _LOW_SIZE = 17.0  # of the text in a dock
 
 
-def what_if_curve(each: WhatIf, case: OccupancyCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw columns as high as the share of resident warps; the current value is highlighted."""
+def what_if_curve(
+    each: WhatIf, case: OccupancyCase, room: Box, options: ViewOptions, has_scale: bool = False
+) -> list[Primitive]:  # fmt: skip
+    """Draw columns as high as the share of resident warps; the current value is highlighted. ``has_scale``: with the number of
+    warps that is its top.
+    """
     theme, size = options.theme, options.theme.type.least if options.words else _LOW_SIZE
     top, high = room.y + 8, room.height - 2.9 * size - 12
     wide = room.width / len(each.values)
@@ -34,7 +37,9 @@ def what_if_curve(each: WhatIf, case: OccupancyCase, room: Box, options: ViewOpt
         more = max(0.0, 6.0 - float(column[0, 2]))  # a thin column is widened so that it is seen
         column += (-more / 2, 0.0, more, 0.0)
         bars.append(Rects(f"{each.name}-column", column, theme.load))
-    return [cells, *bars, *_texts(each, case, room, top, high, size, theme)]
+    scale = f"top: {case.device.max_warps_per_sm} warps" if has_scale else ""
+    top_scale = Labels(f"{each.name}-most", points((room.x + room.width - 4, top - 6)), (scale,), size, theme.faint, "end")
+    return [cells, *bars, *([top_scale] if scale else []), *_texts(each, case, Box(room.x, top, room.width, high), size, theme)]
 
 
 def _value(name: str, needs: Needs) -> int | None:
@@ -50,18 +55,14 @@ def _columns(each: WhatIf, most: int, room: Box) -> np.ndarray:
     return np.stack([x, room.y + room.height - heights, inner, heights], axis=1)
 
 
-def _texts(
-    each: WhatIf, case: OccupancyCase, room: Box, top: float, high: float, size: float, theme: Theme
-) -> list[Primitive]:  # fmt: skip
-    first, last = spaced(int(each.values[0])), spaced(int(each.values[-1]))
-    value = _value(each.name, case.needs)
+def _texts(each: WhatIf, case: OccupancyCase, room: Box, size: float, theme: Theme) -> list[Primitive]:
+    """Draw the ends of the range and the current value below the columns."""
+    value, y = _value(each.name, case.needs), room.y + room.height
     words = fitted(f"{'?' if value is None else spaced(value)} {_NAMES[each.name]}", size, room.width, "semibold")
-    scale = f"top: {case.device.max_warps_per_sm} warps" if each.name == _WITH_SCALE else ""
-    y, right = top + high, room.x + room.width
+    ends = points((room.x, y + 1.15 * size), (room.x + room.width, y + 1.15 * size))
     return [
-        Labels(f"{each.name}-most", points((right - 4, top - 6)), (scale,), size, theme.faint, "end"),
-        Labels(f"{each.name}-ends", points((room.x, y + 1.15 * size)), (first,), size, theme.faint),
-        Labels(f"{each.name}-end", points((right, y + 1.15 * size)), (last,), size, theme.faint, "end"),
+        Labels(f"{each.name}-ends", ends[:1], (spaced(int(each.values[0])),), size, theme.faint),
+        Labels(f"{each.name}-end", ends[1:], (spaced(int(each.values[-1])),), size, theme.faint, "end"),
         Labels(f"{each.name}-name", points((room.x, y + 2.5 * size)), (words,), size, theme.text, "start", "semibold"),
     ]
 

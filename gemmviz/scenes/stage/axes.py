@@ -47,11 +47,11 @@ def _cached_axes(plan: Plan, theme: Theme, zoom: float, clip: Clip | None, count
     primitives: list[Primitive] = []
     for name, table in plan.matrices.items():
         for side in _SIDES.get(name, _OTHER_SIDES) if isinstance(plan.window, Window) else _OTHER_SIDES:
-            primitives += _along(name, table, side, look)
+            primitives += _along(name, table, side, look, plan.beyond)
     return primitives
 
 
-def _along(name: str, table: CellGrid, side: str, options: _Look) -> list[Primitive]:
+def _along(name: str, table: CellGrid, side: str, options: _Look, beyond: tuple[int, int]) -> list[Primitive]:
     size = options.theme.type.least / options.zoom
     is_row = side in ("left", "right")
     first, count = (table.first[0], table.rows) if is_row else (table.first[1], table.columns)
@@ -64,7 +64,7 @@ def _along(name: str, table: CellGrid, side: str, options: _Look) -> list[Primit
         numbers, middle = numbers[(middle > low) & (middle < low + extent)], middle[(middle > low) & (middle < low + extent)]
     if not len(numbers) or not length:
         return []
-    at = _beside(table, side, middle, size, options)
+    at = _beside(table, side, middle, size, options) + _shift(side, table.cell, beyond)
     anchor: Anchor = {"left": "end", "right": "start"}.get(side, "middle")  # type: ignore[assignment]
     return [
         Labels(
@@ -76,6 +76,11 @@ def _along(name: str, table: CellGrid, side: str, options: _Look) -> list[Primit
             anchor,
         )
     ]
+
+
+def _shift(side: str, cell: float, beyond: tuple[int, int]) -> tuple[float, float]:
+    """Return how far numbers stand from their matrix because of padding between."""
+    return (beyond[1] * cell if side == "right" else 0.0), (beyond[0] * cell if side == "below" else 0.0)
 
 
 def _beside(

@@ -17,12 +17,16 @@ from gemmviz.scenes.stage.lanes import Lanes, LaneTile, corner_extents, free_cel
 GAP, LANE_GAP, LANE_APART = 26.0, 20.0, 6.0  # between the matrices; between a matrix and its lane; between the lanes
 LARGEST_CELL = 96.0
 _MOST_OF_LANE = 0.5  # of the height or width of the cross, for the lanes
-_EDGE, _AIR = 14.0, 10.0
+_EDGE, _LOW, _AIR = 14.0, 6.0, 10.0
 _LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT = 0.235, 300.0, 620.0
 _RIGHT_SHARE, _LEAST_RIGHT, _GUTTER = 0.46, 290.0, 34.0
 _SENTENCE, _LEGEND, _ROW = 236.0, 100.0, 190.0  # heights; of the row of rooms below a cross
-_BETWEEN, _LEAST_ROOM = 18.0, 96.0
-Shares = dict[str, float]
+_BETWEEN = 18.0
+_LEAST_CORNER = 210.0
+_LEAST_WIDTH = 230.0
+_LEAST_HEIGHTS = {"sum": 110.0, "meter": 130.0, "code": 70.0, "request": 320.0, "map": 96.0}
+_SHARES = {"sum": 1.3, "meter": 1.0, "code": 0.6, "request": 1.6, "map": 0.8}  # of what is left
+_BY_WEIGHT = ("meter", "sum", "code", "request", "map")  # rooms that are left out last first
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,8 @@ class Title:
 class StageFrame:
     """What a layout depends on besides the window: the shared arrays, the size of the frame, and which parts there are.
 
-    ``foot``: height of the timeline at the lower edge.
+    ``foot``: height of the timeline at the lower edge; ``beyond``: rows below A and C, and columns on the right of B and C, for
+    padding.
     """
 
     tiles: tuple[LaneTile, ...]
@@ -48,10 +53,11 @@ class StageFrame:
     has_legend: bool
     foot: float
     type: TypeSizes
+    beyond: tuple[int, int] = (0, 0)
 
     @property
     def bottom(self) -> float:
-        return self.height - self.foot - _EDGE
+        return self.height - self.foot - _LOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +72,8 @@ class Cross:
 
 @dataclass(frozen=True, slots=True)
 class _Bands:
-    """What numbers and titles take on each side of the matrices; ``numbers``: those on the right alone. ``is_beside``: titles stand beside the numbers of columns,
-    else above and below them.
+    """What numbers and titles take on each side of the matrices; ``numbers``: those on the right alone.
+    ``is_beside``: titles stand beside the numbers of columns, else above and below them.
     """
 
     left: float
@@ -106,9 +112,12 @@ def _beside(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
         y = bands.top + max(0.0, (room.height - bands.top - bands.bottom - high) / 2)
         made = _drawn(window, frame, (x, y, cell), bands)
         low = y + high
-        rooms = _left_rooms(Box(MARGIN, _EDGE + 10, own, low - _EDGE - 10), frame, not right, window.is_lens)
-        if right:
-            rooms |= _right_rooms(Box(frame.width - MARGIN - right, y, right, high), frame, window.is_lens)
+        corner, lens = _corner_room(made), ("map",) if window.is_lens else ()
+        words = ("meter", "code") if corner else ("sum", "meter") if right else ("sum", "meter", "code")
+        beside = (*(("request",) if corner else ("request", "code")), *lens) if right else ()
+        left_box = Box(MARGIN, _EDGE + 10, own, low - _EDGE - 10)
+        rooms = corner | _left_rooms(left_box, frame, words if right else (*words, "request", *lens))
+        rooms |= _column(Box(frame.width - MARGIN - right, y, right, high), beside, frame)
         return Cross(made.matrices, made.lanes, made.titles, rooms)
 
     return cell, draw
@@ -116,7 +125,7 @@ def _beside(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
 
 def _stacked(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
     """Return the cell, and what draws with it, of a cross below the sentence and above a row of rooms."""
-    bands = _bands(window, frame, is_beside)
+    bands = _bands(window, frame, is_beside, is_stacked=True)
     head = 0.62 * _SENTENCE + (_LEGEND if frame.has_legend else 0.0)
     room = Box(_EDGE, head, frame.width - 2 * _EDGE, frame.bottom - head - _ROW)
     cell = _largest_cell(window, frame, room, bands)
@@ -127,7 +136,9 @@ def _stacked(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
         y = head + bands.top
         made = _drawn(window, frame, (x, y, cell), bands)
         below = y + high + bands.bottom + _BETWEEN
-        return Cross(made.matrices, made.lanes, made.titles, _around(frame, below, window.is_lens))
+        corner = _corner_room(made)
+        rooms = _around(frame, below, window.is_lens, not corner) | corner
+        return Cross(made.matrices, made.lanes, made.titles, rooms)
 
     return cell, draw
 
@@ -136,7 +147,7 @@ def words_column(frame: StageFrame, is_lens: bool) -> tuple[Box, dict[str, Box]]
     """Return the place of the arrays beside one column of words, and its rooms."""
     left = min(max(_LEAST_LEFT, _LEFT_SHARE * frame.width), _MOST_LEFT)
     start = MARGIN + left + _GUTTER
-    rooms = _left_rooms(Box(MARGIN, _EDGE + 10, left, frame.bottom - _EDGE - 10), frame, True, is_lens)
+    rooms = _left_rooms(Box(MARGIN, _EDGE + 10, left, frame.bottom - _EDGE - 10), frame, _others(is_lens, False))
     return Box(start, _EDGE, frame.width - start - MARGIN, frame.bottom - _EDGE), rooms
 
 
@@ -145,20 +156,23 @@ def stacked_rooms(frame: StageFrame, is_lens: bool) -> tuple[Box, dict[str, Box]
     head = 0.62 * _SENTENCE + (_LEGEND if frame.has_legend else 0.0)
     low = frame.bottom - _ROW
     room = Box(MARGIN, head, frame.width - 2 * MARGIN, low - head)
-    return room, _around(frame, low + _BETWEEN, is_lens)
+    return room, _around(frame, low + _BETWEEN, is_lens, False)
 
 
-def _around(frame: StageFrame, below: float, is_lens: bool) -> dict[str, Box]:
+def _others(is_lens: bool, has_sum: bool) -> tuple[str, ...]:
+    """Return all rooms besides those of the sentence and the legend."""
+    return (*(("sum",) if has_sum else ()), "meter", "request", "code", *(("map",) if is_lens else ()))
+
+
+def _around(frame: StageFrame, below: float, is_lens: bool, has_sum: bool) -> dict[str, Box]:
     """Return the rooms above a picture, and those from ``below`` to the timeline."""
     across = frame.width - 2 * MARGIN
     rooms = {"sentence": Box(MARGIN, _EDGE, across, 0.62 * _SENTENCE - _EDGE)}
     rooms |= {"legend": Box(MARGIN, 0.62 * _SENTENCE, across, _LEGEND)} if frame.has_legend else {}
-    names = {"sum": 1.0, "meter": 0.8, "request": 1.0} | ({"code": 1.3} if frame.has_code else {})
-    names |= {"map": 0.6} if is_lens else {}
-    return rooms | _row(Box(MARGIN, below, across, frame.bottom - below), names)
+    return rooms | _row(Box(MARGIN, below, across, frame.bottom - below), _others(is_lens, has_sum))
 
 
-def _bands(window: Window, frame: StageFrame, is_beside: bool) -> _Bands:
+def _bands(window: Window, frame: StageFrame, is_beside: bool, is_stacked: bool = False) -> _Bands:
     """Return the space for numbers and titles."""
     size, name = frame.type.least, frame.type.name
     left = text_width(str(window.m[1]), size) + _AIR
@@ -166,7 +180,8 @@ def _bands(window: Window, frame: StageFrame, is_beside: bool) -> _Bands:
     row, title = size + _AIR, name + 8.0
     if not is_beside:
         return _Bands(left, row + title + _EDGE, right, row + title, right, False)
-    widest = max(text_width(title_text(each, window.extents(each)), name, "semibold") for each in "BC")
+    a, *others = (text_width(title_text(each, window.extents(each)), name, "semibold") for each in "ABC")
+    widest, left = max(others), max(left, a + _EDGE) if is_stacked else left
     return _Bands(left, max(row, title) + _EDGE, max(right, widest + _EDGE), max(row, title), right, True)
 
 
@@ -182,11 +197,11 @@ def _gaps(frame: StageFrame) -> tuple[float, float]:
 
 
 def _largest_cell(window: Window, frame: StageFrame, room: Box, bands: _Bands) -> float:
-    m, n, k = window.counts
+    m, n, _ = window.counts
     (across, down), (rows, columns) = _gaps(frame), lane_extents(frame.tiles)
     wide, high = room.width - bands.left - bands.right - across, room.height - bands.top - bands.bottom - down
-    k_rows, k_columns = corner_extents(frame.tiles, k)
-    cells = _in_one_direction(wide, k_columns + n, columns), _in_one_direction(high, k_rows + m, rows)
+    (k_rows, k_columns), (low, right) = corner_extents(frame.tiles, window.k, window.whole[2]), frame.beyond
+    cells = _in_one_direction(wide, k_columns + n + right, columns), _in_one_direction(high, k_rows + m + low, rows)
     return max(1e-3, min(*cells, LARGEST_CELL))
 
 
@@ -197,27 +212,26 @@ def _in_one_direction(length: float, cells: int, lane: int) -> float:
 
 def _lane_sizes(window: Window, frame: StageFrame, cell: float) -> tuple[float, float]:
     """Return the height of the lane above A and the width of the one beside B."""
-    m, n, k = window.counts
+    m, n, _ = window.counts
     rows, columns = lane_extents(frame.tiles)
     most = _MOST_OF_LANE / (1 - _MOST_OF_LANE)
-    k_rows, k_columns = corner_extents(frame.tiles, k)
+    k_rows, k_columns = corner_extents(frame.tiles, window.k, window.whole[2])
     return min(rows * cell, most * (k_rows + m) * cell), min(columns * cell, most * (k_columns + n) * cell)
 
 
 def _extent(window: Window, frame: StageFrame, cell: float) -> tuple[float, float]:
     """Return the width and the height of the cross."""
-    m, n, k = window.counts
+    m, n, _ = window.counts
     (across, down), (high, wide) = _gaps(frame), _lane_sizes(window, frame, cell)
-    k_rows, k_columns = corner_extents(frame.tiles, k)
-    return (k_columns + n) * cell + wide + across, (k_rows + m) * cell + high + down
+    (k_rows, k_columns), (low, right) = corner_extents(frame.tiles, window.k, window.whole[2]), frame.beyond
+    return (k_columns + n + right) * cell + wide + across, (k_rows + m + low) * cell + high + down
 
 
 def _drawn(window: Window, frame: StageFrame, at: tuple[float, float, float], bands: _Bands) -> Cross:
     """Return the cross with A's left edge and B's upper edge at (x, y), and the cell."""
     x, y, cell = at
-    _, _, k = window.counts
     (across, down), (high, wide) = _gaps(frame), _lane_sizes(window, frame, cell)
-    k_rows, k_columns = corner_extents(frame.tiles, k)
+    k_rows, k_columns = corner_extents(frame.tiles, window.k, window.whole[2])
     c_x, c_y = x + k_columns * cell + wide + across, y + k_rows * cell + high + down
     grids = {}
     for name, (left, top) in {"A": (x, c_y), "B": (c_x, y), "C": (c_x, c_y)}.items():
@@ -239,7 +253,7 @@ def _titles(grids: dict[str, CellGrid], frame: StageFrame, bands: _Bands) -> dic
     """Return the places of the titles: A at its lower left, B at its upper right, C at its lower right, all outside."""
     a, b, c = (grids[name] for name in "ABC")
     size, least = frame.type.name, frame.type.least
-    right, low = c.x + c.box[2], c.y + c.box[3]
+    right, low = c.x + c.box[2] + frame.beyond[1] * c.cell, c.y + c.box[3] + frame.beyond[0] * c.cell
     if bands.is_beside:
         base = low + 0.5 * _AIR + CAP_HEIGHT * size
         return {
@@ -250,51 +264,52 @@ def _titles(grids: dict[str, CellGrid], frame: StageFrame, bands: _Bands) -> dic
     return {"A": Title(a.x, base, "start"), "B": Title(right, above, "end"), "C": Title(right, base, "end")}
 
 
-def _left_rooms(box: Box, frame: StageFrame, has_all: bool, is_lens: bool) -> dict[str, Box]:
-    """Divide the column on the left: the sentence, then what else there is."""
+def _corner_room(made: Cross) -> dict[str, Box]:
+    """Return the place of the sum between A and B, where no shared memory takes it; nothing if it is too small."""
+    a, b = made.matrices["A"], made.matrices["B"]
+    room = Box(a.x, b.y, b.x - GAP - a.x, a.y - GAP - b.y)
+    return {"sum": room} if made.lanes is None and min(room.width, room.height) >= _LEAST_CORNER else {}
+
+
+def _left_rooms(box: Box, frame: StageFrame, others: tuple[str, ...]) -> dict[str, Box]:
+    """Divide the column on the left: the sentence, then the legend, then the ``others``."""
     head = min(_SENTENCE, 0.42 * box.height)
     rooms, y = {"sentence": Box(box.x, box.y, box.width, head)}, box.y + head + _BETWEEN
     if frame.has_legend:
         rooms["legend"] = Box(box.x, y, box.width, _LEGEND)
         y += _LEGEND + _BETWEEN
-    shares: Shares = {"sum": 1.0, "meter": 0.8}
-    if has_all:
-        shares |= {"code": 1.0} if frame.has_code else {"request": 1.0}
-        shares |= {"map": 0.8} if is_lens else {}
-    return rooms | _column(Box(box.x, y, box.width, box.y + box.height - y), shares)
+    return rooms | _column(Box(box.x, y, box.width, box.y + box.height - y), others, frame)
 
 
-def _right_rooms(box: Box, frame: StageFrame, is_lens: bool) -> dict[str, Box]:
-    shares: Shares = {"request": 1.4, "code": 1.4 if frame.has_code else 0.7} | ({"map": 0.8} if is_lens else {})
-    return _column(box, shares)
-
-
-def _column(box: Box, shares: Shares) -> dict[str, Box]:
-    """Divide a box from top to bottom. Rooms that would be too low are left out, the last ones first."""
-    shares = _fitting(shares, box.height)
+def _column(box: Box, names: tuple[str, ...], frame: StageFrame) -> dict[str, Box]:
+    """Divide a box from top to bottom. Rooms for which there is no space are left out, those that matter least first."""
+    names = _fitting(names, box.height, _LEAST_HEIGHTS, _BETWEEN)
+    shares = {name: _SHARES[name] * (2.0 if name == "code" and frame.has_code else 1.0) for name in names}
+    spare = box.height - sum(_LEAST_HEIGHTS[name] + _BETWEEN for name in names) + _BETWEEN
     rooms, y = {}, box.y
     for name, share in shares.items():
-        high = (box.height - _BETWEEN * (len(shares) - 1)) * share / sum(shares.values())
+        high = _LEAST_HEIGHTS[name] + spare * share / sum(shares.values())
         rooms[name] = Box(box.x, y, box.width, high)
         y += high + _BETWEEN
     return rooms
 
 
-def _row(box: Box, shares: Shares) -> dict[str, Box]:
+def _row(box: Box, names: tuple[str, ...]) -> dict[str, Box]:
     """Divide a box from left to right."""
-    if box.height < _LEAST_ROOM:
-        return {}
-    shares = _fitting(shares, box.width / 2)
+    names = tuple(name for name in names if _LEAST_HEIGHTS[name] <= box.height)
+    names = _fitting(names, box.width, dict.fromkeys(_SHARES, _LEAST_WIDTH), MARGIN)
     rooms, x = {}, box.x
-    for name, share in shares.items():
-        wide = (box.width - MARGIN * (len(shares) - 1)) * share / sum(shares.values())
+    for name in names:
+        wide = (box.width - MARGIN * (len(names) - 1)) / len(names)
         rooms[name] = Box(x, box.y, wide, box.height)
         x += wide + MARGIN
     return rooms
 
 
-def _fitting(shares: Shares, extent: float) -> Shares:
-    names = list(shares)
-    while names and min(shares[name] for name in names) / sum(shares[name] for name in names) * extent < _LEAST_ROOM:
-        names = names[:-1]
-    return {name: shares[name] for name in names}
+def _fitting(names: tuple[str, ...], extent: float, least: dict[str, float], gap: float) -> tuple[str, ...]:
+    """Return the names, in their order, without those for which there is no space."""
+    kept = list(names)
+    for name in reversed(_BY_WEIGHT):
+        if kept and sum(least[each] + gap for each in kept) - gap > extent and name in kept:
+            kept.remove(name)
+    return tuple(kept)

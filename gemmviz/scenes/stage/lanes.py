@@ -12,12 +12,14 @@ import numpy as np
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.threads import Range
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.stage.cell_grid import CellGrid
 
 Side = Literal["A", "B", ""]
 _LOOKED_AT = 8  # stores of each site whose origins are looked at
+_MOST_BEYOND = 4  # rows or columns of padding beyond a matrix
 _APART = 16.0  # between arrays that share a lane
 _TITLE, _AIR = 40.0, 12.0  # height of the title of the corner, and distance from its edges
 
@@ -61,13 +63,26 @@ def lane_extents(tiles: Sequence[LaneTile]) -> tuple[int, int]:
     return sum(each.rows for each in tiles if each.side == "A"), sum(each.columns for each in tiles if each.side == "B")
 
 
-def corner_extents(tiles: Sequence[LaneTile], k: int) -> tuple[int, int]:
-    """Return the rows and columns of cells that the corner needs besides its lanes: ``k`` each, and more for arrays that are
-    longer than that, so that no two cover each other.
+def corner_extents(tiles: Sequence[LaneTile], k: Range, whole: int) -> tuple[int, int]:
+    """Return the rows and columns of cells that the corner needs besides its lanes: those of the visible ``k`` of ``whole``,
+    and more for padding beyond them and for arrays that are longer, so that no two cover each other.
     """
     _, columns = lane_extents(tiles)
-    high = max([k, *(each.rows for each in tiles if each.side == "B")])
-    return high, max([k, *(each.columns - columns for each in tiles if each.side == "A")])
+    seen, high = k[1] - k[0], max((each.rows for each in tiles if each.side == "B"), default=0)
+    padding = -whole % high if high and k[1] == whole else 0
+    return max(seen + padding, high), max([seen, *(each.columns - columns for each in tiles if each.side == "A")])
+
+
+def padding_beyond(moment: Moment, tiles: Sequence[LaneTile]) -> tuple[int, int]:
+    """Return the rows below A and the columns on the right of B for which the watched block has threads but no elements."""
+    beyond = []
+    for name, side in (("A", 0), ("B", 1)):
+        number, areas = moment.trace.number_of(name), moment.areas(name)
+        longest = max((max(each.rows, each.columns) for each in tiles if each.side == name), default=0)
+        extent = 0 if number is None else moment.trace.arrays[number].extents[side]
+        reaches = any(area[2 * side + 1] == extent for area in areas.values())
+        beyond.append(min(-extent % longest, _MOST_BEYOND) if longest and reaches else 0)
+    return beyond[0], beyond[1]
 
 
 def _side(trace: Trace, number: int) -> Side:
@@ -117,26 +132,27 @@ def lane_grids(moment: Moment, lanes: Lanes, a: CellGrid, b: CellGrid) -> dict[i
     return grids
 
 
-def _framed(moment: Moment, name: str, side: int, first: int) -> tuple[int, int]:
-    """Return the columns (``side`` 2) or rows (0) of a matrix that are read in this phase, or in the nearest one that reads any;
-    counted from ``first``.
+def _framed(moment: Moment, name: str, side: int, first: int) -> tuple[int, int, bool]:
+    """Return the columns (``side`` 2) or rows (0) of a matrix that are read in this phase, or in the nearest one that reads
+    any, counted from ``first``; and whether they end at the matrix's edge.
     """
     number = moment.trace.number_of(name)
     area = None if number is None else moment.area(number)
-    if area is None:
+    if number is None or area is None:
         areas = moment.areas(name)
-        if not areas:
-            return 0, 1
+        if number is None or not areas:
+            return 0, 1, True
         area = areas[min(areas, key=lambda phase: abs(phase - moment.phase))]
-    return area[side] - first, area[side + 1] - first
+    return area[side] - first, area[side + 1] - first, area[side + 1] == moment.trace.arrays[number].extents[side // 2]
 
 
-def _over(framed: tuple[int, int], start: float, cell: float, length: float) -> float:
-    """Return where a tile begins that stands over some rows or columns: at their beginning if it is as long, else in their
-    middle.
+def _over(framed: tuple[int, int, bool], start: float, cell: float, length: float) -> float:
+    """Return where a tile begins that stands over some rows or columns: at their beginning if it is as long, or longer because
+    it holds padding, else in their middle.
     """
     low, high = start + framed[0] * cell, start + framed[1] * cell
-    return low if abs(high - low - length) < 2 * cell else (low + high - length) / 2
+    is_level = abs(high - low - length) < 0.5 * cell or (framed[2] and high - low < length)
+    return low if is_level else (low + high - length) / 2
 
 
 def _within(at: float, start: float, extent: float, length: float) -> float:

@@ -18,7 +18,7 @@ from gemmviz.scenes.kit.window import Parts, Window, lens_of, lens_parts, whole_
 from gemmviz.scenes.stage.arrays_layout import parts_in
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.cross import StageFrame, Title, cross_in
-from gemmviz.scenes.stage.lanes import Lanes, lane_grids, lane_tiles, tiles_in
+from gemmviz.scenes.stage.lanes import Lanes, lane_grids, lane_tiles, padding_beyond, tiles_in
 
 _READABLE_CELL = 14.0  # units
 _LEAST_SEEN = 150.0  # units: smallest size of the watched area without the lens
@@ -28,7 +28,8 @@ _Window = TypeVar("_Window", Window, Parts)
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The layout. ``matrices``: the grid of each matrix by name; ``lanes``: the corner for shared arrays, None without;
-    ``titles``: the places of the matrices' titles; ``rooms``: the places of other parts by name.
+    ``beyond``: rows below A and C and columns on the right of B and C for padding; ``titles``: the places of the
+    matrices' titles; ``rooms``: the places of other parts by name.
 
     Rooms: "sentence", "sum", "meter" (the words on the left, from top to bottom), "request", "code" (on the right, or below
     the words where a frame is narrow), "legend", "map" of the lens, "tiles" of a problem that is no multiplication. A part
@@ -39,6 +40,7 @@ class Plan:
     matrices: dict[str, CellGrid] = field(hash=False)
     rooms: dict[str, Box] = field(hash=False)
     lanes: Lanes | None = None
+    beyond: tuple[int, int] = (0, 0)
     titles: dict[str, Title] = field(default_factory=dict, hash=False)
 
     @property
@@ -59,9 +61,11 @@ class Plan:
 
 def plan_of(moment: Moment, options: ViewOptions) -> Plan:
     """Return the layout at a moment. The lens is used on request, or if little would be visible without it."""
+    tiles = lane_tiles(moment.replay)
+    beyond = padding_beyond(moment, tiles) if moment.trace.is_multiply else (0, 0)
     frame = StageFrame(
-        lane_tiles(moment.replay), options.width, options.height, options.code, options.layer != "matrix",
-        options.timeline_height, options.theme.type,
+        tiles, options.width, options.height, options.code, options.layer != "matrix", options.timeline_height,
+        options.theme.type, beyond,
     )  # fmt: skip
     return moment.cached((frame, options.lens), lambda: _plan_of(moment, frame, options))
 
@@ -99,7 +103,7 @@ def needs_lens(moment: Moment, whole: Plan) -> bool:
 @lru_cache(maxsize=64)
 def _plan(window: Window, frame: StageFrame) -> Plan:
     cross = cross_in(window, frame)
-    return Plan(window, cross.matrices, cross.rooms, cross.lanes, cross.titles)
+    return Plan(window, cross.matrices, cross.rooms, cross.lanes, frame.beyond, cross.titles)
 
 
 @lru_cache(maxsize=64)

@@ -27,13 +27,13 @@ def _warps(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     shown = min(warps, len(options.theme.warps))
     more = ", repeating" if warps > shown else ""
     entries = [(options.theme.warps[warp], f"warp {warp}" + (more if warp == shown - 1 else "")) for warp in range(shown)]
-    return [*entries, (options.theme.text, "several")] if warps > 1 else entries
+    return [*entries, (options.theme.faint, "several")] if warps > 1 else entries
 
 
 def _lanes(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     each = moment.trace.rules.warp_size // len(options.theme.lanes)
     entries = [(colour, f"{number * each}…{(number + 1) * each - 1}") for number, colour in enumerate(options.theme.lanes)]
-    return [("", "lanes"), *entries, (options.theme.text, "several")]
+    return [("", "lanes"), *entries, (options.theme.faint, "several")]
 
 
 def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
@@ -43,7 +43,7 @@ def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     colours = group_colours(moment.trace, threads, "block").tolist()
     entries = [(options.theme.warps[colour], f"{x}, {y}") for colour, (x, y) in zip(colours, blocks, strict=False)]
     more = [("", "…")] if len(blocks) > len(entries) else []
-    return [("", "blocks x, y"), *entries, *more, (options.theme.text, "several")]
+    return [("", "blocks x, y"), *entries, *more, (options.theme.faint, "several")]
 
 
 def _heat(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """One matrix as a table of cells, at a resolution that suits the screen."""
 
 import math
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -21,7 +22,8 @@ _COUNTED_ONCE = 1 << 20
 _CROP_STEP = 16
 _MOST_LABELS = 256 * 256
 _SMALLEST_LABEL = 9.0  # pixels
-_HIGHEST, _WIDEST, _LARGEST_LABEL = 0.62, 0.92, 24.0  # of a cell; units
+_HIGHEST, _WIDEST, _LARGEST_LABEL = 0.62, 0.97, 24.0  # of a cell; units
+_LOOSE = 0.88  # of the largest size that fits
 
 
 @lru_cache(maxsize=32)
@@ -41,8 +43,14 @@ def label_size(longest: str, cell: float, pixels: float = 1.2, least: float = Ty
     """Return the font size at which ``longest`` fits a cell with a margin; 0 if it would be smaller than ``least`` units, or
     unreadable at these pixels per unit.
     """
-    size = min(_HIGHEST * cell, _WIDEST * cell / max(text_width(longest, 1.0), 1e-9), max(_LARGEST_LABEL, 0.4 * cell))
+    most = min(_HIGHEST * cell, _WIDEST * cell / max(text_width(longest, 1.0), 1e-9), max(_LARGEST_LABEL, 0.4 * cell))
+    size = max(_LOOSE * most, least) if most >= least else most
     return size if size >= least and size * pixels >= _SMALLEST_LABEL else 0.0
+
+
+def longest_of(texts: Iterable[str]) -> str:
+    """Return the widest of some texts, "0" if all are empty."""
+    return max(set(texts), key=lambda text: text_width(text, 1.0), default="") or "0"
 
 
 def grid_of(table: CellGrid, array: MemoryArray, options: ViewOptions) -> Grid:
@@ -81,23 +89,23 @@ def counting_grid(table: CellGrid, array: MemoryArray, options: ViewOptions) -> 
 
 def matrix_cells(
     key: str, fill: npt.NDArray[np.uint8], palette: Palette, table: CellGrid, grid: Grid, options: ViewOptions,
-    labels: npt.NDArray[np.str_] | None = None,
+    labels: npt.NDArray[np.str_] | None = None, shown: npt.NDArray[np.bool_] | None = None,
 ) -> Cells:  # fmt: skip
     """Draw ``fill`` (rows, columns) on ``grid`` of a matrix that stands at ``table``. ``labels`` (default: the indices) are
-    drawn if all of them fit.
+    drawn if all of them fit, in the cells ``shown`` (rows, columns) alone.
     """
     theme, zoom = options.theme, options.zoom
     rows, columns = fill.shape
     size = 0.0
-    if grid.factor == 1 and rows * columns <= _MOST_LABELS and table.cell * options.pixels > _SMALLEST_LABEL:
+    if can_label(fill, table, grid, options):
         longest = (
-            options.labels.indices(grid.array, grid.array.size - 1)
-            if labels is None
-            else max(labels.ravel().tolist(), key=len) or "0"
+            options.labels.indices(grid.array, grid.array.size - 1) if labels is None else longest_of(labels.ravel().tolist())
         )
         size = label_size(longest, table.cell, options.pixels, options.least)
         if size and labels is None:
             labels = index_labels(grid.array, rows, columns, grid.origin, options.labels)
+        if size and shown is not None and labels is not None:
+            labels = np.where(shown, labels, "")
     side = table.cell * grid.factor
     x = table.x - table.first[1] * table.cell + grid.origin[1] * side
     y = table.y - table.first[0] * table.cell + grid.origin[0] * side
@@ -105,3 +113,8 @@ def matrix_cells(
         key, x, y, side, fill, palette, inks_for(theme, palette), labels if size else None, size,
         theme.background if side * zoom >= 7.5 else None, grid.factor, None, grid.origin,
     )  # fmt: skip
+
+
+def can_label(fill: npt.NDArray[np.uint8], table: CellGrid, grid: Grid, options: ViewOptions) -> bool:
+    """Whether cells are single elements, few enough and large enough for text."""
+    return grid.factor == 1 and fill.size <= _MOST_LABELS and table.cell * options.pixels > _SMALLEST_LABEL

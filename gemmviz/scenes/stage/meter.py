@@ -22,7 +22,7 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 LARGEST_SQUARE = 44.0
 _LEAST_SQUARE, _GAP, _LEADING = 5.0, 0.14, 1.3  # units; of a square's side; of a text's size
 _OUTLINED = 12.0  # units: side of a square with an outline
-_LEAST_TEXT = 20.0
+_LEAST_TEXT, _LEAST_ROOM = 20.0, 36.0  # units: size of a text, height of the squares
 _ROWS = (4, 8, 16, 32, 64, 128)  # squares of a row
 
 
@@ -56,7 +56,7 @@ class Meter:
         """The sum over all requests, "" if there are no others."""
         if (self.moved, self.needed) == (self.all_moved, self.all_needed):
             return ""
-        return f"{spaced(self.requests)} requests: {self.sentence(spaced(self.all_moved), spaced(self.all_needed))}"
+        return f"all {spaced(self.requests)} requests: {self.sentence(spaced(self.all_moved), spaced(self.all_needed))}"
 
 
 def meters_of(moment: Moment) -> tuple[Meter, ...]:
@@ -102,38 +102,37 @@ def meter_primitives(
     key: str = "meter",
     *,
     share: float = 1.0,
-    is_hidden: bool = False,
     side: float = 0.0,
     largest: float = LARGEST_SQUARE,
 ) -> list[Primitive]:
     """Draw a meter within a box: whose request it is, the squares, what they say, and the sum over all requests.
 
-    ``share``: how many of the squares are shown, 0 to 1; the number counts along. ``is_hidden``: numbers are not revealed yet.
-    ``side``: the side of a square, 0 for as large as fits, up to ``largest``.
+    ``share``: how many of the squares are shown, 0 to 1. ``side``: the side of a square, 0 for as large as fits, up to
+    ``largest``.
     """
-    sizes = theme.type
-    sums = wrap_text(meter.sum_text, sizes.note, box.width, 2) if meter.sum_text and not is_hidden else ()
-    counted = spaced(math.ceil(share * meter.moved))
-    text = meter.sentence("?", "?") if is_hidden else meter.sentence(counted, spaced(meter.needed))
-    lines = [
-        (text, sizes.title, theme.text),
-        (meter.size, sizes.note, theme.faint),
-        *((line, sizes.note, theme.text) for line in sums),
-    ]
-    head, foot = _LEADING * sizes.words, sum(_LEADING * size for _, size, _ in lines) + 6.0
-    while lines[1:] and box.height - head - foot < LARGEST_SQUARE:
-        foot -= _LEADING * lines.pop()[1]
+    lines = _lines(meter, box, theme)
+    head, foot = _LEADING * theme.type.words, sum(_LEADING * size for _, _, size, _ in lines) + 6.0
+    while lines[1:] and box.height - head - foot < _LEAST_ROOM:
+        foot -= _LEADING * lines.pop()[2]
     room = Box(box.x, box.y + head + 8.0, box.width, box.height - head - foot - 8.0)
-    title = _line(f"{key}-title", meter.title, sizes.words, theme.faint, box.x, box.y + 0.8 * head, box.width)
-    squares, end = (
-        ([], room.y) if is_hidden else meter_squares(meter, room, theme, key, share=share, side=side, largest=largest)
-    )
+    title = _line(f"{key}-title", meter.title, theme.type.words, theme.faint, box.x, box.y + 0.8 * head, box.width)
+    squares, end = meter_squares(meter, room, theme, key, share=share, side=side, largest=largest)
     primitives, y = [title, *squares], end + 6.0
-    for number, (text, size, colour) in enumerate(lines):
+    for name, text, size, colour in lines:
         y += _LEADING * size
-        name = f"{key}-{('text', 'size', 'sum', 'sum-2')[number]}"
-        primitives.append(_line(name, text, size, colour, box.x, y - 0.25 * size, box.width))
+        primitives.append(_line(f"{key}-{name}", text, size, colour, box.x, y - 0.25 * size, box.width))
     return primitives
+
+
+def _lines(meter: Meter, box: Box, theme: Theme) -> list[tuple[str, str, float, str]]:
+    """Return key, text, size and colour of the lines below the squares, the most important ones first."""
+    sizes = theme.type
+    sums = wrap_text(meter.sum_text, sizes.note, box.width, 2) if meter.sum_text else ()
+    return [
+        ("text", meter.text, sizes.title, theme.text),
+        *((f"sum-{place}", line, sizes.note, theme.text) for place, line in enumerate(sums)),
+        ("size", meter.size, sizes.note, theme.faint),
+    ]
 
 
 def _line(key: str, text: str, size: float, colour: str, x: float, y: float, room: float) -> Labels:

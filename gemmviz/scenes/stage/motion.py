@@ -18,6 +18,7 @@ from gemmviz.scenes.kit.groups import GROUPED, thread_colours
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Squares
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.stage.barrier import barrier_motion
+from gemmviz.scenes.stage.collisions import collision_motion
 from gemmviz.scenes.stage.courses import FAN, Courses, together
 from gemmviz.scenes.stage.layout import Plan, cell_of, places, plan_of
 from gemmviz.scenes.stage.matrix import label_size
@@ -42,8 +43,9 @@ def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
         return barrier_motion(moment, plan, options) if options.shows_flights else ()
     if not options.shows_flights:
         return _rings(moment, plan, options)
+    met = collision_motion(moment, plan, options)
     moving = [each for group in moment.flights if len(group) for each in _flight(moment, group, plan, options)]
-    return (*_rings(moment, plan, options), *moving) if options.arrived else tuple(moving)
+    return (*_rings(moment, plan, options), *moving) if options.arrived else (*moving, *met)
 
 
 def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:

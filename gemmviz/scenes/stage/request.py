@@ -1,6 +1,7 @@
 """The request of one warp: its lanes as cells, and below them the sectors that it moves, or the banks that serve it."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,8 @@ _LARGEST_CELL, _LEAST_CELL = 76.0, 3.0  # units: cell of a sector
 _GAP = 0.35  # between sectors, of a cell
 _LOWEST = 1.6  # width of the flattest cell, of its height
 _COLUMNS, _MOST_SECTORS = (1, 2, 4, 8, 16), 256
-_LEAST_HATCHED = 6.0
+_GRID = "request-sectors"
+_LEAST_HATCHED, _LEAST_STACKS = 6.0, 60.0
 
 
 def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[Primitive]:
@@ -38,47 +40,65 @@ def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[P
     if touched is None or request is None:
         return [_text("request-none", "No request in this step", sizes.words, theme.faint, box, box.y)]
     place = f"{moment.site.kind} {touched.array.name}, line {moment.site.place.line}"
-    y = box.y + _LEADING * (sizes.words + sizes.heading)
-    head: list[Primitive] = [
+    above, room = _rooms(moment, box, theme)
+    draw = _sectors if touched.array.space == "global" else _banks
+    return [
         _text("request-name", f"request of warp {request.warp}", sizes.words, theme.faint, box, box.y),
         _text("request-place", place, sizes.heading, theme.text, box, box.y + _LEADING * sizes.words),
+        *(lane_cells(moment, touched, request, above, theme) if above.height else ()),
+        *draw(moment, touched, request, room, options),
     ]
-    lanes, end = lane_cells(moment, touched, request, Box(box.x, y + 8, box.width, min(160.0, 0.35 * box.height)), theme)
-    below = box.y + box.height - 2 * _LEADING * sizes.words
-    room = Box(box.x, end + 14, box.width, below - end - 24)
-    draw = _sectors if touched.array.space == "global" else _banks
-    return [*head, *lanes, *draw(moment, touched, request, room, options)]
+
+
+def request_motion(moment: Moment, box: Box, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the lanes over the banks with those of later wavefronts dim, over the still picture."""
+    touched = moment.main
+    request = None if touched is None else moment.request_of(touched.row)
+    if touched is None or request is None or touched.array.space == "global":
+        return ()
+    _, room = _rooms(moment, box, options.theme)
+    return tuple(_stacks(moment, touched, request, room, options))
+
+
+def _rooms(moment: Moment, box: Box, theme: Theme) -> tuple[Box, Box]:
+    """Return the places of the lanes, of no height in a low box, and of the sectors or banks."""
+    sizes = theme.type
+    y = box.y + _LEADING * (sizes.words + sizes.heading) + 8
+    below = box.y + box.height - 2 * _LEADING * sizes.words - 10
+    rows = math.ceil(moment.trace.rules.warp_size / _LANES)
+    high = min(_LANE_HEIGHT * rows, 0.4 * (below - y))
+    if high < sizes.least * rows:
+        high = 0.0
+    top = y + high + (14 if high else 0)
+    return Box(box.x, y, box.width, high), Box(box.x, top, box.width, max(0.0, below - top))
 
 
 def _text(key: str, text: str, size: float, colour: str, box: Box, y: float) -> Labels:
     return Labels(key, points((box.x, y + size)), (fitted(text, size, box.width),), size, colour)
 
 
-def lane_cells(
-    moment: Moment, touched: TouchedOperand, request: Request, box: Box, theme: Theme
-) -> tuple[list[Primitive], float]:
-    """Draw the lanes of a request as cells, active ones in the matrix's colour, and return their lower edge."""
+def lane_cells(moment: Moment, touched: TouchedOperand, request: Request, box: Box, theme: Theme) -> list[Primitive]:
+    """Draw the lanes of a request as cells, active ones in the matrix's colour."""
     lanes = moment.trace.rules.warp_size
     columns = min(lanes, _LANES)
     rows = math.ceil(lanes / columns)
-    wide, high = box.width / columns, min(_LANE_HEIGHT, box.height / rows)
+    wide, high = box.width / columns, box.height / rows
     number_of = np.arange(rows * columns).reshape(rows, columns)
     active = np.zeros(rows * columns, bool)
     active[: len(request.lanes)] = request.lanes >= 0
     accent = theme.accent(matrix_of(moment, touched))
     texts = np.where(number_of < lanes, number_of.astype("<U4"), "")
-    size = theme.type.least if high >= theme.type.least and wide >= text_width("31", theme.type.least) + 2 else 0.0
+    size = theme.type.least if wide >= text_width(str(lanes - 1), theme.type.least) + 2 else 0.0
     palette, inks = (theme.empty, accent), (theme.faint, theme.ink_on(accent))
-    fill = active.reshape(rows, columns).astype(np.uint8)
-    cells = Cells(
-        "request-lanes", box.x, box.y, wide, fill, palette, inks, texts if size else None, size, theme.background, 1, high
-    )
-    primitives: list[Primitive] = [cells]
+    fill, labels = active.reshape(rows, columns).astype(np.uint8), texts if size else None
+    primitives: list[Primitive] = [
+        Cells("request-lanes", box.x, box.y, wide, fill, palette, inks, labels, size, theme.background, 1, high)
+    ]
     if moment.focus.thread is not None:
         row, column = divmod(moment.focus.thread % lanes, columns)
         ring = np.array([(box.x + column * wide, box.y + row * high, wide, high)])
         primitives.append(Rects("request-followed", ring, None, theme.text, 3.0, 3.0))
-    return primitives, box.y + rows * high
+    return primitives
 
 
 def matrix_of(moment: Moment, touched: TouchedOperand) -> str:
@@ -127,7 +147,7 @@ def sector_columns(count: int, elements: int, room: Box, largest: float = _LARGE
 
 
 def sector_grid(
-    moved: MovedSectors, room: Box, accent: str, options: ViewOptions, key: str = "request", largest: float = _LARGEST_CELL
+    moved: MovedSectors, room: Box, accent: str, options: ViewOptions, key: str = _GRID, largest: float = _LARGEST_CELL
 ) -> tuple[list[Primitive], float]:
     """Draw sectors as rows of their elements, requested ones in ``accent`` with their lanes where they fit, and return the
     lower edge. ``largest``: the most width of a cell.
@@ -153,7 +173,7 @@ def sector_grid(
         Rects(f"{key}-along", boxes(free), theme.empty),
         *wasted_cells(f"{key}-wasted", boxes(along), theme, is_hatched=high * options.pixels >= _LEAST_HATCHED),
         Rects(f"{key}-asked", boxes(asked), accent),
-        Rects(f"{key}-sectors", outlines, None, theme.faint, 1.5, min(4.0, 0.2 * high)),
+        Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5, min(4.0, 0.2 * high)),
         *_lane_numbers(moved, at, (wide, high), accent, theme, key),
     ]
     return primitives, room.y + math.ceil(count / columns) * high * (1 + _GAP)
@@ -175,12 +195,16 @@ def _lane_numbers(
 
 
 def _banks(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
-    theme, rules = options.theme, moment.trace.rules
-    card = access_card(request.lanes, touched.operand, touched.array, rules)
-    rows = request.lanes.reshape(-1, rules.request_lanes)
-    cost = count_rows(rows, touched.operand, touched.array, rules)
-    stacks = waiting_primitives(
-        card, room, theme.accent(matrix_of(moment, touched)), theme, "request-banks", share=options.moment
-    )
+    rows = request.lanes.reshape(-1, moment.trace.rules.request_lanes)
+    cost = count_rows(rows, touched.operand, touched.array, moment.trace.rules)
     text = f"{many(cost.wavefronts, 'wavefront')}, {cost.ideal_wavefronts} needed"
-    return [*stacks, *_foot("request-wavefronts", text, room, room.y + room.height, theme)]
+    stacks = _stacks(moment, touched, request, room, replace(options, moment=1.0))
+    return [*stacks, *_foot("request-wavefronts", text, room, room.y + room.height, options.theme)]
+
+
+def _stacks(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
+    if room.height < _LEAST_STACKS:
+        return []
+    card = access_card(request.lanes, touched.operand, touched.array, moment.trace.rules)
+    accent = options.theme.accent(matrix_of(moment, touched))
+    return waiting_primitives(card, room, accent, options.theme, "request-waiting", share=options.moment)

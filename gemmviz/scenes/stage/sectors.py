@@ -52,7 +52,7 @@ def outlined(array: MemoryArray, moved: MovedSectors, table: CellGrid, options: 
     outlines, wasteful = sector_boxes(array, moved, table)
     along = moved.elements[~moved.is_asked & moved.is_wasteful[:, None]]
     cells = element_boxes(array, along, table)
-    primitives = wasted_cells(f"{name}-wasted", cells, theme, is_hatched=table.cell * options.pixels >= _LEAST_HATCHED)
+    primitives = wasted_cells(f"{name}-sectors-wasted", cells, theme, is_hatched=table.cell * options.pixels >= _LEAST_HATCHED)
     width = max(1.5, min(3.0, 0.08 * table.cell))
     for key, chosen, colour in (
         (f"{name}-sectors", ~wasteful, theme.accent(name)), (f"{name}-wasteful-sectors", wasteful, theme.warning),

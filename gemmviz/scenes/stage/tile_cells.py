@@ -19,6 +19,9 @@ from gemmviz.scenes.kit.palette import (
     HEAT_LEVELS,
     HEAT_LIT,
     HELD,
+    NOW,
+    PHASE,
+    REST,
     STALE,
     TOUCHED,
     Palette,
@@ -30,10 +33,11 @@ from gemmviz.scenes.kit.palette import (
 )
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.layout import Plan, tile_grids
-from gemmviz.scenes.stage.matrix import label_size
+from gemmviz.scenes.stage.matrix import label_size, longest_of
+from gemmviz.scenes.stage.values import value_texts
 
 _HEADING, _NAME_AIR = 24.0, 12.0
 _NOTHING, _FIRST_MATRIX = 0, -EMPTY  # contents: EMPTY, CONSTANT, COMPUTED, then the matrices, from 0
@@ -73,11 +77,12 @@ def _tile(
         inks = tile_inks(moment.trace.arrays, theme, group_accents(options.layer, theme))
         fill = _look(moment, number, kinds, content, options)
         is_readable = array.size <= _MOST_LABELS and label_size("0,0", table.cell, options.pixels, options.least) > 0
-        texts = _texts(moment, content, options.labels) if content is not None and is_readable else None
+        texts = _shown(moment, content, table, options) if content is not None and is_readable else None
     size = 0.0
     if texts is not None:
-        longest = max(texts.tolist(), key=len)
-        size = label_size(longest or "0", table.cell, options.pixels, options.least)
+        names = (options.labels.indices(each, each.size - 1) for each in moment.trace.arrays if each.space == "global")
+        longest = longest_of(texts.tolist() if options.values or options.layer == "reuse" else names)
+        size = label_size(longest, table.cell, options.pixels, options.least)
     labels = _padded(texts, table) if texts is not None and size else None
     key = f"tile-{array.name}"
     cells = Cells(
@@ -85,23 +90,28 @@ def _tile(
         theme.background if table.cell * zoom >= 7.5 else None,
     )  # fmt: skip
     frame = Rects(f"{key}-frame", boxes(table.box), None, theme.line, 1.5)
-    return [cells, frame, _name(moment, number, table, plan, theme), *_conflicts(moment, number, table, theme)]
+    return [cells, frame, *_name(moment, number, table, plan, theme)]
 
 
-def _name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: Theme) -> Labels:
-    """Draw the name in the middle of the left side of a tile that stands in a lane, on the right if there is no space; above
-    other tiles.
+def _name(moment: Moment, number: int, table: CellGrid, plan: Plan, theme: Theme) -> list[Labels]:
+    """Draw the name in the middle of the left side of a tile that stands in a lane, on the right or above it if there is no
+    space; above other tiles.
     """
     text, size, (x, y, wide, high) = moment.trace.arrays[number].name, theme.type.heading, table.box
-    key, lanes = f"tile-{moment.trace.arrays[number].name}-name", plan.lanes
+    key, lanes = f"tile-{text}-name", plan.lanes
     side = "" if lanes is None else next(each.side for each in lanes.tiles if each.number == number)
-    colour = theme.accent(side) if side else theme.text
+    colour, needed = theme.accent(side) if side else theme.text, text_width(text, size, "semibold") + _NAME_AIR
+    above = Labels(key, points((x, y - 10)), (text,), size, colour, "start", "semibold")
     if lanes is None or not side:
-        return Labels(key, points((x, y - 10)), (text,), size, colour, "start", "semibold")
-    middle, needed = y + high / 2 + 0.36 * size, text_width(text, size, "semibold") + _NAME_AIR
-    if x - needed >= lanes.corner.x:
-        return Labels(key, points((x - _NAME_AIR, middle)), (text,), size, colour, "end", "semibold")
-    return Labels(key, points((x + wide + _NAME_AIR, middle)), (text,), size, colour, "start", "semibold")
+        return [above]
+    middle, corner = y + high / 2 + 0.36 * size, lanes.corner
+    if x - needed >= corner.x:
+        return [Labels(key, points((x - _NAME_AIR, middle)), (text,), size, colour, "end", "semibold")]
+    if x + wide + needed <= corner.x + corner.width:
+        return [Labels(key, points((x + wide + _NAME_AIR, middle)), (text,), size, colour, "start", "semibold")]
+    others = (each for other, each in tile_grids(moment, plan).items() if other != number)
+    is_free = all(each.y + each.box[3] < y - size - 10 or each.x > x + needed for each in others)
+    return [above] if is_free and y - size > corner.y else []
 
 
 @lru_cache(maxsize=16)
@@ -110,11 +120,12 @@ def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette
 
     They are followed by accessed by several groups of threads, and by each group (``accents``).
     """
-    threes = [(theme.empty, theme.empty, theme.faint), *[(theme.empty, theme.line, theme.text)] * 2]
+    grey = (theme.empty, theme.empty, mixed(theme.empty, theme.faint, 0.45))
+    threes = [grey, grey, (theme.empty, theme.line, theme.faint)]
     for array in arrays:
         if array.space == "global":
-            threes.append((theme.tint(array.name, 0.12), theme.tint(array.name, 0.36), theme.accent(array.name)))
-    return *(colour for three in threes for colour in three), theme.text, *accents
+            threes.append((theme.tint(array.name, REST), theme.tint(array.name, PHASE), theme.tint(array.name, NOW)))
+    return *(colour for three in threes for colour in three), theme.faint, *accents
 
 
 @lru_cache(maxsize=16)
@@ -171,23 +182,15 @@ def _heat(
     return (kinds * (HEAT_LEVELS + 1) + levels).astype(np.uint8), palette, texts
 
 
-def _conflicts(moment: Moment, number: int, table: CellGrid, theme: Theme) -> list[Primitive]:
-    """Draw a frame around each cell with a hazard at this step."""
-    cells = moment.replay.conflicts.cells(moment.step, number, moment.scope.block_number)
-    if not len(cells):
-        return []
-    rows, columns = np.divmod(cells, table.columns)
-    side = table.cell
-    marked = np.stack([table.x + columns * side, table.y + rows * side, *np.full((2, len(cells)), side)], axis=1)
-    mark = Labels(
-        f"conflict-{number}-name", points((table.x + table.columns * side, table.y - 12)), ("hazard",), _HEADING,
-        theme.warning, "end", "semibold",
-    )  # fmt: skip
-    return [Rects(f"conflict-{number}", marked, None, theme.warning, 5.0), mark]
-
-
 def _kinds(content: TileContent) -> npt.NDArray[np.uint8]:
     return (content.array.astype(np.int16) + _FIRST_MATRIX).astype(np.uint8)
+
+
+def _shown(moment: Moment, content: TileContent, table: CellGrid, options: ViewOptions) -> npt.NDArray[np.str_] | None:
+    """Return the text of each cell, flat: what it is a copy of, or its value; None if values don't fit."""
+    if options.values:
+        return value_texts(content.value.astype(np.float64), table.cell, options.least)
+    return _texts(moment, content, options.labels)
 
 
 def _texts(moment: Moment, content: TileContent, labels: LabelStyle) -> npt.NDArray[np.str_]:
@@ -199,7 +202,7 @@ def _texts(moment: Moment, content: TileContent, labels: LabelStyle) -> npt.NDAr
             texts[here] = _names(array, elements.tobytes(), elements.dtype.str, labels)
     constant = content.array == CONSTANT
     if constant.any():
-        texts[constant] = ["" if np.isnan(value) else f"{value:g}" for value in content.value[constant].tolist()]
+        texts[constant] = ["" if np.isnan(value) else f"{value:.3g}" for value in content.value[constant].tolist()]
     return texts
 
 

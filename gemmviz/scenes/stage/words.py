@@ -8,6 +8,7 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, wrap_text
+from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.layout import Plan
 
 _LEADING = 1.22
@@ -40,21 +41,18 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     return primitives
 
 
+def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw why the run ends at this step."""
+    size = theme.type.words
+    lines = wrap_text(sentence.cost(moment), size, room.width, max(1, int(room.height / (_LEADING * size))))
+    at = points(*((room.x, room.y + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
+    return [Labels("cost", at, lines, size, theme.text)]
+
+
 def kernel_text(moment: Moment) -> str:
     """Return the kernel's name with its parameters."""
     setup = moment.trace.setup
     return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
-
-
-def cost_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the cost of the step into the room of the meter."""
-    room = plan.rooms.get("meter")
-    if room is None:
-        return []
-    size = options.theme.type.words
-    lines = wrap_text(sentence.cost(moment), size, room.width, max(1, int(room.height / (_LEADING * size))))
-    at = points(*((room.x, room.y + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
-    return [Labels("cost", at, lines, size, options.theme.faint)]
 
 
 def _box(room: Box) -> tuple[float, float, float, float]:

@@ -12,12 +12,12 @@ from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Labels, Scene, points
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.table import TableCell, table
-from gemmviz.scenes.kit.text import fitted
+from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
 
-_MOST_THREADS, _MOST_KS = 8, 8
+_MOST_THREADS, _MOST_KS, _MOST_IN_LINE = 8, 8, 4
 _MOST_COMPARED = 64  # threads of a block whose reads are compared
 
 
@@ -34,17 +34,17 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     reads = reads_at(moment)
     if not len(reads.step):
         return framed([message("No thread of this block reads A or B from global memory.", options)], moment, options)
-    trace, theme, labels = moment.trace, options.theme, options.labels
+    trace, theme, labels, depth = moment.trace, options.theme, options.labels, moment.trace.setup.problem.K
     count = trace.space.threads_per_block
     first = max(0, min(moment.scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
     threads, ks = range(first, min(count, first + _MOST_THREADS)), shown_ks(moment)
     readers = _readers(moment, reads, ks)
     now = {(each.operand.array, element) for each in moment.touched for element in each.in_block.tolist()}
-    stops = [ks.stop] if len(ks) < 2 else [ks.stop - 1, ks.stop]  # reads so far for products up to this k
+    between = "   " if len(ks) <= _MOST_IN_LINE else "\n"
     rows = []
     for thread in threads:
         x, y, _ = thread_place(thread, trace.launch)
-        row = [TableCell("T" + labels.thread_of(x, y), strong=True)]
+        row = [TableCell(labels.thread_of(x, y), strong=True)]
         for k in ks:
             reads_now, later = reads.of(thread, k, moment.step), reads.of(thread, k, moment.trace.steps)
             texts = []
@@ -52,22 +52,31 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
                 array = trace.arrays[number]
                 texts.append(labels.named(array, element))
             shared = any(readers[each] > 1 for each in reads_now)
-            lit = moment.site.kind == "load" and any(each in now for each in reads_now) and _reads_now(moment, thread)
-            fill = theme.line if lit else theme.tint(trace.arrays[reads_now[0][0]].name, 0.22) if shared else ""
+            lit = next((each for each in reads_now if each in now and _reads_now(moment, thread)), None)
+            fill = theme.accent(trace.arrays[lit[0]].name) if lit else theme.slate if shared else ""
             tip = "Elements that other threads of the block read as well" if shared else ""
-            row.append(TableCell("\n".join(texts), "" if reads_now else theme.faint, fill, tip=tip))
-        row += [TableCell(str(reads.count(thread, stop, moment.step)), strong=True) for stop in stops]
+            row.append(TableCell(between.join(texts), "" if reads_now else theme.faint, fill, tip=tip))
+        row.append(TableCell(str(reads.count(thread, depth, moment.step)), strong=True))
         rows.append(row)
-    heads = ["thread", *(f"k = {labels.first + k}" for k in ks), *(f"to k = {labels.first + stop - 1}" for stop in stops)]
-    room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top - 44)
-    size = theme.type.note
-    sentence = fitted(_sentence(moment, reads, len(threads)), size, room.width)
-    at = points((MARGIN, options.bottom - 10))
+    heads = [f"thread ({labels.thread})", *(f"k = {labels.first + k}" for k in ks), "reads so far"]
+    room = Box(MARGIN, options.top - 10, options.width - 2 * MARGIN, options.bottom - options.top - 70)
     return framed(
-        [*table("accesses", heads, rows, room, theme), Labels("reads-so-far", at, (sentence,), size, theme.text)],
-        moment,
-        options,
+        [*table("accesses", heads, rows, room, theme), *_legend(moment, reads, len(threads), options)], moment, options
     )
+
+
+def _legend(moment: Moment, reads: Reads, rows: int, options: ViewOptions) -> list[Primitive]:
+    """Draw what the fills mean, and what the whole block has read so far."""
+    theme, size, y = options.theme, options.theme.type.least, options.bottom - 38
+    main = moment.touched_in("global")
+    now = theme.accent(main.array.name if main else "A")
+    x, primitives = MARGIN, list[Primitive]()
+    for key, colour, text in (("now", now, "read now"), ("shared", theme.slate, "also read by another thread")):
+        swatch = Rects(f"legend-{key}", boxes((x, y - 17, 22, 22)), colour, theme.faint if key == "shared" else None, 1.0, 3.0)
+        primitives += [swatch, Labels(f"legend-{key}-text", points((x + 32, y)), (text,), size, theme.faint)]
+        x += 32 + text_width(text, size) + 40
+    sentence = fitted(_sentence(moment, reads, rows), size, options.width - 2 * MARGIN)
+    return [*primitives, Labels("reads-so-far", points((MARGIN, options.bottom - 4)), (sentence,), size, theme.text)]
 
 
 def _reads_now(moment: Moment, thread: int) -> bool:

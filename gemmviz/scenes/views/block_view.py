@@ -1,159 +1,301 @@
 """The threads of a block, cut into warps: each thread at its place (x, y, z), and the warps in the order x, y, z, with the
-idle lanes of the last one.
+idle lanes of the last one. Threads move from their places into their lanes.
 """
 
+from dataclasses import dataclass
+from itertools import groupby
+
 import numpy as np
+import numpy.typing as npt
 
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
 _MOST_LAYERS, _MOST_ROWS = 4, 32
-_FEW, _NARROW = 8, 1000.0  # fewer warps than this are folded if the frame is narrow
-_ROOM_FOR_TWO, _ROOM_FOR_THREE = 30.0, 60.0
+_TOP, _HEAD, _NAMES = 116.0, 64.0, 96.0  # the heading and the axis above a picture; the names beside it
+_LARGEST, _TALLEST = 84.0, 200.0
+_STACKED = 1.35  # cells by which a layer is behind the one before
+_FLIGHT = 0.5  # share of the motion that one thread takes
+_STEPS = (1, 2, 4, 8, 16, 32, 1024)  # of the numbers along an axis
+
+Numbers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The places of a block in a frame: ``layers`` (x, y) of each layer's upper left corner, the first in front, with ``cell``
+    wide and ``tall`` high cells; ``warps``: the lanes, ``lane`` wide and ``pitch`` high.
+    """
+
+    block: tuple[int, int, int]
+    warp_size: int
+    layers: tuple[tuple[float, float], ...]
+    cell: float
+    tall: float
+    warps: Box
+    lane: float
+    pitch: float
+
+    @property
+    def threads(self) -> int:
+        dx, dy, dz = self.block
+        return dx * dy * dz
+
+    @property
+    def rows(self) -> int:
+        return min(-(-self.threads // self.warp_size), _MOST_ROWS)
+
+    @classmethod
+    def of(cls, block: tuple[int, int, int], warp_size: int, options: ViewOptions) -> "_Plan":
+        """Block at the left, warps at the right; a single row of threads stands above its warps."""
+        dx, dy, dz = block
+        room = Box(MARGIN, _TOP + _HEAD, options.width - 2 * MARGIN, options.height - _TOP - _HEAD - 24)
+        rows = min(-(-dx * dy * dz // warp_size), _MOST_ROWS)
+        if dy == dz == 1:
+            cell = min(room.width / dx, _LARGEST)
+            tall = min(max(cell, 40.0), 0.2 * room.height)
+            warps = Box(room.x + _NAMES, room.y + tall + _HEAD + 14, room.width - _NAMES, room.height - tall - _HEAD - 14)
+            layers: tuple[tuple[float, float], ...] = ((room.x, room.y),)
+        else:
+            shown = min(dz, _MOST_LAYERS)
+            behind = _STACKED * (shown - 1)
+            beside = _NAMES * (1.6 if dz > 1 else 0.6)
+            cell = tall = min((0.46 * room.width - beside) / (dx + behind), room.height / (dy + behind), _LARGEST)
+            front = room.x + beside, room.y + behind * cell
+            layers = tuple((front[0] + z * _STACKED * cell, front[1] - z * _STACKED * cell) for z in range(shown))
+            left = layers[-1][0] + dx * cell + 50 + _NAMES
+            warps = Box(left, room.y, room.x + room.width - left, room.height)
+        pitch = min(warps.height / rows, _TALLEST)
+        return cls(block, warp_size, layers, cell, tall, warps, warps.width / warp_size, pitch)
+
+    def numbers(self, z: int) -> Numbers:
+        """Return the numbers of the threads of a layer: (y, x)."""
+        dx, dy, _ = self.block
+        return np.arange(dx * dy).reshape(dy, dx) + z * dx * dy
+
+    def at_home(self, number: Numbers) -> Floats:
+        """Return the boxes of threads at their places in the block: x, y, width, height."""
+        dx, dy, _ = self.block
+        z = np.minimum(number // (dx * dy), len(self.layers) - 1)
+        corner = np.array(self.layers)[z]
+        x, y = corner[:, 0] + number % dx * self.cell, corner[:, 1] + number // dx % dy * self.tall
+        return np.column_stack([x, y, np.full(len(x), self.cell), np.full(len(x), self.tall)])
+
+    def in_lanes(self, number: Numbers) -> Floats:
+        """Return the boxes of threads in the lanes of their warps: x, y, width, height."""
+        x = self.warps.x + number % self.warp_size * self.lane
+        y = self.warps.y + number // self.warp_size * self.pitch
+        return np.column_stack([x, y, np.full(len(x), self.lane), np.full(len(x), 0.84 * self.pitch)])
 
 
 def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
-    """Draw the layers of the block on the left, one for each z, and a row of lanes for each warp on the right."""
+    """Draw the layers of the block, one behind the other for each z, and a row of lanes for each warp."""
     title = f"A block of {case.what}"
     if case.launch is None:
         return titled([message(case.refusal, options)], title, case.device.name, options)
     dx, dy, dz = case.launch.block
-    threads, size = case.launch.threads_per_block, case.device.warp_size
-    warps = -(-threads // size)
-    idle = warps * size - threads
-    words = case.device.words
-    note = f"{dx} × {dy} × {dz} = {many(threads, 'thread')}: {many(warps, words['warp'])} of {size}"
-    note += f", {many(idle, 'lane')} idle in the last one" if idle else ", no idle lanes"
-    room = Box(MARGIN, 130.0, options.width - 2 * MARGIN, options.height - 130.0 - 40.0)
-    left = Box(room.x, room.y + 34, 0.46 * room.width, room.height - 34)
-    right = Box(room.x + 0.5 * room.width, room.y + 34, 0.5 * room.width, room.height - 34)
-    if dy == dz == 1:  # a single row of threads takes the whole width
-        left = Box(room.x, room.y + 34, room.width, 0.26 * room.height)
-        right = Box(room.x, left.y + left.height + 60, room.width, 0.74 * room.height - 94)
-    small = options.theme.type.note
-    heads = (
-        ("layers-name", left, "threads by place: x to the right, y down" + (", a layer for each z" if dz > 1 else "")),
-        (
-            "warps-name",
-            right,
-            f"each {words['warp']} by its lanes, 0 to {size - 1}: number = x + y · {dx} + z · {dx * dy}",
-        ),
-    )
-    primitives: list[Primitive] = [
-        text_line(key, (box.x, box.y - 14), text, small, box.width, options.theme.text) for key, box, text in heads
-    ]
-    primitives += [*_layers(case, left, options), *_warps(case, right, options)]
+    plan, words = _Plan.of(case.launch.block, case.device.warp_size, options), case.device.words
+    idle = plan.rows * plan.warp_size - plan.threads
+    note = f"{dx} × {dy} × {dz} = {many(plan.threads, 'thread')}: {many(-(-plan.threads // plan.warp_size), words['warp'])}"
+    note += f" of {plan.warp_size}, {many(idle, 'lane')} idle in the last one" if idle > 0 else f" of {plan.warp_size}"
+    primitives = [*_layers(plan, options.theme), *_warps(plan, options), *_headings(plan, words["warp"], options)]
     return titled(primitives, title, note, options)
 
 
-def _layers(case: LaunchCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    assert case.launch is not None
-    dx, dy, dz = case.launch.block
-    shown = min(dz, _MOST_LAYERS)
-    across = 1 if shown == 1 else 2
-    down = -(-shown // across)
-    head = 26.0 if dz > 1 else 0.0
-    wide, high = room.width / across - 16, room.height / down - head - 12
-    cell = min(wide / dx, high / dy, 76.0)
-    tall = cell if dy > 1 else min(70.0, max(cell, 34.0))
-    theme, size = options.theme, case.device.warp_size
-    palette = theme.warps
-    inks = tuple(theme.ink_on(each) for each in palette)
+def block_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the threads on their way into their lanes, one after another."""
+    if case.launch is None or options.arrived:
+        return ()
+    plan = _Plan.of(case.launch.block, case.device.warp_size, options)
+    number = np.arange(min(plan.threads, plan.rows * plan.warp_size))
+    start = number / len(number) * (1 - _FLIGHT)
+    share = eased(np.clip((options.moment / ARRIVAL - start) / _FLIGHT, 0, 1))[:, None]
+    now = plan.at_home(number) * (1 - share) + plan.in_lanes(number) * share
+    side = now[:, 2:].min(axis=1)
+    middle = now[:, :2] + (now[:, 2:] - side[:, None]) / 2
+    colours = number // plan.warp_size % len(options.theme.warps)
+    palette = options.theme.warps
+    flying = np.column_stack([middle, 0.92 * side])
+    return (Squares("threads", flying, colours.astype(np.uint8), palette, palette),)
+
+
+def _headings(plan: _Plan, warp: str, options: ViewOptions) -> list[Primitive]:
+    dx, dy, dz = plan.block
+    theme, size = options.theme, options.theme.type.words
+    left, wide = MARGIN, plan.warps.x - MARGIN - 20
+    above = plan.warps.y - _HEAD + 20
+    if dy == dz == 1:
+        wide = options.width - 2 * MARGIN
+    formula = "x" + (f" + {dx} y" if dy > 1 or dz > 1 else "") + (f" + {dx * dy} z" if dz > 1 else "")
+    texts = (f"number of a thread: {formula}", f"each {warp}: {plan.warp_size} successive numbers")
+    places = ((left, _TOP + 20, wide), (plan.warps.x, above, plan.warps.width))
+    return [
+        text_line(key, (x, y), text, size, room, theme.text, "semibold")
+        for key, text, (x, y, room) in zip(("layers-name", "warps-name"), texts, places, strict=True)
+    ]
+
+
+def _layers(plan: _Plan, theme: Theme) -> list[Primitive]:
+    """Draw the layers from behind to the front, each with its z, and x and y of the threads of a single one."""
     primitives: list[Primitive] = []
-    for z in range(shown):
-        x, y = room.x + z % across * (wide + 16), room.y + z // across * (high + head + 12)
-        number = np.arange(dx * dy).reshape(dy, dx) + z * dx * dy
-        fill = (number // size % len(palette)).astype(np.uint8)
-        texts = number.astype("<U4")
-        font = min(22.0, 0.45 * cell, (cell - 4) / text_width(str(dx * dy * dz - 1), 1.0))
-        tips = _layer_tips(number, z, case)
-        if head:
-            more = f" of {dz}" if z == shown - 1 and shown < dz else ""
-            at = points((x, y + 19))
-            primitives.append(Labels(f"layer-{z}-name", at, (f"z = {z}{more}",), theme.type.note, theme.faint))
+    size, inks = theme.type.least, tuple(theme.ink_on(each) for each in theme.warps)
+    for z in reversed(range(len(plan.layers))):
+        (x, y), number = plan.layers[z], plan.numbers(z)
+        fill = (number // plan.warp_size % len(theme.warps)).astype(np.uint8)
+        fits = text_width(str(plan.threads - 1), size) + 6 <= plan.cell and 1.1 * size <= plan.tall
+        if len(plan.layers) > 1:
+            edge = boxes((x - 3, y - 3, plan.block[0] * plan.cell + 6, plan.block[1] * plan.tall + 6))
+            primitives.append(Rects(f"layer-{z}-edge", edge, theme.background))
         primitives.append(
             Cells(
-                f"layer-{z}", x, y + head, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background,
-                height=tall, tips=tips,
+                f"layer-{z}", x, y, plan.cell, fill, theme.warps, inks, number.astype("<U4") if fits else None,
+                size if fits else 0.0, theme.background, height=plan.tall, tips=_layer_tips(number, z, plan),
             )
         )  # fmt: skip
+        if plan.block[2] > 1:
+            primitives.append(_layer_name(plan, z, theme))
+        elif plan.block[1] > 1:
+            primitives += [*_axes(plan, theme), *([] if fits else _region_names(plan, theme))]
     return primitives
 
 
-def _warps(case: LaunchCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    assert case.launch is not None
-    threads, size = case.launch.threads_per_block, case.device.warp_size
-    warps = -(-threads // size)
-    shown = min(warps, _MOST_ROWS)
-    is_deep = case.launch.block[2] > 1 and shown <= _FEW // 2
-    folds = 1 if shown > _FEW or room.width > _NARROW else 4 if is_deep else 2  # rows of a warp
-    theme = options.theme
-    name = text_width("31", 18.0) + 12
-    wide = size // folds
-    cell = (room.width - name) / wide
-    pitch = min(room.height / (shown * folds), 1.5 * cell, 56.0)
-    palette = (*theme.warps, theme.empty)
-    inks = (*(theme.ink_on(each) for each in theme.warps), theme.faint)
-    number = np.arange(shown * size).reshape(shown * folds, wide)
-    fill = np.where(number < threads, number // size % len(theme.warps), len(theme.warps)).astype(np.uint8)
-    texts = _lane_texts(number, cell, case)
-    longest = max(texts.ravel().tolist(), key=len)
-    font = min(18.0, 0.55 * pitch, (cell - 8) / text_width(longest, 1.0))
-    tips = _lane_tips(number, case)
-    label = min(18.0, 0.6 * pitch)
-    names = points(*((room.x + name - 10, room.y + (row + 0.5) * folds * pitch + 0.35 * label) for row in range(shown)))
+def _layer_name(plan: _Plan, z: int, theme: Theme) -> Labels:
+    """Draw z of a layer at its upper left corner, with its warps."""
+    (x, y), number, size = plan.layers[z], plan.numbers(z), theme.type.least
+    first, last = int(number.min()) // plan.warp_size, int(number.max()) // plan.warp_size
+    more = f" of {plan.block[2]}" if z == len(plan.layers) - 1 and len(plan.layers) < plan.block[2] else ""
+    text = f"z = {z}{more}: warp {first}" if first == last else f"z = {z}{more}: {first} to {last}"
+    return Labels(f"layer-{z}-name", points((x - 12, y + 0.9 * size)), (text,), size, theme.faint, "end")
+
+
+def _axes(plan: _Plan, theme: Theme) -> list[Primitive]:
+    """Draw x above and y beside a single layer, as many as can be read."""
+    (dx, dy, _), (x, y), size = plan.block, plan.layers[0], theme.type.least
+    across = next(step for step in _STEPS if step * plan.cell >= text_width("00", size) + 8)
+    down = next(step for step in _STEPS if step * plan.tall >= 1.15 * size)
+    columns, rows = range(0, dx, across), range(0, dy, down)
+    above = points(*((x + (column + 0.5) * plan.cell, y - 9) for column in columns))
+    beside = points(*((x - 10, y + (row + 0.5) * plan.tall + 0.36 * size) for row in rows))
     return [
-        Labels("warp-numbers", names, tuple(map(str, range(shown))), label, theme.faint, "end"),
-        Cells(
-            "warps", room.x + name, room.y, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background,
-            height=pitch, tips=tips,
-        ),
-    ]  # fmt: skip
+        Labels("x-axis", above, tuple(map(str, columns)), size, theme.faint, "middle"),
+        Labels("y-axis", beside, tuple(map(str, rows)), size, theme.faint, "end"),
+        Labels("axes-names", points((x - 10, y - 9)), ("y, x",), size, theme.text, "end"),
+    ]
 
 
-def _layer_tips(number: np.ndarray, z: int, case: LaunchCase) -> np.ndarray:
+def _region_names(plan: _Plan, theme: Theme) -> list[Primitive]:
+    """Draw the name of each warp over its threads, where these are whole rows."""
+    dx, size = plan.block[0], theme.type.least
+    rows, (x, y) = plan.warp_size // dx if plan.warp_size % dx == 0 else 0, plan.layers[0]
+    high, names = rows * plan.tall, [f"warp {warp}" for warp in range(plan.rows)]
+    wide = text_width(names[-1], size, "semibold") + 16
+    if not rows or high < 1.3 * size or wide > dx * plan.cell:
+        return []
+    primitives: list[Primitive] = []
+    for warp, name in enumerate(names):
+        middle, colour = (x + dx * plan.cell / 2, y + (warp + 0.5) * high), theme.warps[warp % len(theme.warps)]
+        ground = boxes((middle[0] - wide / 2, middle[1] - high / 2 + 1, wide, high - 2))
+        at = points((middle[0], middle[1] + 0.36 * size))
+        primitives.append(Rects(f"region-{warp}-ground", ground, colour))
+        primitives.append(Labels(f"region-{warp}", at, (name,), size, theme.ink_on(colour), "middle", "semibold"))
+    return primitives
+
+
+def _warps(plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the lanes of each warp, empty until the threads have arrived, and numbers of lanes and warps."""
+    theme, size = options.theme, options.theme.type.least
+    number = np.arange(plan.rows * plan.warp_size).reshape(plan.rows, plan.warp_size)
+    empty = len(theme.warps)
+    is_used = (number < plan.threads) & options.arrived
+    fill = np.where(is_used, number // plan.warp_size % empty, empty).astype(np.uint8)
+    palette, primitives = (*theme.warps, theme.empty), []
+    for row in range(plan.rows):
+        y = plan.warps.y + row * plan.pitch
+        primitives.append(
+            Cells(
+                f"warp-{row}", plan.warps.x, y, plan.lane, fill[row : row + 1], palette, palette, line=theme.background,
+                height=0.84 * plan.pitch, tips=_lane_tips(number[row : row + 1], plan),
+            )
+        )  # fmt: skip
+        primitives += _runs(row, plan, theme) if options.arrived else []
+    step = next(step for step in _STEPS if step * plan.pitch >= 1.2 * size)
+    rows = range(0, plan.rows, step)
+    at = points(*((plan.warps.x - 12, plan.warps.y + (row + 0.42) * plan.pitch + 0.36 * size) for row in rows))
+    lanes = range(0, plan.warp_size, next(s for s in _STEPS if s * plan.lane >= text_width("00", size) + 10))
+    above = points(*((plan.warps.x + (lane + 0.5) * plan.lane, plan.warps.y - 9) for lane in lanes))
+    return [
+        *primitives,
+        Labels("warp-numbers", at, tuple(f"warp {row}" for row in rows), size, theme.text, "end"),
+        Labels("lane-numbers", above, tuple(map(str, lanes)), size, theme.faint, "middle"),
+        Labels("lanes-name", points((plan.warps.x - 12, plan.warps.y - 9)), ("lane",), size, theme.faint, "end"),
+    ]
+
+
+def _runs(row: int, plan: _Plan, theme: Theme) -> list[Primitive]:
+    """Draw, on each run of lanes whose threads are of one row of the block, y and z of that row; and the idle lanes."""
+    high, size = 0.84 * plan.pitch, theme.type.least
+    first = row * plan.warp_size
+    runs = [list(run) for _, run in groupby(range(first, first + plan.warp_size), lambda n: _row_of(n, plan))]
+    texts = [_run_text(run, plan) for run in runs]
+    y, colour = plan.warps.y + row * plan.pitch, theme.warps[row % len(theme.warps)]
+    ends = [plan.warps.x + (run[0] - first) * plan.lane for run in runs[1:]]
+    cuts = Lines(f"runs-{row}", boxes(*((x, y, x, y + high) for x in ends)), theme.background, 4.0)
+    primitives: list[Primitive] = [cuts] if ends else []
+    if high < 1.2 * size or any(text_width(t, size) + 14 > len(r) * plan.lane for t, r in zip(texts, runs, strict=True)):
+        return primitives
+    for place, (text, run) in enumerate(zip(texts, runs, strict=True)):
+        middle, wide = plan.warps.x + (run[0] - first + len(run) / 2) * plan.lane, text_width(text, size) + 12
+        is_idle = run[0] >= plan.threads
+        ground = theme.empty if is_idle else colour
+        box = boxes((middle - wide / 2, y, wide, high))
+        ink = theme.faint if is_idle else theme.ink_on(colour)
+        primitives.append(Rects(f"run-{row}-{place}-ground", box, ground))
+        at = points((middle, y + high / 2 + 0.36 * size))
+        primitives.append(Labels(f"run-{row}-{place}", at, (text,), size, ink, "middle"))
+    return primitives
+
+
+def _row_of(number: int, plan: _Plan) -> int:
+    """Return the row of the block that a thread is in, -1 for an idle lane."""
+    return number // plan.block[0] if number < plan.threads else -1
+
+
+def _run_text(run: list[int], plan: _Plan) -> str:
+    dx, dy, dz = plan.block
+    if run[0] >= plan.threads:
+        return f"{len(run)} idle"
+    if dy == dz == 1:
+        return f"threads {run[0]} to {run[-1]}"
+    return f"y {run[0] // dx % dy}, z {run[0] // (dx * dy)}" if dz > 1 else f"y = {run[0] // dx}"
+
+
+def _layer_tips(number: Numbers, z: int, plan: _Plan) -> npt.NDArray[np.str_]:
     """Return the hover text of each thread of a layer by its number."""
-    assert case.launch is not None
-    (dx, dy, _), size = case.launch.block, case.device.warp_size
+    size = plan.warp_size
     return np.array([
-        [f"thread ({_place(n, dx, dy)}, {z})\nnumber {n}: warp {n // size}, lane {n % size}" for n in row]
-        for row in number.tolist()
+        [f"thread {_place(n, plan)}\nnumber {n}: warp {n // size}, lane {n % size}" for n in row] for row in number.tolist()
     ])  # fmt: skip
 
 
-def _lane_texts(number: np.ndarray, cell: float, case: LaunchCase) -> np.ndarray:
-    """Return the label of each lane: as many of x, y and z of its thread as fit a cell; a dash if it is idle."""
-    assert case.launch is not None
-    (dx, dy, dz), threads = case.launch.block, case.launch.threads_per_block
-    if dz > 1 and cell >= _ROOM_FOR_THREE:
-        texts = [[f"{_place(n, dx, dy)}, {n // (dx * dy)}" if n < threads else "–" for n in row] for row in number.tolist()]
-        return np.array(texts)
-    if dy > 1 and cell >= _ROOM_FOR_TWO:
-        return np.array([[_place(n, dx, dy) if n < threads else "–" for n in row] for row in number.tolist()])
-    return np.where(number < threads, (number % dx).astype("<U8"), "–")
-
-
-def _lane_tips(number: np.ndarray, case: LaunchCase) -> np.ndarray:
+def _lane_tips(number: Numbers, plan: _Plan) -> npt.NDArray[np.str_]:
     """Return the hover text of each lane."""
-    assert case.launch is not None
-    (dx, dy, _), threads, size = case.launch.block, case.launch.threads_per_block, case.device.warp_size
+    size = plan.warp_size
     return np.array([
-        [
-            f"warp {n // size}, lane {n % size}\n"
-            + (f"thread ({_place(n, dx, dy)}, {n // (dx * dy)})" if n < threads else "idle")
-            for n in row
-        ]
+        [f"warp {n // size}, lane {n % size}\n" + (f"thread {_place(n, plan)}" if n < plan.threads else "idle") for n in row]
         for row in number.tolist()
     ])  # fmt: skip
 
 
-def _place(number: int, dx: int, dy: int) -> str:
-    return f"{number % dx}, {number // dx % dy}"
+def _place(number: int, plan: _Plan) -> str:
+    dx, dy, _ = plan.block
+    return f"({number % dx}, {number // dx % dy}, {number // (dx * dy)})"
 
 
-VIEW = View("Block: threads and warps", LaunchCase, block_scene, order=41)
+VIEW = View("Block: threads and warps", LaunchCase, block_scene, draw_motion=block_motion, order=41)

@@ -1,35 +1,124 @@
-"""Bytes of a whole launch at each level of memory: requested by threads, moved in sectors, and moved by DRAM."""
+"""Bytes of a whole launch at each level of memory, as squares whose areas are to scale: requested by threads, moved in
+sectors, and moved by DRAM.
 
+The scale depends on the problem alone, so that kernels that solve the same problem can be compared.
+"""
+
+import numpy as np
+
+from gemmviz.model.arrays import Floats
 from gemmviz.model.problem import Problem
 from gemmviz.model.speed_case import SpeedCase, Traffic
-from gemmviz.model.words import listed, number, spaced
+from gemmviz.model.words import listed, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
-from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import text_line
+from gemmviz.scenes.kit.hatching import hatching
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import fitted, wrap_text
+from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
 
-_BYTES = 4
+_BYTES, _SECTOR, _LANES = 4, 32, 32
+_GAP, _TOP, _FOOT, _LEADING = 40.0, 124.0, 40.0, 1.25
+_WIDEST_WORDS, _USUAL_LEVELS = 300.0, 4
+_MOVED = 1  # place of what is moved in sectors
+_LEAST_SIDE = 4.0  # units: a square that is visible
+_HATCHED = 10  # cells of a hatched square along a side
 
 
 def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
-    """Draw a bar for each level on one scale, and the minimum: each array once."""
-    title = f"Bytes: {case.what}"
-    least, names = case.least_bytes, listed(array.name for array in case.problem.arrays)
-    note = _note(case.problem)
+    """Draw a square for each level, and the minimum: each array once."""
+    title, note = f"Bytes: {case.what}", _note(case.problem)
     if not case.traffic:
         waiting = f"The launch was not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
         return titled([message(waiting, options)], title, note, options)
-    room = Box(MARGIN, 140.0, options.width - 2 * MARGIN, options.height - 180.0)
-    most = max(each.size_bytes for each in (*case.traffic, Traffic("", least, "")))
-    rows = [*case.traffic, Traffic(f"minimum: {names} once", least, "counted from the sizes")]
-    pitch = room.height / len(rows)
-    primitives: list[Primitive] = []
+    names = listed(array.name for array in case.problem.arrays)
+    rows = [*case.traffic, Traffic(f"minimum: {names} once", case.least_bytes, "counted from the sizes")]
+    count, room = max(len(rows), _USUAL_LEVELS), options.width - 2 * MARGIN
+    column = min(_WIDEST_WORDS, (room - _GAP * (count - 1)) / count)
+    texts = [_texts(row, column, options) for row in rows]
+    low = options.height - _FOOT - max(sum(size * _LEADING for _, _, size, _ in lines) for lines in texts)
+    largest = min(low - _TOP, room - (count - 1) * (column + _GAP))
+    if not case.problem.is_multiply:
+        largest = min(largest, column)  # the levels may be equally large
+    x, primitives = MARGIN, list[Primitive]()
+    most = _most(case, rows)
     for place, row in enumerate(rows):
-        colour = options.theme.level(place) if row in case.traffic else options.theme.faint
-        primitives += _bar(f"bytes-{place}", row, most, colour, Box(room.x, room.y + place * pitch, room.width, pitch), options)
+        side = max(_LEAST_SIDE, largest * (row.size_bytes / most) ** 0.5)
+        asked = rows[0].size_bytes if row in case.traffic else row.size_bytes
+        primitives += _square(f"bytes-{place}", row, asked, Box(x, low - side, side, side), options.theme)
+        primitives += _words(f"bytes-{place}", texts[place], x, low + 6.0)
+        if place == _MOVED and case.problem.is_multiply:
+            primitives += _scale(most, side, Box(x, low - largest, largest, largest), options.theme)
+            side = largest  # the same places for all kernels
+        x += max(side, column) + _GAP
     return titled(primitives, title, note, options)
+
+
+def _most(case: SpeedCase, rows: list[Traffic]) -> float:
+    """Return the bytes of the largest square.
+
+    Of a multiplication, what a kernel without tiles moves if each request reads one factor in sectors of their own and the
+    other in one sector, so that all kernels that move no more have one scale.
+    """
+    most = max(row.size_bytes for row in rows)
+    if not case.problem.is_multiply:
+        return most
+    products = case.problem.M * case.problem.N * case.problem.K
+    return max(most, products * _SECTOR * (_LANES + 1) / _LANES)
+
+
+def _scale(most: float, side: float, box: Box, theme: Theme) -> list[Primitive]:
+    """Outline the largest square behind a smaller one, with what it stands for."""
+    size = theme.type.least
+    lines = wrap_text(f"{size_text(most)}: a sector for each element of a factor", size, box.width - 24, 3)
+    if box.height - side < (len(lines) + 1) * _LEADING * size:
+        return []
+    at = points(*((box.x + 12, box.y + (number + 1) * _LEADING * size) for number in range(len(lines))))
+    outline = Rects("bytes-scale", boxes((box.x, box.y, box.width, box.height)), None, theme.line, 2.0, 2.0)
+    return [outline, Labels("bytes-scale-text", at, lines, size, theme.faint)]
+
+
+def _square(key: str, row: Traffic, asked: int, box: Box, theme: Theme) -> list[Primitive]:
+    """Draw a square; what is moved beyond the requested bytes is red."""
+    grey = theme.faint
+    whole = boxes((box.x, box.y, box.width, box.height))
+    if row.size_bytes <= asked:
+        return [Rects(f"{key}-bar", whole, grey, radius=2.0)]
+    inner = box.width * (asked / row.size_bytes) ** 0.5
+    red = mixed(theme.background, theme.warning, 0.3)
+    return [
+        Rects(f"{key}-bar", whole, red, theme.warning, 2.0, 2.0),
+        hatching(f"{key}-hatching", _cells(box, _HATCHED), theme.warning),
+        Rects(f"{key}-requested", boxes((box.x, box.y + box.height - inner, inner, inner)), grey, radius=2.0),
+    ]
+
+
+def _cells(box: Box, count: int) -> Floats:
+    """Return a box cut into ``count`` by ``count`` cells."""
+    side = box.width / count
+    row, column = np.divmod(np.arange(count * count), count)
+    return np.stack([box.x + column * side, box.y + row * side, np.full(count**2, side), np.full(count**2, side)], axis=1)
+
+
+def _texts(row: Traffic, room: float, options: ViewOptions) -> list[tuple[str, str, float, str]]:
+    """Return key, text, size and colour of the lines below a square."""
+    theme, sizes = options.theme, options.theme.type
+    exact = f"{spaced(row.size_bytes)} bytes"
+    lines = [("size", size_text(row.size_bytes), sizes.title, theme.text)]
+    lines += [("name", line, sizes.words, theme.text) for line in wrap_text(row.level, sizes.words, room, 2)]
+    lines += [("exact", fitted(exact, sizes.least, room), sizes.least, theme.faint)]
+    return lines + [("source", line, sizes.least, theme.faint) for line in wrap_text(row.source, sizes.least, room, 2)]
+
+
+def _words(key: str, lines: list[tuple[str, str, float, str]], x: float, y: float) -> list[Primitive]:
+    primitives: list[Primitive] = []
+    for number, (name, text, size, colour) in enumerate(lines):
+        y += _LEADING * size
+        face: Face = "semibold" if name == "size" else "regular"
+        primitives.append(Labels(f"{key}-{name}-{number}", points((x, y - 0.2 * size)), (text,), size, colour, "start", face))
+    return primitives
 
 
 def _note(problem: Problem) -> str:
@@ -38,23 +127,7 @@ def _note(problem: Problem) -> str:
         return problem.kind.formula
     requested = _BYTES * problem.M * problem.N * 2 * problem.K
     whole = f"{size_text(requested)} for all {spaced(problem.M * problem.N)}"
-    return f"A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}"
-
-
-def _bar(key: str, row: Traffic, most: int, colour: str, room: Box, options: ViewOptions) -> list[Primitive]:
-    theme = options.theme
-    size, small = min(theme.type.heading, 0.2 * room.height), min(theme.type.note, 0.16 * room.height)
-    high = min(0.4 * room.height, 70.0)
-    y = room.y + 1.5 * size
-    wide = max(3.0, room.width * row.size_bytes / most)
-    name = f"{size_text(row.size_bytes)} {row.level}"
-    exact = f"{spaced(row.size_bytes)} bytes, {number(row.size_bytes / 1e9)} GB; {row.source}"
-    return [
-        text_line(f"{key}-name", (room.x, room.y + size), name, size, room.width, theme.text, "semibold"),
-        Rects(f"{key}-track", boxes((room.x, y, room.width, high)), theme.empty, radius=4.0),
-        Rects(f"{key}-bar", boxes((room.x, y, wide, high)), colour, radius=4.0),
-        text_line(f"{key}-exact", (room.x, y + high + 1.25 * small), exact, small, room.width, theme.faint),
-    ]
+    return f"Areas are to scale. A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}"
 
 
 VIEW = View("Bytes requested, moved and from DRAM", SpeedCase, bytes_scene, is_count=True, order=46)

@@ -7,13 +7,13 @@ from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, number, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line
-from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
 
 _REGISTER_BYTES = 4
+_LARGEST, _MOST_OBLONG = 110.0, 2.6  # of a cell: its side, and how many times as wide as high it may be
 
 
 def device_scene(case: LaunchCase, options: ViewOptions) -> Scene:
@@ -31,7 +31,8 @@ def device_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     )
     bus = room.x + 0.75 * room.width
     primitives.append(Lines("bus", boxes((bus, room.y + upper, bus, below.y)), options.theme.text, 4.0))
-    note = f"{device.architecture}, {'an imaginary device' if device.is_toy else 'figures published by the vendor'}"
+    source = "an imaginary device" if device.is_toy else "figures published by the vendor"
+    note = f"{device.architecture}, {source}; boxes are not to scale"
     return titled(primitives, device.name, note, options)
 
 
@@ -54,54 +55,57 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     inner = Box(room.x + 20, room.y + 54, room.width - 40, room.height - 70)
     text = f"{many(device.fp32_per_sm, words['core'])}, up to {spaced(device.max_threads_per_sm)} threads at once"
     primitives.append(text_line("cores-name", (inner.x, inner.y + small), text, small, inner.width, theme.text))
-    cores = Box(inner.x, inner.y + 1.5 * small, inner.width, 0.42 * inner.height)
-    primitives.append(_cells("cores", device.fp32_per_sm, cores, theme.accent("C"), options))
+    cores = Box(inner.x, inner.y + 1.6 * small, inner.width, 0.42 * inner.height)
+    primitives.append(_cells("cores", device.fp32_per_sm, cores, options))
     y = cores.y + cores.height + 14
     held = size_text(_REGISTER_BYTES * device.registers_per_sm)
     bars = (
-        ("registers", "B", f"registers: {held}, {spaced(device.registers_per_sm)} of 32 bits"),
+        ("registers", f"registers: {held}, {spaced(device.registers_per_sm)} of 32 bits"),
         (
             "shared",
-            "A",
             f"{words['shared memory']}: {size_text(device.shared_per_sm)}, up to {size_text(device.shared_per_block)} per "
             f"{words['block']}",
         ),
-        *(
-            (each.name, "", f"{each.name}: {size_text(each.size_bytes)}")
-            for each in device.levels[1:-1]
-            if each.shared_by == "SM"
-        ),
+        *((each.name, f"{each.name}: {size_text(each.size_bytes)}") for each in device.levels[1:-1] if each.shared_by == "SM"),
     )
     bar = (inner.y + inner.height - y) / len(bars)
-    for key, colour, label in bars:
+    for key, label in bars:
         high = bar - 12
-        size = min(small, 0.5 * high)
-        primitives.append(
-            Rects(
-                f"{key}-bar", boxes((inner.x, y, inner.width, high)), theme.tint(colour, 0.45), theme.accent(colour), 2.0, 6.0
-            )
-        )
-        at = points((inner.x + 14, y + high / 2 + 0.35 * size))
-        primitives.append(
-            Labels(
-                f"{key}-said", at, (fitted(label, size, inner.width - 28, "semibold"),), size, theme.text, "start", "semibold"
-            )
-        )
+        primitives += _memory_box(key, label, Box(inner.x, y, inner.width, high), min(small, 0.6 * high), options)
         y += bar
     return primitives
 
 
-def _cells(key: str, count: int, room: Box, colour: str, options: ViewOptions) -> Cells:
-    """Return ``count`` squares, as large as they fit."""
-    columns = max(range(1, count + 1), key=lambda c: min(room.width / c, room.height / -(-count // c)))
+def _memory_box(key: str, label: str, box: Box, size: float, options: ViewOptions) -> list[Primitive]:
+    """Draw a memory as a slate box with its name."""
+    theme = options.theme
+    at = (box.x + 14, box.y + box.height / 2 + 0.36 * size)
+    return [
+        Rects(f"{key}-bar", boxes((box.x, box.y, box.width, box.height)), theme.slate, theme.faint, 2.0, 6.0),
+        text_line(f"{key}-said", at, label, size, box.width - 28, theme.text, "semibold"),
+    ]
+
+
+def _cells(key: str, count: int, room: Box, options: ViewOptions, first: bool = False) -> Cells:
+    """Return ``count`` cells as a full rectangle, as near to squares as they fill the room. ``first``: the first stands out."""
+    theme = options.theme
+    columns = min((c for c in range(1, count + 1) if count % c == 0), key=lambda c: _oblong(c, count // c, room))
+    if _oblong(columns, count // columns, room) > _MOST_OBLONG:  # a prime number of cells: leave some places empty
+        columns = min(range(1, count + 1), key=lambda c: _oblong(c, -(-count // c), room))
     rows = -(-count // columns)
-    size = min(room.width / columns, room.height / rows, 110.0)
     fill = np.zeros((rows, columns), np.uint8)
     fill.ravel()[count:] = 1
-    palette = (colour, options.theme.panel)
-    return Cells(
-        key, room.x, room.y, size, fill, palette, (options.theme.ink_on(colour), options.theme.text), line=options.theme.panel
-    )
+    fill[0, 0] = 2 if first else 0
+    palette = (theme.loaded(0.6 if first else 0.8), theme.panel, theme.load)
+    wide, high = min(room.width / columns, _LARGEST), min(room.height / rows, _LARGEST)
+    inks = tuple(theme.ink_on(colour) for colour in palette)
+    return Cells(key, room.x, room.y, wide, fill, palette, inks, line=theme.panel, height=high)
+
+
+def _oblong(columns: int, rows: int, room: Box) -> float:
+    """Return how far the cells of so many columns and rows are from squares: 1 for squares."""
+    wide, high = room.width / columns, room.height / rows
+    return max(wide / high, high / wide)
 
 
 def _chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -112,19 +116,13 @@ def _chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     caches = [each for each in device.levels[1:-1] if each.shared_by == "device"]
     cache = 0.16 * room.height
     inner = Box(room.x + 20, room.y + 62, room.width - 40, room.height - 80 - cache * len(caches))
-    primitives.append(_cells("sms", device.sms, inner, mixed(theme.panel, theme.accent("C"), 0.7), options))
+    primitives.append(_cells("sms", device.sms, inner, options, first=True))
     for place, each in enumerate(reversed(caches)):
         key = f"cache{'-' + str(place) if place else ''}"
         y = room.y + room.height - cache * (place + 1) - 6
-        size = min(theme.type.words, 0.5 * cache)
         label = f"{each.name} of all multiprocessors: {size_text(each.size_bytes)}"
-        primitives.append(Rects(f"{key}-bar", boxes((inner.x, y, inner.width, cache - 8)), theme.empty, theme.faint, 2.0, 6.0))
-        at = points((inner.x + 14, y + (cache - 8) / 2 + 0.35 * size))
-        primitives.append(
-            Labels(
-                f"{key}-said", at, (fitted(label, size, inner.width - 28, "semibold"),), size, theme.text, "start", "semibold"
-            )
-        )
+        box = Box(inner.x, y, inner.width, cache - 8)
+        primitives += _memory_box(key, label, box, min(theme.type.words, 0.6 * cache), options)
     return primitives
 
 
@@ -135,9 +133,7 @@ def _memory(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     per_flop = device.peak_gflops / rate if rate else 0.0
     second = f"{number(rate)} GB/s; at {number(device.peak_gflops)} GFLOP/s, {per_flop:.3g} operations per byte"
     return [
-        Rects(
-            "memory-box", boxes((room.x, room.y, room.width, room.height)), theme.tint("B", 0.3), theme.accent("B"), 3.0, 10.0
-        ),
+        Rects("memory-box", boxes((room.x, room.y, room.width, room.height)), theme.slate, theme.faint, 3.0, 10.0),
         text_line(
             "memory-name", (room.x + 24, room.y + 0.42 * room.height), first, size, room.width - 48, theme.text, "semibold"
         ),

@@ -2,27 +2,104 @@
 transferred so far.
 """
 
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+
+import numpy as np
+import numpy.typing as npt
+
 from gemmviz.analysis.memory.counts import Counts
-from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.words import capital, number, spaced
+from gemmviz.model.words import capital, many, number, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed
+from gemmviz.scenes.kit.primitives import Face, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
 
-_FIRST, _SHARE = 0.3, 0.27  # how high registers are, and each other level, where there are three
-_ARROW, _GAP = 0.08, 0.02  # of the height: between levels with an arrow, and without
-_INSET = 0.12  # of the width: of the first level
+_ARROW, _GAP = 0.1, 0.03  # of the height: below registers, and between other levels
+_SHARED = 0.58  # of the width: shared memory; global memory is reached beside it
+_SHARED_AT, _GLOBAL_AT = 0.48, 0.66  # of the width: the pipes
+_LEAST_PIPE, _MOST_PIPE = 6.0, 44.0
+_CHIPS_WIDE, _CHIPS_HIGH, _CHIP = 150.0, 44.0, 20.0
 _REGISTER_BYTES = 4
 
 
 def hierarchy_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw all levels of memory; between them the bytes transferred so far by the warps of the watched threads."""
     return framed(_levels(moment, options), moment, options)
+
+
+def hierarchy_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the elements of this step on their way to or from registers: a chip each, in the colour of a matrix."""
+    places = _Places.of(moment, options)
+    pieces: list[Primitive] = []
+    for place, touched in enumerate(moment.touched):
+        is_global = touched.array.space == "global"
+        count, box = len(touched.cells), places.boxes[-1 if is_global else 1]
+        if not count:
+            continue
+        ends = [(places.pipe_x(is_global), box.y + box.height / 2), (places.pipe_x(is_global), places.registers_y)]
+        start, stop = ends if touched.operand.access == "read" else ends[::-1]
+        share = float(eased(min(1.0, options.moment)))
+        middle = tuple(a + (b - a) * share for a, b in zip(start, stop, strict=True))
+        colour = options.theme.accent(_matrix_of(moment, touched))
+        pieces.append(Rects(f"moving-{place}", _chips(count, *middle), colour, radius=2.0))
+    return tuple(pieces)
+
+
+def _matrix_of(moment: Moment, touched: TouchedOperand) -> str:
+    """Return the matrix that the touched elements are of; for shared memory, that of what is stored there, "" if unknown."""
+    content = moment.tiles.get(touched.operand.array)
+    if content is None:
+        return touched.array.name
+    numbers = {number for number in content.array[touched.cells].tolist() if number >= 0}
+    return moment.trace.arrays[numbers.pop()].name if len(numbers) == 1 else ""
+
+
+def _chips(count: int, x: float, y: float) -> npt.NDArray[np.float64]:
+    """Return ``count`` squares as rows around a point: x, y, width, height."""
+    columns = min(count, max(1, ceil((count * _CHIPS_WIDE / _CHIPS_HIGH) ** 0.5)))
+    rows = -(-count // columns)
+    side = min(_CHIP, _CHIPS_WIDE / columns, _CHIPS_HIGH / rows)
+    number = np.arange(count)
+    left, top = x - columns * side / 2, y - rows * side / 2
+    inner = np.full(count, 0.86 * side)
+    return np.column_stack([left + number % columns * side, top + number // columns * side, inner, inner])
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The boxes of the levels, the nearest to the threads first, in a region."""
+
+    room: Box
+    boxes: list[Box]
+
+    @classmethod
+    def of(cls, moment: Moment, options: ViewOptions) -> "_Places":
+        """Shared memory stands at the left, so that the pipe of global memory passes it."""
+        count = len(load_device(moment.trace.setup.device).levels) + 1
+        top = options.top - 10
+        room = Box(MARGIN, top, options.width - 2 * MARGIN, options.bottom - top)
+        gaps = [_ARROW, *[_GAP] * (count - 2)]
+        high = (1.0 - sum(gaps)) / count
+        y, placed = room.y, []
+        for place, gap in enumerate([*gaps, 0.0]):
+            wide = (_SHARED if place == 1 else 1.0) * room.width
+            placed.append(Box(room.x, y, wide, high * room.height))
+            y += (high + gap) * room.height
+        return cls(room, placed)
+
+    @property
+    def registers_y(self) -> float:
+        return self.boxes[0].y + self.boxes[0].height / 2
+
+    def pipe_x(self, is_global: bool) -> float:
+        return self.room.x + (_GLOBAL_AT if is_global else _SHARED_AT) * self.room.width
 
 
 def size_text(size: float) -> str:
@@ -34,137 +111,131 @@ def size_text(size: float) -> str:
 
 
 def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
-    device = load_device(moment.trace.setup.device)
-    words = device.words
-    top, bottom = options.top - 10, options.bottom
-    room = Box(MARGIN, top, options.width - 2 * MARGIN, bottom - top)
-    shared, outer = moment.so_far("shared"), moment.so_far("global")
-    has_shared = any(array.space == "shared" for array in moment.trace.arrays)
-    own = shared_bytes(moment.trace.arrays)
-    tile = f"; this kernel uses {size_text(own)} per block" if has_shared else "; this kernel uses none"
-    registers = _REGISTER_BYTES * device.registers_per_sm
-    first, *caches, last = device.levels
-    theme = options.theme
-    levels = [
-        ("Registers", theme.accent("C"), "private to each thread", f"{size_text(registers)} on each {words['sm']}"),
-        (
-            capital(first.name),
-            theme.accent("A"),
-            f"all threads of a {words['block']} share it",
-            f"{size_text(first.size_bytes)} on each {words['sm']}, at most {size_text(device.shared_per_block)} per "
-            f"{words['block']}{tile}",
-        ),
-        *(_cache(each, theme.level(3 + place), device) for place, each in enumerate(caches)),
-        (
-            capital(last.name),
-            theme.accent("B"),
-            "all threads and the host share it",
-            f"{size_text(last.size_bytes)}, {number(device.bandwidth_gb_s)} GB/s, off the chip"
-            + ("" if caches else "; no cache before it"),
-        ),
-    ]
+    places, theme = _Places.of(moment, options), options.theme
     primitives: list[Primitive] = []
-    places = _boxes(room, len(levels))
-    for place, ((name, colour, who, size), box) in enumerate(zip(levels, places, strict=True)):
-        is_last = place == len(levels) - 1  # constants and textures stand beside it
-        beside = box.width - (0.37 * room.width if is_last else 0.0)
-        primitives += _level(f"level-{place}", name, colour, (who, size), box, beside, options)
-    for key, label, below in (("shared", _shared_words(shared), 1), ("global", _global_words(moment, outer), len(places) - 1)):
-        above = places[below - 1].y + places[below - 1].height
-        primitives += _transfer(key, label, Box(room.x, above, room.width, places[below].y - above), options)
-    return [*primitives, *_others(moment, device, places[-1], options)]
+    for place, ((name, who, size), box) in enumerate(zip(_facts(moment), places.boxes, strict=True)):
+        end = places.pipe_x(is_global=place > 1) - _CHIPS_WIDE / 2 if place != 0 else places.pipe_x(False) - _CHIPS_WIDE / 2
+        primitives += _level(f"level-{place}", name, theme.level(place), (who, size), box, end - box.x, options)
+    primitives += _pipes(moment, places, options)
+    at = (places.pipe_x(True) + 0.14 * places.room.width, places.registers_y + 0.36 * theme.type.least)
+    room = places.room.x + places.room.width - at[0] - 20
+    primitives.append(text_line("scale-said", at, "boxes are not to scale", theme.type.least, room, theme.faint))
+    return [*primitives, *_others(moment, load_device(moment.trace.setup.device), places, options)]
 
 
-def _boxes(room: Box, count: int) -> list[Box]:
-    """The boxes of ``count`` levels, each wider than the one above it."""
-    gaps = [_ARROW, *[_GAP] * (count - 3), _ARROW]
-    shares = [_FIRST, *[_SHARE] * (count - 1)]
-    scale = (1.0 - sum(gaps)) / sum(shares)
-    y, placed = room.y, []
-    for place, (share, gap) in enumerate(zip(shares, [*gaps, 0.0], strict=True)):
-        inset = _INSET * room.width * (1 - place / (count - 1))
-        placed.append(Box(room.x + inset, y, room.width - 2 * inset, share * scale * room.height))
-        y += (share * scale + gap) * room.height
-    return placed
+def _facts(moment: Moment) -> list[tuple[str, str, str]]:
+    """Return name, who uses it, and size of each level, the nearest to the threads first."""
+    device, arrays = load_device(moment.trace.setup.device), moment.trace.arrays
+    words, (first, *caches, last) = device.words, device.levels
+    own = shared_bytes(arrays)
+    uses = f"this kernel uses {size_text(own)}" if own else "this kernel uses none"
+    registers = f"{size_text(_REGISTER_BYTES * device.registers_per_sm)} on each {words['sm']}"
+    shared = (
+        f"{size_text(first.size_bytes)} on each {words['sm']}, up to {size_text(device.shared_per_block)} per {words['block']}"
+    )
+    rate = f"{size_text(last.size_bytes)}, {number(device.bandwidth_gb_s)} GB/s, off the chip"
+    return [
+        ("Registers", "private to each thread", registers),
+        (capital(first.name), f"shared by a {words['block']}; {uses}", shared),
+        *(_cache(each, device) for each in caches),
+        (capital(last.name), "all threads and the host share it", rate + ("" if caches else "; no cache before it")),
+    ]
 
 
-def _cache(level: MemoryLevel, colour: str, device: Device) -> tuple[str, str, str, str]:
-    """Name, colour and texts of a cache."""
+def _cache(level: MemoryLevel, device: Device) -> tuple[str, str, str]:
+    """Name and texts of a cache."""
     where = f"on each {device.words['sm']}" if level.shared_by == "SM" else f"for all {device.words['sm']}s"
     rate = "" if level.bandwidth_gb_s is None else f", {number(level.bandwidth_gb_s)} GB/s"
-    return capital(level.name), colour, "filled by the hardware", f"{size_text(level.size_bytes)} {where}{rate}"
+    return capital(level.name), "filled by the hardware", f"{size_text(level.size_bytes)} {where}{rate}"
 
 
 def _level(
     key: str, name: str, colour: str, lines: tuple[str, str], box: Box, room: float, options: ViewOptions
 ) -> list[Primitive]:  # fmt: skip
+    """Draw a memory with as many of its lines as fit."""
     theme, sizes = options.theme, options.theme.type
-    size = min(sizes.name, 0.26 * box.height)
-    small = min(sizes.words, 0.2 * box.height)
     x, room = box.x + 22, room - 44
-    step = (box.height - size - 2 * small) / 4
-    baselines = (box.y + step + 0.8 * size, box.y + 2 * step + size + 0.8 * small, box.y + 3 * step + size + 1.8 * small)
-    return [
-        Rects(f"{key}-box", boxes((box.x, box.y, box.width, box.height)), theme.panel, colour, 3.0, 10.0),
-        Labels(f"{key}-name", points((x, baselines[0])), (name,), size, colour, "start", "semibold"),
-        text_line(f"{key}-who", (x, baselines[1]), lines[0], small, room, theme.text),
-        text_line(f"{key}-size", (x, baselines[2]), lines[1], small, room, theme.faint),
+    texts = [(name, sizes.words, theme.text, "semibold"), (lines[1], sizes.least, theme.text, "regular"),
+             (lines[0], sizes.least, theme.faint, "regular")]  # fmt: skip
+    shown = next((texts[:count] for count in (3, 2, 1) if sum(1.3 * t[1] for t in texts[:count]) <= box.height), texts[:1])
+    y = box.y + (box.height - sum(1.3 * text[1] for text in shown)) / 2
+    primitives: list[Primitive] = [
+        Rects(f"{key}-box", boxes((box.x, box.y, box.width, box.height)), theme.slate, colour, 3.0, 10.0)
     ]
-
-
-def _shared_words(counts: Counts) -> str:
-    if not counts.requests:
-        return "nothing between registers and shared memory yet"
-    return (
-        f"{size_text(counts.bytes_asked)} between registers and shared memory so far, in {spaced(counts.wavefronts)} wavefronts"
-    )
-
-
-def _global_words(moment: Moment, counts: Counts) -> str:
-    if not counts.requests:
-        return "nothing to or from global memory yet"
-    rules = moment.trace.rules
-    moved = f"{size_text(counts.bytes_moved(rules))} moved in {spaced(counts.sectors)} sectors"
-    return f"{size_text(counts.bytes_asked)} requested from global memory so far, {moved}"
-
-
-def _transfer(key: str, text: str, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw arrows up and down, and the transferred bytes."""
-    theme, size = options.theme, min(options.theme.type.heading, 0.62 * room.height)
-    x, y0, y1 = room.x + 0.2 * room.width, room.y + 5, room.y + room.height - 5
-    head = min(9.0, 0.3 * (y1 - y0))
-    lines = [
-        [x, y0, x, y1],
-        [x - head, y0 + head, x, y0],
-        [x + head, y0 + head, x, y0],
-        [x - head, y1 - head, x, y1],
-        [x + head, y1 - head, x, y1],
-    ]
-    at = points((x + 30, (y0 + y1) / 2 + 0.34 * size))
-    fitted_text = fitted(text, size, room.width - 0.2 * room.width - 40, "semibold")
-    return [
-        Lines(f"{key}-arrow", boxes(*map(tuple, lines)), theme.text, 3.0),  # type: ignore[arg-type]
-        Labels(f"{key}-passed", at, (fitted_text,), size, theme.text, "start", "semibold"),
-    ]
-
-
-def _others(moment: Moment, device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw constant and texture memory: parts of global memory with a cache on each multiprocessor."""
-    theme, text = options.theme, moment.trace.setup.kernel.text
-    high, top, wide, gap = room.height, room.y, 0.17 * room.width, 0.012 * room.width
-    size = min(theme.type.note, 0.16 * high)
-    primitives: list[Primitive] = []
-    for place, (name, word) in enumerate((("constant", "__constant__"), ("texture", "tex1D"))):
-        x, y, tall = room.x + room.width - (2 - place) * (wide + gap), top + 0.1 * high, 0.8 * high
-        used = "used" if word in text else "not used"
-        lines = (f"{name} memory", "read only, cached on", f"each {device.words['sm']}; {used} here")
-        primitives.append(Rects(f"{name}-box", boxes((x, y, wide, tall)), theme.empty, theme.faint, 1.5, 8.0))
-        for row, line in enumerate(lines):
-            face: Face = "regular" if row else "semibold"
-            ink = theme.faint if row else theme.text
-            spot = points((x + 14, y + (0.27 + 0.28 * row) * tall + 0.36 * size))
-            primitives.append(Labels(f"{name}-{row}", spot, (fitted(line, size, wide - 24, face),), size, ink, "start", face))
+    for place, (text, size, ink, face) in enumerate(shown):
+        y += 1.3 * size
+        at = (x, y - 0.34 * size)
+        primitives.append(text_line(f"{key}-{('name', 'size', 'who')[place]}", at, text, size, room, ink, face))  # type: ignore[arg-type]
     return primitives
 
 
-VIEW = View("Memory hierarchy: bytes so far", Moment, hierarchy_scene, order=35)
+def _pipes(moment: Moment, places: _Places, options: ViewOptions) -> list[Primitive]:
+    """Draw the ways to shared and to global memory, as wide as the bytes so far, and these numbers."""
+    theme, boxes_ = options.theme, places.boxes
+    counts = {space: moment.so_far(space) for space in ("shared", "global")}  # type: ignore[arg-type]
+    moved = {"shared": counts["shared"].bytes_asked, "global": counts["global"].bytes_moved(moment.trace.rules)}
+    most = max(1, *moved.values())
+    primitives: list[Primitive] = []
+    for space, ends in (("shared", boxes_[:2]), ("global", [boxes_[0], *boxes_[2:]])):
+        x, bytes_ = places.pipe_x(space == "global"), moved[space]
+        wide = _LEAST_PIPE + (_MOST_PIPE - _LEAST_PIPE) * bytes_ / most if bytes_ else 2.0
+        parts = [(x - wide / 2, a.y + a.height, wide, b.y - a.y - a.height) for a, b in pairwise(ends)]
+        primitives.append(Rects(f"{space}-pipe", boxes(*parts), theme.faint))
+    shared, outer = _shared_words(counts["shared"]), _global_words(moment, counts["global"])
+    primitives += _said("shared", shared, (places.room.x, boxes_[0].y + boxes_[0].height, boxes_[1].y), places, options)
+    beside = (places.pipe_x(True) + _MOST_PIPE, boxes_[1].y, boxes_[1].y + boxes_[1].height)
+    return [*primitives, *_said("global", outer, beside, places, options)]
+
+
+def _said(
+    key: str, lines: tuple[str, ...], at: tuple[float, float, float], places: _Places, options: ViewOptions
+) -> list[Primitive]:  # fmt: skip
+    """Draw numbers of bytes in a space from (x, top) down to a bottom, the first line strong."""
+    theme, (x, top, bottom) = options.theme, at
+    size, end = theme.type.words, places.pipe_x(False) if key == "shared" else places.room.x + places.room.width
+    room = end - x - (_MOST_PIPE if key == "shared" else 0.0)
+    if bottom - top < 1.3 * size * len(lines):
+        lines = (" ".join(lines),)
+    y = (top + bottom - 1.3 * size * len(lines)) / 2
+    primitives: list[Primitive] = []
+    for place, line in enumerate(lines):
+        y += 1.3 * size
+        ink, face = (theme.faint, "regular") if place else (theme.text, "semibold")
+        primitives.append(text_line(f"{key}-passed-{place}", (x, y - 0.34 * size), line, size, room, ink, face))  # type: ignore[arg-type]
+    return primitives
+
+
+def _shared_words(counts: Counts) -> tuple[str, ...]:
+    if not counts.requests:
+        return ("nothing to or from shared memory yet",)
+    return (f"{size_text(counts.bytes_asked)} so far, in {many(counts.wavefronts, 'wavefront')}",)
+
+
+def _global_words(moment: Moment, counts: Counts) -> tuple[str, ...]:
+    if not counts.requests:
+        return ("nothing to or from", "global memory yet")
+    moved = f"{size_text(counts.bytes_moved(moment.trace.rules))} moved so far"
+    return moved, f"in {many(counts.sectors, 'sector')},", f"for {size_text(counts.bytes_asked)} requested"
+
+
+def _others(moment: Moment, device: Device, places: _Places, options: ViewOptions) -> list[Primitive]:
+    """Draw constant and texture memory: parts of global memory with a cache on each multiprocessor."""
+    theme, text, room = options.theme, moment.trace.setup.kernel.text, places.boxes[-1]
+    size = theme.type.least
+    x = places.pipe_x(True) + _CHIPS_WIDE / 2 + 10
+    wide = (room.x + room.width - x) / 2 - 12
+    if room.height < 3 * size or wide < text_width("constant", size, "semibold") + 24:
+        return []
+    primitives: list[Primitive] = []
+    for place, (name, word) in enumerate((("constant", "__constant__"), ("texture", "tex1D"))):
+        left, top, high = x + place * (wide + 12), room.y + 8, room.height - 16
+        primitives.append(Rects(f"{name}-box", boxes((left, top, wide, high)), theme.panel, theme.faint, 1.5, 8.0))
+        for row, line in enumerate((name, "used" if word in text else "not used")):
+            face: Face = "regular" if row else "semibold"
+            at = (left + 12, top + (0.36 + 0.4 * row) * high + 0.2 * size)
+            ink = theme.faint if row else theme.text
+            primitives.append(text_line(f"{name}-{row}", at, line, size, wide - 20, ink, face))
+    return primitives
+
+
+VIEW = View("Memory hierarchy: bytes so far", Moment, hierarchy_scene, draw_motion=hierarchy_motion, order=35)

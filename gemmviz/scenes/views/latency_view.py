@@ -2,6 +2,8 @@
 of warps.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gemmviz.analysis.models.latency import BUSY, CYCLES, LATENCY, Hiding, hiding_of
@@ -11,100 +13,136 @@ from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import text_line
+from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.kit.what_if import what_if_curve
 
 _MOST_ROWS = 16
+_TALLEST, _STRIP, _NAMES = 168.0, 44.0, 118.0  # a row; the scheduler's; the width of the names beside them
+_ROWS_SHARE = 0.54
+_WAITS = "waits for memory"
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The regions of a frame, from above: the warps, the scheduler, the sentence at baseline ``y``, and the curve."""
+
+    rows: Box
+    line: Box
+    y: float
+    below: Box
+
+    @classmethod
+    def of(cls, options: ViewOptions) -> "_Layout":
+        room = Box(MARGIN, 116.0, options.width - 2 * MARGIN, options.height - 116.0 - 26.0)
+        rows = Box(room.x + _NAMES, room.y, room.width - _NAMES, _ROWS_SHARE * room.height)
+        line = Box(rows.x, rows.y + rows.height + 12, rows.width, min(_STRIP, 0.08 * room.height))
+        y = line.y + line.height + 2.2 * options.theme.type.least + options.theme.type.words
+        return cls(rows, line, y, Box(rows.x, y + 24, rows.width, room.y + room.height - y - 24))
 
 
 def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
-    """Draw a row for each warp, the scheduler below them, and the curve of values to try."""
-    hiding, theme, size = hiding_of(case), options.theme, options.theme.type.note
+    """Draw the names of the warps, the empty strip of the scheduler, and the curve of values to try."""
+    hiding, layout = hiding_of(case), _Layout.of(options)
     note = (
         f"model, not measured: each warp issues for {BUSY} cycles, then waits {LATENCY} for memory; one warp issues at a time"
     )
     title = f"Latency hiding: {many(hiding.warps, 'warp')} on one scheduler of {case.device.name}"
-    room = Box(MARGIN, 120.0, options.width - 2 * MARGIN, options.height - 120.0 - 30.0)
-    rows = Box(room.x + 110, room.y + 10, room.width - 110, 0.5 * room.height)
-    line = Box(rows.x, rows.y + rows.height + 16, rows.width, 44.0)
-    pieces = [*_rows(hiding, rows, options), *_scheduler(hiding, line, options)]
-    y = line.y + line.height + 1.6 * size
-    more = "all latency is hidden" if hiding.warps >= hiding.enough else f"{hiding.enough} warps would hide all latency"
-    summary = f"the scheduler issues in {100 * hiding.used:.3g} % of the cycles; {more}"
-    pieces.append(text_line("latency-said", (rows.x, y), summary, theme.type.heading, rows.width, theme.text, "semibold"))
+    pieces = [*_names(hiding, layout.rows, options.theme), *_axis(layout.line, options.theme)]
     threads = what_ifs(case.device, case.needs)[0]
-    below = Box(rows.x, y + 20, rows.width, room.y + room.height - y - 20)
-    if below.height > 80:
-        pieces += what_if_curve(threads, case, below, options)
+    if layout.below.height > 100:
+        pieces += what_if_curve(threads, case, layout.below, options, has_scale=True)
     return titled(pieces, title, note, options)
+
+
+def latency_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw a row for each warp and the scheduler's until the share ``moment`` of the cycles, then the share in which it
+    issues.
+    """
+    hiding, layout, theme = hiding_of(case), _Layout.of(options), options.theme
+    until = CYCLES * options.moment
+    pieces = [*_rows(hiding, layout.rows, until, theme), *_scheduler(hiding, layout.line, until, theme)]
+    if options.moment < 1.0:
+        return tuple(pieces)
+    more = "all latency is hidden" if hiding.warps >= hiding.enough else f"{hiding.enough} warps would hide all latency"
+    summary, at = f"the scheduler issues in {100 * hiding.used:.3g} % of the cycles; {more}", (layout.rows.x, layout.y)
+    return (*pieces, text_line("latency-said", at, summary, theme.type.words, layout.rows.width, theme.text, "semibold"))
 
 
 def _x(room: Box, cycle: float) -> float:
     return room.x + room.width * cycle / CYCLES
 
 
-def _rows(hiding: Hiding, room: Box, options: ViewOptions) -> list[Primitive]:
-    theme, shown = options.theme, min(hiding.warps, _MOST_ROWS)
-    if not shown:
-        return []
-    pitch = min(room.height / shown, 48.0)
-    high, size = 0.7 * pitch, min(options.theme.type.note, 0.7 * pitch)
+def _pitch(hiding: Hiding, room: Box) -> float:
+    return min(room.height / max(1, min(hiding.warps, _MOST_ROWS)), _TALLEST)
+
+
+def _rows(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Primitive]:
+    """Draw a row for each warp: where it issues, and where it waits."""
+    pitch = _pitch(hiding, room)
     pieces: list[Primitive] = []
-    unit = room.width * BUSY / CYCLES
-    for warp in range(shown):
-        y, starts = room.y + warp * pitch, hiding.busy[warp][hiding.busy[warp] >= 0]
-        waits = [
-            (
-                _x(room, s + BUSY),
-                y + 0.35 * high,
-                min(_x(room, s + BUSY + LATENCY), room.x + room.width) - _x(room, s + BUSY),
-                0.3 * high,
-            )
-            for s in starts.tolist()
-            if s + BUSY < CYCLES
-        ]
-        busy = [(_x(room, s), y, unit, high) for s in starts.tolist()]
-        colour = theme.warps[warp % len(theme.warps)]
-        if waits:
-            pieces.append(Rects(f"waits-{warp}", boxes(*waits), theme.line))
-        if busy:
-            pieces.append(Rects(f"issues-{warp}", boxes(*busy), colour, radius=2.0))
-        at = points((room.x - 14, y + 0.5 * high + 0.35 * size))
-        pieces.append(Labels(f"warp-{warp}", at, (f"warp {warp}",), size, theme.faint, "end"))
-    if shown < hiding.warps:
-        at = points((room.x + room.width, room.y - 4))
-        pieces.append(
-            Labels("more-warps", at, (f"and {hiding.warps - shown} more",), options.theme.type.note, theme.faint, "end")
-        )
+    for warp in range(min(hiding.warps, _MOST_ROWS)):
+        starts = [start for start in hiding.busy[warp].tolist() if 0 <= start < until]
+        row = Box(room.x, room.y + warp * pitch, room.width, 0.72 * pitch)
+        pieces += _row(f"{warp}", starts, until, row, theme.warps[warp % len(theme.warps)], theme)
     return pieces
 
 
-def _scheduler(hiding: Hiding, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw when the scheduler issues, in the colours of the warps, and when it is idle."""
-    theme, size, unit = options.theme, options.theme.type.note, room.width * BUSY / CYCLES
+def _row(key: str, starts: list[int], until: float, row: Box, colour: str, theme: Theme) -> list[Primitive]:
+    """Draw one warp: a block of its colour where it issues, a thin bar where it waits, named where there is room."""
+    ends = [(_x(row, s + BUSY), _x(row, min(s + BUSY + LATENCY, until))) for s in starts if s + BUSY < until]
+    high, size = max(3.0, 0.3 * row.height), theme.type.least
+    y = row.y + (row.height - high) / 2
+    waits = [(left, y, right - left, high) for left, right in ends]
+    issues = [(_x(row, s), row.y, _x(row, min(s + BUSY, until)) - _x(row, s), row.height) for s in starts]
     pieces: list[Primitive] = [
-        Rects("scheduler-track", boxes((room.x, room.y, room.width, room.height)), theme.empty),
-        Labels(
-            "scheduler", points((room.x - 14, room.y + 0.5 * room.height + 0.35 * size)), ("issues",), size, theme.text, "end"
-        ),
-    ]
-    for colour in range(len(theme.warps)):
-        starts = [s for warp in range(colour, hiding.warps, len(theme.warps)) for s in hiding.busy[warp].tolist() if s >= 0]
-        if starts:
-            pieces.append(
-                Rects(
-                    f"scheduler-{colour}",
-                    boxes(*((_x(room, s), room.y, unit, room.height) for s in starts)),
-                    theme.warps[colour],
-                )
-            )
-    ticks = np.arange(0, CYCLES + 1, LATENCY)
-    marks = np.array([[_x(room, t), room.y + room.height, _x(room, t), room.y + room.height + 8] for t in ticks.tolist()])
-    pieces.append(Lines("cycles", marks, theme.faint, 1.5))
-    ends = points((room.x + room.width, room.y - 6))
-    pieces.append(Labels("cycles-name", ends, (f"{CYCLES} cycles from left to right",), size, theme.faint, "end"))
+        Rects(f"waits-{key}", boxes(*waits), theme.line), Rects(f"issues-{key}", boxes(*issues), colour, radius=2.0)
+    ]  # fmt: skip
+    if high >= 1.3 * size:
+        room = text_width(_WAITS, size) + 16
+        at = [(x + wide / 2, y + high / 2 + 0.36 * size) for x, _, wide, _ in waits if wide >= room]
+        pieces.append(Labels(f"waits-{key}-name", points(*at), (_WAITS,) * len(at), size, theme.text, "middle"))
     return pieces
 
 
-VIEW = View("Latency hiding (model)", OccupancyCase, latency_scene, order=47)
+def _names(hiding: Hiding, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw the names of the warps, as many as can be read."""
+    size, pitch, shown = theme.type.least, _pitch(hiding, room), min(hiding.warps, _MOST_ROWS)
+    step = next(step for step in (1, 2, 4, 8, 16) if step * pitch >= 1.15 * size or step == 16)
+    warps = range(0, shown, step)
+    at = points(*((room.x - 14, room.y + (warp + 0.36) * pitch + 0.36 * size) for warp in warps))
+    names: list[Primitive] = [Labels("warps", at, tuple(f"warp {warp}" for warp in warps), size, theme.faint, "end")]
+    if shown < hiding.warps:
+        more = f"and {hiding.warps - shown} more"
+        names.append(Labels("more-warps", points((room.x + room.width, room.y - 4)), (more,), size, theme.faint, "end"))
+    return names
+
+
+def _scheduler(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Primitive]:
+    """Draw when the scheduler issues, in the colours of the warps."""
+    pieces: list[Primitive] = []
+    for place, colour in enumerate(theme.warps):
+        warps = range(place, hiding.warps, len(theme.warps))
+        starts = [s for warp in warps for s in hiding.busy[warp].tolist() if 0 <= s < until]
+        if starts:
+            parts = ((_x(room, s), room.y, _x(room, min(s + BUSY, until)) - _x(room, s), room.height) for s in starts)
+            pieces.append(Rects(f"scheduler-{place}", boxes(*parts), colour))
+    return pieces
+
+
+def _axis(room: Box, theme: Theme) -> list[Primitive]:
+    """Draw the empty strip of the scheduler and the cycles below it."""
+    size, y = theme.type.least, room.y + room.height
+    ticks = np.arange(0, CYCLES + 1, LATENCY).tolist()
+    at = points(*((_x(room, t), y + 8 + 0.95 * size) for t in ticks))
+    return [
+        Rects("scheduler-track", boxes((room.x, room.y, room.width, room.height)), theme.empty),
+        Labels("scheduler", points((room.x - 14, y - 0.5 * room.height + 0.36 * size)), ("issues",), size, theme.text, "end"),
+        Lines("cycles", boxes(*((_x(room, t), y, _x(room, t), y + 8) for t in ticks)), theme.faint, 1.5),
+        Labels("cycles-numbers", at[:-1], tuple(map(str, ticks[:-1])), size, theme.faint),
+        Labels("cycles-end", at[-1:], (f"{ticks[-1]} cycles",), size, theme.faint, "end"),
+    ]
+
+
+VIEW = View("Latency hiding (model)", OccupancyCase, latency_scene, draw_motion=latency_motion, order=47)

@@ -266,7 +266,7 @@ def _costs(moment: Moment, warp: int, elements: Longs, reads: list[_Read], room:
     )
     for place, (meter, box) in enumerate(zip(meters, boxes_, strict=True)):
         if box.height >= _METER_WORDS:
-            primitives += meter_primitives(meter, box, theme, f"mapping-{place}", side=max(side, 1.0))
+            primitives += meter_primitives(meter, box, theme, f"mapping-meter-{place}", side=max(side, 1.0))
     return primitives
 
 

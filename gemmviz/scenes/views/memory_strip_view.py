@@ -10,12 +10,14 @@ from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, points
-from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import View
 
 _ORDERS = (("C order: row after row", False), ("Fortran order: column after column", True))
 _MOST = 8  # most rows and columns drawn
+_SHORT, _PER_LINE = 16, 32  # elements of a strip in one line, else of a line
+_HEAD, _PITCH, _OFFSETS = 28.0, 62.0, 26.0  # heights: of a strip's name, of one of its lines, of the offsets in it
 _LIT = 8  # palette entries: one for each row, then one for the current access
 
 
@@ -37,23 +39,35 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     r, c = np.divmod(np.arange(rows * columns), columns)
     lit = _lit(moment, array, rows, columns)
     names = np.array([_label(array, int(i), int(j), options) for i, j in zip(r, c, strict=True)])
-    room = Box(MARGIN, options.top + 30, options.width - 2 * MARGIN, options.bottom - options.top - 30)
-    cell = min(0.42 * room.width / columns, 0.52 * room.height / rows, 110.0)
+    room = Box(MARGIN, options.top + 16, options.width - 2 * MARGIN, options.bottom - options.top - 16)
+    strips = 2 * (_HEAD + _lines(rows * columns) * _PITCH) + 20.0
+    cell = min(0.42 * room.width / columns, (room.height - strips - 24.0) / rows, 110.0)
     palette = _row_colours(array.name, rows, theme)
     inks = tuple(theme.ink_on(each) for each in palette)
     fill = np.where(lit, _LIT, r.reshape(rows, columns)).astype(np.uint8)
     part = "" if (rows, columns) == (whole_rows, whole_columns) else f", its first {rows} rows and {columns} columns"
     heading = f"{array.name}, {whole_rows} rows of {whole_columns} elements of {array.itemsize} bytes{part}"
-    size = _fit(names, cell, 24.0)
+    size = _fit(names, cell, options.theme.type)
     primitives: list[Primitive] = [
         Labels("layout-name", points((room.x, room.y - 8)), (heading,), theme.type.words, theme.text, "start", "semibold"),
-        Cells(array.name, room.x, room.y + 12, cell, fill, palette, inks, names.reshape(rows, columns), size, theme.background),
+        Cells(
+            array.name,
+            room.x,
+            room.y + 12,
+            cell,
+            fill,
+            palette,
+            inks,
+            names.reshape(rows, columns) if size else None,
+            size,
+            theme.background,
+        ),
     ]
     own = "column-major" if array.column_major else "row-major"
     beside = room.x + columns * cell + 60
     wide = room.x + room.width - beside
     primitives += _formulas(array, own, Box(beside, room.y + 12, wide, rows * cell), options)
-    top = room.y + 12 + rows * cell + 60
+    top = room.y + room.height - strips + 20.0
     for place, (name, is_columns) in enumerate(_ORDERS):
         order = (np.arange(rows * columns).reshape(rows, columns).T if is_columns else np.arange(rows * columns)).ravel()
         mark = " (this kernel's)" if is_columns == array.column_major else ""
@@ -74,9 +88,9 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
 
 
 def _label(array: MemoryArray, row: int, column: int, options: ViewOptions) -> str:
-    """Return the name of an element; "" for a place behind the end of a vector."""
+    """Return the indices of an element; "" for a place behind the end of a vector."""
     element = array.element_at(row, column)
-    return options.labels.named(array, element) if element < array.size else ""
+    return options.labels.indices(array, element) if element < array.size else ""
 
 
 def _lit(moment: Moment, array: MemoryArray, rows: int, columns: int) -> np.ndarray:
@@ -90,7 +104,7 @@ def _lit(moment: Moment, array: MemoryArray, rows: int, columns: int) -> np.ndar
 
 
 def _formulas(array: MemoryArray, own: str, room: Box, options: ViewOptions) -> list[Primitive]:
-    theme, size = options.theme, options.theme.type.words
+    theme, size = options.theme, options.theme.type.title
     height, width = array.extents
     lines = (
         f"row-major: element (r, c) at r · {width} + c",
@@ -98,15 +112,17 @@ def _formulas(array: MemoryArray, own: str, room: Box, options: ViewOptions) -> 
         f"{array.name} is {own} in this kernel",
         f"to the right: +{height}, down: +1" if array.column_major else f"to the right: +1, down: +{width}",
     )
-    scale = min(1.0, room.width / max(text_width(line, size) for line in lines))
-    at = [(room.x, room.y + (1.5 * n + 1) * size * scale) for n in range(len(lines))]
-    return [Labels("layout-formulas", points(*at), lines, size * scale, theme.text)]
+    size = max(theme.type.least, min(size, size * room.width / max(text_width(line, size) for line in lines)))
+    lines = tuple(fitted(line, size, room.width) for line in lines)
+    pitch = min(1.9 * size, room.height / len(lines))
+    at = [(room.x, room.y + (n + 0.7) * pitch) for n in range(len(lines))]
+    return [Labels("layout-formulas", points(*at), lines, size, theme.text)]
 
 
 def _row_colours(name: str, rows: int, theme: Theme) -> tuple[str, ...]:
     """Return a shade of the matrix's colour for each row, then the colour of the current access."""
-    shares = (0.14 + 0.66 * min(1.0, row / max(1, rows - 1)) for row in range(_MOST))
-    return *(mixed(theme.background, theme.accent(name), share) for share in shares), theme.text
+    shares = (0.14 + 0.4 * min(1.0, row / max(1, rows - 1)) for row in range(_MOST))
+    return *(mixed(theme.background, theme.accent(name), share) for share in shares), theme.accent(name)
 
 
 def _strip(
@@ -126,41 +142,45 @@ def _strip(
     array, is_columns = of
     rows, columns = array.extents
     offset = place[1] * rows + place[0] if is_columns else place[0] * columns + place[1]
-    per_line = len(labels) if len(labels) <= 16 else 32
+    per_line = _PER_LINE if len(labels) > _SHORT else len(labels)
     lines = -(-len(labels) // per_line)
-    cell = room.width / per_line
-    pitch = min((room.height - 40) / lines, 96.0)
-    high = pitch * 0.58
-    primitives: list[Primitive] = [
-        Labels(f"{key}-name", points((room.x, room.y + 14)), (name,), theme.type.note, theme.text, "start", "semibold")
-    ]
-    size = _fit(labels, cell, 22.0)
+    cell, pitch = room.width / per_line, min(_PITCH, (room.height - _HEAD) / lines)
+    high, least = pitch - _OFFSETS, theme.type.least
+    at = points((room.x, room.y + 18))
+    primitives: list[Primitive] = [Labels(f"{key}-name", at, (name,), theme.type.note, theme.text, "start", "semibold")]
+    size = _fit(labels, cell, theme.type)
     for line in range(lines):
         some = slice(line * per_line, (line + 1) * per_line)
-        y = room.y + 26 + line * pitch
+        y = room.y + _HEAD + line * pitch
         primitives.append(
             Cells(
                 f"{key}-{line}", room.x, y, cell, fill[None, some], palette, inks, labels[None, some] if size else None, size,
-                theme.background, height=high, tips=_tips(labels[some], offset[some], array.itemsize),
+                theme.background, height=high, tips=_tips(array, labels[some], offset[some]),
             )
         )  # fmt: skip
-        middle = [(room.x + (n + 0.5) * cell, y + high + 0.36 * pitch) for n in range(len(offset[some]))]
         texts = tuple(spaced(int(each)) for each in offset[some])
-        font = min(18.0, 0.3 * pitch, 18.0 * (cell - 4) / max(text_width(text, 18.0) for text in texts))
-        primitives.append(Labels(f"{key}-{line}-offsets", points(*middle), texts, font, theme.faint, "middle"))
+        widest = max(text_width(text, least) for text in texts) + 6
+        every = next((step for step in (1, 2, 4, 8, 16) if widest <= step * cell), 32)
+        middle = [(room.x + (n + 0.5) * cell, y + high + 0.9 * least) for n in range(0, len(texts), every)]
+        primitives.append(Labels(f"{key}-{line}-offsets", points(*middle), texts[::every], least, theme.faint, "middle"))
     return primitives
 
 
-def _tips(labels: np.ndarray, offset: np.ndarray, itemsize: int) -> np.ndarray:
-    return np.array(
-        [[f"{label}\noffset {int(at)}, byte {itemsize * int(at)}" for label, at in zip(labels, offset, strict=True)]]
-    )
+def _lines(count: int) -> int:
+    """Return how many lines a strip of so many elements takes."""
+    return 1 if count <= _SHORT else -(-count // _PER_LINE)
 
 
-def _fit(texts: np.ndarray, cell: float, largest: float) -> float:
+def _tips(array: MemoryArray, labels: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    texts = [f"{array.name}[{label}]" if label else "" for label in labels.tolist()]
+    size = array.itemsize
+    return np.array([[f"{text}\noffset {int(at)}, byte {size * int(at)}" for text, at in zip(texts, offset, strict=True)]])
+
+
+def _fit(texts: np.ndarray, cell: float, sizes: TypeSizes) -> float:
     """Return the size in which all labels fit a cell; 0 if they would be unreadable."""
-    size = min(largest, (cell - 6) / max(0.1, *(text_width(str(text), 1.0) for text in texts)))
-    return size if size >= 9.0 else 0.0
+    size = min(sizes.words, (cell - 3) / max(0.1, *(text_width(str(text), 1.0) for text in texts)))
+    return size if size >= sizes.least else 0.0
 
 
 VIEW = View("Memory layout", Moment, layout_scene, order=36)

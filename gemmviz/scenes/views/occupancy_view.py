@@ -60,7 +60,7 @@ def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     for number, each in enumerate(what_ifs(case.device, case.needs)):
         wide = layout.curves.width / 3
         room = Box(layout.curves.x + number * wide, layout.curves.y, wide - 26, layout.curves.height)
-        pieces += what_if_curve(each, case, room, options)
+        pieces += what_if_curve(each, case, room, options, has_scale=number == 2)
     note = f"one SM of {case.device.name}; by the vendor's rules, not measured"
     scene = titled(pieces, f"Occupancy of {case.what}", note, options)
     return replace(scene, words=(*_heading(limits, layout, options), *scene.words)) if options.words else scene

@@ -39,19 +39,25 @@ from gemmviz.scenes.stage.axes import axis_primitives
 from gemmviz.scenes.stage.barrier import barrier_bar
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
+from gemmviz.scenes.stage.collisions import clashes, collision_marks, collision_words
 from gemmviz.scenes.stage.corner import corner_primitives
+from gemmviz.scenes.stage.costs import cost_motion, cost_primitives
 from gemmviz.scenes.stage.cross import title_text
+from gemmviz.scenes.stage.ghosts import ghost_primitives
 from gemmviz.scenes.stage.layout import Plan, plan_of
 from gemmviz.scenes.stage.legend import legend
 from gemmviz.scenes.stage.lens import lens_primitives
-from gemmviz.scenes.stage.matrix import counting_grid, grid_of, in_window, matrix_cells
+from gemmviz.scenes.stage.matrix import can_label, counting_grid, grid_of, in_window, matrix_cells
 from gemmviz.scenes.stage.motion import stage_motion
-from gemmviz.scenes.stage.registers import register_primitives
+from gemmviz.scenes.stage.running_sum import running_sum
+from gemmviz.scenes.stage.sectors import sector_primitives
 from gemmviz.scenes.stage.stop_marks import stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
-from gemmviz.scenes.stage.words import cost_words, sentence_words
+from gemmviz.scenes.stage.values import matrix_values, value_texts
+from gemmviz.scenes.stage.words import sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
+_AROUND = 4.0  # from a followed thread's cell to its ring
 _LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # smallest cell of C with a bar, in units, and the most bars
 
 
@@ -62,6 +68,7 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
             primitives += _matrix(moment, number, array, plan, options)
+    primitives += sector_primitives(moment, plan.matrices, options)
     primitives += _sums(moment, plan, theme)
     primitives += _guides(moment, plan, theme)
     primitives += _wrong(moment, plan, theme)
@@ -70,14 +77,30 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives += _lane_order(moment, plan, options)
     primitives += lens_primitives(plan, options)
     primitives += tile_primitives(moment, plan, options)
-    primitives += register_primitives(moment, plan.rooms["sum"], options) if "sum" in plan.rooms else []
-    primitives += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
+    primitives += ghost_primitives(moment, plan, options)
+    primitives += collision_marks(moment, plan, options)
+    primitives += _panels(moment, plan, options)
     primitives += barrier_bar(moment, plan, options)
     primitives += stop_marks(moment, plan, theme)
     name = _name if moment.trace.is_multiply else _name_above
     names = [name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
     above = (*names, *axis_primitives(plan, options), *_legend(moment, plan, options))
     return Scene(options.width, options.height, theme.background, tuple(primitives), above, _words(moment, plan, options))
+
+
+def _panels(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw what stands in the rooms around the matrices."""
+    rooms = plan.rooms
+    account = collision_words if clashes(moment) and options.arrived else running_sum
+    return [
+        *(account(moment, rooms["sum"], options) if "sum" in rooms else []),
+        *cost_primitives(moment, plan, options),
+        *(code_primitives(moment, rooms["code"], options) if "code" in rooms else []),
+    ]
+
+
+def _motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    return (*stage_motion(moment, options), *cost_motion(moment, options))
 
 
 def _legend(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -87,7 +110,7 @@ def _legend(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]
 def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
     if not options.words:
         return ()
-    words = (*sentence_words(moment, plan, options), *cost_words(moment, plan, options))
+    words = sentence_words(moment, plan, options)
     return (*words, *named_timeline(moment, options))
 
 
@@ -170,7 +193,11 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
     if options.layer != "reuse" or number == moment.trace.result:
         state = matrix_state(moment, number, grid, options.layer)
         palette = matrix_palette(theme, array.name, group_accents(options.layer, theme))
-        return matrix_cells(array.name, state, palette, table, grid, options)
+        if not can_label(state, table, grid, options):
+            return matrix_cells(array.name, state, palette, table, grid, options)
+        labels = _values(moment, number, table, grid, options) if options.values else None
+        shown = None if options.values else _in_phase(moment, number, state, grid)
+        return matrix_cells(array.name, state, palette, table, grid, options, labels, shown)
     counted = counting_grid(table, array, options)
     grid = in_window(counted, table)
     counts = moment.loads(number, counted)[grid.part]
@@ -181,6 +208,27 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
         fill[grid.shaped(lit) > 0] = HEAT_LIT
     labels = np.where(counts > 0, counts.astype("<U6"), "") if counts.size <= 64 * 64 else None
     return matrix_cells(array.name, fill, heat_palette(theme, theme.accent(array.name)), table, grid, options, labels)
+
+
+def _in_phase(moment: Moment, number: int, state: npt.NDArray[np.uint8], grid: Grid) -> npt.NDArray[np.bool_]:
+    """Return which cells take part in this phase: (rows, columns)."""
+    shown, area = state != BASE, moment.area(number)
+    if area is not None:
+        rows, columns = (
+            slice(max(0, low - first), max(0, high - first))
+            for low, high, first in ((*area[:2], grid.origin[0]), (*area[2:], grid.origin[1]))
+        )
+        shown[rows, columns] = True
+    return shown
+
+
+def _values(
+    moment: Moment, number: int, table: CellGrid, grid: Grid, options: ViewOptions
+) -> npt.NDArray[np.str_] | None:  # fmt: skip
+    """Return the known values of the cells as text: (rows, columns); empty if none is known, or none fits."""
+    values, elements = matrix_values(moment, number), grid.elements()
+    texts = None if values is None else value_texts(values[elements], table.cell, options.least)
+    return np.full(elements.shape, "") if texts is None else texts
 
 
 def _name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
@@ -287,16 +335,19 @@ def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primit
     return [lines, Rects("lane-first", start, options.theme.text, radius=dot / 2)]
 
 
-def _rings(key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str) -> list[Primitive]:
-    """Draw a ring around some elements of the result; nothing for none."""
+def _rings(
+    key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str, around: float = 0.0
+) -> list[Primitive]:
+    """Draw a ring around some elements of the result, ``around`` units from their cells; nothing for none."""
     array = moment.replay.owners.array
     if array is None or not len(elements):
         return []
     rows, columns = array.row_column(elements)
     table = plan.matrices[array.name]
     visible = table.holds(rows, columns)
-    corners = table.middle(rows[visible], columns[visible]) - table.cell / 2
-    return [Rects(key, np.hstack([corners, np.full((len(corners), 2), table.cell)]), None, colour, 4.0)]
+    side = table.cell + 2 * around
+    corners = table.middle(rows[visible], columns[visible]) - side / 2
+    return [Rects(key, np.hstack([corners, np.full((len(corners), 2), side)]), None, colour, 4.0)]
 
 
 def _followed(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
@@ -304,7 +355,7 @@ def _followed(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     if moment.focus.thread is None:
         return []
     elements, _ = moment.replay.owners.of(moment.scope.threads)
-    return _rings("followed", moment, elements, plan, theme.text)
+    return _rings("followed", moment, elements, plan, theme.accent("C"), _AROUND)
 
 
-VIEW = View("Stage", Moment, stage_scene, stage_motion, order=1)
+VIEW = View("Stage", Moment, stage_scene, _motion, order=1)

@@ -38,7 +38,7 @@ def _lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
     box = np.stack([x, y, np.full(size, width - _GAP), np.full(size, height - _GAP)], axis=1)
     texts = [_lane(moment, warp, number, options) for number in range(size)]
     active = np.array([touched is not None for _, touched in texts])
-    font = min(22.0, (height - _GAP) * 0.36)
+    font = min(theme.type.note, (height - _GAP) * 0.36)
     accent = theme.accent(_matrix(moment))
     room = width - _GAP - 34
     first = [fitted(title, font, room, "semibold") for title, _ in texts]
@@ -50,7 +50,7 @@ def _lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
     bars = np.stack([x, y, np.full(size, 8.0), np.full(size, height - _GAP)], axis=1)
     on, off = np.flatnonzero(active), np.flatnonzero(~active)
     return [
-        Labels("warp-heading", points((MARGIN, top - 16)), (heading,), 24.0, theme.text, "start", "semibold"),
+        Labels("warp-heading", points((MARGIN, top - 16)), (heading,), theme.type.words, theme.text, "start", "semibold"),
         Rects("lanes-active", box[on], theme.panel, radius=5.0),
         Rects("lane-bars", bars[on], accent),
         Rects("lanes-inactive", box[off], theme.empty, radius=5.0),
@@ -67,7 +67,7 @@ def _matrix(moment: Moment) -> str:
 
 def _heading(moment: Moment, options: ViewOptions) -> str:
     address = ", byte address" if options.words else ""
-    return f"lane, threadIdx, element{address}" + (", value" if moment.replay.value is not None else "")
+    return f"each lane's thread, element{address}" + (" and value" if moment.replay.value is not None else "")
 
 
 def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[str, str | None]:
@@ -75,8 +75,8 @@ def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[s
     trace, value = moment.trace, moment.replay.value
     thread = warp * trace.rules.warp_size + lane
     if thread >= trace.space.threads_per_block:
-        return f"{lane}  no thread", None
-    title, column = f"{lane}  {thread_text(thread, trace.launch)}", moment.scope.of_block.start + thread
+        return f"lane {lane}, no thread", None
+    title, column = f"lane {lane}, thread {thread_text(thread, trace.launch)}", moment.scope.of_block.start + thread
     if (trace.element[trace.row[moment.step] : trace.row[moment.step + 1], column] < 0).all():
         return title, None
     if not moment.touched:
@@ -88,7 +88,7 @@ def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[s
             continue
         element += int(touched.operand.layout.offset(0, trace.lane[column]))
         what = "" if value is None else f"  {touched.array.element.text(float(value[touched.row, column]), 3)}"
-        address = f"  {spaced(element * touched.array.itemsize)}" if options.words else ""
+        address = f"  byte {spaced(element * touched.array.itemsize)}" if options.words else ""
         parts.append(f"{element_text(touched.array, element, options.labels)}{address}{what}")
     return title, ", ".join(parts)
 

@@ -11,6 +11,8 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.schedule import GridCase, Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.views.grid_view import sm_under
 from gemmviz.state.shot import Shot, Trial
 from gemmviz.subjects.kinds.occupancy import occupancy_case, speed_of
 from gemmviz.subjects.subject import Context, MeasuredCase, Subject
@@ -72,6 +74,12 @@ def _make(shot: Shot, context: Context) -> GridCase:
     return case
 
 
+def _click(case: GridCase, shot: Shot, hit: Hit) -> Shot | None:
+    """Mark the blocks of the SM that was clicked, or that runs the clicked block; nothing on a second click."""
+    sm = sm_under(case, hit.cells.key, hit.row, hit.column)
+    return None if sm is None else replace(shot, sm=-1 if sm == shot.sm else sm)
+
+
 SUBJECT = Subject(
-    GridCase, _make, uses=("facts", "schedules"), time="launch", is_comparison=True, order=21
+    GridCase, _make, click=_click, uses=("facts", "schedules"), time="launch", is_comparison=True, order=21
 )  # fmt: skip

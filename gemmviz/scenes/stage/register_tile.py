@@ -1,6 +1,5 @@
-"""The multiplication in the registers of one thread: its factors of A on the left of its sums and those of B above them.
-
-The products of the current k are highlighted, and a bar shows the number of terms in the sums.
+"""The outer product in the registers of a thread with several sums: its factors of A on the left of its sums and those of B
+above them, the products of the current k highlighted.
 """
 
 import re
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import ThreadTerms
 from gemmviz.model.arrays import Floats
@@ -19,71 +17,45 @@ from gemmviz.model.sites import Site
 from gemmviz.model.watched import VariableValue
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_width
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, points
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.stage.matrix import label_size
 
 _MOST_SHOWN = 16  # rows and columns of the sums of one thread
 _LARGEST, _LEAST = 84.0, 16.0
-_GAP, _BAR = 8.0, 12.0
+_GAP = 8.0
 _NONE, _HELD, _LIT = range(3)
 
 
-def register_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw the registers of the first watched thread; nothing for a thread that stores nothing in C."""
-    terms = moment.thread_terms
-    if terms is None:
+def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw factors of A on the left, of B above, sums where they meet, and names, as they are after a step; nothing if there is
+    too little room.
+    """
+    if max(len(terms.rows), len(terms.columns)) > _MOST_SHOWN:
         return []
-    theme, size = options.theme, options.theme.type.note
-    thread = thread_text(moment.scope.first_thread, moment.trace.launch)
-    done = int(terms.done.min())
-    heading = f"registers of thread {thread}: {done} of {terms.length} terms"
-    if text_width(heading, size, "semibold") > room.width:
-        heading = f"{done} of {terms.length} terms"
-    at = points((room.x, room.y + size))
-    primitives: list[Primitive] = [
-        Labels("registers-name", at, (fitted(heading, size, room.width, "semibold"),), size, theme.text, "start", "semibold"),
-        *_bar(done / terms.length, room.x, room.y + 1.6 * size, room.width, theme),
-    ]
-    if len(terms.rows) <= _MOST_SHOWN and len(terms.columns) <= _MOST_SHOWN:
-        top = 1.6 * size + _BAR + 14
-        primitives += _small_cross(moment, terms, Box(room.x, room.y + top, room.width, room.height - top), options)
-    return primitives
-
-
-def _bar(share: float, x: float, y: float, width: float, theme: Theme) -> list[Primitive]:
-    return [
-        Rects("terms-track", boxes((x, y, width, _BAR)), theme.empty, radius=4.0),
-        Rects("terms-bar", boxes((x, y, max(1.0, width * share), _BAR)), theme.accent("C"), radius=4.0),
-    ]
-
-
-def _small_cross(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw factors of A on the left, of B above, sums where they meet, and their names."""
     theme, size = options.theme, options.theme.type.note
     rows, columns = len(terms.rows), len(terms.columns)
     name_a, name_b = _names(moment, terms, options.labels)
-    words = 1.5 * size
-    cell = min((room.width - _GAP) / (columns + 1), (room.height - _GAP - 2 * words) / (rows + 1), _LARGEST)
+    names = max(text_width(name, size) for name in (name_a, name_b))
+    cell = min((room.width - 3 * _GAP - names) / (columns + 1), (room.height - _GAP) / (rows + 1), _LARGEST)
     if cell < _LEAST:
         return []
-    x, y = room.x + cell + _GAP, room.y + words + cell + _GAP
+    x, y = room.x + cell + _GAP, room.y + cell + _GAP
     lit = terms.has_a[:, None] & terms.has_b[None, :] & terms.owned
-    sums = _sums(moment, terms)
+    sums = sums_of(moment, terms, step)
     texts = np.full((rows, columns), "", "<U12")
     if sums is not None:
-        texts[terms.owned] = [_short(value) for value in sums[1]]
+        texts[terms.owned] = [short_number(value) for value in sums[1]]
     a, b = moment.factors(terms)
     held = np.where(lit, _LIT, np.where(terms.owned, _HELD, _NONE))
     has_a, has_b = np.where(terms.has_a, _LIT, _NONE)[:, None], np.where(terms.has_b, _LIT, _NONE)[None, :]
-    name = fitted(name_b, size, room.x + room.width - x)
+    beside, drop = x + columns * cell + 2 * _GAP, 0.5 * cell + 0.36 * size
     return [
         _table("register-a", (room.x, y, cell), has_a, _factor(a)[:, None], "A", options),
-        _table("register-b", (x, room.y + words, cell), has_b, _factor(b)[None, :], "B", options),
+        _table("register-b", (x, room.y, cell), has_b, _factor(b)[None, :], "B", options),
         _table("register-sum", (x, y, cell), held, texts, "C", options),
-        Labels("register-b-name", points((x, room.y + words - 7)), (name,), size, theme.accent("B")),
-        Labels("register-a-name", points((room.x, y + rows * cell + size + 4)), (name_a,), size, theme.accent("A")),
+        Labels("register-b-name", points((beside, room.y + drop)), (name_b,), size, theme.accent("B")),
+        Labels("register-a-name", points((beside, y + drop)), (name_a,), size, theme.accent("A")),
     ]
 
 
@@ -100,10 +72,10 @@ def _table(
 
 
 def _factor(values: Floats) -> npt.NDArray[np.str_]:
-    return np.array([_short(value) for value in values.tolist()])
+    return np.array([short_number(value) for value in values.tolist()])
 
 
-def _short(value: float | None) -> str:
+def short_number(value: float | None) -> str:
     """Return a number in few characters."""
     if value is None or np.isnan(value):
         return ""
@@ -161,9 +133,9 @@ def _variable_of(moment: Moment, matrix: str, sums: Iterable[str]) -> str:
     return ""
 
 
-def _sums(moment: Moment, terms: ThreadTerms) -> tuple[str, list[float | None]] | None:
-    """Return the variable that holds the sums, and their values by the rows and columns of C; None if no variable is
-    recognised.
+def sums_of(moment: Moment, terms: ThreadTerms, step: int) -> tuple[str, list[float | None]] | None:
+    """Return the variable that holds the sums, and their values after a step by the rows and columns of C; None if no
+    variable is recognised.
     """
     order = moment.replay.cached(
         ("sums", moment.scope.of_block.start, moment.scope.first_thread), lambda: _order_of(moment, terms)
@@ -171,7 +143,9 @@ def _sums(moment: Moment, terms: ThreadTerms) -> tuple[str, list[float | None]] 
     if order is None:
         return None
     name, places = order
-    flat = list(_flat(dict(moment.variables).get(name)))
+    if step < 0:
+        return None
+    flat = list(_flat(dict(moment.variables_at(step)).get(name)))
     if len(flat) != len(places) or all(each is None for each in flat):
         return None
     return name, [flat[place] for place in places]

@@ -1,0 +1,74 @@
+"""Facts and moving pictures of the shipped lessons, prepared in the background once cards are shown."""
+
+import time
+from dataclasses import dataclass
+
+from psygnal import Signal
+from PySide6.QtGui import QImage
+
+from gemmviz.jobs.events import Post
+from gemmviz.jobs.tasks import LatestTask
+from gemmviz.launch.catalog import lesson_names
+from gemmviz.model.errors import GemmvizError
+from gemmviz.render.format import RenderOptions
+from gemmviz.render.qt.raster import Raster
+from gemmviz.run.engine import Cancel
+from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.shelf import LessonFacts, lesson_facts, thumbnail_frames
+
+WIDTH, HEIGHT = 256, 144  # pixels
+_DELAY_S, _PAUSE_S = 0.6, 0.02  # the first picture of the window comes first; others share the processor
+
+
+@dataclass(frozen=True)
+class CardContents:
+    """What a card shows. ``frames``: its moving picture."""
+
+    facts: LessonFacts
+    frames: tuple[QImage, ...] = ()
+
+
+class Thumbnails:
+    """The contents of the cards by the names of their lessons. ``changed`` carries the name of a lesson whose contents are
+    known now.
+    """
+
+    changed = Signal(str)
+
+    def __init__(self, post: Post) -> None:
+        self.all: dict[str, CardContents] = {}
+        self.theme = ""
+        self._post = post
+        self.worker: LatestTask[None] = LatestTask(post, lambda _: None, lambda error: None)
+
+    def prepare(self, theme: str) -> None:
+        """Begin to prepare all cards in the colours of a theme, unless they are."""
+        if theme != self.theme:
+            self.theme = theme
+            self.worker.start(lambda cancelled: self._work(theme, cancelled), _DELAY_S)
+
+    def _work(self, theme: str, cancelled: Cancel) -> None:
+        for name in lesson_names():
+            self._put(theme, name, CardContents(lesson_facts(name)))
+        for name in lesson_names():
+            self._put(theme, name, CardContents(lesson_facts(name), _frames(name, theme)))
+
+    def _put(self, theme: str, name: str, contents: CardContents) -> None:
+        def put() -> None:
+            if theme == self.theme:
+                self.all[name] = contents
+                self.changed.emit(name)
+
+        self._post(put)
+
+
+def _frames(name: str, theme: str) -> tuple[QImage, ...]:
+    """The frames of a lesson's moving picture; none if its step can't be run."""
+    raster, images = Raster(RenderOptions(WIDTH, HEIGHT)), []
+    try:
+        for frame in thumbnail_frames(shipped_lesson(name), theme):
+            images.append(raster.image(frame))
+            time.sleep(_PAUSE_S)
+    except GemmvizError:
+        return tuple(images)
+    return tuple(images)

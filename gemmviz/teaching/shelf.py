@@ -1,0 +1,75 @@
+"""What a card of a lesson shows: its length, its steps, and a short moving picture of one of them."""
+
+import math
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+
+from gemmviz.export.prepare import Prepared, prepare
+from gemmviz.launch.legality import shapes_for
+from gemmviz.model.cancelling import checkpoint
+from gemmviz.render.reel import Frame
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.scenes.catalog import view_named
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.picture import options_for, theme_of
+from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.lesson_file import shipped_lesson
+
+_VIEWS = ("stage", "memory", "banks", "mapping", "sum")  # the clearest at the size of a thumbnail first
+_WIDE, _HIGH = 1066.0, 600.0  # of a thumbnail in units: few, so that cells are large
+_MOST_ELEMENTS = 1 << 12
+_STEPS, _MOMENTS = 5, (0.15, 0.5, 0.8, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class LessonFacts:
+    """The facts of a shipped lesson. ``steps``: the names by which its steps are known as seen."""
+
+    name: str
+    title: str
+    about: str
+    minutes: float
+    steps: tuple[str, ...]
+
+
+def lesson_facts(name: str) -> LessonFacts:
+    """The facts of a shipped lesson."""
+    lesson = shipped_lesson(name)
+    return LessonFacts(name, lesson.title, lesson.about, lesson.minutes, tuple(map(lesson.name_of, lesson.stops)))
+
+
+def thumbnail_shot(lesson: Lesson) -> Shot | None:
+    """The shot of the step that stands for a lesson: of a small run, in the clearest view. None if no step shows a run."""
+    shots = [stop.shot for stop in lesson.stops if stop.question is None and stop.exercise is None]
+    small = [shot for shot in shots if subject_of_view(shot.view).is_of_run and _elements(shot) <= _MOST_ELEMENTS]
+    ranked = sorted(small, key=lambda shot: _VIEWS.index(shot.view) if shot.view in _VIEWS else len(_VIEWS))
+    own = [shot for shot in ranked if shot.setup.kernel.name != "sequential"]  # a single thread moves too little
+    return next(iter([*own, *ranked]), None)
+
+
+def _elements(shot: Shot) -> int:
+    return sum(math.prod(shape) for shape in shapes_for(shot.setup).values())
+
+
+def thumbnail_frames(lesson: Lesson, theme: str) -> Iterator[Frame]:
+    """Successive frames of a few steps from the lesson's thumbnail on, without words. Drawn as they are asked for; ends early
+    if the task is cancelled.
+    """
+    shot = thumbnail_shot(lesson)
+    if shot is None:
+        return
+    stage = prepare(replace(shot, theme=theme), lambda kernel: nullcontext(Interpreter()))
+    first = max(0, min(stage.step, stage.steps - _STEPS))
+    for step in range(first, min(first + _STEPS, stage.steps)):
+        for moment in _MOMENTS:
+            checkpoint()
+            yield _frame(stage, step, moment)
+
+
+def _frame(stage: Prepared, step: int, moment: float) -> Frame:
+    shot = replace(stage.shot, moment=moment)
+    options = replace(options_for(shot, theme_of(shot), (_WIDE, _HIGH), scale=0.5), words=False, timeline=False)
+    view, subject = view_named(shot.view), stage.subject(step)
+    return Frame(view.still(subject, options), view.motion(subject, options))

@@ -1,0 +1,125 @@
+"""The start of the window: the first picture plays beside the lessons until something is chosen."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from gemmviz.gui.panels.lessons import Lessons
+from gemmviz.gui.preferences import InMemoryStore
+from gemmviz.gui.start.shelf import Shelf
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.launch.catalog import DEFAULT_KERNEL, lesson_names
+from gemmviz.teaching.lesson_file import shipped_lesson
+from tests.conftest import DATA, sure
+from tests.gui.conftest import open_file, settled
+
+_LONG_MS = 20_000
+
+
+def opened(qtbot: QtBot, store: InMemoryStore, width: int = 1280, height: int = 720) -> MainWindow:
+    window = MainWindow(store)
+    window.resize(width, height)
+    qtbot.addWidget(window)
+    window.start()
+    window.show()
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
+    return window
+
+
+@pytest.fixture
+def first(qtbot: QtBot) -> MainWindow:
+    return opened(qtbot, InMemoryStore())
+
+
+def shelf(window: MainWindow) -> Shelf:
+    return sure(window.start_mode.panel).shelf
+
+
+def test_the_first_picture_plays_beside_the_lessons(first: MainWindow) -> None:
+    assert first.start_mode.is_on
+    assert first.session.shot.setup.kernel.name == DEFAULT_KERNEL
+    assert first.session.player.is_playing
+    assert not first.docks.all["settings"].isVisible()
+    assert [card.name for card in shelf(first).shown] == lesson_names()
+    shelf(first).order.setCurrentIndex(1)
+    shelf(first).order.activated.emit(1)
+    titles = [card.title for card in shelf(first).shown]
+    assert titles == sorted(titles)
+    sure(first.start_mode.panel).explore.click()
+    assert first.docks.all["settings"].isVisible()
+    assert not first.start_mode.is_on
+    first.close()
+
+
+def test_a_card_tells_the_length_and_progress_and_opens_its_lesson(first: MainWindow, qtbot: QtBot) -> None:
+    contents = first.model.thumbnails.all
+    qtbot.waitUntil(lambda: "shared-memory" in contents and bool(contents["shared-memory"].frames), timeout=60_000)
+    card = next(each for each in shelf(first).cards if each.name == "shared-memory")
+    lesson = shipped_lesson("shared-memory")
+    assert card.length == f"{lesson.minutes:g} minutes, {len(lesson.stops)} steps, 0 seen"
+    frames = {image.constBits().tobytes() for image in contents["shared-memory"].frames}  # type: ignore[attr-defined]
+    assert len(frames) > 5  # it moves
+    card.click()
+    qtbot.waitUntil(lambda: first.model.course.lesson.name == "shared-memory" and settled(first), timeout=_LONG_MS)
+    assert not first.start_mode.is_on
+    assert first.docks.all["lessons"].isVisible()
+    first.start_mode.begin()
+    assert not first.model.course.lesson.stops
+    assert card.length.endswith("1 seen")
+    first.close()
+
+
+def test_the_arrows_move_between_the_cards(first: MainWindow) -> None:
+    first.activateWindow()
+    cards = shelf(first).shown
+    cards[0].setFocus()
+    QTest.keyClick(cards[0], Qt.Key.Key_Down)
+    assert QApplication.focusWidget() in (cards[1], None)
+    first.close()
+
+
+def test_other_kernels_leave_the_start_and_sizes_do_not(first: MainWindow, qtbot: QtBot) -> None:
+    first.replay.tiles.slider.setValue(0)
+    qtbot.waitUntil(lambda: settled(first), timeout=_LONG_MS)
+    assert first.start_mode.is_on
+    open_file(first.model, DATA / "kernels" / "tiled.cu")
+    assert not first.start_mode.is_on
+    first.start_mode.begin()
+    sure(first.start_mode.panel).explore.click()
+    qtbot.waitUntil(lambda: settled(first), timeout=_LONG_MS)
+    assert first.session.shot.setup.kernel.name == DEFAULT_KERNEL
+    assert first.model.opening.followed is None
+    first.close()
+
+
+def test_a_window_that_ended_at_the_start_begins_there(qtbot: QtBot) -> None:
+    store = InMemoryStore()
+    opened(qtbot, store).close()
+    again = opened(qtbot, store, 1024, 640)
+    assert again.start_mode.is_on
+    panel = sure(again.start_mode.panel)
+    assert panel.width() < again.replay.width()
+    sure(again.start_mode.panel).explore.click()
+    again.close()
+    third = opened(qtbot, store)
+    assert not third.start_mode.is_on
+    third.close()
+
+
+def test_the_panel_shows_the_shelf_until_a_lesson_is_open(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    panel = window.docks.widgets["lessons"]
+    assert isinstance(panel, Lessons)
+    window.docks.all["lessons"].raise_()
+    assert panel.shelf.isVisibleTo(panel)
+    assert not panel.lesson.isVisibleTo(panel)
+    panel.shelf.cards[0].click()
+    qtbot.waitUntil(lambda: window.model.course.is_on, timeout=_LONG_MS)
+    assert panel.lesson.isVisibleTo(panel)
+    assert not panel.shelf.isVisibleTo(panel)
+    panel.choice.setCurrentIndex(0)  # all lessons
+    panel.choice.activated.emit(0)
+    assert panel.shelf.isVisibleTo(panel)

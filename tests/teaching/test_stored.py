@@ -1,0 +1,152 @@
+"""What is stored with the shipped lessons is all that they ask, and what today's sources give."""
+
+import importlib.util
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.files.answer_file import FOLDER, Answers, answer_key, read_answers, write_answers
+from gemmviz.launch.catalog import lesson_names, load_kernel
+from gemmviz.launch.legality import device_for, setup_for
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.engine import CannotAnswer, Engine
+from gemmviz.run.stored import StoredAnswers, stored_answers
+from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.counting import launch_counts
+from gemmviz.subjects.ready_shot import ReadyShot, ready_shot
+from gemmviz.teaching.lesson import LessonStep
+from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES
+from gemmviz.teaching.stored_numbers import number_key
+from tests.conftest import sure
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@cache
+def storing() -> ModuleType:
+    """The script that ``make lessons`` runs."""
+    spec = sure(importlib.util.spec_from_file_location("lessons", ROOT / "packaging" / "lessons.py"))
+    module = importlib.util.module_from_spec(spec)
+    sure(spec.loader).exec_module(module)
+    return module
+
+
+def stored_only(kernel: KernelSpec) -> Engine:
+    return StoredAnswers()
+
+
+def steps() -> list[LessonStep]:
+    return [stop for name in lesson_names() if name != "course" for stop in shipped_lesson(name).stops]
+
+
+def is_refused(stop: LessonStep) -> bool:
+    """Whether a step shows a launch that is refused."""
+    return any(each.quantity in ERROR_QUANTITIES for each in stop.expect)
+
+
+def test_every_step_is_shown_from_what_is_stored() -> None:
+    """``make lessons`` after a kernel or a lesson was changed."""
+    missing = []
+    for stop in steps():
+        ready = ready_shot(stop.shot, stored_only, is_cancelled)
+        needs = subject_of_view(stop.shot.view).needs
+        lacks = isinstance(ready.error, CannotAnswer) or ("moment" in needs and ready.run is None)
+        if lacks and not is_refused(stop):
+            missing.append(f"{stop.id}: {ready.error}")
+    assert not missing, missing
+
+
+def test_every_number_of_a_caption_is_stored() -> None:
+    for stop in steps():
+        for each in stop.expect:
+            if each.name in stop.needed:
+                answers = sure(stored_answers(stop.shot.setup))
+                value = answers.numbers.get(number_key(stop.shot, each.quantity))
+                assert value is not None, (stop.id, each.quantity)
+                assert each.is_met_by(value), (stop.id, each.quantity, value)
+
+
+def test_nothing_is_stored_that_no_lesson_asks() -> None:
+    known = {path.stem for path in (ROOT / FOLDER).glob("*.npz")}
+    keys = {answer_key(setup, device_for(setup)) for stop in steps() for setup in [stop.shot.setup]}
+    assert keys & known
+    assert len(known) < 2 * len(keys)
+    assert sum(path.stat().st_size for path in (ROOT / FOLDER).glob("*.npz")) < 1 << 20
+
+
+def test_an_edited_kernel_another_size_or_device_has_no_stored_answers() -> None:
+    setup = next(stop.shot.setup for stop in steps() if stop.id == "bytes")
+    assert stored_answers(setup) is not None
+    edited = replace(setup.kernel, text=setup.kernel.text + "\n// edited\n")
+    for other in (replace(setup, kernel=edited), setup.changed(K=2048), replace(setup, device="toy2")):
+        assert stored_answers(other) is None
+        with pytest.raises(CannotAnswer):
+            launch_counts(other, StoredAnswers())
+
+
+def test_answers_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    setup = setup_for(load_kernel("04_tiled"))
+    engine = Interpreter()
+    trace = sure(engine.trace(setup).trace)
+    counter = LaunchCounter(device_for(setup).rules)
+    engine.count(setup, counter)
+    watched = engine.watch(setup, (0, 0, 0), (1, 0, 0))
+    module = storing()
+    sums = module.Sums(counter.arrays, module._of_all_phases(counter.sums))
+    written = Answers(128, sums, trace, None, {((0, 0, 0), (1, 0, 0)): watched}, {}, {"k": 1.5, "n": 2, "t": "a", "b": True})
+    monkeypatch.setattr("gemmviz.files.answer_file.ROOT", tmp_path)
+    (tmp_path / FOLDER).mkdir(parents=True)
+    write_answers(written, tmp_path / FOLDER / f"{answer_key(setup, device_for(setup))}.npz")
+    same(written, sure(read_answers(setup, device_for(setup))))
+
+
+@pytest.mark.slow
+def test_what_is_stored_is_what_todays_sources_give() -> None:
+    module = storing()
+    engine = module.noted(lesson_names())
+    known = {path.stem for path in (ROOT / FOLDER).glob("*.npz")}
+    assert known == set(engine.answers), "run make lessons"
+    for setup, answers in engine.answers.values():
+        same(answers, sure(read_answers(setup, device_for(setup))))
+
+
+def same(one: Any, other: Any, path: str = "") -> None:
+    """Both have the same values, bit for bit."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        np.testing.assert_array_equal(one, other, err_msg=path)
+    elif isinstance(one, GemmvizError):
+        assert str(one) == str(other), path
+    elif is_dataclass(one) and not isinstance(one, type):
+        assert type(one) is type(other), path
+        for each in fields(one):
+            if each.compare or each.name == "stored":
+                same(getattr(one, each.name), getattr(other, each.name), f"{path}.{each.name}")
+    elif isinstance(one, dict):
+        assert one.keys() == other.keys(), path
+        for key in one:
+            same(one[key], other[key], f"{path}[{key}]")
+    else:
+        assert one == other, path
+
+
+def test_a_shot_is_ready_without_the_reader_of_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first step of a lesson waits for no parser."""
+
+    def refuse(*args: object) -> None:
+        raise AssertionError("a source was parsed")
+
+    monkeypatch.setattr("gemmviz.source.program._program", refuse)
+    for name in ("coalescing", "shared-memory"):
+        for stop in shipped_lesson(name).stops[:8]:
+            ready: ReadyShot = ready_shot(stop.shot, stored_only, is_cancelled)
+            assert ready.error is None, (stop.id, ready.error)
