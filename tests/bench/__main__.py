@@ -7,7 +7,7 @@ import sys
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from tests.bench import against, commands, engine, window
+from tests.bench import against, commands, engine, lecture, window
 
 
 def main() -> None:
@@ -26,6 +26,7 @@ def main() -> None:
     engine.run()
     commands.run()
     window.run()
+    lecture.run()
 
 
 if __name__ == "__main__":

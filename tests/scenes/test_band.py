@@ -6,7 +6,7 @@ import pytest
 
 from gemmviz.launch.catalog import COURSE, lesson_names
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
-from gemmviz.scenes.kit.primitives import Labels, Scene
+from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.theme import TypeSizes, load_theme
 from gemmviz.teaching.captions import shown_value
 from gemmviz.teaching.lesson import LessonStep
@@ -71,3 +71,18 @@ def test_pictures_of_one_step_keep_their_height() -> None:
     """Whether the caption of a part has one line or two."""
     short, long = (Caption("A title", " ".join(["words"] * count)) for count in (3, 16))
     assert band_height(short, WIDTH, HEIGHT) == band_height(long, WIDTH, HEIGHT)
+
+
+def test_a_sentence_is_not_said_twice() -> None:
+    """The picture's own sentence of the moment goes if the caption is the same; what stands below it takes its place."""
+    title, action, progress = (
+        Labels(key, points((40, y)), ("words",), 25.0, "#FFFFFF")
+        for key, y in (("title", 30), ("action", 60), ("progress", 120))
+    )
+    scene = Scene(WIDTH, 780.0, "#101418", (), words=(title, action, progress))
+    for is_beat in (False, True):
+        shown = with_band(scene, Caption("A title", "words", is_beat=is_beat), HEIGHT, load_theme("dark"))
+        assert (shown.find("action") is None) == is_beat
+        below = shown.find("progress")
+        assert isinstance(below, Labels)
+        assert 30.0 < below.at[0, 1] <= (60.0 if is_beat else 120.0)
