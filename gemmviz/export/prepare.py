@@ -31,6 +31,7 @@ from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.stage.lanes import shown_shape
+from gemmviz.scenes.stage.motion import TRAIL, is_trail
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.gathering import EngineOf, Given, engines, gather
@@ -48,7 +49,7 @@ _NOTHING = Caption()
 
 
 # The moments of a step at which a page holds what moves; between them it moves evenly.
-_SAMPLES = (0.0, 0.12, 0.24, 0.36, 0.48, 0.6, 0.72, ARRIVAL - _NEAR, ARRIVAL, 1.0 - _NEAR)
+_SAMPLES = (0.0, 0.17, 0.34, 0.51, 0.68, ARRIVAL - _NEAR, ARRIVAL, 1.0 - _NEAR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +215,7 @@ def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: r
     name = stage.shot.setup.kernel.name
     return Reel(
         name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
-        len(played), partial(facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), _SAMPLES,
+        len(played), partial(facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), _SAMPLES, TRAIL,
     )  # fmt: skip
 
 
@@ -259,7 +260,8 @@ def page_step(stage: Prepared, step: int, manner: ExportOptions) -> Step:
     for theme in THEMES:
         own = with_theme(stage, theme)
         before[theme], after[theme] = (frame_at(own, step, moment, manner, subject).still for moment in (0.0, 1.0))
-        motion[theme] = tuple(frame_at(own, step, each, manner, subject, before[theme]).motion for each in moments)
+        frames = (frame_at(own, step, each, manner, subject, before[theme]) for each in moments)
+        motion[theme] = tuple(tuple(each for each in frame.motion if not is_trail(each)) for frame in frames)
     title, caption, _ = texts_of(stage.kind, subject, after[THEMES[0]])
     phase = int(stage.replay.trace.phase[step]) if stage.replay is not None else 0
     return Step(before, after, motion, title, caption, phase, _rows(stage, step))
