@@ -18,7 +18,6 @@ from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.runs import replay_of, run
 from tests.conftest import sure
 
-
 _UNCOUNTED = {"blanks", "no_else", "no_guard", "piece_1", "piece_2", "piece_3"}  # unfinished or faulty on purpose
 
 
