@@ -130,7 +130,14 @@ def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
 def _palette(theme: Theme) -> tuple[str, ...]:
     """Return the colours by kind of turn: greys, and red for a wrong value."""
     lighter = mixed(theme.background, theme.text, 0.62)
-    return mixed(theme.background, theme.text, 0.34), lighter, mixed(theme.background, theme.text, 0.2), theme.accent("C"), theme.warning, theme.panel
+    return (
+        mixed(theme.background, theme.text, 0.34),
+        lighter,
+        mixed(theme.background, theme.text, 0.2),
+        theme.accent("C"),
+        theme.warning,
+        theme.panel,
+    )
 
 
 def _table(case: RaceCase, turns: range, shown: int, at: Box, theme: Theme) -> list[Primitive]:
