@@ -114,7 +114,7 @@ def segment_text(replay: Replay, step: int) -> str:
     what = track_names(trace.setup.problem)[track] if track < STORE_C else site.kind
     if track == STORE_C:
         what = " ".join([what, *(trace.arrays[operand.array].name for operand in site.operands[:1])])
-    where = f", phase {phase + 1}" if 0 <= phase < replay.phases else ""
+    where = f", phase {phase + 1}" if replay.has_phases and 0 <= phase < replay.phases else ""
     steps = f"step {first + 1}" if stop - first == 1 else f"steps {first + 1} to {stop}"
     ends = trace.stop is not None and stop == trace.steps
     parts = [f"{steps}{where}: {what}"]
