@@ -5,14 +5,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.transition import Layer
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A still picture and what moves in it. ``still`` is the same object while only the motion changes."""
+    """A still picture and what moves in it. ``still`` is the same object while only the motion changes. ``layers``: what is
+    painted over its background instead, on the way to it from another picture.
+    """
 
     still: Scene
     motion: tuple[Primitive, ...] = ()
+    layers: tuple[Layer, ...] = ()
 
     @property
     def scene(self) -> Scene:
@@ -34,8 +38,8 @@ class Slide:
 class Step:
     """A step of a web page, by theme: the scene ``before`` and ``after`` arrival, and what moves at the reel's ``moments``.
 
-    ``phase``: its number; ``rows``: the
-    rows of the facts' record that it has.
+    ``phase``: its number; ``rows``: the rows of the facts' record that it has; ``way``: how the picture before becomes this
+    one, "morph" or "fade"; "" at once.
     """
 
     before: Mapping[str, Scene]
@@ -45,6 +49,7 @@ class Step:
     caption: str
     phase: int = 0
     rows: list[dict[str, Any]] = field(default_factory=list)
+    way: str = ""
 
 
 @dataclass(frozen=True)

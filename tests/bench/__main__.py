@@ -27,6 +27,7 @@ def main() -> None:
     commands.run()
     lecture.run()
     window.run()
+    lecture.run()
 
 
 if __name__ == "__main__":

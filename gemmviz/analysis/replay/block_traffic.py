@@ -61,7 +61,9 @@ def whole_traffic(trace: Trace, array: int, access: Access) -> BlockTraffic:
 
 def copied_from(trace: Trace, shared: int, threads: slice) -> tuple[int, ...]:
     """The arrays whose elements threads store into a shared array, the most frequent first."""
-    stores = np.isin(trace.origin_step, np.concatenate([t.steps for t in trace.touches_of(shared, "write")] or [np.zeros(0, np.int64)]))
+    stores = np.isin(
+        trace.origin_step, np.concatenate([t.steps for t in trace.touches_of(shared, "write")] or [np.zeros(0, np.int64)])
+    )
     sources = trace.origin_array[stores][:, threads]
     count = Counter(sources[sources >= 0].tolist())
     return tuple(number for number, _ in count.most_common())

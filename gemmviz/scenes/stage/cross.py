@@ -92,6 +92,20 @@ def cross_in(window: Window, frame: StageFrame) -> Cross:
     return draw(cell)
 
 
+def cross_cell(window: Window, frame: StageFrame, room: Box) -> float:
+    """Return the largest cell of a cross that fills a box with its numbers and titles."""
+    return _largest_cell(window, frame, room, _bands(window, frame, False))
+
+
+def cross_at(window: Window, frame: StageFrame, room: Box, cell: float) -> Cross:
+    """Return a cross with cells of this size in the middle of a box, without rooms."""
+    bands = _bands(window, frame, False)
+    wide, high = _extent(window, frame, cell)
+    x = room.x + bands.left + max(0.0, (room.width - bands.left - bands.right - wide) / 2)
+    y = room.y + bands.top + max(0.0, (room.height - bands.top - bands.bottom - high) / 2)
+    return _drawn(window, frame, (x, y, cell), bands)
+
+
 _Way = tuple[float, Callable[[float], Cross]]
 
 
@@ -244,7 +258,9 @@ def _drawn(window: Window, frame: StageFrame, at: tuple[float, float, float], ba
 
 def _lanes(frame: StageFrame, corner: Box, sizes: tuple[float, float], cell: float) -> Lanes:
     (rows, columns), (high, wide) = lane_extents(frame.tiles), sizes
-    inner = Box(corner.x, corner.y, corner.width - (_LANE_GAP if columns else _GAP), corner.height - (_LANE_GAP if rows else _GAP))
+    inner = Box(
+        corner.x, corner.y, corner.width - (_LANE_GAP if columns else _GAP), corner.height - (_LANE_GAP if rows else _GAP)
+    )
     cells = (high / rows if rows else cell, wide / columns if columns else cell)
     free = free_cell(frame.tiles, inner.width - wide, inner.height - high, cell)
     return Lanes(frame.tiles, inner, high, wide, (*cells, free))

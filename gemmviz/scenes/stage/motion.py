@@ -30,15 +30,16 @@ TRAIL = ((0.08, 0.16), (0.04, 0.34))  # how long ago, in shares of a step, and h
 _NOBODY = -1
 
 
-def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw the copies that travel at ``options.moment``; nothing after all have arrived.
+def stage_motion(moment: Moment, options: ViewOptions, plan: Plan | None = None) -> tuple[Primitive, ...]:
+    """Draw the copies that travel at ``options.moment``; nothing after all have arrived. ``plan``: the layout, by default that
+    of the stage.
 
     Copies that wait in a register stay visible until the end of the step. Without motion, rings around the accessed cells
     fade.
     """
     if options.moment >= 1.0:
         return ()
-    plan = plan_of(moment, options)
+    plan = plan or plan_of(moment, options)
     if moment.site.is_barrier:
         return barrier_motion(moment, plan, options) if options.shows_flights else ()
     if not options.shows_flights:

@@ -63,7 +63,12 @@ _LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # smallest cell of C with a bar, in un
 
 def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the stage after a step for the watched threads, without motion."""
-    theme, plan = options.theme, plan_of(moment, options)
+    return planned_scene(moment, plan_of(moment, options), options)
+
+
+def planned_scene(moment: Moment, plan: Plan, options: ViewOptions) -> Scene:
+    """Draw the stage in a given layout."""
+    theme = options.theme
     primitives: list[Primitive] = corner_primitives(moment, plan, options)
     for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
