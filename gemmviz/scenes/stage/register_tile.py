@@ -75,7 +75,7 @@ def _factor(values: Floats) -> npt.NDArray[np.str_]:
     return np.array([short_number(value) for value in values.tolist()])
 
 
-def short_number(value: float | np.floating[Any] | None) -> str:
+def short_number(value: float | None) -> str:
     """Return a number in few characters."""
     if value is None or np.isnan(value):
         return ""

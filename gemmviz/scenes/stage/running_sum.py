@@ -15,7 +15,7 @@ from gemmviz.model.arrays import Longs
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.register_tile import register_tile, short_number, sums_of
@@ -180,7 +180,7 @@ def _values(moment: Moment, order: _Order) -> Texts | None:
 
     def values(at: int) -> tuple[str, str]:
         a, b = (_read(moment, int(step)) for step in (order.a[at], order.b[at]))
-        return short_number(a), short_number(b)
+        return short_number(None if a is None else float(a)), short_number(None if b is None else float(b))
 
     return values if moment.replay.value is not None and any(values(0)) else None
 
@@ -203,6 +203,6 @@ def _names(labels: Iterable[tuple[tuple[str, int], list[tuple[float, float, str]
     for (name, light), places in labels:
         at, texts = points(*((x, y) for x, y, _ in places)), tuple(text for _, _, text in places)
         ink = theme.ink_on(theme.tint(name, _STRENGTHS[light]))
-        face = "semibold" if light == _NOW else "regular"
+        face: Face = "semibold" if light == _NOW else "regular"
         parts.append(Labels(f"term-{name}-{light}-name", at, texts, theme.type.least, ink, "middle", face))
     return parts
