@@ -21,8 +21,8 @@ def test_a_click_near_a_mark_goes_to_its_step(qtbot: QtBot) -> None:
     slider.setRange(0, trace.steps - 1)
     slider.replay = replay
     marked = replay.conflicts.steps[len(replay.conflicts.steps) // 2]
-    x = x_of_step(marked + 0.5, trace.steps, slider._room)
-    assert slider._room.width / trace.steps < 1.5
+    x = x_of_step(marked + 0.5, trace.steps, slider.tracks)
+    assert slider.tracks.width / trace.steps < 1.5
     assert slider._step_at(x) == marked
     assert slider._step_at(x + 2.0) in replay.conflicts.steps
     slider.replay = None

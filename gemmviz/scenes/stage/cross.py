@@ -258,9 +258,8 @@ def _drawn(window: Window, frame: StageFrame, at: tuple[float, float, float], ba
 
 def _lanes(frame: StageFrame, corner: Box, sizes: tuple[float, float], cell: float) -> Lanes:
     (rows, columns), (high, wide) = lane_extents(frame.tiles), sizes
-    inner = Box(
-        corner.x, corner.y, corner.width - (_LANE_GAP if columns else _GAP), corner.height - (_LANE_GAP if rows else _GAP)
-    )
+    wide_gap, high_gap = _LANE_GAP if columns else _GAP, _LANE_GAP if rows else _GAP
+    inner = Box(corner.x, corner.y, corner.width - wide_gap, corner.height - high_gap)
     cells = (high / rows if rows else cell, wide / columns if columns else cell)
     free = free_cell(frame.tiles, inner.width - wide, inner.height - high, cell)
     return Lanes(frame.tiles, inner, high, wide, (*cells, free))
