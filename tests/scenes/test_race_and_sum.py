@@ -41,6 +41,8 @@ def test_the_guilty_accesses_are_joined(name: str) -> None:
     assert read.is_spoilt
     assert write.action.removeprefix("write ") == read.action.removeprefix("read ")
     assert write.unit != read.unit
+    first, last = sorted((wrong, sure(other)))
+    assert all(turn.action != write.action for turn in case.turns[first + 1 : last])  # the write that is closest
     scene = race_scene(case, ViewOptions())
     frames, line = piece(scene, "race-pair", Rects), piece(scene, "race-pair-line", Lines)
     assert (frames.stroke, line.stroke) == (THEME.warning, THEME.warning)
