@@ -26,7 +26,7 @@ _HIGH, _GAP, _PAD, _BAR = 36.0, 10.0, 5.0, 10.0
 _WIDEST, _HIGHEST = 64.0, 50.0
 _LEADING = 1.3
 _SAMPLED = 64  # terms whose texts are measured
-Texts = Callable[[int], tuple[str, str]]
+_Texts = Callable[[int], tuple[str, str]]
 
 
 def running_sum(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -175,7 +175,7 @@ def _light(read: int, whole: int, now: int, step: int) -> int:
     return _NOW if whole >= now else _DONE
 
 
-def _values(moment: Moment, order: _Order) -> Texts | None:
+def _values(moment: Moment, order: _Order) -> _Texts | None:
     """Return a function that gives the values of both factors of a term; None if they are unknown."""
 
     def values(at: int) -> tuple[str, str]:
@@ -185,7 +185,7 @@ def _values(moment: Moment, order: _Order) -> Texts | None:
     return values if moment.replay.value is not None and any(values(0)) else None
 
 
-def _indices(terms: ThreadTerms, ks: Longs, options: ViewOptions) -> Texts:
+def _indices(terms: ThreadTerms, ks: Longs, options: ViewOptions) -> _Texts:
     """Return a function that gives the indices of both factors of a term."""
     row, column, labels = int(terms.rows[0]), int(terms.columns[0]), options.labels
     return lambda at: (labels.pair(row, int(ks[at])), labels.pair(int(ks[at]), column))
