@@ -35,7 +35,7 @@ from gemmviz.scenes.kit.timeline import (
 )
 from gemmviz.session.player import SPEEDS
 
-_NARROW = 470  # pixels
+_NARROW, _NEAR_MARK = 470, 5.0  # pixels
 _SCALE, _EDGE = 0.62, 4.0  # pixels of a unit in the usual text size; around the timeline
 _LOW = 66.0  # units: height without the names of phases
 
@@ -134,7 +134,13 @@ class TimelineSlider(QSlider):
         return pixmap
 
     def _step_at(self, x: float) -> int:
-        return step_under(x, self.maximum() + 1, self.tracks)
+        """Return the step under the pointer, or the step of a hazard's mark that is close to it."""
+        steps = self.maximum() + 1
+        marked = [] if self.replay is None else self.replay.conflicts.steps
+        near = min(marked, key=lambda step: abs(x_of_step(step + 0.5, steps, self.tracks) - x), default=None)
+        if near is not None and abs(x_of_step(near + 0.5, steps, self.tracks) - x) <= _NEAR_MARK:
+            return near
+        return step_under(x, steps, self.tracks)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
