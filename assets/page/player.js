@@ -124,11 +124,21 @@ export class Replay {
     return primitive;
   }
 
-  /** Primitives in motion, interpolated between the two samples around the moment if both samples contain them. */
+  /** What moves, above its trail: where copies were shortly before, fading. */
   motion() {
-    const moments = this.data.moments, next = moments.findIndex((each) => each > this.moment);
+    const under = this.moment > 0 && this.moment < ARRIVAL ? this.data.trail : [];
+    const trail = under.flatMap(([ago, alpha]) => {
+      const before = this.moving(Math.max(0, this.moment - ago)).filter((each) => each.k.startsWith("moving-"));
+      return before.map((each) => ({ ...each, l: undefined, alpha }));
+    });
+    return [...trail, ...this.moving(this.moment)];
+  }
+
+  /** Primitives in motion, interpolated between the two samples around a moment if both samples contain them. */
+  moving(moment) {
+    const moments = this.data.moments, next = moments.findIndex((each) => each > moment);
     if (next < 1 || !this.now.motion) return [];
-    const along = (this.moment - moments[next - 1]) / (moments[next] - moments[next - 1]);
+    const along = (moment - moments[next - 1]) / (moments[next] - moments[next - 1]);
     const [from, to] = [this.now.motion[next - 1], this.now.motion[next]].map((list) => list.map((at) => this.primitive(at)));
     const ends = new Map(to.map((each) => [each.k, each]));
     return from.map((each) => between(each, ends.get(each.k), along));
@@ -397,7 +407,7 @@ export class Painter {
     context.fillRect(0, 0, width, height);
     context.setTransform(scale, 0, 0, scale, (width - data.width * scale) / 2, (height - data.height * scale) / 2);
     for (const [each, opacity] of this.replay.painted) {
-      context.globalAlpha = opacity;
+      context.globalAlpha = opacity * (each.alpha ?? 1);
       this[each.t](context, each, scale);
     }
     context.globalAlpha = 1;

@@ -137,7 +137,8 @@ def packed(reel: Reel, theme: str) -> Packed:
     assert first is not None
     dark, light = (first.after[name] for name in THEMES)
     data = {
-        "name": reel.name, "width": dark.width, "height": dark.height, "theme": theme, "moments": list(reel.moments),
+        "name": reel.name, "width": dark.width, "height": dark.height, "theme": theme, "moments": reel.moments,
+        "trail": reel.trail,
         "background": pack.colour(dark.background, light.background), "text": pack.colour(*reel.inks), "steps": steps,
         "watched": reel.watched, "facts": reel.facts(), "colours": pack.colours, "parts": pack.parts,
         "primitives": pack.primitives,

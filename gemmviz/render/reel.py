@@ -59,7 +59,8 @@ class Reel:
     ``slides`` draws ``slide_count`` pictures; ``frames`` draws ``frame_count`` frames of a film at a frame rate; ``steps``
     draws the ``step_count`` steps of a web page. ``name``: the title of the run; ``facts``: data with which a page answers
     questions; ``theme``, ``inks`` (of text, dark and light) and ``watched``: the initial state of a page. ``moments``: the
-    shares of a step at which a page holds what moves.
+    shares of a step at which a page holds what moves; ``trail``: how long ago (in shares of a step) and how strongly a page
+    repeats it below.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Reel:
     inks: tuple[str, str] = ("#FFFFFF", "#000000")
     watched: str = ""
     moments: tuple[float, ...] = ()
+    trail: tuple[tuple[float, float], ...] = ()
 
     def first(self) -> Scene:
         """Return the first picture."""

@@ -21,6 +21,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.scenes.kit.frame import ARRIVAL
 from gemmviz.scenes.kit.transition import Transition
+from gemmviz.scenes.stage.motion import TRAIL
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.facts import ShotFacts
@@ -84,7 +85,17 @@ def lesson_reel(
 
     count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
     return Reel(
-        lesson.title, slides, count, frames, frame_count, steps, count, theme=theme, inks=inks_of_themes(), moments=SAMPLES
+        lesson.title,
+        slides,
+        count,
+        frames,
+        frame_count,
+        steps,
+        count,
+        theme=theme,
+        inks=inks_of_themes(),
+        moments=SAMPLES,
+        trail=TRAIL,
     )
 
 

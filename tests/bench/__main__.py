@@ -25,6 +25,7 @@ def main() -> None:
     print(f"this process has peaked at {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB")
     engine.run()
     commands.run()
+    lecture.run()
     window.run()
     lecture.run()
 
