@@ -267,7 +267,9 @@ def page_step(
     before: dict[str, Scene] = {}
     after: dict[str, Scene] = {}
     motion: dict[str, tuple[tuple[Primitive, ...], ...]] = {}
-    is_played = is_played and stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch
+    is_played = (
+        is_played and (stage.steps > 1 or not caption.is_empty) and stage.shot.camera.zoom == 1.0 and not stage.is_launch
+    )
     moments, last = (SAMPLES, 1.0) if is_played else ((), stage.moment(step))
     for theme in THEMES:
         own = with_theme(stage, theme)

@@ -111,7 +111,7 @@ def _frames(seconds: float, fps: int) -> int:
 def _has_beat(shot: Shot) -> bool:
     """Whether a picture begins with the motion of its step."""
     is_whole = shot.moment == 1.0 and shot.camera.zoom == 1.0
-    return subject_of_view(shot.view).time == "run" and view_named(shot.view).moves and is_whole
+    return subject_of_view(shot.view).time != "launch" and view_named(shot.view).moves and is_whole
 
 
 def _way_frames(last: tuple[Shot, Frame], shot: Shot, first: Frame, fps: int) -> Iterator[Frame]:
@@ -128,9 +128,8 @@ def _beat_frames(stage: Prepared, manner: ExportOptions, caption: Caption, fps: 
     stills: dict[bool, Frame] = {}
     for number in range(count):
         moment = number / count
-        draw = partial(frame_at, stage, stage.step, moment, manner, caption=caption)
-        still = stills.setdefault(moment >= ARRIVAL, draw())
-        yield Frame(still.still, draw().motion)
+        frame = frame_at(stage, stage.step, moment, manner, caption=caption)
+        yield Frame(stills.setdefault(moment >= ARRIVAL, frame).still, frame.motion)
 
 
 def _printed(stop: LessonStep, answers: bool) -> list[Reveal]:
