@@ -2,7 +2,7 @@
 kept as pixels, cut to the parts of the screen that it covers.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, QTimer, Signal
@@ -46,6 +46,11 @@ class WallPicture(SceneWidget):
     @property
     def is_travelling(self) -> bool:
         return self._journey is not None
+
+    @property
+    def whole(self) -> Scene | None:
+        """The present scene with what moves in it; None before the first."""
+        return self.scene and replace(self.scene, primitives=(*self.scene.primitives, *self.motion))
 
     def travel(self, transition: Transition, duration_ms: float) -> None:
         """Move to the present scene. The time runs from the first painted frame."""

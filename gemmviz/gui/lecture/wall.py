@@ -112,7 +112,7 @@ class Wall(QWidget):
 
     def _arrive(self) -> None:
         """Begin the way from the last picture to the present one, and prepare the beat that follows it."""
-        last, before, now = self._last, self.stage.scene, self._now()
+        last, before, now = self._last, self.stage.whole, self._now()
         if not self._moves_next or now is None or last is None or before is None:
             self.draw()
             return
@@ -127,10 +127,9 @@ class Wall(QWidget):
         if has_beat and is_next_beat(last.shot, now.shot):
             player.start_beat(_BEAT_MS)
             return
-        morphs, after = is_morph(last.shot, now.shot), self.stage.scene
+        morphs, after = is_morph(last.shot, now.shot), self.stage.whole
         assert after is not None
-        arrival = replace(after, primitives=(*after.primitives, *self.stage.motion))
-        self.stage.travel(Transition(before, arrival, morphs), _WAY_MS if has_beat else _MORPH_MS if morphs else _FADE_MS)
+        self.stage.travel(Transition(before, after, morphs), _WAY_MS if has_beat else _MORPH_MS if morphs else _FADE_MS)
 
     def _on_arrived(self) -> None:
         self.session.player.start_beat(_SHORT_BEAT_MS)
