@@ -62,7 +62,9 @@ class Frames:
     """The painted frames of a picture while it is watched."""
 
     def __init__(self, picture: WallPicture) -> None:
-        self._is_on, self._paints, self._gaps, self._last = False, [], [], 0.0
+        self._is_on, self._last = False, 0.0
+        self._paints: list[float] = []
+        self._gaps: list[float] = []
         paint = picture.paintEvent
 
         def timed(event: Any) -> None:

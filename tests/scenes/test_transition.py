@@ -151,7 +151,7 @@ def test_the_swing_is_what_people_see() -> None:
     for id in ("uncoalesced", "coalesced"):
         stage = prepare(lesson.stops[sure(lesson.find(id))].shot, lambda kernel: nullcontext(engine))
         scenes.append(frame_at(stage, stage.step, 1.0, ExportOptions()).scene)
-    way = Transition(*scenes)
+    way = Transition(scenes[0], scenes[1])
     lanes = [each for layer in way.at(0.5) for each in layer.primitives if isinstance(each, Squares) and len(each.boxes) == 32]
     spread = lanes[0].boxes[:, :2].max(axis=0) - lanes[0].boxes[:, :2].min(axis=0)
     assert spread.min() > 0.2 * spread.max()  # neither a column nor a row
