@@ -274,8 +274,7 @@ def page_step(
     for theme in THEMES:
         own = with_theme(stage, theme)
         draw = partial(frame_at, own, step, manner=manner, subject=subject, caption=caption)
-        frame = draw(moment=last)
-        after[theme] = frame.still if is_played else frame.scene
+        after[theme] = draw(moment=last).scene
         before[theme] = draw(moment=0.0).still if is_played else after[theme]
         motion[theme] = tuple(_chips(own, step, each, manner, subject, caption) for each in moments)
     title, text, _ = texts_of(stage.kind, subject, after[THEMES[0]])

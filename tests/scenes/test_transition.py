@@ -9,7 +9,7 @@ import pytest
 from gemmviz.export.prepare import ExportOptions, frame_at, prepare
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
-from gemmviz.scenes.kit.transition import Layer, Transition
+from gemmviz.scenes.kit.transition import PaintLayer, Transition
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import sure
 
@@ -26,11 +26,11 @@ def cells(labels: list[list[str]], x: float = 0.0, size: float = 10.0, key: str 
     return Cells(key, x, 0.0, size, np.full(table.shape, fill, np.uint8), PALETTE, INK, table, 5.0)
 
 
-def at(one: Scene, other: Scene, share: float, is_morph: bool = True) -> tuple[Layer, ...]:
+def at(one: Scene, other: Scene, share: float, is_morph: bool = True) -> tuple[PaintLayer, ...]:
     return Transition(one, other, is_morph).at(share)
 
 
-def painted(layers: tuple[Layer, ...], key: str) -> list[tuple[Primitive, float]]:
+def painted(layers: tuple[PaintLayer, ...], key: str) -> list[tuple[Primitive, float]]:
     """Each painted primitive of a key with its opacity."""
     return [(each, layer.opacity) for layer in layers for each in layer.primitives if each.key == key]
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.render.qt.painter import Viewport
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.transition import Layer, Transition
+from gemmviz.scenes.kit.transition import PaintLayer, Transition
 
 _FRAME_MS = 16
 _GAP = 24  # empty rows of pixels that separate two pieces of a layer
@@ -91,7 +91,7 @@ class WallPicture(SceneWidget):
             journey.has_begun = True
             self._since.start()
 
-    def _paint_layer(self, painter: QPainter, journey: _Journey, layer: Layer, view: Viewport, area: QRectF) -> None:
+    def _paint_layer(self, painter: QPainter, journey: _Journey, layer: PaintLayer, view: Viewport, area: QRectF) -> None:
         painter.setOpacity(layer.opacity)
         if layer.moves:
             self._painter.paint_over(painter, layer.primitives, view, area)
