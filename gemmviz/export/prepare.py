@@ -267,13 +267,14 @@ def page_step(
     before: dict[str, Scene] = {}
     after: dict[str, Scene] = {}
     motion: dict[str, tuple[tuple[Primitive, ...], ...]] = {}
-    is_played = is_played and stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch
+    is_played = (
+        is_played and (stage.steps > 1 or not caption.is_empty) and stage.shot.camera.zoom == 1.0 and not stage.is_launch
+    )
     moments, last = (SAMPLES, 1.0) if is_played else ((), stage.moment(step))
     for theme in THEMES:
         own = with_theme(stage, theme)
         draw = partial(frame_at, own, step, manner=manner, subject=subject, caption=caption)
-        frame = draw(moment=last)
-        after[theme] = frame.still if is_played else frame.scene
+        after[theme] = draw(moment=last).scene
         before[theme] = draw(moment=0.0).still if is_played else after[theme]
         motion[theme] = tuple(_chips(own, step, each, manner, subject, caption) for each in moments)
     title, text, _ = texts_of(stage.kind, subject, after[THEMES[0]])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.transition import Layer
+from gemmviz.scenes.kit.transition import PaintLayer
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Frame:
 
     still: Scene
     motion: tuple[Primitive, ...] = ()
-    layers: tuple[Layer, ...] = ()
+    layers: tuple[PaintLayer, ...] = ()
 
     @property
     def scene(self) -> Scene:

@@ -1,8 +1,7 @@
 """A lesson as a Reel, from which slides, pages and films are made: each step drawn with its caption."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import repeat
 
 from gemmviz.export.prepare import (
@@ -44,59 +43,59 @@ def lesson_reel(
     """Slides, frames and page steps of a lesson. A film moves from step to step, and pauses at each. ``changed``: applied to
     each shot before it is drawn. ``answers``: include the right choice of each question with its reason, and filled-in blanks.
     """
-    pause = partial(_pause, manner)
-    shown = [(stop, part) for stop in lesson.stops for part in _printed(stop, answers)]
+    shown = tuple((stop, part) for stop in lesson.stops for part in _printed(stop, answers))
+    pictures = _Pictures(shown, engine_of, manner, changed)
+    count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
+    return Reel(
+        lesson.title, pictures.slides, count, pictures.frames, pictures.frame_count, pictures.steps, count,
+        theme=theme, inks=inks_of_themes(), moments=SAMPLES, trail=TRAIL,
+    )  # fmt: skip
 
-    def pictures() -> Iterator[tuple[LessonStep, Prepared, Caption]]:
-        for stop, part in shown:
-            stage = prepare(changed(part.shot), engine_of)
+
+@dataclass(frozen=True, slots=True)
+class _Pictures:
+    """The pictures of a lesson: steps, each with the part of it that is shown. Each is prepared when it is drawn."""
+
+    shown: tuple[tuple[LessonStep, Reveal], ...]
+    engine_of: EngineOf
+    manner: ExportOptions
+    changed: Callable[[Shot], Shot]
+
+    def _prepared(self) -> Iterator[tuple[LessonStep, Prepared, Caption]]:
+        for stop, part in self.shown:
+            stage = prepare(self.changed(part.shot), self.engine_of)
             caption = part.caption
             if stop.needed and stop.question is None:
-                with engine_of(stop.shot.setup.kernel) as engine:
+                with self.engine_of(stop.shot.setup.kernel) as engine:
                     caption = replace(caption, caption=caption_with_numbers(stop, ShotFacts(stop.shot, engine, stage.outcome)))
             yield stop, stage, caption
 
-    def slides() -> Iterator[Slide]:
-        for stop, stage, caption in pictures():
-            yield slide_at(stage, stage.step, manner, caption, stop.notes)
+    def slides(self) -> Iterator[Slide]:
+        for stop, stage, caption in self._prepared():
+            yield slide_at(stage, stage.step, self.manner, caption, stop.notes)
 
-    def frames(fps: int) -> Iterator[Frame]:
+    def frames(self, fps: int) -> Iterator[Frame]:
         last: tuple[Shot, Frame] | None = None
-        for stop, stage, caption in pictures():
-            played = list(_beat_frames(stage, manner, caption, fps)) if _has_beat(stop.shot) else []
-            end = frame_at(stage, stage.step, stage.moment(stage.step), manner, caption=caption)
+        for stop, stage, caption in self._prepared():
+            played = list(_beat_frames(stage, self.manner, caption, fps)) if _has_beat(stop.shot) else []
+            end = frame_at(stage, stage.step, stage.moment(stage.step), self.manner, caption=caption)
             if last is not None:
                 yield from _way_frames(last, stage.shot, played[0] if played else end, fps)
             yield from played
-            yield from repeat(end, pause(fps))
+            yield from repeat(end, _pause(self.manner, fps))
             last = stage.shot, end
 
-    def steps() -> Iterator[Step]:
+    def frame_count(self, fps: int) -> int:
+        count, beats = len(self.shown), sum(_has_beat(stop.shot) for stop, _ in self.shown)
+        return count * _pause(self.manner, fps) + (count - 1) * _frames(_WAY_S, fps) + beats * _frames(_BEAT_S, fps)
+
+    def steps(self) -> Iterator[Step]:
         last: Shot | None = None
-        for stop, stage, caption in pictures():
+        for stop, stage, caption in self._prepared():
             way = "" if last is None else "morph" if is_morph(last, stage.shot) else "fade"
-            step = page_step(stage, stage.step, manner, caption, way, is_played=_has_beat(stop.shot))
+            step = page_step(stage, stage.step, self.manner, caption, way, is_played=_has_beat(stop.shot))
             yield replace(step, rows=[], phase=0)
             last = stage.shot
-
-    def frame_count(fps: int) -> int:
-        beats = sum(_has_beat(stop.shot) for stop, _ in shown)
-        return count * pause(fps) + (count - 1) * _frames(_WAY_S, fps) + beats * _frames(_BEAT_S, fps)
-
-    count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
-    return Reel(
-        lesson.title,
-        slides,
-        count,
-        frames,
-        frame_count,
-        steps,
-        count,
-        theme=theme,
-        inks=inks_of_themes(),
-        moments=SAMPLES,
-        trail=TRAIL,
-    )
 
 
 def _pause(manner: ExportOptions, fps: int) -> int:
@@ -111,7 +110,7 @@ def _frames(seconds: float, fps: int) -> int:
 def _has_beat(shot: Shot) -> bool:
     """Whether a picture begins with the motion of its step."""
     is_whole = shot.moment == 1.0 and shot.camera.zoom == 1.0
-    return subject_of_view(shot.view).time == "run" and view_named(shot.view).moves and is_whole
+    return subject_of_view(shot.view).time != "launch" and view_named(shot.view).moves and is_whole
 
 
 def _way_frames(last: tuple[Shot, Frame], shot: Shot, first: Frame, fps: int) -> Iterator[Frame]:
@@ -128,9 +127,8 @@ def _beat_frames(stage: Prepared, manner: ExportOptions, caption: Caption, fps: 
     stills: dict[bool, Frame] = {}
     for number in range(count):
         moment = number / count
-        draw = partial(frame_at, stage, stage.step, moment, manner, caption=caption)
-        still = stills.setdefault(moment >= ARRIVAL, draw())
-        yield Frame(still.still, draw().motion)
+        frame = frame_at(stage, stage.step, moment, manner, caption=caption)
+        yield Frame(stills.setdefault(moment >= ARRIVAL, frame).still, frame.motion)
 
 
 def _printed(stop: LessonStep, answers: bool) -> list[Reveal]:

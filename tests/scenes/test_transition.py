@@ -9,7 +9,7 @@ import pytest
 from gemmviz.export.prepare import ExportOptions, frame_at, prepare
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
-from gemmviz.scenes.kit.transition import Layer, Transition
+from gemmviz.scenes.kit.transition import PaintLayer, Transition
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import sure
 
@@ -26,11 +26,11 @@ def cells(labels: list[list[str]], x: float = 0.0, size: float = 10.0, key: str 
     return Cells(key, x, 0.0, size, np.full(table.shape, fill, np.uint8), PALETTE, INK, table, 5.0)
 
 
-def at(one: Scene, other: Scene, share: float, is_morph: bool = True) -> tuple[Layer, ...]:
+def at(one: Scene, other: Scene, share: float, is_morph: bool = True) -> tuple[PaintLayer, ...]:
     return Transition(one, other, is_morph).at(share)
 
 
-def painted(layers: tuple[Layer, ...], key: str) -> list[tuple[Primitive, float]]:
+def painted(layers: tuple[PaintLayer, ...], key: str) -> list[tuple[Primitive, float]]:
     """Each painted primitive of a key with its opacity."""
     return [(each, layer.opacity) for layer in layers for each in layer.primitives if each.key == key]
 
@@ -151,7 +151,7 @@ def test_the_swing_is_what_people_see() -> None:
     for id in ("uncoalesced", "coalesced"):
         stage = prepare(lesson.stops[sure(lesson.find(id))].shot, lambda kernel: nullcontext(engine))
         scenes.append(frame_at(stage, stage.step, 1.0, ExportOptions()).scene)
-    way = Transition(*scenes)
+    way = Transition(scenes[0], scenes[1])
     lanes = [each for layer in way.at(0.5) for each in layer.primitives if isinstance(each, Squares) and len(each.boxes) == 32]
     spread = lanes[0].boxes[:, :2].max(axis=0) - lanes[0].boxes[:, :2].min(axis=0)
     assert spread.min() > 0.2 * spread.max()  # neither a column nor a row

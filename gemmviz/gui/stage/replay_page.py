@@ -72,6 +72,7 @@ class ReplayPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.tiles.set_fits(self.height() >= _LEAST_HEIGHT)
+        self.timeline.slider.set_low(self.height() < _LEAST_HEIGHT)
 
     def _options(self, shot: Shot | None = None) -> ViewOptions:
         """Return the options for a shot, by default the session's own."""

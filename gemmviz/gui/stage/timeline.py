@@ -35,8 +35,9 @@ from gemmviz.scenes.kit.timeline import (
 )
 from gemmviz.session.player import SPEEDS
 
-_NARROW = 470  # pixels
+_NARROW, _NEAR_MARK = 470, 5.0  # pixels
 _SCALE, _EDGE = 0.62, 4.0  # pixels of a unit in the usual text size; around the timeline
+_LOW = 66.0  # units: height without the names of phases
 
 
 class TimelineSlider(QSlider):
@@ -53,13 +54,23 @@ class TimelineSlider(QSlider):
         self.setToolTip("The run: loads of inputs, stores into tiles, computation, stores of outputs. Click to go to a step")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self._scale = _SCALE
+        self._scale, self._is_low = _SCALE, False
         self.set_type_scale(1.0)
 
     def set_type_scale(self, scale: float) -> None:
         """Set the size of text relative to the usual one."""
-        self._scale, self._pixmap = _SCALE * scale, None
-        self.setFixedHeight(round(TIMELINE * self._scale + 2 * _EDGE))
+        self._scale = _SCALE * scale
+        self._fit()
+
+    def set_low(self, is_low: bool) -> None:
+        """Set whether there is little height: then the phases are not named."""
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self._fit()
+
+    def _fit(self) -> None:
+        self._pixmap = None
+        self.setFixedHeight(round((_LOW if self._is_low else TIMELINE) * self._scale + 2 * _EDGE))
 
     def show_run(self, replay: Replay | None, theme: Theme) -> None:
         """Show a run in the colours of a theme."""
@@ -79,7 +90,7 @@ class TimelineSlider(QSlider):
         return Box(_EDGE / self._scale, _EDGE / self._scale, wide, (self.height() - 2 * _EDGE) / self._scale)
 
     @property
-    def _room(self) -> Box:
+    def tracks(self) -> Box:
         """The box of the tracks, in pixels."""
         room = self._whole if self.replay is None else track_room(self.replay, self._whole, self.theme)
         return Box(*(each * self._scale for each in (room.x, room.y, room.width, room.height)))
@@ -89,12 +100,12 @@ class TimelineSlider(QSlider):
         if self._pixmap is None:
             self._pixmap = self._painted()
         painter.drawPixmap(0, 0, self._pixmap)
-        x = x_of_step(self.value() + 0.5, self.maximum() + 1, self._room)
+        x = x_of_step(self.value() + 0.5, self.maximum() + 1, self.tracks)
         self._shade(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self.theme.background), 1))
         painter.setBrush(QColor(self.theme.warning if self.hasFocus() else self.theme.text))
-        room = self._room
+        room = self.tracks
         painter.drawRoundedRect(QRectF(x - 3, room.y - 5, 6, room.height + 8), 2, 2)
         painter.end()
 
@@ -103,8 +114,8 @@ class TimelineSlider(QSlider):
         if self.marked is None or len(self.marked) > self.maximum():
             return
         shade = faded(self.theme.panel, 0.75)
-        first, last = (x_of_step(step, self.maximum() + 1, self._room) for step in (self.marked.start, self.marked.stop))
-        room = self._room
+        first, last = (x_of_step(step, self.maximum() + 1, self.tracks) for step in (self.marked.start, self.marked.stop))
+        room = self.tracks
         painter.fillRect(QRectF(room.x, room.y, first - room.x, room.height), shade)
         painter.fillRect(QRectF(last, room.y, room.x + room.width - last, room.height), shade)
 
@@ -123,7 +134,13 @@ class TimelineSlider(QSlider):
         return pixmap
 
     def _step_at(self, x: float) -> int:
-        return step_under(x, self.maximum() + 1, self._room)
+        """Return the step under the pointer, or the step of a hazard's mark that is close to it."""
+        steps = self.maximum() + 1
+        marked = [] if self.replay is None else self.replay.conflicts.steps
+        near = min(marked, key=lambda step: abs(x_of_step(step + 0.5, steps, self.tracks) - x), default=None)
+        if near is not None and abs(x_of_step(near + 0.5, steps, self.tracks) - x) <= _NEAR_MARK:
+            return near
+        return step_under(x, steps, self.tracks)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:

@@ -255,7 +255,7 @@ class ScenePainter:
         painter.setPen(pen)
         radius = rects.radius * view.scale
         placed = [view.rect(*box) for box in rects.boxes.tolist()]
-        if radius < _LEAST_RADIUS:  # hardly seen, and drawn ten times as fast
+        if radius < _LEAST_RADIUS and placed:  # hardly seen, and drawn ten times as fast
             painter.drawRects(placed)
             return
         for box in placed:

@@ -18,7 +18,7 @@ _MOST_COLUMNS = 1600
 _FULL_SHARE = 0.34  # of the steps of a column: from here on a track has its full colour
 _LEAST_BARRIER = 3.0  # units per step; narrower barriers would hide the tracks
 _EMPTY, _SOFT, _FULL = range(3)
-_TOP = 14.0  # of tracks without phases
+_TOP, _LEAST_HEIGHT = 14.0, 80.0  # above tracks without brackets; of a timeline with brackets
 _NAME_AIR, _PHASES = 14.0, 1.7  # between names and tracks; height of the phases above the tracks, in sizes of text
 
 
@@ -37,8 +37,13 @@ def timeline_primitives(replay: Replay, room: Box, theme: Theme, key: str = "sco
 def track_room(replay: Replay, whole: Box, theme: Theme) -> Box:
     """Return the part of a box that the tracks take beside their names and below the phases."""
     first, second = _name_widths(replay, theme)
-    left, top = first + second + 3 * _NAME_AIR, _PHASES * theme.type.least if replay.has_phases else _TOP
+    left, top = first + second + 3 * _NAME_AIR, _PHASES * theme.type.least if _has_brackets(replay, whole) else _TOP
     return Box(whole.x + left, whole.y + top, whole.width - left, whole.height - top)
+
+
+def _has_brackets(replay: Replay, whole: Box) -> bool:
+    """Whether phases are named above the tracks."""
+    return replay.has_phases and whole.height >= _LEAST_HEIGHT
 
 
 def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
@@ -56,8 +61,9 @@ def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
         primitives.append(Labels(f"track-{track}", at, (name,), size, colour, "end"))
         if track % 2:
             ties.append((end + 4, middle, room.x - 6, middle))
-    lines = Lines("track-ties", np.asarray(ties, np.float64), theme.line, 1.5)
-    return [*primitives, lines, *_phases(replay, room, theme)]
+    if ties:
+        primitives.append(Lines("track-ties", np.asarray(ties, np.float64), theme.line, 1.5))
+    return [*primitives, *(_phases(replay, room, theme) if _has_brackets(replay, whole) else [])]
 
 
 def _name_widths(replay: Replay, theme: Theme) -> tuple[float, float]:
@@ -67,10 +73,8 @@ def _name_widths(replay: Replay, theme: Theme) -> tuple[float, float]:
 
 
 def _phases(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
-    """Draw a numbered bracket above each phase that has the space for it; nothing for a kernel without phases."""
+    """Draw a numbered bracket above each phase that has the space for it."""
     size, phase = theme.type.least, replay.trace.phase
-    if not replay.has_phases:
-        return []
     starts = np.flatnonzero(np.diff(phase, prepend=phase[0] - 1))
     stops = np.append(starts[1:], len(phase))
     y, segments, at, texts = room.y - 11.0, [], [], []

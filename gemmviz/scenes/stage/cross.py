@@ -119,23 +119,30 @@ def _beside(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
 
     def draw(cell: float) -> Cross:
         wide, high = _extent(window, frame, cell)
-        words = frame.width - 2 * MARGIN - 2 * _GUTTER - bands.left - bands.numbers - wide
-        right = _RIGHT_SHARE * words if _RIGHT_SHARE * words >= _LEAST_RIGHT else 0.0
+        around = frame.width - 2 * MARGIN - 2 * _GUTTER - bands.left - bands.numbers - wide
+        right = _RIGHT_SHARE * around if _RIGHT_SHARE * around >= _LEAST_RIGHT else 0.0
         free = frame.width - room.x - bands.left - wide - bands.right - _EDGE
-        own = words - right if right else min(left + 0.6 * max(0.0, free), _MOST_LEFT)
+        own = around - right if right else min(left + 0.6 * max(0.0, free), _MOST_LEFT)
         x = MARGIN + own + _GUTTER + bands.left
         y = bands.top + max(0.0, (room.height - bands.top - bands.bottom - high) / 2)
         made = _drawn(window, frame, (x, y, cell), bands)
-        low = y + high
-        corner, lens = _corner_room(made), ("map",) if window.is_lens else ()
-        words = ("meter", "code") if corner else ("sum", "meter") if right else ("sum", "meter", "code")
-        beside = (*(("request",) if corner else ("request", "code")), *lens) if right else ()
-        left_box = Box(MARGIN, _EDGE + 10, own, low - _EDGE - 10)
-        rooms = corner | _left_rooms(left_box, frame, words if right else (*words, "request", *lens))
-        rooms |= _column(Box(frame.width - MARGIN - right, y, right, high), beside, frame)
+        words = Box(MARGIN, _EDGE + 10, own, y + high - _EDGE - 10)
+        rooms = _column_rooms(window, frame, made, words, Box(frame.width - MARGIN - right, y, right, high))
         return Cross(made.matrices, made.lanes, made.titles, rooms)
 
     return cell, draw
+
+
+def _column_rooms(window: Window, frame: StageFrame, made: Cross, left: Box, right: Box) -> dict[str, Box]:
+    """Return the rooms in the corner and in the columns on both sides; without a right column, one of no width, all on the
+    left.
+    """
+    corner, lens = _corner_room(made), ("map",) if window.is_lens else ()
+    if not right.width:
+        own = () if corner else ("sum",)
+        return corner | _left_rooms(left, frame, (*own, "meter", "code", "request", *lens))
+    words, beside = (("meter", "code"), ("request",)) if corner else (("sum", "meter"), ("request", "code"))
+    return corner | _left_rooms(left, frame, words) | _column(right, (*beside, *lens), frame)
 
 
 def _stacked(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
@@ -258,9 +265,8 @@ def _drawn(window: Window, frame: StageFrame, at: tuple[float, float, float], ba
 
 def _lanes(frame: StageFrame, corner: Box, sizes: tuple[float, float], cell: float) -> Lanes:
     (rows, columns), (high, wide) = lane_extents(frame.tiles), sizes
-    inner = Box(
-        corner.x, corner.y, corner.width - (_LANE_GAP if columns else _GAP), corner.height - (_LANE_GAP if rows else _GAP)
-    )
+    wide_gap, high_gap = _LANE_GAP if columns else _GAP, _LANE_GAP if rows else _GAP
+    inner = Box(corner.x, corner.y, corner.width - wide_gap, corner.height - high_gap)
     cells = (high / rows if rows else cell, wide / columns if columns else cell)
     free = free_cell(frame.tiles, inner.width - wide, inner.height - high, cell)
     return Lanes(frame.tiles, inner, high, wide, (*cells, free))

@@ -129,15 +129,8 @@ def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
 
 def _palette(theme: Theme) -> tuple[str, ...]:
     """Return the colours by kind of turn: greys, and red for a wrong value."""
-    lighter = mixed(theme.background, theme.text, 0.62)
-    return (
-        mixed(theme.background, theme.text, 0.34),
-        lighter,
-        mixed(theme.background, theme.text, 0.2),
-        theme.accent("C"),
-        theme.warning,
-        theme.panel,
-    )
+    read, write, wait = (mixed(theme.background, theme.text, share) for share in (0.34, 0.62, 0.2))
+    return read, write, wait, theme.accent("C"), theme.warning, theme.panel
 
 
 def _table(case: RaceCase, turns: range, shown: int, at: Box, theme: Theme) -> list[Primitive]:

@@ -225,7 +225,8 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
 
 def _in_phase(moment: Moment, number: int, state: npt.NDArray[np.uint8], grid: Grid) -> npt.NDArray[np.bool_]:
     """Return which cells take part in this phase: (rows, columns)."""
-    shown, area = state != BASE, moment.area(number)
+    shown: npt.NDArray[np.bool_] = state != BASE
+    area = moment.area(number)
     if area is not None:
         rows, columns = (
             slice(max(0, low - first), max(0, high - first))
