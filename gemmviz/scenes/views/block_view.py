@@ -237,7 +237,8 @@ def _warps(plan: _Plan, options: ViewOptions) -> list[Primitive]:
     empty = len(theme.warps)
     is_used = (number < plan.threads) & options.arrived
     fill = np.where(is_used, number // plan.warp_size % empty, empty).astype(np.uint8)
-    palette, primitives = (*theme.warps, theme.empty), []
+    palette = (*theme.warps, theme.empty)
+    primitives: list[Primitive] = []
     for row in range(plan.rows):
         y = plan.warps.y + row * plan.pitch
         primitives.append(

@@ -117,13 +117,14 @@ def _ink(name: str, limits: OccupancyLimits, options: ViewOptions) -> tuple[str,
 
 def _bar_names(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -> list[Primitive]:
     """Draw the empty bars and their names."""
-    size, pieces = layout.size, []
+    size = layout.size
+    pieces: list[Primitive] = []
     for place, (name, _) in enumerate(_bars(limits)):
         x, y, wide, high = _track(layout, place)
         at, (ink, face) = points((layout.bars.x, y + high / 2 + 0.36 * size)), _ink(name, limits, options)
         pieces.append(Labels(f"limit-{name}-name", at, (name,), size, ink, "start", face))
         pieces.append(Rects(f"limit-{name}-track", boxes((x, y, wide, high)), options.theme.empty))
-    return list(pieces)
+    return pieces
 
 
 def _used(
