@@ -112,7 +112,7 @@ class Wall(QWidget):
             return
         self._moves_next, self._last = False, now
         kind, player = subject_of_view(now.shot.view), self.session.player
-        has_beat = kind.time == "launch" or (kind.time == "run" and view_named(now.shot.view).moves and now.shot.moment == 1.0)
+        has_beat = kind.time == "launch" or (view_named(now.shot.view).moves and now.shot.moment == 1.0)
         if has_beat:
             player.rewind(0.0 if kind.time == "launch" else None)  # draws the beginning of the beat
         self.draw()
