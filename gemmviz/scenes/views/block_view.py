@@ -221,9 +221,10 @@ def _region_names(plan: _Plan, theme: Theme) -> list[Primitive]:
     if not rows or high < 1.3 * size or wide > dx * plan.cell:
         return []
     primitives: list[Primitive] = []
+    own = plan.tall if plan.tall >= 1.3 * size else high  # in one row, if it is high enough: no line crosses the name
     for warp, name in enumerate(names):
-        middle, colour = (x + dx * plan.cell / 2, y + (warp + 0.5) * high), theme.warps[warp % len(theme.warps)]
-        ground = boxes((middle[0] - wide / 2, middle[1] - high / 2 + 1, wide, high - 2))
+        middle, colour = (x + dx * plan.cell / 2, y + warp * high + own / 2), theme.warps[warp % len(theme.warps)]
+        ground = boxes((middle[0] - wide / 2, middle[1] - own / 2 + 1, wide, own - 2))
         at = points((middle[0], middle[1] + 0.36 * size))
         primitives.append(Rects(f"region-{warp}-ground", ground, colour))
         primitives.append(Labels(f"region-{warp}", at, (name,), size, theme.ink_on(colour), "middle", "semibold"))
