@@ -58,7 +58,7 @@ def request_motion(moment: Moment, box: Box, options: ViewOptions) -> tuple[Prim
     if touched is None or request is None or touched.array.space == "global":
         return ()
     _, room = _rooms(moment, box, options.theme)
-    return tuple(_stacks(moment, touched, request, room, options))
+    return tuple(each for each in _stacks(moment, touched, request, room, options) if isinstance(each, Cells))
 
 
 def _rooms(moment: Moment, box: Box, theme: Theme) -> tuple[Box, Box]:
