@@ -301,7 +301,9 @@ def test_reads_are_lit_at_the_step_that_reads_them() -> None:
         scene = view_named("accesses").still(reader.at(step), OPTIONS)
         accent = OPTIONS.theme.accent(name)
         lit = [
-            each.key for each in scene.primitives if isinstance(each, Cells) and accent in [each.palette[f] for f in each.fill.ravel()]
+            each.key
+            for each in scene.primitives
+            if isinstance(each, Cells) and accent in [each.palette[f] for f in each.fill.ravel()]
         ]
         assert lit == [f"accesses-{1 + 2 * k + 'AB'.index(name)}"]
         counts = [each for each in scene.all if isinstance(each, Labels) and each.key.startswith("accesses-9-")]

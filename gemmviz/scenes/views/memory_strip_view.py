@@ -115,10 +115,10 @@ def _formulas(array: MemoryArray, own: str, room: Box, options: ViewOptions) -> 
     )
     size = max(theme.type.least, min(size, size * room.width / max(text_width(line, size) for line in lines)))
     most = max(1, int(room.height / (1.25 * size)))
-    lines = tuple(fitted(line, size, room.width) for line in lines)[-most:]
-    pitch = min(1.9 * size, room.height / len(lines))
-    at = [(room.x, room.y + (n + 0.7) * pitch) for n in range(len(lines))]
-    return [Labels("layout-formulas", points(*at), lines, size, theme.text)]
+    shown = tuple(fitted(line, size, room.width) for line in lines)[-most:]
+    pitch = min(1.9 * size, room.height / len(shown))
+    at = [(room.x, room.y + (n + 0.7) * pitch) for n in range(len(shown))]
+    return [Labels("layout-formulas", points(*at), shown, size, theme.text)]
 
 
 def _row_colours(name: str, rows: int, theme: Theme) -> tuple[str, ...]:
