@@ -220,6 +220,28 @@ def test_without_a_display_a_lesson_is_rendered(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "slides.gif").stat().st_size > 10000
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("coalescing", "--width", "1920"), "the size of a picture is --size 1920x1080"),
+        (("coalescing", "--tile-width", "32"), "a lesson chooses the tile widths"),
+        (("04_tiled", "--tile-width", "32"), "--tile-width is for charts"),
+        (("04_tiled", "--view", "rate", "--tile-width", "1920"), "choose 2, 4, 8, 16, 32, 64 or 128"),
+    ],
+)
+def test_a_tile_width_is_no_size_of_a_picture(
+    words: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.pptx"
+    try:
+        code = main(["export", *words, "-o", str(path)])
+    except SystemExit as error:
+        code = int(str(error.code))
+    assert code
+    assert said in capsys.readouterr().err
+    assert not path.exists()
+
+
 def test_no_lesson_has_a_kernels_name() -> None:
     short = {name.partition("_")[2] for name in kernel_names()}
     assert not set(lesson_names()) & {*all_kernel_names(), *short, *commands()}

@@ -90,6 +90,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         words = self.prog.removeprefix("gemmviz").strip()
         remedy = f"see gemmviz {words} --help" if words else "see gemmviz --help"
+        if "--width" in message:
+            remedy = "the size of a picture is --size 1920x1080, the tile width of a chart --tile-width 32"
         self.exit(print_error(UsageError(message, remedy=remedy), 2))
 
 

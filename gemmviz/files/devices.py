@@ -4,7 +4,7 @@ that an entry point of ``gemmviz.devices`` names.
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from gemmviz.files.codec import read_toml
@@ -21,6 +21,7 @@ def _device_in(path: Path) -> Device:
     return read_toml(path, Device)
 
 
+@lru_cache(maxsize=64)
 def _shipped(name: str) -> Device | None:
     """A device that ships with gemmviz, from its file alone; None for another name."""
     if Path(name).name == name:

@@ -68,7 +68,7 @@ class ChartChoice:
 
     source: str = ""
     shown: dict[str, bool] = field(default_factory=dict)
-    width: Annotated[int, Control("Width", _WIDTH, "--width", most=4096)] = 0
+    width: Annotated[int, Control("Tile width", _WIDTH, "--tile-width", most=4096)] = 0
     with_host: Annotated[bool, Control("CPU", "In charts: omit CPU measurements", "--no-cpu")] = True
     is_even: Annotated[bool, Control("Linear axes", "In charts: linear axes instead of logarithmic ones", "--even")] = False
 

@@ -1,7 +1,7 @@
 """Computes everything that a subject needs of a shot's run, synchronously, for exports, scripts and lessons."""
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,8 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
-from gemmviz.run.engine import Engine
+from gemmviz.run.engine import Engine, FallbackEngine
+from gemmviz.run.stored import StoredAnswers
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.counting import launch_facts
 from gemmviz.subjects.recordings import recorded
@@ -60,6 +61,17 @@ class Gathered:
         if value is None:
             raise UsageError(f"the view {self.shot.view!r} has nothing to show")
         return value
+
+
+def with_stored_answers(engine_of: EngineOf) -> EngineOf:
+    """Engines that first look up what is stored with the shipped lessons."""
+
+    @contextmanager
+    def stored_first(kernel: KernelSpec) -> Iterator[Engine]:
+        with engine_of(kernel) as engine:
+            yield FallbackEngine(StoredAnswers(), engine)
+
+    return stored_first
 
 
 def engines(stack: ExitStack, engine_of: EngineOf) -> EngineFor:

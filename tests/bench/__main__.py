@@ -7,7 +7,7 @@ import sys
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from tests.bench import against, commands, engine, window
+from tests.bench import against, commands, engine, lecture, window
 
 
 def main() -> None:
@@ -25,7 +25,9 @@ def main() -> None:
     print(f"this process has peaked at {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB")
     engine.run()
     commands.run()
+    lecture.run()
     window.run()
+    lecture.run()
 
 
 if __name__ == "__main__":

@@ -1,103 +1,41 @@
-"""Motion of a lecture in a real window of 1920 x 1080: frames a second on Page Down, and the time to paint one."""
+"""A lesson in a lecture, walked by keys from a cold start: waits, memory, wrong pictures and lost keys."""
 
-import statistics
-import time
-from typing import Any
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
-
-from gemmviz.gui.lecture.picture import WallPicture
-from gemmviz.gui.preferences import InMemoryStore
-from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.render.qt.libraries import missing_libraries
+from tests.bench.processes import PROBES, ROOT, environment
 from tests.bench.report import show
 
-WAYS = (
-    ("coalescing", "uncoalesced", 1, "lanes swing from a column into a row"),
-    ("coalescing", "occupancy-256", 1, "bars of one scale"),
-    ("coalescing", "warps-2d", 1, "a cross-fade"),
-    ("shared-memory", "tile-loading", 4, "beats of a stage of 4 x 4"),
-    ("shared-memory", "piece-2", 1, "lines of code"),
-)  # lesson, step from which Page Down is pressed, how often, what is seen
+LESSONS = ("shared-memory", "coalescing")
+PAUSE_MS = 300  # nobody reads faster
+_LONGEST_S = 300
+_SCREEN = ("xvfb-run", "-a", "-s", "-screen 0 1920x1080x24")
 
 
 def run() -> None:
-    """Print the figures."""
-    app = QApplication.instance() or QApplication([])
-    window = MainWindow(InMemoryStore(tour="seen"))
-    window.resize(1920, 1080)
-    window.start()
-    window.show()
-    wait(app, lambda: window.session.shown is not None)
-    for lesson, id, presses, what in WAYS:
-        motion_of(app, window, lesson, id, presses, what)
-    window.close()
+    """Print the figures of two lessons, in a real window if there is a virtual screen, else without one."""
+    for name in LESSONS:
+        figures = walked(name)
+        what = f"{name}, {figures['steps']:.0f} steps"
+        show(f"{what}: longest wait for a picture", figures["wait_ms"], "ms", 100)
+        show("    most memory", figures["mib"], "MiB", 350)
+        show("    frames of a wrong picture or caption", figures["wrong"], "", 0)
+        show("    keys lost, or that did more than one step", figures["lost"], "", 0)
 
 
-def motion_of(app: Any, window: Any, lesson: str, id: str, presses: int, what: str) -> None:
-    """Walk some steps and print frames a second and milliseconds a frame while they move."""
-    course = window.model.course
-    course.begin(shipped_lesson(lesson))
-    course.go(course.lesson.find(id))
-    window.lecture.begin()
-    wall = window.lecture.wall
-    wall.resize(1920, 1080)
-    wait(app, lambda: not wall.is_waiting and course.now is not None and course.now.id == id)
-    frames = Frames(wall.stage)
-    for _ in range(presses):
-        wait(app, lambda: course.at is None or course.parts > course.part + 1 or course.is_ready(course.at + 1))
-        QTest.keyClick(wall, Qt.Key.Key_PageDown)
-        wait(app, lambda: wall.is_moving, 2.0)
-        frames.begin()
-        wait(app, lambda: not wall.is_moving, 5.0)
-        frames.end()
-    show(f"Page Down, {what}: frames a second", frames.rate, "", 55, more_is_better=True)
-    show(f"Page Down, {what}: a frame", frames.median_ms, "ms", 6)
-    window.lecture.end()
-
-
-class Frames:
-    """The painted frames of a picture while it is watched."""
-
-    def __init__(self, picture: WallPicture) -> None:
-        self._is_on, self._paints, self._gaps, self._last = False, [], [], 0.0
-        paint = picture.paintEvent
-
-        def timed(event: Any) -> None:
-            start = time.perf_counter()
-            paint(event)
-            if self._is_on:
-                end = time.perf_counter()
-                self._paints.append(1000 * (end - start))
-                if self._last:
-                    self._gaps.append(end - self._last)
-                self._last = end
-
-        picture.paintEvent = timed  # type: ignore[method-assign]
-
-    def begin(self) -> None:
-        self._is_on, self._last = True, 0.0
-
-    def end(self) -> None:
-        self._is_on = False
-
-    @property
-    def rate(self) -> float:
-        return 1.0 / statistics.mean(self._gaps) if self._gaps else 0.0
-
-    @property
-    def median_ms(self) -> float:
-        return statistics.median(self._paints) if self._paints else 0.0
-
-
-def wait(app: Any, condition: Any, most_s: float = 30.0) -> None:
-    end = time.monotonic() + most_s
-    while not condition() and time.monotonic() < end:
-        app.processEvents()
-        time.sleep(0.0005)
-
-
-if __name__ == "__main__":
-    run()
+def walked(name: str, pause_ms: int = PAUSE_MS) -> dict[str, float]:
+    """The figures of one walk by a fresh process whose caches are empty. Raises CalledProcessError if it fails."""
+    has_screen = shutil.which(_SCREEN[0]) is not None and not missing_libraries("xcb")
+    command = [*(_SCREEN if has_screen else ()), sys.executable, str(PROBES / "lecture.py"), name, str(pause_ms)]
+    with TemporaryDirectory() as home:
+        own = {**environment(ROOT), "GEMMVIZ_HOME": home, "XDG_CACHE_HOME": str(Path(home) / "caches")}
+        own["QT_QPA_PLATFORM"] = "xcb" if has_screen else os.environ.get("QT_QPA_PLATFORM", "offscreen")
+        done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, check=True, timeout=_LONGEST_S)
+    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return figures

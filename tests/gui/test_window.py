@@ -981,7 +981,7 @@ def test_cells_are_reached_by_keys(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_undo_in_a_field_undoes_typing_first(window: MainWindow, qtbot: QtBot) -> None:
-    box = field(window, "K")
+    box = spin_of(window, "K")
     before = box.value()
     pictured(window, qtbot, lambda: box.setValue(before * 2))
     box.setFocus()
@@ -991,7 +991,7 @@ def test_undo_in_a_field_undoes_typing_first(window: MainWindow, qtbot: QtBot) -
     QTest.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert box.text() != "77"
     assert window.session.shot.setup.problem.sizes["K"] == before * 2
-    while box.lineEdit().isUndoAvailable():
+    while sure(box.lineEdit()).isUndoAvailable():
         QTest.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert window.session.shot.setup.problem.sizes["K"] == before
@@ -1001,7 +1001,7 @@ def test_a_list_with_the_focus_takes_letters_and_digits(window: MainWindow, qtbo
     view = window.session.shot.view
     kernels = settings_of(window).setup.kernel
     kernels.setFocus()
-    QTest.keyClick(kernels, "4")
+    QTest.keyClick(kernels, Qt.Key.Key_4)
     assert window.session.shot.view == view
 
 

@@ -35,6 +35,7 @@ from gemmviz.run.engine import Engine
 from gemmviz.state.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
 from gemmviz.state.shot import Shot, default_shot
 from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.gathering import with_stored_answers
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import named_lesson
 from gemmviz.teaching.reel import lesson_reel
@@ -147,7 +148,12 @@ def _lesson(source: _Source, lesson: Lesson) -> Reel:
     if is_set(args) or args.steps or args.step is not None or args.phase is not None or args.view is not None:
         remedy = "leave out -m, -n, -k, -D, --steps, --view and similar options"
         raise UsageError("a lesson has its own settings, views and steps", remedy=remedy)
-    return lesson_reel(lesson, source.engine, source.manner, source.dressed, args.answers)
+    if args.tile_width is not None:
+        raise UsageError(
+            "a lesson chooses the tile widths of its charts", remedy="the size of its pictures is --size 1920x1080"
+        )
+    engine_of = source.engine if args.on == "gpu" else with_stored_answers(source.engine)
+    return lesson_reel(lesson, engine_of, source.manner, source.dressed, args.answers)
 
 
 # What is prepared
@@ -165,7 +171,13 @@ def _prepared(source: _Source, path: Path, shot: Shot | None) -> Prepared:
             raise UsageError(f"the view {shot.view!r} shows a run", remedy="name a kernel")
         return prepare_benchmark(shot, read_benchmark(path, recorded=True))
     shot = source.dressed(shot_from(args) if shot is None else with_setup(args, shot))
-    if subject_of_view(shot.view).page == "benchmark" and is_set(args):
+    page = subject_of_view(shot.view).page
+    if args.tile_width is not None and page != "benchmark":
+        raise UsageError(
+            f"--tile-width is for charts, and the view {shot.view!r} is none",
+            remedy="choose the tile with -D TILE_WIDTH=N, the size of the picture with --size 1920x1080",
+        )
+    if page == "benchmark" and is_set(args):
         remedy = "leave out -m, -n, -k, -D and similar options"
         raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
     prepared = prepare(shot, source.engine)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from gemmviz.gui.lecture.awake import Awake
 from gemmviz.gui.lecture.presenter import Presenter, notes_of
 from gemmviz.gui.lecture.wall import Wall
+from gemmviz.gui.widgets.refresh import cover
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.state.shot import Camera
 
@@ -84,6 +85,7 @@ class Lecture:
             self.presenter.deleteLater()
             self.presenter = None
         self._awake.end()
+        cover(self.window, False)
         self.model.released.emit()
 
     def draw(self) -> None:
@@ -211,6 +213,7 @@ class Lecture:
         self.wall.setScreen(screen)
         self.wall.setGeometry(screen.geometry())
         self.wall.showFullScreen()
+        cover(self.window, screen is self.window.screen())
         screen.geometryChanged.connect(self._on_screen_changed)
 
     def _on_screen_changed(self) -> None:

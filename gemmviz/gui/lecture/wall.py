@@ -75,7 +75,9 @@ class Wall(QWidget):
     @property
     def is_waiting(self) -> bool:
         """Whether the picture of the present part isn't there yet."""
-        return bool(self._pending) or self._settling.isActive()
+        lesson, last = self.model.active_lesson, self._last
+        has_left = self._moves_next and last is not None and last.place != (lesson.at, lesson.part)
+        return bool(self._pending) or has_left
 
     @property
     def is_moving(self) -> bool:

@@ -12,6 +12,7 @@ from gemmviz.gui.stage.stage_canvas import Stage
 from gemmviz.gui.stage.tile_slider import TileSlider
 from gemmviz.gui.stage.timeline import TimelineBar
 from gemmviz.gui.widgets.answer import AnswerBubble
+from gemmviz.gui.widgets.refresh import is_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.words import capital
@@ -66,6 +67,7 @@ class ReplayPage(QWidget):
         model.answers.changed.connect(lambda: self.answer.show_sentences(model.answers.sentences))
         self.stage.resized.connect(self.answer.place)
         model.released.connect(lambda: self.stage.setFocus())
+        model.released.connect(self.draw)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -83,7 +85,11 @@ class ReplayPage(QWidget):
         return replace(options, timeline=False, shows_flights=self.session.player.shows_flights, counted=counted)
 
     def draw(self) -> None:
-        """Draw the current moment. While a requested picture is being prepared, the last one stays."""
+        """Draw the current moment. While a requested picture is being prepared, the last one stays. Nothing is drawn while the
+        lecture covers the window.
+        """
+        if is_covered(self):
+            return
         pending = self.session.display.pending
         self.stage.set_pending(pending)
         if pending and self._drawn is not None:
@@ -124,6 +130,8 @@ class ReplayPage(QWidget):
 
     def _on_moved(self) -> None:
         """Redraw the still part only if it has changed."""
+        if is_covered(self):
+            return
         now = self.session.display.subject
         if now is None or self.session.display.is_benchmark or self.session.display.pending:
             return
@@ -157,7 +165,7 @@ class ReplayPage(QWidget):
         self.stage.setFocus()
 
     def _show_lines(self, lines: list[str]) -> None:
-        if lines:
+        if lines and self.answer.isHidden():
             first, *others = map(escape, lines)
             heading = f"<span style='font-weight:600'>{first}</span><br>"
             QToolTip.showText(QCursor.pos(), heading + "<br>".join(others), self.stage)

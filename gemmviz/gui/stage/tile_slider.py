@@ -141,10 +141,11 @@ class TileSlider(QWidget):
 
     def sync(self) -> None:
         """Show the session's tile size, and what it brings once that is counted."""
-        display, tiles = self.session.display, self._tiles
-        is_shown = self._fits and tiles is not None and display.kind.time == "run" and not self.model.course.is_on
-        self.setVisible(is_shown)
-        if tiles is None or not is_shown:
+        display = self.session.display
+        may_show = self._fits and display.kind.time == "run" and not self.model.course.is_on
+        tiles = self._tiles if may_show else None
+        self.setVisible(tiles is not None)
+        if tiles is None:
             return
         self.name.setText(tiles.name)
         self.slider.show_sizes(tiles, self.model.theme)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 PANEL_MS = 40
+_COVERED = "covered"
 
 
 class Refresh(QObject):
@@ -46,9 +47,23 @@ class Refresh(QObject):
         return False
 
 
+def cover(window: QWidget, is_covered: bool) -> None:
+    """Tell the parts of a window whether another window, the lecture, covers all of it: then they need no redrawing."""
+    window.setProperty(_COVERED, is_covered)
+    if not is_covered:
+        window.update()
+        for child in window.findChildren(QWidget):
+            child.update()  # a redraw that was missed is made up when the widget is painted
+
+
+def is_covered(widget: QWidget) -> bool:
+    """Whether the widget's window is covered."""
+    return bool(widget.window().property(_COVERED))
+
+
 def is_seen(widget: QWidget) -> bool:
-    """Whether any part of the widget is visible: not closed, and not behind another tab."""
-    if not widget.isVisible():
+    """Whether any part of the widget is visible: not closed, not behind another tab, and not covered by the lecture."""
+    if not widget.isVisible() or is_covered(widget):
         return False
     if not widget.visibleRegion().isEmpty():
         return True

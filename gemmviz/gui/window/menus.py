@@ -4,6 +4,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from gemmviz.gui.widgets.controls import MENU_SHEET, tip_text
+from gemmviz.gui.widgets.refresh import is_covered
 from gemmviz.gui.window.action import MENUS, Action
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.action_table import actions
@@ -26,7 +27,13 @@ class Menus:
             else:
                 self._add(menu, action)
         session = context.model.session
-        for event in (session.shot_changed, session.run_changed, session.player.changed, session.notices.changed):
+        for event in (
+            session.shot_changed,
+            session.run_changed,
+            session.player.changed,
+            session.notices.changed,
+            context.model.released,
+        ):
             event.connect(self.sync)
         self.sync()
 
@@ -75,7 +82,9 @@ class Menus:
         return menu
 
     def sync(self) -> None:
-        """Update texts, tooltips, check marks, and which actions are enabled."""
+        """Update texts, tooltips, check marks, and which actions are enabled; not while the lecture covers the window."""
+        if is_covered(self.context.window):
+            return
         for name, entry in self.all.items():
             action = self._actions[name]
             why_not = action.why_not(self.context)

@@ -98,7 +98,7 @@ def lane_cells(moment: Moment, touched: TouchedOperand, request: Request, box: B
     if moment.focus.thread is not None:
         row, column = divmod(moment.focus.thread % lanes, columns)
         ring = np.array([(box.x + column * wide, box.y + row * high, wide, high)])
-        primitives.append(Rects("request-followed", ring, None, theme.text, 3.0, 3.0))
+        primitives.append(Rects("request-followed", ring, None, theme.accent("C"), 3.0, 3.0))
     return primitives
 
 

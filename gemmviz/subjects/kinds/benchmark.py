@@ -2,18 +2,23 @@
 
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
-from gemmviz.scenes.charts.speeds import narrowed
+from gemmviz.model.words import listed
+from gemmviz.scenes.charts.speeds import narrowed, widths_of
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.recordings import named
 from gemmviz.subjects.subject import Context, Subject
 
 
 def _make(shot: Shot, context: Context) -> Benchmark:
-    """The measurements of a shot's chart. Raises UsageError if there are none."""
+    """The measurements of a shot's chart. Raises UsageError if there are none, or none of its tile width."""
     benchmark = named(context.measurements, shot.chart.source)
     if benchmark is None:
         raise UsageError("there are no measurements to show", remedy="run gemmviz bench and open its file")
-    return narrowed(benchmark, shot.chart.width, shot.chart.with_host)
+    width, widths = shot.chart.width, widths_of(benchmark)
+    if width and width not in widths:
+        measured = listed([str(each) for each in widths], "or") if widths else "no width"
+        raise UsageError(f"no tile or block {width} wide was measured", remedy=f"choose {measured}")
+    return narrowed(benchmark, width, shot.chart.with_host)
 
 
 SUBJECT = Subject(
