@@ -176,7 +176,7 @@ def sector_grid(
         Rects(f"{key}-along", boxes(free), theme.empty),
         *wasted_cells(f"{key}-wasted", boxes(along), theme, is_hatched=high * options.pixels >= _LEAST_HATCHED),
         Rects(f"{key}-asked", boxes(asked), accent),
-        Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5, min(4.0, 0.2 * high)),
+        Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5),
         *_lane_numbers(moved, at, (wide, high), accent, theme, key),
     ]
     return primitives, room.y + math.ceil(count / columns) * high * (1 + _GAP)
