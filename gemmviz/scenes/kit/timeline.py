@@ -56,8 +56,9 @@ def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
         primitives.append(Labels(f"track-{track}", at, (name,), size, colour, "end"))
         if track % 2:
             ties.append((end + 4, middle, room.x - 6, middle))
-    lines = Lines("track-ties", np.asarray(ties, np.float64), theme.line, 1.5)
-    return [*primitives, lines, *_phases(replay, room, theme)]
+    if ties:
+        primitives.append(Lines("track-ties", np.asarray(ties, np.float64), theme.line, 1.5))
+    return [*primitives, *_phases(replay, room, theme)]
 
 
 def _name_widths(replay: Replay, theme: Theme) -> tuple[float, float]:
