@@ -2,6 +2,10 @@
 
 const ARRIVAL = 0.85;
 const SPEEDS = [0.5, 1, 2, 4, 8, 16, 30];
+const WAY_S = 0.7, BEAT_S = 0.8; // seconds of the way to the next picture, and of its beat
+const GONE = 0.55, COMES = 0.25, STAGGER = 0.35, MOST_SQUARES = 1024; // as in scenes/kit/transition.py and morph.py
+
+const eased = (share) => share * share * (3 - 2 * share);
 
 export async function unpacked(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -35,6 +39,9 @@ export class Replay {
     this.speed = 2;
     this.isPlaying = false;
     this.watched = null; // {first, last} of the block's threads
+    this.passage = null; // the way from the picture before
+    this.passed = 0; // seconds of the motion of a step that was taken by hand
+    this.isMoving = false;
     this.fills = new Map();
     this.elements = (data.facts.elements ?? []).map((steps) => {
       let value = 0;
@@ -55,11 +62,42 @@ export class Replay {
   }
 
   go(step, moment = 1) {
+    [this.isMoving, this.passage] = [false, null];
     this.step = Math.max(0, Math.min(this.steps - 1, step));
     this.moment = moment;
   }
 
-  phase(direction) {
+  /** Whether the steps are pictures of a lesson rather than steps of a run. */
+  get isLesson() {
+    return this.data.steps.some((step) => step.way);
+  }
+
+  /** Goes to the next step. In a lesson it arrives in motion, and a motion that is under way is finished first. */
+  forward(isCalm) {
+    const before = this.primitives, isNext = !this.isMoving && this.step + 1 < this.steps;
+    this.go(this.step + (isNext ? 1 : 0));
+    if (!isNext || isCalm || !this.isLesson) return;
+    this.moment = this.now.motion ? 0 : 1;
+    this.passage = this.now.way ? new Passage(this, before, this.primitives, this.now.way === "morph") : null;
+    [this.passed, this.isMoving] = [0, this.passage !== null || this.moment < 1];
+  }
+
+  /** Continues the motion of a step: the way to its picture, then its beat. */
+  move(seconds) {
+    this.passed += seconds;
+    if (this.passage && this.passed < WAY_S) return;
+    if (this.passage) [this.passage, this.passed] = [null, this.passed - WAY_S];
+    this.moment = this.now.motion ? Math.min(1, this.passed / BEAT_S) : 1;
+    this.isMoving = this.moment < 1;
+  }
+
+  /** Primitives in painting order, each with its opacity. */
+  get painted() {
+    return this.passage ? this.passage.at(this.passed / WAY_S) : this.primitives.map((each) => [each, 1]);
+  }
+
+  phase(direction, isCalm) {
+    if (this.isLesson) return direction > 0 ? this.forward(isCalm) : this.go(this.step - 1);
     const starts = this.data.steps.flatMap((step, at) => (at === 0 || step.phase !== this.data.steps[at - 1].phase ? [at] : []));
     const next = direction > 0 ? starts.find((at) => at > this.step) : starts.filter((at) => at < this.step).pop();
     this.go(next ?? (direction > 0 ? this.steps - 1 : 0));
@@ -86,19 +124,35 @@ export class Replay {
     return primitive;
   }
 
-  /** Primitives in motion, interpolated between the two samples around the moment if both samples contain them. */
+  /** What moves, above its trail: where copies were shortly before, fading. */
   motion() {
-    const moments = this.data.moments, next = moments.findIndex((each) => each > this.moment);
+    const under = this.moment > 0 && this.moment < ARRIVAL ? this.data.trail : [];
+    const trail = under.flatMap(([ago, alpha]) => {
+      const before = this.moving(Math.max(0, this.moment - ago)).filter((each) => each.k.startsWith("moving-"));
+      return before.map((each) => ({ ...each, l: undefined, alpha }));
+    });
+    return [...trail, ...this.moving(this.moment)];
+  }
+
+  /** Primitives in motion, interpolated between the two samples around a moment if both samples contain them. */
+  moving(moment) {
+    const moments = this.data.moments, next = moments.findIndex((each) => each > moment);
     if (next < 1 || !this.now.motion) return [];
-    const along = (this.moment - moments[next - 1]) / (moments[next] - moments[next - 1]);
+    const along = (moment - moments[next - 1]) / (moments[next] - moments[next - 1]);
     const [from, to] = [this.now.motion[next - 1], this.now.motion[next]].map((list) => list.map((at) => this.primitive(at)));
     const ends = new Map(to.map((each) => [each.k, each]));
     return from.map((each) => between(each, ends.get(each.k), along));
   }
 
   fill(cells) {
+    if (cells.own) return cells.own;
     if (!this.fills.has(cells.f)) this.fills.set(cells.f, bytesOf(this.data.parts[cells.f]));
     return this.fills.get(cells.f);
+  }
+
+  /** The labels of cells or squares. */
+  texts(cells) {
+    return typeof cells.l === "number" ? this.data.parts[cells.l] : cells.l;
   }
 
   /** Yields [array, thread, element] for each access of this step. Threads are numbered across all blocks. */
@@ -159,6 +213,153 @@ export class Replay {
   }
 }
 
+/** The way from one picture to the next: what both have moves, what only one has fades. */
+export class Passage {
+  constructor(replay, before, after, moves) {
+    this.replay = replay;
+    this.parts = []; // [fate, primitive or function of the share]
+    const old = keyed(before), fresh = keyed(after), list = [...old], places = new Map([...old.keys()].map((key, at) => [key, at]));
+    let passed = 0;
+    const leave = (end) => list.slice(passed, end).forEach(([key, each]) => fresh.has(key) || this.parts.push(["goes", each]));
+    for (const [key, each] of fresh) {
+      if (!old.has(key)) {
+        this.parts.push(["comes", each]);
+        continue;
+      }
+      leave(places.get(key));
+      passed = Math.max(passed, places.get(key) + 1);
+      this.both(old.get(key), each, moves || each.k.startsWith("band"));
+    }
+    leave(list.length);
+  }
+
+  both(one, other, moves) {
+    if (one === other) return this.parts.push(["stays", other]);
+    const parts = moves ? this[other.t](one, other) : null;
+    this.parts.push(...(parts ?? [["goes", one], ["comes", other]]));
+  }
+
+  /** Primitives in painting order, each with its opacity, when a share of the time has passed. */
+  at(share) {
+    const opacity = { stays: 1, goes: 1 - eased(Math.min(1, share / GONE)), comes: eased(Math.max(0, (share - COMES) / (1 - COMES))) };
+    return this.parts.flatMap(([fate, each]) => (fate === "moves" ? each(share) : [[each, opacity[fate]]])).filter(([, shown]) => shown > 0);
+  }
+
+  r(one, other) {
+    const both = Math.min(one.b.length, other.b.length), [a, b] = [one, other].map((each) => ({ ...each, b: each.b.slice(0, both) }));
+    if (!both) return null;
+    const rest = [["goes", one], ["comes", other]].map(([fate, each]) => [fate, { ...each, b: each.b.slice(both) }]);
+    return [...rest.filter(([, each]) => each.b.length), ["moves", (share) => [[nearer(a, b, share, { b: mixed(a.b, b.b, eased(share)) }), 1]]]];
+  }
+
+  l(one, other) {
+    if (one.b.length !== other.b.length) return null;
+    return [["moves", (share) => [[nearer(one, other, share, { b: mixed(one.b, other.b, eased(share)) }), 1]]]];
+  }
+
+  t(one, other) {
+    const [mine, theirs] = one.a === other.a && one.f === other.f ? common(one.s, other.s) : [[], []];
+    if (!mine.length) return null;
+    const [a, b] = [rows(one, mine), rows(other, theirs)], parts = [];
+    for (const [fate, each, used] of [["goes", one, mine], ["comes", other, theirs]]) {
+      const left = each.s.map((_, at) => at).filter((at) => !used.includes(at));
+      if (left.length) parts.push([fate, rows(each, left)]);
+    }
+    const size = (share) => a.z + (b.z - a.z) * eased(share);
+    parts.push(["moves", (share) => [[nearer(a, b, share, { b: mixed(a.b, b.b, eased(share)), z: size(share) }), 1]]]);
+    return parts;
+  }
+
+  q(one, other) {
+    if (one.b.length !== other.b.length) return null;
+    return [["moves", (share) => [[nearer(one, other, share, { b: staggered(one.b, other.b, share) }), 1]]]];
+  }
+
+  c(one, other) {
+    const [mine, theirs] = shared(this.things(one), this.things(other)), isSame = one.n.join() === other.n.join();
+    if (isSame && mine.join() === theirs.join()) return [["moves", (share) => tables(one, other, eased(share))]];
+    const isSquare = [one, other].every((each) => Math.max(each.s, each.h) <= 1.05 * Math.min(each.s, each.h));
+    if (!mine.length || mine.length > MOST_SQUARES || !isSquare) return null;
+    const [a, b] = [this.without(one, mine), this.without(other, theirs)], [c, d] = [this.squares(one, mine), this.squares(other, theirs)];
+    const ground = isSame ? [["moves", (share) => tables(a, b, eased(share))]] : [["goes", a], ["comes", b]];
+    return [...ground, ["moves", (share) => [[nearer(c, d, share, { b: staggered(c.b, d.b, share) }), 1]]]];
+  }
+
+  /** What the cells of a table stand for: their ids, else their labels; "" for nothing. */
+  things(cells) {
+    if (cells.e !== undefined) return this.replay.data.parts[cells.e].map((id) => (id < 0 ? "" : id));
+    return cells.l === undefined ? [] : this.replay.texts(cells);
+  }
+
+  squares(cells, places) {
+    const fill = this.replay.fill(cells), texts = cells.l === undefined ? undefined : this.replay.texts(cells);
+    const b = places.flatMap((at) => [cells.x + (at % cells.n[1]) * cells.s, cells.y + Math.floor(at / cells.n[1]) * cells.h, cells.s]);
+    return { ...cells, t: "q", b, own: Uint8Array.from(places, (at) => fill[at]), l: texts && places.map((at) => texts[at]) };
+  }
+
+  /** A table without cells that move: they look like most of the others. */
+  without(cells, places) {
+    const own = this.replay.fill(cells).slice(), moved = new Set(places), counts = new Array(256).fill(0);
+    own.forEach((entry, at) => moved.has(at) || counts[entry]++);
+    places.forEach((at) => (own[at] = counts.indexOf(Math.max(...counts))));
+    const texts = cells.l === undefined ? undefined : this.replay.texts(cells).map((text, at) => (moved.has(at) ? "" : text));
+    return { ...cells, own, f: `${cells.f} ${cells.k} ${places.join()}`, l: texts };
+  }
+}
+
+/** Primitives by type, key and number among those with the same key. */
+function keyed(primitives) {
+  const counts = new Map(), found = new Map();
+  for (const each of primitives) {
+    const kind = `${each.t} ${each.k}`, number = counts.get(kind) ?? 0;
+    counts.set(kind, number + 1);
+    found.set(`${kind} ${number}`, each);
+  }
+  return found;
+}
+
+const mixed = (from, to, along) => from.map((value, at) => value + (to[at] - value) * along);
+
+const nearer = (one, other, share, changed) => ({ ...(share < 0.5 ? one : other), ...changed });
+
+/** Squares on their way, one after the other. */
+function staggered(from, to, share) {
+  const last = Math.max(1, from.length / 3 - 1);
+  return from.map((value, at) => {
+    const own = (share - (STAGGER * Math.floor(at / 3)) / last) / (1 - STAGGER);
+    return value + (to[at] - value) * eased(Math.max(0, Math.min(1, own)));
+  });
+}
+
+/** A table that becomes another: the new one shows through more and more. */
+function tables(one, other, along) {
+  const place = Object.fromEntries(["x", "y", "s", "h", "z"].map((name) => [name, one[name] + (other[name] - one[name]) * along]));
+  return [[{ ...one, ...place }, 1], [{ ...other, ...place }, along]];
+}
+
+const rows = (labels, places) => ({ ...labels, s: places.map((at) => labels.s[at]), b: places.flatMap((at) => labels.b.slice(2 * at, 2 * at + 2)) });
+
+/** The places of texts that both lists have, in order. */
+function common(one, other) {
+  const mine = [], theirs = [];
+  other.forEach((text, at) => {
+    const found = one.indexOf(text, mine.length ? mine[mine.length - 1] + 1 : 0);
+    if (found >= 0) [mine[mine.length], theirs[theirs.length]] = [found, at];
+  });
+  return [mine, theirs];
+}
+
+/** The places of things that both tables show once. */
+function shared(one, other) {
+  const [mine, theirs] = [one, other].map((things) => {
+    const places = new Map();
+    things.forEach((thing, at) => places.set(thing, places.has(thing) ? -1 : at));
+    return places;
+  });
+  const both = [...mine].filter(([thing, at]) => thing !== "" && at >= 0 && (theirs.get(thing) ?? -1) >= 0);
+  return [both.map(([, at]) => at), both.map(([thing]) => theirs.get(thing))];
+}
+
 function between(from, to, along) {
   if (!to || to.t !== from.t) return from;
   if (from.t === "q" && from.b.length === to.b.length) return { ...from, b: from.b.map((value, at) => value + (to.b[at] - value) * along) };
@@ -205,7 +406,11 @@ export class Painter {
     context.fillStyle = this.replay.colour(data.background);
     context.fillRect(0, 0, width, height);
     context.setTransform(scale, 0, 0, scale, (width - data.width * scale) / 2, (height - data.height * scale) / 2);
-    for (const each of this.replay.primitives) this[each.t](context, each, scale);
+    for (const [each, opacity] of this.replay.painted) {
+      context.globalAlpha = opacity * (each.alpha ?? 1);
+      this[each.t](context, each, scale);
+    }
+    context.globalAlpha = 1;
     this.watch(context);
   }
 
@@ -245,7 +450,7 @@ export class Painter {
     const [, columns] = cells.n, fill = this.replay.fill(cells), inks = this.replay.data.parts[cells.i];
     context.font = FAMILIES.regular.replace("X", cells.z);
     context.textAlign = "center";
-    this.replay.data.parts[cells.l].forEach((text, at) => {
+    this.replay.texts(cells).forEach((text, at) => {
       if (!text) return;
       context.fillStyle = this.replay.colour(inks[fill[at]]);
       context.fillText(text, cells.x + ((at % columns) + 0.5) * cells.s, cells.y + (Math.floor(at / columns) + 0.5) * cells.h + 0.3635 * cells.z);
@@ -254,7 +459,7 @@ export class Painter {
 
   q(context, squares) {
     const palette = this.replay.data.parts[squares.p], inks = this.replay.data.parts[squares.i];
-    const fill = this.replay.fill(squares), texts = squares.l === undefined ? [] : this.replay.data.parts[squares.l];
+    const fill = this.replay.fill(squares), texts = squares.l === undefined ? [] : this.replay.texts(squares);
     context.font = FAMILIES.regular.replace("X", squares.z || 1);
     context.textAlign = "center";
     for (let at = 0; at < fill.length; at++) {
@@ -376,20 +581,21 @@ export function mount(element, data) {
     first: () => replay.go(0),
     last: () => replay.go(replay.steps - 1),
     back: () => replay.go(replay.step - 1),
-    on: () => replay.go(replay.step + 1),
+    on: () => replay.forward(isCalm()),
     play: () => (replay.isPlaying = !replay.isPlaying && replay.steps > 1),
     theme: () => (replay.theme = replay.theme === "light" ? "dark" : "light"),
-    phaseOn: () => replay.phase(1),
+    phaseOn: () => replay.phase(1, isCalm()),
     phaseBack: () => replay.phase(-1),
     faster: () => (replay.speed = SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(replay.speed) + 1)]),
     slower: () => (replay.speed = SPEEDS[Math.max(0, SPEEDS.indexOf(replay.speed) - 1)]),
   };
+  const isCalm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   const act = (name) => {
     if (!["play", "theme", "faster", "slower"].includes(name)) replay.isPlaying = false;
     actions[name]();
     find(".speed").value = String(replay.speed);
     draw();
-    if (replay.isPlaying) run();
+    if (replay.isPlaying || replay.isMoving) run();
   };
   const keys = { " ": "play", ArrowRight: "on", ArrowLeft: "back", Home: "first", End: "last", PageDown: "phaseOn", PageUp: "phaseBack", d: "theme", "+": "faster", "-": "slower" };
   element.addEventListener("keydown", (event) => {
@@ -411,16 +617,19 @@ export function mount(element, data) {
   });
   canvas.addEventListener("pointerleave", () => (find(".hover").textContent = ""));
 
-  let last = 0;
+  let last = 0, running = null;
   const run = () => {
     last = performance.now();
     const tick = (time) => {
-      if (!element.isConnected || !replay.isPlaying) return;
-      replay.advance(Math.min(0.25, (time - last) / 1000));
+      if (!element.isConnected || tick !== running || !(replay.isPlaying || replay.isMoving)) return;
+      const seconds = Math.max(0, Math.min(0.25, (time - last) / 1000));
+      if (replay.isPlaying) replay.advance(seconds);
+      else replay.move(seconds);
       last = time;
       draw();
       requestAnimationFrame(tick);
     };
+    running = tick;
     requestAnimationFrame(tick);
   };
   new ResizeObserver(draw).observe(canvas);

@@ -26,11 +26,12 @@ from gemmviz.run.engine import Engine
 from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
-from gemmviz.scenes.kit.frame import ARRIVAL
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
 from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.stage.lanes import shown_shape
+from gemmviz.scenes.stage.motion import TRAIL, is_trail
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.gathering import EngineOf, Given, engines, gather
@@ -48,7 +49,7 @@ _NOTHING = Caption()
 
 
 # The moments of a step at which a page holds what moves; between them it moves evenly.
-_SAMPLES = (0.0, 0.12, 0.24, 0.36, 0.48, 0.6, 0.72, ARRIVAL - _NEAR, ARRIVAL, 1.0 - _NEAR)
+SAMPLES = (0.0, 0.17, 0.34, 0.51, 0.68, ARRIVAL - _NEAR, ARRIVAL, 1.0 - _NEAR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,14 +145,8 @@ def frame_at(
     still: Scene | None = None, caption: Caption = _NOTHING,
 ) -> Frame:  # fmt: skip
     """The frame of a step at a moment. ``still``: its static part if drawn before; ``caption``: text below the picture."""
-    counted = 0.0 if caption.asks else 1.0
+    shot, options, high = _drawn_at(stage, step, moment, manner, caption)
     caption = _NOTHING if "caption" in manner.hidden else caption
-    shot = stage.shot
-    shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
-    size, scale = frame_for(shot, manner.look.width, manner.look.height)
-    wide, high = size
-    options = options_for(shot, theme_of(shot), (wide, high - band_height(caption, wide, high)), scale=scale)
-    options = replace(options, counted=counted)
     view, subject = view_named(shot.view), subject or stage.subject(step)
     still = still or _without(view.still(subject, options), manner.hidden)
     motion = view.motion(subject, options)
@@ -159,6 +154,19 @@ def frame_at(
         return Frame(with_band(still, caption, high, options.theme), motion)
     whole = magnified(Frame(still, motion).scene, shot.camera.zoom, shot.camera.x, shot.camera.y)
     return Frame(with_band(whole, caption, high, options.theme))
+
+
+def _drawn_at(
+    stage: Prepared, step: int, moment: float, manner: ExportOptions, caption: Caption
+) -> tuple[Shot, ViewOptions, float]:
+    """The shot and the options of a step at a moment, above the caption, and the height of the frame with the caption."""
+    counted = 0.0 if caption.asks else 1.0
+    caption = _NOTHING if "caption" in manner.hidden else caption
+    shot = stage.shot
+    shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
+    (wide, high), scale = frame_for(shot, manner.look.width, manner.look.height)
+    options = options_for(shot, theme_of(shot), (wide, high - band_height(caption, wide, high)), scale=scale)
+    return shot, replace(options, counted=counted), high
 
 
 def _without(scene: Scene, hidden: frozenset[str]) -> Scene:
@@ -214,7 +222,7 @@ def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: r
     name = stage.shot.setup.kernel.name
     return Reel(
         name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
-        len(played), partial(facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), _SAMPLES,
+        len(played), partial(facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), SAMPLES, TRAIL,
     )  # fmt: skip
 
 
@@ -249,20 +257,38 @@ def _played(stage: Prepared, manner: ExportOptions, played: range, fps: int) -> 
 # Pages
 
 
-def page_step(stage: Prepared, step: int, manner: ExportOptions) -> Step:
-    """A step in both themes of a page, before and after copies have arrived, with the moving parts."""
+def page_step(
+    stage: Prepared, step: int, manner: ExportOptions, caption: Caption = _NOTHING, way: str = "", is_played: bool = True
+) -> Step:
+    """A step in both themes of a page, before and after copies have arrived, with the moving parts if it ``is_played``.
+    ``way``: how the page comes to it from the step before.
+    """
     subject = stage.subject(step)
     before: dict[str, Scene] = {}
     after: dict[str, Scene] = {}
     motion: dict[str, tuple[tuple[Primitive, ...], ...]] = {}
-    moments = _SAMPLES if stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch else ()
+    is_played = (
+        is_played and (stage.steps > 1 or not caption.is_empty) and stage.shot.camera.zoom == 1.0 and not stage.is_launch
+    )
+    moments, last = (SAMPLES, 1.0) if is_played else ((), stage.moment(step))
     for theme in THEMES:
         own = with_theme(stage, theme)
-        before[theme], after[theme] = (frame_at(own, step, moment, manner, subject).still for moment in (0.0, 1.0))
-        motion[theme] = tuple(frame_at(own, step, each, manner, subject, before[theme]).motion for each in moments)
-    title, caption, _ = texts_of(stage.kind, subject, after[THEMES[0]])
+        draw = partial(frame_at, own, step, manner=manner, subject=subject, caption=caption)
+        after[theme] = draw(moment=last).scene
+        before[theme] = draw(moment=0.0).still if is_played else after[theme]
+        motion[theme] = tuple(_chips(own, step, each, manner, subject, caption) for each in moments)
+    title, text, _ = texts_of(stage.kind, subject, after[THEMES[0]])
+    title, text = caption.title or title, caption.caption or text
     phase = int(stage.replay.trace.phase[step]) if stage.replay is not None else 0
-    return Step(before, after, motion, title, caption, phase, _rows(stage, step))
+    return Step(before, after, motion, title, text, phase, _rows(stage, step), way)
+
+
+def _chips(
+    stage: Prepared, step: int, moment: float, manner: ExportOptions, subject: Any, caption: Caption
+) -> tuple[Primitive, ...]:
+    """What moves at a moment, without trails: a page draws them itself."""
+    shot, options, _ = _drawn_at(stage, step, moment, manner, caption)
+    return tuple(each for each in view_named(shot.view).motion(subject, options) if not is_trail(each))
 
 
 def _record(stage: Prepared) -> Trace | None:

@@ -1,11 +1,15 @@
 """A view in a dock: the picture alone, as wide as the dock."""
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QMouseEvent
+
 from gemmviz.gui.stage.replay_page import over_the_picture
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.scene_widget import SceneDock
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.step_link import linked_step
 from gemmviz.subjects.catalog import subject_of_view
 
 
@@ -29,10 +33,17 @@ class ViewDock(SceneDock):
             session.notices.changed.connect(lambda: self.set_stale(over_the_picture(session)))
         self.resized.connect(self._refresh.due)
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Follow a link to another step."""
+        hit = self.hit(event.position()) if event.button() == Qt.MouseButton.LeftButton else None
+        if hit is not None and linked_step(hit) is not None:
+            self.model.commands.click(hit)
+
     def draw(self) -> None:
         view = view_named(self.view_name)
         subject = self.model.session.display.subject_of(view.subject)
         if subject is not None:
             counted = self.model.session.display.counted
-            options = ViewOptions(self.model.theme, height=self.frame_height, words=False, counted=counted)
+            width, height = self.frame_size(self.model.session.shot.type_scale)
+            options = ViewOptions(self.model.theme, width=width, height=height, words=False, counted=counted)
             self.set_scene(view.still(subject, options))

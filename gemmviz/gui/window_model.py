@@ -4,7 +4,7 @@ from pathlib import Path
 
 from gemmviz.gui.plotting import Plotting
 from gemmviz.gui.preferences import Preferences
-from gemmviz.gui.start.thumbnails import Thumbnails
+from gemmviz.gui.thumbnails import Thumbnails
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import wait_for_tasks
 from gemmviz.scenes.kit.theme import Theme

@@ -10,8 +10,8 @@ Opens = tuple[str, int, tuple[tuple[str, int], ...]]  # a kernel's name, N, and 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis. ``ticks``: positions and labels; None if derived from the range. ``unsigned``: values below zero are labelled
-    without their sign.
+    """An axis. ``ticks``: positions and labels, which may have two lines; None if derived from the range. ``unsigned``: values
+    below zero are labelled without their sign.
     """
 
     label: str
@@ -61,7 +61,8 @@ class Mark:
 @dataclass(frozen=True, slots=True)
 class Chart:
     """A chart. ``families``: all families whose colours are the same in every chart of the kind, in order; ``beside``: the
-    families that others are compared with. ``notes``: sentences below the chart. ``hint``: what a click on a point does.
+    families that others are compared with. ``notes``: sentences below the chart. ``hint``: what a click on a point does;
+    ``remark``: how to read it, above the chart.
     """
 
     title: str
@@ -74,6 +75,7 @@ class Chart:
     beside: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     hint: str = ""
+    remark: str = ""
 
     def showing(self, chosen: Mapping[str, bool]) -> "Chart":
         """A copy with the curves that are visible: those ``shown`` at first or chosen by label, without the hidden ones."""

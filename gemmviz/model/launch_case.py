@@ -11,7 +11,7 @@ from gemmviz.model.setup import Setup
 @dataclass(frozen=True)
 class LaunchCase:
     """A launch. ``what``: its name for titles. ``launch``: its grid and block, None if the device refuses it; ``refusal`` is
-    the reason.
+    the reason, and ``requested`` the refused grid and block, None if they are unknown.
     """
 
     setup: Setup
@@ -19,6 +19,7 @@ class LaunchCase:
     what: str
     launch: Launch | None
     refusal: str = ""
+    requested: Launch | None = None
 
     @property
     def problem(self) -> Problem:

@@ -134,7 +134,7 @@ def _encode(
 
 def _is_same(a: Frame, b: Frame) -> bool:
     """Whether two frames are equal."""
-    return a.still is b.still and not a.motion and not b.motion
+    return a.still is b.still and not (a.motion or b.motion or a.layers or b.layers)
 
 
 def _converter(pixels: str, raster: "Raster", options: RenderOptions) -> "Callable[[Frame], av.VideoFrame]":

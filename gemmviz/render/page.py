@@ -87,7 +87,8 @@ class Pack:
                     "i": self._palette(one.inks, other.inks), "z": _short(one.label_size),
                     "g": self.colour(one.line, other.line), "m": one.factor, "o": list(one.origin),
                 }  # fmt: skip
-                return {**facts, "k": one.key, **self._texts(one.labels)}
+                ids = {} if one.ids is None else {"e": self._part(one.ids.ravel().tolist())}
+                return {**facts, "k": one.key, **self._texts(one.labels), **ids}
             case Squares(), Squares():
                 facts = {
                     "t": "q", "b": self._part(_numbers(one.boxes)), "f": self._part(_text(one.fill)),
@@ -136,7 +137,8 @@ def packed(reel: Reel, theme: str) -> Packed:
     assert first is not None
     dark, light = (first.after[name] for name in THEMES)
     data = {
-        "name": reel.name, "width": dark.width, "height": dark.height, "theme": theme, "moments": list(reel.moments),
+        "name": reel.name, "width": dark.width, "height": dark.height, "theme": theme, "moments": reel.moments,
+        "trail": reel.trail,
         "background": pack.colour(dark.background, light.background), "text": pack.colour(*reel.inks), "steps": steps,
         "watched": reel.watched, "facts": reel.facts(), "colours": pack.colours, "parts": pack.parts,
         "primitives": pack.primitives,
@@ -151,6 +153,7 @@ def _step(pack: Pack, step: Step) -> dict[str, Any]:
         "before": _still(pack, step.before), "after": _still(pack, step.after), "phase": step.phase, "title": step.title,
         "caption": step.caption, "rows": step.rows,
     }  # fmt: skip
+    facts |= {"way": step.way} if step.way else {}
     samples = [pack.layer(*(step.motion[name][number] for name in THEMES)) for number in range(len(step.motion[THEMES[0]]))]
     return {**facts, **({"motion": samples} if any(samples) else {})}
 

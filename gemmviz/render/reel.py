@@ -5,14 +5,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.transition import PaintLayer
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A still picture and what moves in it. ``still`` is the same object while only the motion changes."""
+    """A still picture and what moves in it. ``still`` is the same object while only the motion changes. ``layers``: what is
+    painted over its background instead, on the way to it from another picture.
+    """
 
     still: Scene
     motion: tuple[Primitive, ...] = ()
+    layers: tuple[PaintLayer, ...] = ()
 
     @property
     def scene(self) -> Scene:
@@ -34,8 +38,8 @@ class Slide:
 class Step:
     """A step of a web page, by theme: the scene ``before`` and ``after`` arrival, and what moves at the reel's ``moments``.
 
-    ``phase``: its number; ``rows``: the
-    rows of the facts' record that it has.
+    ``phase``: its number; ``rows``: the rows of the facts' record that it has; ``way``: how the picture before becomes this
+    one, "morph" or "fade"; "" at once.
     """
 
     before: Mapping[str, Scene]
@@ -45,6 +49,7 @@ class Step:
     caption: str
     phase: int = 0
     rows: list[dict[str, Any]] = field(default_factory=list)
+    way: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,8 @@ class Reel:
     ``slides`` draws ``slide_count`` pictures; ``frames`` draws ``frame_count`` frames of a film at a frame rate; ``steps``
     draws the ``step_count`` steps of a web page. ``name``: the title of the run; ``facts``: data with which a page answers
     questions; ``theme``, ``inks`` (of text, dark and light) and ``watched``: the initial state of a page. ``moments``: the
-    shares of a step at which a page holds what moves.
+    shares of a step at which a page holds what moves; ``trail``: how long ago (in shares of a step) and how strongly a page
+    repeats it below.
     """
 
     name: str
@@ -69,6 +75,7 @@ class Reel:
     inks: tuple[str, str] = ("#FFFFFF", "#000000")
     watched: str = ""
     moments: tuple[float, ...] = ()
+    trail: tuple[tuple[float, float], ...] = ()
 
     def first(self) -> Scene:
         """Return the first picture."""

@@ -29,7 +29,7 @@ from gemmviz.render.xml import legible
 
 _INCH = 914_400
 _HIGH = 7.5  # inches
-_MOST_SHAPES = 600  # slides with more shapes are slow to open and hard to edit
+_MOST_SHAPES = 900  # slides with more shapes are slow to open and hard to edit
 _AHEAD = 2  # pictures that wait to be compressed
 _LONGEST_TITLE = 255  # python-pptx refuses longer ones
 _BLANK = 6  # the layout without placeholders

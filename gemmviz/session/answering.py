@@ -31,10 +31,7 @@ class Answering:
         """Answer a click on a cell; clear the answer if there is nothing to say about it."""
         now = self.session.now
         self._question = None if now is None or not self.session.display.kind.is_of_run else question_at(now, hit)
-        if self._question is None:
-            self.clear()
-        else:
-            self._work()
+        self._work()
 
     def ask_about_block(self) -> None:
         """Answer what the watched block moves of the result and the inputs."""
@@ -59,7 +56,9 @@ class Answering:
 
     def _work(self) -> None:
         question, run = self._question, self.session.shown
-        if question is not None and run is not None:
+        if question is None or self.session.display.counted < 1.0:  # the answer to an open question is not given away
+            self.clear()
+        elif run is not None:
             self.worker.start(lambda cancelled: (question, run, answer_to(question, run.trace, run.counts, run.no_counts)))
 
     def _on_answered(self, result: Answered) -> None:

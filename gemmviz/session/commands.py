@@ -12,6 +12,7 @@ from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.scenes.kit.frame import Layer
 from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.step_link import linked_step
 from gemmviz.scenes.kit.window import Lens
 from gemmviz.session.session import Session
 from gemmviz.state.fields import FieldValue, put
@@ -57,8 +58,13 @@ class Commands:
         session.show(replace(session.shot, focus=focus))
 
     def click(self, hit: Hit) -> None:
-        """Perform the subject's action for a click on a cell. Raises UsageError if the action is impossible."""
-        session = self.session
+        """Perform the subject's action for a click on a cell, or go to the step of a link. Raises UsageError if the action is
+        impossible.
+        """
+        session, step = self.session, linked_step(hit)
+        if step is not None:
+            session.player.jump(step)
+            return
         shot = session.display.clicked(hit)
         if shot is not None:
             session.show(shot, RequestedSizes.of(shot.setup) if shot.setup != session.shot.setup else None)

@@ -124,9 +124,25 @@ class LessonEditor:
         self.go(place, 0 if direction > 0 else LAST)
         return True
 
-    def edit(self, place: int, **texts: str) -> None:
-        """Change texts of a view: ``title``, ``caption``, ``text`` or ``notes``."""
-        self._become(self.lesson.changed(place, replace(self.lesson.stops[place], **texts)), self.at)
+    def edit(
+        self,
+        place: int,
+        *,
+        title: str | None = None,
+        caption: str | None = None,
+        text: str | None = None,
+        notes: str | None = None,
+    ) -> None:
+        """Change the texts of a view."""
+        before = self.lesson.stops[place]
+        stop = replace(
+            before,
+            title=before.title if title is None else title,
+            caption=before.caption if caption is None else caption,
+            text=before.text if text is None else text,
+            notes=before.notes if notes is None else notes,
+        )
+        self._become(self.lesson.changed(place, stop), self.at)
 
     def build(self, place: int, build: Build) -> None:
         """Set how a view is revealed."""

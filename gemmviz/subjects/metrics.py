@@ -40,7 +40,7 @@ COSTS = (
     CostMetric("    lost", "global", lambda counts: counts.excessive_sectors,
                "Moved but not needed: uncoalesced or misaligned access"),
     CostMetric("Lines", "global", lambda counts: counts.lines, "{line}-byte lines, several sectors each"),
-    CostMetric("Shared accesses", "shared", lambda counts: counts.requests, "One warp's execution of one shared load or store"),
+    CostMetric("Accesses", "shared", lambda counts: counts.requests, "One warp's execution of one shared load or store"),
     CostMetric("Wavefronts", "shared", lambda counts: counts.wavefronts, "Passes over the {banks} banks"),
     CostMetric("    needed", "shared", lambda counts: counts.ideal_wavefronts,
                "The minimum for the requested words"),

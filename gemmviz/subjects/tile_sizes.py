@@ -99,7 +99,7 @@ def tile_facts(run: KnownRun) -> str:
     """What the tile of a run brings: its blocks and phases, and how often each element is read; without the reads as long as
     they are being counted.
     """
-    trace, phases = run.trace, run.replay.phases
+    trace, phases = run.trace, run.replay.phases if run.replay.has_phases else 0
     parts = [many(trace.launch.block_count, "block")]
     if phases and trace.phases is None:
         parts.append(many(phases, "phase"))

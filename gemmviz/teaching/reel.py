@@ -1,29 +1,36 @@
 """A lesson as a Reel, from which slides, pages and films are made: each step drawn with its caption."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from itertools import repeat
 
 from gemmviz.export.prepare import (
+    SAMPLES,
     ExportOptions,
     Prepared,
     frame_at,
     inks_of_themes,
+    page_step,
     page_theme,
     prepare,
     slide_at,
-    texts_of,
-    with_theme,
 )
-from gemmviz.render.page import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
+from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
+from gemmviz.scenes.kit.frame import ARRIVAL
+from gemmviz.scenes.kit.transition import Transition
+from gemmviz.scenes.stage.motion import TRAIL
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.gathering import EngineOf
+from gemmviz.teaching.beats import is_morph
 from gemmviz.teaching.captions import caption_with_numbers
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
+
+_WAY_S, _BEAT_S = 0.7, 0.8  # duration of the way to the next picture, and of its beat
 
 
 def lesson_reel(
@@ -33,49 +40,95 @@ def lesson_reel(
     changed: Callable[[Shot], Shot] = lambda shot: shot,
     answers: bool = False,
 ) -> Reel:
-    """Slides, frames and page steps of a lesson; a film pauses at each step. ``changed``: applied to each shot before it is
-    drawn. ``answers``: include the right choice of each question with its reason, and filled-in blanks.
+    """Slides, frames and page steps of a lesson. A film moves from step to step, and pauses at each. ``changed``: applied to
+    each shot before it is drawn. ``answers``: include the right choice of each question with its reason, and filled-in blanks.
     """
-    pause = partial(_pause, manner)
-    shown = [(stop, part) for stop in lesson.stops for part in _printed(stop, answers)]
+    shown = tuple((stop, part) for stop in lesson.stops for part in _printed(stop, answers))
+    pictures = _Pictures(shown, engine_of, manner, changed)
+    count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
+    return Reel(
+        lesson.title, pictures.slides, count, pictures.frames, pictures.frame_count, pictures.steps, count,
+        theme=theme, inks=inks_of_themes(), moments=SAMPLES, trail=TRAIL,
+    )  # fmt: skip
 
-    def pictures() -> Iterator[tuple[LessonStep, Prepared, Caption]]:
-        for stop, part in shown:
-            stage = prepare(changed(part.shot), engine_of)
+
+@dataclass(frozen=True, slots=True)
+class _Pictures:
+    """The pictures of a lesson: steps, each with the part of it that is shown. Each is prepared when it is drawn."""
+
+    shown: tuple[tuple[LessonStep, Reveal], ...]
+    engine_of: EngineOf
+    manner: ExportOptions
+    changed: Callable[[Shot], Shot]
+
+    def _prepared(self) -> Iterator[tuple[LessonStep, Prepared, Caption]]:
+        for stop, part in self.shown:
+            stage = prepare(self.changed(part.shot), self.engine_of)
             caption = part.caption
             if stop.needed and stop.question is None:
-                with engine_of(stop.shot.setup.kernel) as engine:
+                with self.engine_of(stop.shot.setup.kernel) as engine:
                     caption = replace(caption, caption=caption_with_numbers(stop, ShotFacts(stop.shot, engine, stage.outcome)))
             yield stop, stage, caption
 
-    def slides() -> Iterator[Slide]:
-        for stop, stage, caption in pictures():
-            yield slide_at(stage, stage.step, manner, caption, stop.notes)
+    def slides(self) -> Iterator[Slide]:
+        for stop, stage, caption in self._prepared():
+            yield slide_at(stage, stage.step, self.manner, caption, stop.notes)
 
-    def frames(fps: int) -> Iterator[Frame]:
-        for _, stage, caption in pictures():
-            frame = frame_at(stage, stage.step, stage.moment(stage.step), manner, caption=caption)
-            for _ in range(pause(fps)):
-                yield frame
+    def frames(self, fps: int) -> Iterator[Frame]:
+        last: tuple[Shot, Frame] | None = None
+        for stop, stage, caption in self._prepared():
+            played = list(_beat_frames(stage, self.manner, caption, fps)) if _has_beat(stop.shot) else []
+            end = frame_at(stage, stage.step, stage.moment(stage.step), self.manner, caption=caption)
+            if last is not None:
+                yield from _way_frames(last, stage.shot, played[0] if played else end, fps)
+            yield from played
+            yield from repeat(end, _pause(self.manner, fps))
+            last = stage.shot, end
 
-    def steps() -> Iterator[Step]:
-        for _, stage, caption in pictures():
-            scenes = {
-                theme: frame_at(with_theme(stage, theme), stage.step, stage.moment(stage.step), manner, caption=caption).scene
-                for theme in THEMES
-            }
-            title, text, _ = texts_of(stage.kind, stage.subject(stage.step), scenes[THEMES[0]])
-            yield Step(scenes, scenes, dict.fromkeys(THEMES, ()), caption.title or title, caption.caption or text)
+    def frame_count(self, fps: int) -> int:
+        count, beats = len(self.shown), sum(_has_beat(stop.shot) for stop, _ in self.shown)
+        return count * _pause(self.manner, fps) + (count - 1) * _frames(_WAY_S, fps) + beats * _frames(_BEAT_S, fps)
 
-    count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
-    return Reel(
-        lesson.title, slides, count, frames, lambda fps: count * pause(fps), steps, count, theme=theme, inks=inks_of_themes()
-    )
+    def steps(self) -> Iterator[Step]:
+        last: Shot | None = None
+        for stop, stage, caption in self._prepared():
+            way = "" if last is None else "morph" if is_morph(last, stage.shot) else "fade"
+            step = page_step(stage, stage.step, self.manner, caption, way, is_played=_has_beat(stop.shot))
+            yield replace(step, rows=[], phase=0)
+            last = stage.shot
 
 
 def _pause(manner: ExportOptions, fps: int) -> int:
     """Number of frames for which a film shows each step."""
     return max(1, round(manner.hold_s * fps))
+
+
+def _frames(seconds: float, fps: int) -> int:
+    return max(1, round(seconds * fps))
+
+
+def _has_beat(shot: Shot) -> bool:
+    """Whether a picture begins with the motion of its step."""
+    is_whole = shot.moment == 1.0 and shot.camera.zoom == 1.0
+    return subject_of_view(shot.view).time != "launch" and view_named(shot.view).moves and is_whole
+
+
+def _way_frames(last: tuple[Shot, Frame], shot: Shot, first: Frame, fps: int) -> Iterator[Frame]:
+    """Frames from one picture to the beginning of the next."""
+    count = _frames(_WAY_S, fps)
+    transition = Transition(last[1].scene, first.scene, is_morph(last[0], shot))
+    for number in range(1, count + 1):
+        yield Frame(first.still, layers=transition.at(number / (count + 1)))
+
+
+def _beat_frames(stage: Prepared, manner: ExportOptions, caption: Caption, fps: int) -> Iterator[Frame]:
+    """Frames of the motion of a step. What doesn't move in it is drawn at most twice."""
+    count = _frames(_BEAT_S, fps)
+    stills: dict[bool, Frame] = {}
+    for number in range(count):
+        moment = number / count
+        frame = frame_at(stage, stage.step, moment, manner, caption=caption)
+        yield Frame(stills.setdefault(moment >= ARRIVAL, frame).still, frame.motion)
 
 
 def _printed(stop: LessonStep, answers: bool) -> list[Reveal]:

@@ -37,7 +37,7 @@ class Reveal:
         moment = Reader(self.replay, self.shot.focus).at(step_at(self.replay.trace, self.shot.at))
         words = beat(moment, self.shot.labels)
         before, number, _ = words.parts
-        return replace(self.whole, caption=words.text, number="" if before else number)
+        return replace(self.whole, caption=words.text, is_beat=True, number="" if before else number)
 
 
 def caption_of(stop: LessonStep, caption: str | None = None) -> Caption:

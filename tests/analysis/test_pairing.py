@@ -1,20 +1,22 @@
 """Two replays at the same moment."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
-from gemmviz.analysis.replay.pairing import LOCKS, Lock, Pair, clock, differences, step_like
+from gemmviz.analysis.replay.pairing import LOCKS, Lock, Pair, clock, differences, moment_like, step_like
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects
-from gemmviz.scenes.views.pair_view import pair_scene
+from gemmviz.scenes.views.pair_view import pair_motion, pair_scene
 from gemmviz.state.shot import Against, Shot, parse_shot, save_view, shot_text
 from tests.analysis.test_reasons import counted
 from tests.conftest import piece, sure, trace_of
@@ -74,17 +76,64 @@ def test_differences_are_those_of_whole_launches_the_greatest_first(naive: Reade
     assert found[0].so_far == (8, 1)  # once for each column of the block, or once for the tile
 
 
-def test_the_picture_has_both_stages_and_the_table(naive: Reader, tiled: Reader) -> None:
+def test_runs_with_the_same_steps_go_through_the_same_accesses() -> None:
+    """Between two terms a naive kernel takes two steps: the other run takes the same one."""
+    left, right = (Reader(Replay.of(trace_of(name, 16, 16, 16, BLOCK=8))) for name in ("02_naive", "03_coalesced"))
+    for step in range(right.replay.steps):
+        like, lock, both_move = moment_like(left, right.at(step), "k")
+        assert (like.step, lock, both_move) == (step, "k", True)
+
+
+def test_the_left_run_moves_only_with_a_step_of_its_own(naive: Reader, tiled: Reader) -> None:
+    moments = [moment_like(naive, tiled.at(step), "k") for step in range(tiled.replay.steps)]
+    for (before, _, _), (now, _, moves) in pairwise(moments):
+        assert moves == (before.step != now.step)
+    assert len({moves for _, _, moves in moments}) == 2
+
+
+def test_both_sides_have_the_same_frame_and_the_same_cells(naive: Reader, tiled: Reader) -> None:
     pair = Pair(naive.at(10), tiled.at(12), "k", times_ms=(2.0, 0.5), marked=("A", 3, 5))
-    scene = pair_scene(pair, ViewOptions(lens="whole"))
-    left, right = (piece(scene, f"{side}-C", Cells) for side in ("left", "right"))
-    assert left.x + left.fill.shape[1] * left.size < 800 < right.x
+    for options in (ViewOptions(), ViewOptions(lens="lens"), ViewOptions(width=1020, height=600)):
+        scene = pair_scene(pair, options)
+        for name in "ABC":
+            left, right = (piece(scene, f"{side}-{name}", Cells) for side in ("left", "right"))
+            assert (left.size, left.y, left.fill.shape, left.origin) == (right.size, right.y, right.fill.shape, right.origin)
+            assert left.x + left.fill.shape[1] * left.size < options.width / 2 < right.x
+        shift = {right.x - left.x for left, right in ((piece(scene, f"left-{n}", Cells), piece(scene, f"right-{n}", Cells))
+                                                      for n in "ABC")}  # fmt: skip
+        assert max(shift) - min(shift) < 1e-6
+    scene = pair_scene(pair, ViewOptions())
+    assert piece(scene, "left-C", Cells).fill.shape == (16, 16)  # the whole of it
     assert piece(scene, "left-title", Labels).texts[0].startswith("02_naive")
     assert len(piece(scene, "left-marked", Rects).boxes) == 1
-    assert piece(scene, "differences", Labels).texts[0].startswith("Locked at the same k")
-    assert piece(scene, "time-0.76", Labels).texts == ("2\u2009000 µs",)
+    assert piece(scene, "lock-0", Labels).texts[0] == "Both at the same k"
+    assert piece(scene, "values-1", Labels).texts == ("2\u2009000 µs | 500 µs",)
+    assert piece(scene, "ratio-1", Labels).texts == ("4 × faster",)
     other = Pair(Reader(Replay.of(trace_of("02_naive", 8, 8, 8, BLOCK=8))).at(0), tiled.at(0), "k")
-    assert piece(pair_scene(other, ViewOptions()), "differences", Labels).texts[0].startswith("The problems differ")
+    scene = pair_scene(other, ViewOptions())
+    assert piece(scene, "lock-0", Labels).texts[0].startswith("The problems differ")
+    assert piece(scene, "left-C", Cells).size == piece(scene, "right-C", Cells).size
+
+
+def test_the_meter_between_has_a_square_for_each_sector() -> None:
+    left, right = (
+        Reader(Replay.of(trace_of(name, 32, 32, 32, BLOCK=32)), Focus(warp=0)) for name in ("02_naive", "03_coalesced")
+    )
+    scene = pair_scene(Pair(left.at(0), right.at(0), "k"), ViewOptions())
+    assert len(piece(scene, "left-meter-squares", Rects).boxes) == 4
+    assert len(piece(scene, "left-meter-wasted", Rects).boxes) == 28
+    assert len(piece(scene, "right-meter-squares", Rects).boxes) == 1
+    assert scene.find("right-meter-wasted") is None
+    lowest = [piece(scene, f"{side}-meter-squares", Rects).boxes[0, 1] for side in ("left", "right")]
+    assert lowest[0] == lowest[1]  # one base line, squares of one size
+    assert piece(scene, "left-meter-moved", Labels).texts == ("32",)
+
+
+def test_both_sides_move_in_their_own_half(naive: Reader, tiled: Reader) -> None:
+    left, lock, both_move = moment_like(naive, tiled.at(12), "k")
+    moving = pair_motion(Pair(left, tiled.at(12), lock, both_move=both_move), ViewOptions(moment=0.4))
+    assert any(each.key.startswith("right-") for each in moving)
+    assert both_move == any(each.key.startswith("left-") for each in moving)
 
 
 def test_a_shot_of_two_shots_is_kept() -> None:
@@ -116,4 +165,4 @@ def test_the_command_counts_both(capsys: pytest.CaptureFixture[str], tmp_path: P
     setup = setup_for(load_kernel("04_tiled"))
     save_view(Shot(setup, view="pair", against=Against(setup.changed(TILE_WIDTH=2), "k")), view)
     assert main(["export", str(view), "-o", str(picture)]) == 0
-    assert "Locked at the same k" in picture.read_text(encoding="utf-8")
+    assert "Both at the same k" in picture.read_text(encoding="utf-8")

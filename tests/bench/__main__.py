@@ -7,7 +7,7 @@ import sys
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from tests.bench import against, commands, engine, lecture, window
+from tests.bench import against, commands, engine, lecture, motion, window
 
 
 def main() -> None:
@@ -27,6 +27,7 @@ def main() -> None:
     commands.run()
     lecture.run()
     window.run()
+    motion.run()
 
 
 if __name__ == "__main__":

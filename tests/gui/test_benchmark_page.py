@@ -269,3 +269,17 @@ def test_what_the_gpu_can_not_do_the_interpreter_does_and_the_banner_says_so(win
     assert shown_of(window).setup.problem.M == 12
     assert shown_of(window).counts is not None  # counted, by the interpreter
     assert "CuPy is not installed" in shown_of(window).no_speed
+
+
+@pytest.mark.parametrize("width", [760, 1600])
+def test_no_control_is_squeezed(page: BenchmarkPage, qtbot: QtBot, width: int) -> None:
+    page.setParent(None)
+    page.resize(width, 640)
+    page.show()
+    qtbot.wait(50)
+    for control in (page.what, page.source, page.width_):
+        assert control.width() >= control.fontMetrics().horizontalAdvance("0" * control.minimumContentsLength()), (
+            control.currentText()
+        )
+    rows = {control.y() for control in (page.what, page.start)}
+    assert len(rows) == (1 if width == 1600 else 2)

@@ -4,6 +4,7 @@ import base64
 import io
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,13 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.render.export import save_frame, save_reel
 from gemmviz.render.format import RenderOptions
+from gemmviz.scenes.kit.primitives import Squares
+from gemmviz.scenes.kit.transition import Transition
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.lesson import Lesson, LessonStep
+from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
+from tests.conftest import sure
 from tests.render.test_formats import difference, interpreter, pixels, stage_of
 
 pytestmark = [
@@ -136,6 +141,33 @@ def test_a_lesson_is_a_page_too(browser: webdriver.Chrome, tmp_path: Path, qapp:
     page = opened(browser, tmp_path / "l.html")
     press(page, Keys.ARROW_RIGHT)
     assert page.find_element(By.CSS_SELECTOR, ".caption").text == "View 1. words 1"
+
+
+def test_a_lesson_moves_as_in_the_lecture(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:
+    """The lanes of a warp swing from a column into a row, through the same places as in the window."""
+    lesson = shipped_lesson("coalescing")
+    stops = tuple(lesson.stops[sure(lesson.find(id))] for id in ("uncoalesced", "coalesced"))
+    reel = lesson_reel(replace(lesson, stops=stops), interpreter, ExportOptions())
+    save_reel(reel, tmp_path / "l.html")
+    one, other = (step.after["dark"] for step in reel.steps())
+    own = [each for layer in Transition(one, other).at(0.4) for each in layer.primitives if isinstance(each, Squares)]
+    page = opened(browser, tmp_path / "l.html")
+    theirs = page.execute_async_script(
+        "const done = arguments[0]; window.gemmviz.then(({replay}) => { replay.forward(false);"
+        " done(replay.passage.at(0.4).filter(([each]) => each.t === 'q').map(([each]) => [each.k, each.b])); })"
+    )
+    places = {key: np.reshape(boxes, (-1, 3)) for key, boxes in theirs}
+    assert {each.key for each in own} == set(places)
+    for each in own:
+        assert np.allclose(each.boxes, places[each.key], atol=0.3), each.key
+    press(page, Keys.PAGE_DOWN)  # finishes the motion
+    assert (
+        page.execute_async_script("const done = arguments[0]; window.gemmviz.then(({replay}) => done(replay.isMoving))")
+        is False
+    )
+    assert step(page) == 2
+    press(page, Keys.PAGE_UP)
+    assert step(page) == 1
 
 
 def test_it_is_small(tmp_path: Path, qapp: QApplication) -> None:

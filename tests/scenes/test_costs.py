@@ -12,17 +12,20 @@ from gemmviz.analysis.memory.punchcard import access_card
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.files.devices import load_device
 from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import SCALAR, vector
+from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Operand
+from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.meter import Meter, meter_primitives, meters_of
@@ -250,3 +253,79 @@ def test_a_meter_of_more_than_fits_is_a_bar() -> None:
     needed, wasted = boxes_of(many, "meter-needed"), boxes_of(many, "meter-wasted")
     assert len(needed) == len(wasted) == 1
     assert wasted[0, 2] == pytest.approx(3 * needed[0, 2])
+
+
+def test_neighbouring_sectors_are_outlined_each() -> None:
+    moment = moment_of(trace_of("03_coalesced", 32, 32, 32, BLOCK=32), 1, Focus(warp=0))
+    outlines = boxes_of(sector_primitives(moment, {"B": large(moment.trace.arrays[1])}, OPTIONS), "B-sectors")
+    assert outlines[:, 2].tolist() == [8 * 12.0] * 4
+
+
+def test_the_request_writes_lanes_on_the_elements_that_they_request() -> None:
+    moment = moment_of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
+    drawn = request_primitives(moment, Box(1200, 60, 360, 600), OPTIONS)
+    (numbers,) = [each for each in drawn if each.key == "request-sectors-lane-numbers"]
+    assert isinstance(numbers, Labels)
+    assert numbers.texts == tuple(map(str, range(16)))
+    (words,) = [each for each in drawn if each.key == "request-bytes"]
+    assert isinstance(words, Labels)
+    assert " ".join(words.texts) == "4 sectors of 32 bytes: 50 % requested"
+
+
+def case_of(moved: int, size: int = 4096) -> SpeedCase:
+    requested = 8 * size**3
+    traffic = (Traffic("requested", requested, "counted"), Traffic("moved in sectors", moved, "counted"))
+    return SpeedCase("a kernel", load_device("h200"), Problem(size, size, size), traffic, least_bytes=12 * size**2)
+
+
+def test_areas_of_bytes_have_one_scale_for_all_kernels_of_a_problem() -> None:
+    areas, places = [], []
+    for gib in (2112, 320, 512):
+        scene = view_named("bytes").still(case_of(gib << 30), OPTIONS)
+        bars = {each.key: each.boxes[0] for each in scene.all if isinstance(each, Rects) and each.key.endswith("-bar")}
+        areas.append([bars[f"bytes-{n}-bar"][2:].prod() for n in range(3)])
+        places.append([bars[f"bytes-{n}-bar"][0] for n in range(3)])
+        assert not wrong_with(scene)
+        assert not too_small(scene)
+    assert areas[0][0] == pytest.approx(areas[1][0])  # 512 GiB are as large in each
+    assert areas[0][1] / areas[1][1] == pytest.approx(2112 / 320)
+    assert areas[2][1] == pytest.approx(areas[2][0])
+    assert places[0] == places[1] == places[2]
+    assert all(area > 15.0 for row in areas for area in row)
+
+
+def test_reads_are_lit_at_the_step_that_reads_them() -> None:
+    trace = trace_of("01_single_block", 4, 4, 4)
+    reader = Reader(Replay.of(trace))
+    for step, (name, k) in enumerate([("A", 0), ("B", 0), ("A", 1), ("B", 1)]):
+        scene = view_named("accesses").still(reader.at(step), OPTIONS)
+        accent = OPTIONS.theme.accent(name)
+        lit = [
+            each.key
+            for each in scene.primitives
+            if isinstance(each, Cells) and accent in [each.palette[f] for f in each.fill.ravel()]
+        ]
+        assert lit == [f"accesses-{1 + 2 * k + 'AB'.index(name)}"]
+        counts = [each for each in scene.all if isinstance(each, Labels) and each.key.startswith("accesses-9-")]
+        assert {each.texts for each in counts} == {(str(step + 1),)}
+
+
+@pytest.mark.parametrize("theme", ["dark", "light", "print"])
+@pytest.mark.parametrize("view", ["memory", "banks", "warp", "request", "mapping", "accesses", "memory_strip"])
+def test_views_of_requests_are_readable(view: str, theme: str) -> None:
+    for name in ("02_naive", "04_tiled", "07_tiled_transposed", "09_vectorised"):
+        for moment in moments(shipped(name), Focus(warp=0)):
+            scene = view_named(view).scene(moment, replace(OPTIONS, theme=load_theme(theme)))
+            assert not wrong_with(scene), (name, moment.step)
+            assert not too_small(scene), (name, moment.step)
+
+
+@pytest.mark.parametrize("view", ["memory", "banks", "request", "stage"])
+def test_motion_ends_with_the_picture(view: str) -> None:
+    """Nothing covers the picture once the step has passed; while it passes, fewer lanes are drawn."""
+    for name, step in (("02_naive", 0), ("07_tiled_transposed", 1)):
+        moment = moment_of(shipped(name), step, Focus(warp=0))
+        at = [view_named(view).motion(moment, replace(OPTIONS, moment=share)) for share in (0.3, 1.0)]
+        assert not [each for each in at[1] if each.key in ("threads-cover", "banks", "request-waiting")]
+        threads = [each for each in at[0] if each.key == "lane-threads"]
+        assert all(isinstance(each, Lines) and len(each.segments) == 10 for each in threads)

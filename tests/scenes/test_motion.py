@@ -70,7 +70,8 @@ def test_copies_travel_from_the_matrix_to_the_tile_to_the_thread(reader: Reader,
     assert first(store, end) == pytest.approx(place(store, 3, 0), abs=0.01)
     assert first(used, end) == pytest.approx(place(used, THREADS, 0), abs=0.01)
     assert motion(reader.at(load), 1.0) == ()
-    assert [each.key for each in motion(reader.at(store), ARRIVAL)] == ["fading-3"]  # only a ring around what has arrived
+    settled = [each.key for each in motion(reader.at(store), ARRIVAL) if each.key.startswith(("moving", "fading"))]
+    assert settled == ["fading-3"]  # only a ring around what has arrived
 
 
 def test_lanes_go_one_after_the_other(reader: Reader) -> None:

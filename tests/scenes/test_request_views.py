@@ -14,11 +14,14 @@ from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects
+from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects
+from gemmviz.scenes.kit.step_link import linked_step
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.views.banks_view import banks_scene
 from gemmviz.scenes.views.memory_view import memory_scene, touched_lines
+from tests.app_model import TestModel
 from tests.conftest import DATA, kernel_from, moment_of, piece, sure, trace_of
+from tests.legible import wrong_with
 
 OPTIONS = ViewOptions()
 RULES = MemoryRules()
@@ -145,20 +148,38 @@ def test_threads_of_the_strip_end_at_what_their_lanes_touch() -> None:
 def test_the_warp_view_tells_thread_element_byte_and_value() -> None:
     trace = trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4, values=True)
     scene = view_named("warp").still(moment_of(trace, 0, Focus((1, 0, 0))), OPTIONS)
-    assert piece(scene, "lane-titles", Labels).texts[5] == "5  (1, 1)"
+    assert piece(scene, "lane-titles", Labels).texts[5] == "lane 5, thread (1, 1)"
     lane = trace.space.number((1, 0, 0), (1, 1, 0))
-    assert piece(scene, "lane-touches", Labels).texts[5] == f"A[1, 1]  36  {sure(trace.value)[0, lane]:.3g}"
+    assert piece(scene, "lane-touches", Labels).texts[5] == f"A[1, 1]  byte 36  {sure(trace.value)[0, lane]:.3g}"
     assert len(piece(scene, "idle-titles", Labels).texts) == 16
-    assert piece(scene, "idle-titles", Labels).texts[0] == "16  no thread"
+    assert piece(scene, "idle-titles", Labels).texts[0] == "lane 16, no thread"
 
 
-def test_steps_without_such_an_access_say_so() -> None:
+def test_steps_without_such_an_access_link_to_the_next_one() -> None:
     trace = trace_of("04_tiled", 8, 8, 8)
     tile = moment_of(trace, step_of(trace, "tileA[y][k]"))
     spaces = [{trace.arrays[each.array].space for each in trace.site_of(step).operands} for step in range(trace.steps)]
-    loads = spaces.index({"global"}, tile.step) + 1
-    stores = spaces.index({"shared"}) + 1
-    said = piece(memory_scene(tile, OPTIONS), "message", Labels).texts
-    assert said == (f"Step {tile.step + 1} does not access global memory; step {loads} does",)
-    said = piece(banks_scene(moment_of(trace), OPTIONS), "message", Labels).texts
-    assert said == (f"Step 1 does not access shared memory; step {stores} does",)
+    for scene, space, step in (
+        (memory_scene(tile, OPTIONS), "global", tile.step),
+        (banks_scene(moment_of(trace), OPTIONS), "shared", 0),
+    ):
+        assert piece(scene, "message", Labels).texts == (f"Step {step + 1} does not access {space} memory",)
+        link = piece(scene, "step-link", Cells)
+        x, y, wide, high = link.box
+        assert linked_step(sure(scene.hit(x + wide / 2, y + high / 2))) == spaces.index({space}, step)
+        assert not wrong_with(scene)
+    naive = banks_scene(moment_of(trace_of("02_naive", 8, 8, 8, BLOCK=4)), OPTIONS)
+    assert naive.find("step-link") is None
+    assert piece(naive, "message", Labels).texts == ("Step 1 does not access shared memory; no step does",)
+
+
+def test_a_click_on_the_link_goes_to_its_step(model: TestModel) -> None:
+    session = model.session
+    model.settle()
+    model.commands.show_view("banks")
+    scene = view_named("banks").still(session.display.subject, ViewOptions())
+    link = piece(scene, "step-link", Cells)
+    model.commands.click(Hit(link, 0, 0))
+    assert session.now is not None
+    assert session.now.step == link.origin[0] > 0
+    assert session.now.touched_in("shared") is not None

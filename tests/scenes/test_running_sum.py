@@ -128,3 +128,12 @@ def test_words_have_their_least_size_and_stay_in_the_room(trace: Trace, wide: fl
                 assert (each.at[:, 1] - 0.7 * each.size >= room.y - 1).all()
             if isinstance(each, Rects):
                 assert (each.boxes[:, 0] + each.boxes[:, 2] <= room.x + wide + 1e-6).all()
+
+
+def test_values_of_the_factors_are_those_that_were_read(trace: Trace) -> None:
+    now = Reader(Replay.of(trace)).at(6)
+    parts = {each.key: each for each in running_sum(now, ROOM, ViewOptions(values=True))}
+    read = [float(sure(trace.value)[int(trace.row[step]), 0]) for step in (5, 6)]
+    assert [float(each) for each in lit(parts)] == pytest.approx(read, rel=0.05)
+    unknown = Reader(Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))).at(6)
+    assert lit({each.key: each for each in running_sum(unknown, ROOM, ViewOptions(values=True))}) == ["0,0", "0,0"]

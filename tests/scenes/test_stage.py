@@ -1,12 +1,8 @@
 """The picture's numbers are the trace's."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from gemmviz.analysis.hazards.hazards import examined
-from gemmviz.analysis.hazards.ordering import Ordering
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, Reader
@@ -266,17 +262,6 @@ def test_what_an_earlier_phase_stored_is_faded(reader: Reader) -> None:
     palette = held.palette
     assert palette[int(held.fill[0, 0])] == load_theme("dark").tint("B", PHASE)
     assert palette[int(stale.fill[0, 0])] == load_theme("dark").tint("B", REST)
-
-
-def test_cells_in_which_threads_collide_are_framed() -> None:
-    trace = trace_of(kernel_from("__shared__ float s[4]; s[threadIdx.x] = 1.0f; C[threadIdx.x] = s[3 - threadIdx.x];"))
-    finder = examined(trace)
-    found = replace(Replay.of(trace), ordering=Ordering(tuple(finder.hazards), finder.conflicts))
-    reader = Reader(found)
-    step = next(s for s in range(reader.replay.steps) if trace.site_of(s).text.startswith("s[3"))
-    marks = piece(stage_scene(reader, step), "conflict-3", Rects)
-    assert len(marks.boxes) == 4
-    assert stage_scene(reader, 0).find("conflict-3") is None
 
 
 def test_outlines_are_the_blocks_area(reader: Reader) -> None:

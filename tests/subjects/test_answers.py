@@ -6,7 +6,7 @@ import pytest
 
 from gemmviz.analysis.replay.block_traffic import block_traffic, whole_traffic
 from gemmviz.analysis.replay.moment import Reader
-from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -18,6 +18,8 @@ from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.runs import replay_of, run
 from tests.conftest import sure
 
+_UNCOUNTED = {"blanks", "no_else", "no_guard", "piece_1", "piece_2", "piece_3"}  # unfinished or faulty on purpose
+
 
 def reader_of(name: str, size: int | None = None, **parameters: int) -> Reader:
     kernel = load_kernel(name)
@@ -26,7 +28,7 @@ def reader_of(name: str, size: int | None = None, **parameters: int) -> Reader:
     return Reader(replay_of(run(setup, (0, 0, 0), Interpreter(), values=False)))
 
 
-@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("name", [name for name in all_kernel_names() if name not in _UNCOUNTED])
 def test_blocks_together_move_what_the_launch_moves(name: str) -> None:
     """The counter of whole launches streams accesses and never sees a trace."""
     trace = reader_of(name).replay.trace

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gemmviz.analysis.models.schedules import DONE
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.model.errors import UsageError
 from gemmviz.model.occupancy import OccupancyCase
@@ -100,7 +101,7 @@ def test_launches_of_one_kind_run_in_one_time() -> None:
     done, at_work = scene.find("right-grid"), scene.find("left-grid")
     assert isinstance(done, Cells)
     assert isinstance(at_work, Cells)
-    assert (done.fill == 1).all()
+    assert (done.fill == DONE).all()
     assert (at_work.fill == 0).any()
 
 

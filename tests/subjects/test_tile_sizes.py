@@ -66,5 +66,10 @@ def test_reads_from_the_trace_are_those_of_the_launch(name: str, size: int) -> N
     assert (f"{loads['A']:.4g} times" if loads["A"] > 1 else "once") in before
 
 
+def test_a_kernel_without_barriers_has_no_phases() -> None:
+    facts = tile_facts(ran(setup_for(load_kernel("02_naive")).changed(M=8, N=8, K=8, BLOCK=4)))
+    assert facts == "4 blocks, A and B are read 8 times each"
+
+
 def test_the_reads_of_a_tile_are_a_share_of_the_matrix() -> None:
     assert tile_facts(ran(setup_for(load_kernel("04_tiled")))) == "4 blocks, 2 phases, A and B are read 2 times each"

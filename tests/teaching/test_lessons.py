@@ -61,6 +61,21 @@ def test_every_step_expects_something(name: str) -> None:
     assert [stop.id for stop in shipped_lesson(name).stops if not stop.expect and stop.exercise is None] == []
 
 
+@pytest.mark.parametrize("name", OWN)
+def test_students_have_a_text_of_their_own(name: str) -> None:
+    """One or two sentences for each step, which aren't the lecturer's notes."""
+    for stop in shipped_lesson(name).stops:
+        assert stop.text.endswith((".", "?")), stop.id
+        assert 40 <= len(stop.text) <= 260, stop.id
+        assert stop.text != stop.notes
+
+
+def test_a_lesson_of_version_3_has_no_texts() -> None:
+    lesson = parse_lesson(HEAD + STEP + 'notes = "for the lecturer"\n')
+    assert (lesson.stops[0].text, lesson.stops[0].notes) == ("", "for the lecturer")
+    assert "version = 4" in lesson_text(lesson)
+
+
 def test_the_course_goes_through_all_of_them_once() -> None:
     own = [f"{name}/{stop.id}" for name in OWN if name not in OF_OTHER_PROBLEMS for stop in shipped_lesson(name).stops]
     assert sorted(stop.id for stop in shipped_lesson(COURSE).stops) == sorted(own)

@@ -1,7 +1,7 @@
 """A model of a launch's time, from its counts: the longest of three kinds of work that run side by side.
 
-- Data path: an SM passes one line of global memory or one wavefront of shared memory per cycle, through one pipe (Nsight Compute,
-  Kernel Profiling Guide, L1TEX: "wavefronts are serialised and processed on different cycles").
+- Data path: an SM passes one line of global memory or one wavefront of shared memory per cycle, through one pipe. Source:
+  Nsight Compute's Kernel Profiling Guide, L1TEX: different wavefronts are processed on different cycles.
 - Arithmetic: multiply-adds at the peak rate.
 - DRAM: every array moves once, at the peak bandwidth.
 

@@ -1,8 +1,8 @@
 """The causes of a kernel's time, from the counts of its launch: what each costs in a model's time, and the counts behind it.
 
 A cause costs the model's time minus the model's time without it. Excess lines, excess wavefronts, repeated loads and reads of
-shared memory are separate work, so that no line or wavefront counts for two causes. SMs and lanes without work stretch all work.
-Where the model does not hold, causes are ranked by their counted excess.
+shared memory are separate work, so that no line or wavefront counts for two causes. SMs and lanes without work stretch all of
+it. Where the model does not hold, causes are ranked by their counted excess.
 """
 
 from collections.abc import Callable, Iterator

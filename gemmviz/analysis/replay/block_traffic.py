@@ -2,8 +2,10 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.memory.warps import request_rows
@@ -32,7 +34,7 @@ class BlockTraffic:
 def block_traffic(trace: Trace, array: int, access: Access, threads: slice) -> BlockTraffic:
     """Count the accesses of whole blocks: ``threads`` are all of theirs. Raises Cancelled."""
     size = trace.arrays[array].size
-    seen = np.zeros(size, np.int64 if size <= _LARGEST_COUNTED else np.bool_)
+    seen: npt.NDArray[Any] = np.zeros(size, np.int64 if size <= _LARGEST_COUNTED else np.bool_)
     elements, cost = 0, Counts()
     for touches in trace.touches_of(array, access):
         for start in range(0, len(touches.rows), _ROWS_AT_ONCE):
@@ -59,7 +61,9 @@ def whole_traffic(trace: Trace, array: int, access: Access) -> BlockTraffic:
 
 def copied_from(trace: Trace, shared: int, threads: slice) -> tuple[int, ...]:
     """The arrays whose elements threads store into a shared array, the most frequent first."""
-    stores = np.isin(trace.origin_step, np.concatenate([t.steps for t in trace.touches_of(shared, "write")] or [np.zeros(0)]))
+    stores = np.isin(
+        trace.origin_step, np.concatenate([t.steps for t in trace.touches_of(shared, "write")] or [np.zeros(0, np.int64)])
+    )
     sources = trace.origin_array[stores][:, threads]
     count = Counter(sources[sources >= 0].tolist())
     return tuple(number for number, _ in count.most_common())

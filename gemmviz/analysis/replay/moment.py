@@ -338,10 +338,6 @@ class Moment:
         """Cost in one kind of memory of all steps up to and including this one."""
         return self._cursors.so_far(self.step, space)
 
-    def stored(self, grid: Grid) -> npt.NDArray[np.bool_]:
-        """Which cells of C have been stored at least in part: (rows, columns)."""
-        return self.replay.first_stored(grid) <= self.step
-
     @cached_property
     def flights(self) -> list[Flights]:
         """Movements of elements by the chosen threads of the block."""

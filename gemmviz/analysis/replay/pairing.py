@@ -52,15 +52,25 @@ def shared_lock(left: tuple[Replay, Scope], right: tuple[Replay, Scope], lock: L
 
 
 def step_like(other: Floats, own: Floats, step: int) -> int:
-    """The last step of another replay whose time is no later than that after ``step`` here."""
-    return max(0, min(len(other) - 1, int(np.searchsorted(other, own[step], side="right")) - 1))
+    """The step of another replay at the time after ``step`` here: of several steps at the same time the one with the same
+    rank, so that runs with the same steps go through the same accesses; else the last whose time is no later.
+    """
+    time = own[step]
+    first, stop = (int(np.searchsorted(other, time, side=side)) for side in ("left", "right"))  # type: ignore[call-overload]
+    if first == stop:
+        return max(0, first - 1)
+    own_first, own_stop = (int(np.searchsorted(own, time, side=side)) for side in ("left", "right"))  # type: ignore[call-overload]
+    return first + (step - own_first) * (stop - first) // (own_stop - own_first)
 
 
-def moment_like(reader: Reader, now: Moment, lock: Lock) -> tuple[Moment, Lock]:
-    """The moment of another run at the time of this one, and the lock that both support."""
+def moment_like(reader: Reader, now: Moment, lock: Lock) -> tuple[Moment, Lock, bool]:
+    """The moment of another run at the time of this one, the lock that both support, and whether it is another step there than
+    one step earlier here.
+    """
     common = shared_lock((reader.replay, reader.scope), (now.replay, now.scope), lock)
     clocks = clock(reader.replay, reader.scope, common), clock(now.replay, now.scope, common)
-    return reader.at(step_like(*clocks, now.step)), common
+    step = step_like(*clocks, now.step)
+    return reader.at(step), common, now.step == 0 or step_like(*clocks, now.step - 1) != step
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +104,8 @@ class Difference:
 @dataclass(frozen=True)
 class Pair:
     """Two moments, locked by ``lock``. ``counts``: of the whole launches, ``times_ms``: of the real kernels, None if unknown;
-    ``time_sources``: origins of the times; ``marked``: a matrix, row and column that is followed in both.
+    ``time_sources``: origins of the times; ``marked``: a matrix, row and column that is followed in both; ``both_move``:
+    whether the left run also takes a step with this step of the right one.
     """
 
     left: Moment
@@ -104,6 +115,11 @@ class Pair:
     times_ms: tuple[float | None, float | None] = (None, None)
     time_sources: tuple[str, str] = ("", "")
     marked: tuple[str, int, int] | None = None
+    both_move: bool = True
+
+    @property
+    def sides(self) -> tuple[Moment, Moment]:
+        return self.left, self.right
 
     @property
     def problem(self) -> Problem:

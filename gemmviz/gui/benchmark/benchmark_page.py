@@ -4,7 +4,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QCheckBox,
     QComboBox,
     QHBoxLayout,
@@ -39,6 +41,7 @@ _SETTLED_MS = 60
 _NO_GPU = "There is no GPU to measure on"
 _NOTHING = "No measurements yet"
 _FASTEST = "Fastest"
+_LONG = 18  # characters of a choice that stay readable
 
 
 class BenchmarkPage(QWidget):
@@ -63,9 +66,10 @@ class BenchmarkPage(QWidget):
         session = self.session
         self.what = choice("Chart", "Quantity to plot", ((view.title, name) for name, view in views_of(Benchmark).items()))
         self.what.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.what.setMinimumContentsLength(_LONG)
         self.what.activated.connect(lambda row: self.model.commands.show_view(self.what.itemData(row)))
         self.source = choice("Measurements", "The measurements to show")
-        self.source.setMinimumContentsLength(18)
+        self.source.setMinimumContentsLength(_LONG)
         self.source.activated.connect(
             lambda _: self.model.commands.choose_curves(replace(session.shot.chart, source=self._source))
         )
@@ -123,19 +127,31 @@ class BenchmarkPage(QWidget):
             save_numbers(self.model, self, chart)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        for widget in (self.what, self.source, self.width_, self.host, self.even, self.sizes, self.start, self.stop, self.save):
-            row.addWidget(widget)
+        self.controls = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        for widgets in (
+            (self.what, self.source, self.width_, self.host, self.even), (self.sizes, self.start, self.stop, self.save)
+        ):  # fmt: skip
+            row = QHBoxLayout()
+            for widget in widgets:
+                row.addWidget(widget)
+            self.controls.addLayout(row)
         row.addStretch(1)
         self.middle = QSplitter(Qt.Orientation.Horizontal)
         self.middle.addWidget(self.list)
         self.middle.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
-        layout.addLayout(row)
+        layout.addLayout(self.controls)
         layout.addWidget(self.bar)
         layout.addWidget(self.middle, 1)
         layout.addWidget(self.point)
         layout.addWidget(self.origin)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the controls into two rows where one would squeeze them."""
+        super().resizeEvent(event)
+        rows = [item.sizeHint().width() for item in map(self.controls.itemAt, range(self.controls.count())) if item is not None]
+        directions = QBoxLayout.Direction
+        self.controls.setDirection(directions.LeftToRight if sum(rows) + 30 <= self.width() else directions.TopToBottom)
 
     def _new_plot(self) -> "ChartPlot":
         from gemmviz.gui.benchmark.chart_plot import ChartPlot

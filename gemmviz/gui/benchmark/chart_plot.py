@@ -23,6 +23,8 @@ _SYMBOLS = ("o", "s", "t", "d", "+", "x", "star", "p")
 _NEAR_PIXELS = 24.0
 _TITLE_SIZE, _BESIDE_TITLE = 12, 80
 _NAME_SIZE, _LINE_PIXELS = 16, 22.0
+_MOST_NAMES = 0.45  # of the width: longer names are shortened
+_TICK_GAP = 10.0  # pixels between the labels of ticks
 
 
 class _Axis(pg.AxisItem):  # type: ignore[misc]
@@ -31,11 +33,22 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]
     axis: Axis | None = None
 
     def tickValues(self, least: float, most: float, size: float) -> list[tuple[float, list[float]]]:
-        return [(1.0, [at for at, _ in self._ticks(least, most)])]
+        return [(1.0, [at for at, _ in self._apart(self._ticks(least, most), (most - least) / max(1.0, size))])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         found = {round(at, 9): text for at, text in self._ticks(min(values, default=0.0), max(values, default=1.0))}
         return [found.get(round(value, 9), "") for value in values]
+
+    def _apart(self, found: list[tuple[float, str]], per_pixel: float) -> list[tuple[float, str]]:
+        """Return the ticks of a horizontal axis whose labels don't touch the one before."""
+        if self.orientation != "bottom":
+            return found
+        measure, shown = QFontMetricsF(self.style["tickFont"] or self.font()), found[:1]
+        for at, text in found[1:]:
+            wide = max(measure.horizontalAdvance(line) for line in text.split("\n"))
+            if at - shown[-1][0] >= (wide + _TICK_GAP) * per_pixel:
+                shown.append((at, text))
+        return shown
 
     def _ticks(self, least: float, most: float) -> list[tuple[float, str]]:
         if self.axis is None:
@@ -63,6 +76,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         self.chart: Chart | None = None
         self.theme: Theme = model.theme
         self._names: dict[str, tuple[Any, Any]] = {}
+        self._names_room = 0.0
         self.setMenuEnabled(False)
         self.plotItem.vb.setMenuEnabled(False)
         self.setMouseEnabled(x=small, y=False)
@@ -171,11 +185,11 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
             self.setYRange(low, high, padding=0)
             return
         width, tall = max(right - left, 0.1), max(high - low, 0.1)
-        names = curve_names(chart)
         measure = QFontMetricsF(font("semibold", _NAME_SIZE))
-        needed = 40 + max((measure.horizontalAdvance(name) for name in names.values()), default=0.0)
         across, down = max(self.width() - 90.0, 200.0), max(self.height() - 60.0, 100.0)
-        share = min(needed / across, 0.6)
+        needed = 40 + max((measure.horizontalAdvance(name) for name in curve_names(chart).values()), default=0.0)
+        share = min(needed / across, _MOST_NAMES)
+        self._names_room = share * across - 30
         line = tall * _LINE_PIXELS / (down - 2 * _LINE_PIXELS)
         self.setXRange(left - 0.04 * width, right + width * 1.04 * share / (1 - share), padding=0)
         self.setYRange(low - line, high + line, padding=0)
@@ -185,17 +199,19 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         """Place a name beside the last point of each curve, without overlaps."""
         ordered = sorted(chart.curves, key=lambda curve: self._at(*curve.points[-1])[1])
         ends = [self._at(*curve.points[-1]) for curve in ordered]
+        names, measure = curve_names(chart), QFontMetricsF(font("semibold", _NAME_SIZE))
         for curve, end, y in zip(ordered, ends, apart([end[1] for end in ends], line, top), strict=True):
             if curve.label not in self._names:
                 self._names[curve.label] = self._name(chart, curve)
             name, thread = self._names[curve.label]
+            name.setText(measure.elidedText(names[curve.label], Qt.TextElideMode.ElideRight, self._names_room))
             name.setPos(x, y)
             thread.setData([end[0], x], [end[1], y])
 
     def _name(self, chart: Chart, curve: Curve) -> tuple[Any, Any]:
         """Return the name of a curve and the line that leads to it. Both are kept until another chart is drawn."""
         colour = curve_colours(chart, self.theme)[curve.family]
-        name = pg.TextItem(curve_names(chart)[curve.label], color=QColor(colour), anchor=(0, 0.5))
+        name = pg.TextItem(color=QColor(colour), anchor=(0, 0.5))
         name.setFont(font("semibold", _NAME_SIZE))
         pen = pg.mkPen(QColor(mixed(self.theme.background, colour, 0.6)), style=Qt.PenStyle.DotLine)
         thread = pg.PlotCurveItem(pen=pen)

@@ -2,7 +2,7 @@
 kept as pixels, cut to the parts of the screen that it covers.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, QTimer, Signal
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.render.qt.painter import Viewport
 from gemmviz.scenes.kit.primitives import Primitive, Scene
-from gemmviz.scenes.kit.transition import Layer, Transition
+from gemmviz.scenes.kit.transition import PaintLayer, Transition
 
 _FRAME_MS = 16
 _GAP = 24  # empty rows of pixels that separate two pieces of a layer
@@ -46,6 +46,11 @@ class WallPicture(SceneWidget):
     @property
     def is_travelling(self) -> bool:
         return self._journey is not None
+
+    @property
+    def whole(self) -> Scene | None:
+        """The present scene with what moves in it; None before the first."""
+        return self.scene and replace(self.scene, primitives=(*self.scene.primitives, *self.motion))
 
     def travel(self, transition: Transition, duration_ms: float) -> None:
         """Move to the present scene. The time runs from the first painted frame."""
@@ -86,7 +91,7 @@ class WallPicture(SceneWidget):
             journey.has_begun = True
             self._since.start()
 
-    def _paint_layer(self, painter: QPainter, journey: _Journey, layer: Layer, view: Viewport, area: QRectF) -> None:
+    def _paint_layer(self, painter: QPainter, journey: _Journey, layer: PaintLayer, view: Viewport, area: QRectF) -> None:
         painter.setOpacity(layer.opacity)
         if layer.moves:
             self._painter.paint_over(painter, layer.primitives, view, area)

@@ -8,6 +8,7 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.lecture.overlay import Overlay
+from gemmviz.gui.lecture.own_motion import OwnMotion
 from gemmviz.gui.lecture.picture import WallPicture
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
@@ -62,12 +63,16 @@ class Wall(QWidget):
         self._moves_next = False  # whether the next part arrives in motion
         self._settling = QTimer(self, singleShot=True, interval=0)  # one picture for all signals of one change
         self._settling.timeout.connect(self._arrive)
+        self._own = OwnMotion(self)
+        self._own.moved.connect(self.draw)
 
     def options(self, shot: Shot, caption: Caption) -> ViewOptions:
         """Return the options of a slide in the format of the screen, with space for the caption."""
         (width, height), scale = frame_for(shot, self.width(), self.height())
         whole, size = replace(shot, camera=Camera()), (width, height - band_height(caption, width, height))
         options = options_for(whole, self.model.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
+        if self._own.moment is not None:
+            options = replace(options, moment=self._own.moment)
         return replace(options, shows_flights=self.session.player.shows_flights, counted=self.session.display.counted)
 
     # Motion
@@ -75,12 +80,14 @@ class Wall(QWidget):
     @property
     def is_waiting(self) -> bool:
         """Whether the picture of the present part isn't there yet."""
-        return bool(self._pending) or self._settling.isActive()
+        lesson, last = self.model.active_lesson, self._last
+        has_left = self._moves_next and last is not None and last.place != (lesson.at, lesson.part)
+        return bool(self._pending) or has_left
 
     @property
     def is_moving(self) -> bool:
         """Whether the motion of the present part is under way."""
-        return self.stage.is_travelling or self.session.player.beat is not None
+        return self.stage.is_travelling or self.session.player.beat is not None or self._own.moment is not None
 
     def move_next(self) -> None:
         """Let the next part that is shown arrive in motion, unless motion is switched off."""
@@ -101,29 +108,32 @@ class Wall(QWidget):
         self._moves_next = False
         self.stage.finish()
         self.session.player.finish_beat()
+        self._own.finish()
 
     def _arrive(self) -> None:
         """Begin the way from the last picture to the present one, and prepare the beat that follows it."""
-        last, before, now = self._last, self.stage.scene, self._now()
+        last, before, now = self._last, self.stage.whole, self._now()
         if not self._moves_next or now is None or last is None or before is None:
             self.draw()
             return
         self._moves_next, self._last = False, now
         kind, player = subject_of_view(now.shot.view), self.session.player
-        has_beat = kind.time == "launch" or (kind.time == "run" and view_named(now.shot.view).moves and now.shot.moment == 1.0)
-        if has_beat:
+        has_beat = kind.time == "launch" or (view_named(now.shot.view).moves and now.shot.moment == 1.0)
+        if has_beat and kind.time == "none":
+            self._own.rewind()
+        elif has_beat:
             player.rewind(0.0 if kind.time == "launch" else None)  # draws the beginning of the beat
         self.draw()
         if has_beat and is_next_beat(last.shot, now.shot):
             player.start_beat(_BEAT_MS)
             return
-        morphs, after = is_morph(last.shot, now.shot), self.stage.scene
+        morphs, after = is_morph(last.shot, now.shot), self.stage.whole
         assert after is not None
-        arrival = replace(after, primitives=(*after.primitives, *self.stage.motion))
-        self.stage.travel(Transition(before, arrival, morphs), _WAY_MS if has_beat else _MORPH_MS if morphs else _FADE_MS)
+        self.stage.travel(Transition(before, after, morphs), _WAY_MS if has_beat else _MORPH_MS if morphs else _FADE_MS)
 
     def _on_arrived(self) -> None:
         self.session.player.start_beat(_SHORT_BEAT_MS)
+        self._own.start(_SHORT_BEAT_MS)
 
     # Drawing
 

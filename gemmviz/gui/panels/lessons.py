@@ -146,7 +146,8 @@ class Lessons(QWidget):
 
 
 def _sign(stop: LessonStep) -> str:
-    return " ?" if stop.question else " ✎" if stop.exercise else ""
+    asks = stop.question is not None and not stop.title.endswith("?")
+    return " ?" if asks else " ✎" if stop.exercise else ""
 
 
 def _beside(stop: LessonStep, lesson: Lesson) -> str:

@@ -24,7 +24,7 @@ _PLACE = NUMBER + 1
 _NOT_HERE = "–"
 _COSTS = ["", "Step", "So far", "Launch"]
 _ACCESSES = {
-    "Access": "Line of the source code, and the access as written there; = marks one that writes. Click a row to go to its step",
+    "Access": "Line and access as in the source; = marks one that writes. Click a row to go to its next step",
     "Actual": "Sectors of global memory, wavefronts of shared memory",
     "Needed": "Minimum for the requested data",
     "Lost": "Actual − needed: lost to uncoalesced accesses or bank conflicts",

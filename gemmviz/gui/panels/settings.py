@@ -1,7 +1,6 @@
 """The panel of settings: what to run, which threads to watch, and where to run."""
 
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gemmviz.gui.forms.focus_form import FocusForm
@@ -27,18 +26,21 @@ class Settings(QWidget):
         model.session.shot_changed.connect(self._guard)
         self._guard()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_height()
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self._fit_height()
+        return handled
 
     def _fit_height(self) -> None:
         """Be as high as wrapped text needs, so that the panel scrolls instead of cutting it."""
         column = self.layout()
         assert column is not None
-        self.setMinimumHeight(column.totalHeightForWidth(self.width()))
+        height = column.totalHeightForWidth(self.width())
+        if height != self.minimumHeight():
+            self.setMinimumHeight(height)
 
     def _guard(self) -> None:
-        QTimer.singleShot(0, self._fit_height)
         self.wheel.guard(self)  # another kernel may have other parameters
 
 

@@ -72,6 +72,7 @@ class ReplayPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.tiles.set_fits(self.height() >= _LEAST_HEIGHT)
+        self.timeline.slider.set_low(self.height() < _LEAST_HEIGHT)
 
     def _options(self, shot: Shot | None = None) -> ViewOptions:
         """Return the options for a shot, by default the session's own."""
@@ -165,7 +166,7 @@ class ReplayPage(QWidget):
         self.stage.setFocus()
 
     def _show_lines(self, lines: list[str]) -> None:
-        if lines:
+        if lines and self.answer.isHidden():
             first, *others = map(escape, lines)
             heading = f"<span style='font-weight:600'>{first}</span><br>"
             QToolTip.showText(QCursor.pos(), heading + "<br>".join(others), self.stage)

@@ -23,12 +23,21 @@ from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import TIMELINE
 from gemmviz.scenes.kit.theme import Theme, load_theme
-from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_primitives, x_of_step
+from gemmviz.scenes.kit.timeline import (
+    segment_text,
+    step_under,
+    timeline_names,
+    timeline_primitives,
+    track_room,
+    x_of_step,
+)
 from gemmviz.session.player import SPEEDS
 
-_NARROW = 470  # pixels
-_HIGH, _TOP, _EDGE = 44, 8.0, 4.0
+_NARROW, _NEAR_MARK = 470, 5.0  # pixels
+_SCALE, _EDGE = 0.62, 4.0  # pixels of a unit in the usual text size; around the timeline
+_LOW = 66.0  # units: height without the names of phases
 
 
 class TimelineSlider(QSlider):
@@ -45,7 +54,23 @@ class TimelineSlider(QSlider):
         self.setToolTip("The run: loads of inputs, stores into tiles, computation, stores of outputs. Click to go to a step")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setFixedHeight(_HIGH)
+        self._scale, self._is_low = _SCALE, False
+        self.set_type_scale(1.0)
+
+    def set_type_scale(self, scale: float) -> None:
+        """Set the size of text relative to the usual one."""
+        self._scale = _SCALE * scale
+        self._fit()
+
+    def set_low(self, is_low: bool) -> None:
+        """Set whether there is little height: then the phases are not named."""
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self._fit()
+
+    def _fit(self) -> None:
+        self._pixmap = None
+        self.setFixedHeight(round((_LOW if self._is_low else TIMELINE) * self._scale + 2 * _EDGE))
 
     def show_run(self, replay: Replay | None, theme: Theme) -> None:
         """Show a run in the colours of a theme."""
@@ -59,20 +84,29 @@ class TimelineSlider(QSlider):
             self.update()
 
     @property
-    def _room(self) -> Box:
-        return Box(_EDGE, _TOP, max(1.0, self.width() - 2 * _EDGE), _HIGH - _TOP - _EDGE)
+    def _whole(self) -> Box:
+        """The box of names and tracks, in units."""
+        wide = max(1.0, self.width() - 2 * _EDGE) / self._scale
+        return Box(_EDGE / self._scale, _EDGE / self._scale, wide, (self.height() - 2 * _EDGE) / self._scale)
+
+    @property
+    def tracks(self) -> Box:
+        """The box of the tracks, in pixels."""
+        room = self._whole if self.replay is None else track_room(self.replay, self._whole, self.theme)
+        return Box(*(each * self._scale for each in (room.x, room.y, room.width, room.height)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self._pixmap is None:
             self._pixmap = self._painted()
         painter.drawPixmap(0, 0, self._pixmap)
-        x = x_of_step(self.value() + 0.5, self.maximum() + 1, self._room)
+        x = x_of_step(self.value() + 0.5, self.maximum() + 1, self.tracks)
         self._shade(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self.theme.background), 1))
         painter.setBrush(QColor(self.theme.warning if self.hasFocus() else self.theme.text))
-        painter.drawRoundedRect(QRectF(x - 3, 1, 6, _HIGH - 2), 2, 2)
+        room = self.tracks
+        painter.drawRoundedRect(QRectF(x - 3, room.y - 5, 6, room.height + 8), 2, 2)
         painter.end()
 
     def _shade(self, painter: QPainter) -> None:
@@ -80,9 +114,10 @@ class TimelineSlider(QSlider):
         if self.marked is None or len(self.marked) > self.maximum():
             return
         shade = faded(self.theme.panel, 0.75)
-        first, last = (x_of_step(step, self.maximum() + 1, self._room) for step in (self.marked.start, self.marked.stop))
-        painter.fillRect(QRectF(0, 0, first, _HIGH), shade)
-        painter.fillRect(QRectF(last, 0, self.width() - last, _HIGH), shade)
+        first, last = (x_of_step(step, self.maximum() + 1, self.tracks) for step in (self.marked.start, self.marked.stop))
+        room = self.tracks
+        painter.fillRect(QRectF(room.x, room.y, first - room.x, room.height), shade)
+        painter.fillRect(QRectF(last, room.y, room.x + room.width - last, room.height), shade)
 
     def _painted(self) -> QPixmap:
         ratio = self.devicePixelRatioF()
@@ -91,13 +126,21 @@ class TimelineSlider(QSlider):
         pixmap.fill(QColor(self.theme.panel))
         if self.replay is not None:
             brush = QPainter(pixmap)
-            primitives = timeline_primitives(self.replay, self._room, self.theme)
-            self._painter.paint_over(brush, primitives, Viewport(1.0, ratio=ratio), QRectF(self.rect()))
+            room = track_room(self.replay, self._whole, self.theme)
+            primitives = timeline_names(self.replay, self._whole, self.theme)
+            primitives += timeline_primitives(self.replay, room, self.theme)
+            self._painter.paint_over(brush, primitives, Viewport(self._scale, ratio=ratio), QRectF(self.rect()))
             brush.end()
         return pixmap
 
     def _step_at(self, x: float) -> int:
-        return step_under(x, self.maximum() + 1, self._room)
+        """Return the step under the pointer, or the step of a hazard's mark that is close to it."""
+        steps = self.maximum() + 1
+        marked = [] if self.replay is None else self.replay.conflicts.steps
+        near = min(marked, key=lambda step: abs(x_of_step(step + 0.5, steps, self.tracks) - x), default=None)
+        if near is not None and abs(x_of_step(near + 0.5, steps, self.tracks) - x) <= _NEAR_MARK:
+            return near
+        return step_under(x, steps, self.tracks)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
@@ -127,7 +170,7 @@ class TimelineBar(QWidget):
         self.model = model
         self.session, self.player = model.session, model.session.player
         player = self.player
-        self.slider = TimelineSlider()
+        self.slider, self._type_scale = TimelineSlider(), 1.0
         self.position = QLabel("–")
         self.position.setMinimumWidth(80)
         self.position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -221,6 +264,9 @@ class TimelineBar(QWidget):
             quietly(self.slider, lambda: self.slider.setValue(time.step))
             self.slider.update()
         self.slider.show_marks(self.player.marked)
+        if self._type_scale != self.session.shot.type_scale:
+            self._type_scale = self.session.shot.type_scale
+            self.slider.set_type_scale(self._type_scale)
         share = f"{self.session.shot.instant:.0%}" if time.is_launch else f"{time.step + 1} / {time.steps}"
         self.position.setText(share)
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from gemmviz.gui.start.thumbnails import HEIGHT, WIDTH, CardContents
+from gemmviz.gui.thumbnails import HEIGHT, WIDTH, CardContents
 from gemmviz.model.words import many
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.theme import Theme, mixed

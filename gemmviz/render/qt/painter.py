@@ -20,6 +20,7 @@ from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Face, Labels, Lines, 
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 
 _KEPT_LAYOUTS = 24
+_LEAST_RADIUS = 2.5  # pixels
 _MOST_CACHED, _MOST_ATLASES, _MOST_STAMPS, _MOST_PICTURES = 2048, 48, 256, 16
 _LARGEST_PICTURE = 1 << 20  # pixels of a text that is cached as a picture
 _LARGEST_GLYPH, _LARGEST_STAMP = 48, 96  # pixels; larger ones are few and are painted one by one
@@ -254,9 +255,10 @@ class ScenePainter:
         painter.setPen(pen)
         radius = rects.radius * view.scale
         placed = [view.rect(*box) for box in rects.boxes.tolist()]
-        if not radius:
+        if radius < _LEAST_RADIUS and placed:  # hardly seen, and drawn ten times as fast
             painter.drawRects(placed)
-        for box in placed if radius else ():
+            return
+        for box in placed:
             painter.drawRoundedRect(box, radius, radius)
 
     def lines(self, painter: QPainter, lines: Lines, view: Viewport, clip: QRectF) -> None:

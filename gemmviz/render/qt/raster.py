@@ -60,6 +60,9 @@ class Raster:
         drawn = scene.clear if options.is_transparent else scene
         view = _middle(scene, options)
         area = QRectF(0, 0, options.width, options.height)
+        if frame.layers:
+            self._paint_layers(image, frame, view, area)
+            return
         if self._painted is not scene:
             self._ground.fill(Qt.GlobalColor.transparent if options.is_transparent else QColor(scene.background))
             brush = QPainter(self._ground)
@@ -72,6 +75,14 @@ class Raster:
         brush.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
         self._painter.paint_over(brush, frame.motion, view, area)
         self._painter.paint_top(brush, drawn, view, area)
+        brush.end()
+
+    def _paint_layers(self, image: QImage, frame: Frame, view: Viewport, area: QRectF) -> None:
+        image.fill(Qt.GlobalColor.transparent if self.options.is_transparent else QColor(frame.still.background))
+        brush = QPainter(image)
+        for layer in frame.layers:
+            brush.setOpacity(layer.opacity)
+            self._painter.paint_over(brush, layer.primitives, view, area)
         brush.end()
 
 

@@ -23,10 +23,16 @@ def growth_chart(benchmark: Benchmark) -> Chart:
     sms = load_device(name).sms
     curves = tuple(curve for curve in chart.curves if curve.family.partition("_")[0] in ("02", "03", "04", "cuBLAS"))
     sizes = sorted({int(x) for curve in curves for x, _ in curve.points})
-    ticks = tuple((float(n), f"{n}: {blocks_at(n, width) / sms:.3g}") for n in sizes)
-    x = Axis(f"N: blocks of {width} × {width} threads for each of {sms} SMs", is_log=True, ticks=ticks)
+    ticks = tuple((float(n), f"{n}\n{_short(blocks_at(n, width) / sms)}") for n in sizes)
+    label = f"N; below it, blocks of {width} × {width} threads for each of {sms} SMs"
+    x = Axis(label, is_log=True, ticks=ticks)
     shown = tuple(_shown(curve) for curve in curves)
     return replace(chart, x=x, curves=shown, marks=())
+
+
+def _short(value: float) -> str:
+    """Return a number as text with two digits, or as many as its integer part has."""
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
 
 def _shown(curve: Curve) -> Curve:

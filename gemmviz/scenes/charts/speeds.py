@@ -104,8 +104,17 @@ def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) 
                 main = label not in choices or not several
                 texts = tuple(_text(row) for row, _ in rated)
                 opens = tuple(opens_of(row) for row, _ in rated)
-                curves.append(Curve(label, kernel if main else label, kernel, points, texts, main, main, opens=opens))
+                short = f"{kernel}{_width_text(row for row, _ in rated)}" if main else label
+                curves.append(Curve(label, short, kernel, points, texts, main, main, opens=opens))
     return curves
+
+
+def _width_text(rows: Iterable[Measured]) -> str:
+    """Return the widths of the tiles or blocks of a curve's launches: ", 32 wide"; nothing for rows without a width."""
+    widths = sorted({value for row in rows for name, value in row.parameters.items() if name in _WIDTHS})
+    if not widths:
+        return ""
+    return f", {widths[0]} wide" if len(widths) == 1 else f", {widths[0]} to {widths[-1]} wide"
 
 
 def rates(benchmark: Benchmark) -> list[Curve]:
@@ -191,7 +200,19 @@ def rate_chart(benchmark: Benchmark) -> Chart:
 
 
 def share_chart(benchmark: Benchmark) -> Chart:
-    return _chart(benchmark, "Share of cuBLAS by size", _SIZE, Axis("% of cuBLAS", is_log=True), shares(benchmark), _POINT)
+    y = Axis("% of cuBLAS", is_log=True)
+    chart = _chart(benchmark, "Share of cuBLAS by size", _SIZE, y, shares(benchmark), _POINT)
+    return replace(chart, remark=_remark_on_shares(benchmark))
+
+
+def _remark_on_shares(benchmark: Benchmark) -> str:
+    """Return how fast cuBLAS itself gets, so that a falling share isn't read as a falling speed; "" if it gets no faster."""
+    rows = _fastest((row for row in _rows(benchmark) if row.kernel == CUBLAS), _size_of)
+    first, last = (rows[0].gflops or 0.0, rows[-1].gflops or 0.0) if rows else (0.0, 0.0)
+    if last <= first:
+        return ""
+    sizes = f"from N = {rows[0].problem.N} to {rows[-1].problem.N}"
+    return f"A falling share is no falling speed: {sizes}, cuBLAS itself gets {number(last / first)} times as fast"
 
 
 def tile_chart(benchmark: Benchmark) -> Chart:

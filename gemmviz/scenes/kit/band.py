@@ -5,6 +5,8 @@ title and progress at the right; and the choices of a question.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gemmviz.model.words import letter
 from gemmviz.scenes.kit.frame import MARGIN
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
@@ -26,7 +28,8 @@ class Caption:
     """The text of a lesson step.
 
     ``right``: the place of the right choice, None until it is revealed; ``picked``: the place of the choice that is
-    discussed or was picked; ``number``: the number with which the caption begins, if it is drawn large; ``place``: the
+    discussed or was picked; ``is_beat``: whether the caption says what happens at the step that is shown, which the picture
+    then need not say again; ``number``: the number with which such a caption begins, which is drawn large; ``place``: the
     number of steps before this one, of ``count``, None without progress.
     """
 
@@ -35,6 +38,7 @@ class Caption:
     choices: tuple[str, ...] = ()
     right: int | None = None
     picked: int | None = None
+    is_beat: bool = False
     number: str = ""
     place: int | None = None
     count: int = 0
@@ -67,6 +71,7 @@ def with_band(scene: Scene, caption: Caption, height: float, theme: Theme) -> Sc
     if caption.is_empty:
         return scene
     top, room = scene.height, height - scene.height
+    scene = _without_sentence(scene) if caption.is_beat else scene
     scale = min(1.0, (room - 2 * _AIR) / _words_height(caption, scene.width))
     ground: list[Primitive] = [
         Rects("band", boxes((0.0, top, scene.width, room)), mixed(theme.background, theme.panel, 0.9)),
@@ -78,6 +83,16 @@ def with_band(scene: Scene, caption: Caption, height: float, theme: Theme) -> Sc
         *_title_words(caption, scene.width, top, theme),
     ]
     return replace(scene, height=height, words=(*scene.words, *ground, *words))
+
+
+def _without_sentence(scene: Scene) -> Scene:
+    """Return a scene without its own sentence of the moment; what stands below it moves up."""
+    action, below = scene.find("action"), scene.find("progress")
+    words = tuple(each for each in scene.words if each is not action)
+    if isinstance(action, Labels) and isinstance(below, Labels) and below.at[0, 1] > action.at[-1, 1]:
+        raised = below.at + np.array((0.0, action.at[0, 1] - below.at[0, 1] - 0.3 * action.size))
+        words = tuple(replace(each, at=raised) if each is below else each for each in words)
+    return replace(scene, words=words)
 
 
 # The sentence

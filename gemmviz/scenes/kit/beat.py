@@ -30,7 +30,7 @@ _SINGULAR: Mapping[str, str] = {"multiply": "multiplies", "fetch": "fetches"}
 
 
 @dataclass(frozen=True, slots=True)
-class Beat:
+class StepSentence:
     """What the watched threads do at a step.
 
     ``text``: a sentence without a full stop; ``number``: the count that it is about, which stands in it in digits, None for a
@@ -50,12 +50,12 @@ class Beat:
         return before, digits, after
 
 
-def beat(moment: Moment, labels: LabelStyle = PLAIN) -> Beat:
+def beat(moment: Moment, labels: LabelStyle = PLAIN) -> StepSentence:
     """Return what the watched threads do at a moment."""
     return moment.cached(("beat", labels), lambda: _beat(moment, labels))
 
 
-def _beat(moment: Moment, labels: LabelStyle) -> Beat:
+def _beat(moment: Moment, labels: LabelStyle) -> StepSentence:
     active = int((moment.arrived >= 0).sum())
     if not active:
         return _nobody(moment)
@@ -65,17 +65,17 @@ def _beat(moment: Moment, labels: LabelStyle) -> Beat:
     absent = (f"{idle} of {many(len(moment.arrived), 'thread')} {'takes' if idle == 1 else 'take'} no part",) if idle else ()
     who = _followed(moment) if moment.focus.thread is not None else many(active, "thread")
     number = None if moment.focus.thread is not None else active
-    return Beat(f"{who} {phrase}", number, (line, *details, *absent, *_collisions(moment)))
+    return StepSentence(f"{who} {phrase}", number, (line, *details, *absent, *_collisions(moment)))
 
 
-def _nobody(moment: Moment) -> Beat:
+def _nobody(moment: Moment) -> StepSentence:
     """Return the sentence for a step in which no watched thread takes part."""
     others = int((moment.trace.element[moment.trace.row[moment.step], moment.scope.of_block] >= 0).sum())
     details = (f"line {moment.site.place.line}", f"{many(others, 'thread')} of the block {_does('do', others)}")
     if moment.focus.thread is not None:
-        return Beat(f"{_followed(moment)} takes no part", None, details)
+        return StepSentence(f"{_followed(moment)} takes no part", None, details)
     whose = f"warp {moment.focus.warp}" if moment.focus.warp is not None else "the block"
-    return Beat(f"No thread of {whose} takes part", None, details if moment.focus.warp is not None else details[:1])
+    return StepSentence(f"No thread of {whose} takes part", None, details if moment.focus.warp is not None else details[:1])
 
 
 def _does(verb: str, count: int) -> str:

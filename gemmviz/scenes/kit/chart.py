@@ -19,6 +19,7 @@ from gemmviz.scenes.kit.view import View
 _TITLE, _TEXT, _NOTE, _NAME = 30.0, 22.0, 20.0, 22.0
 _LEADING = 30.0  # distance of the names beside the curves
 _GREYS = (1.0, 0.72, 0.48)  # shares of the text's colour, far from each other and legible
+_BETWEEN, _LEAST_TICKS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7)), 4  # steps from one power of ten to the next
 _MARKER, _BESIDE_AXIS = 7.0, 150.0
 _LEAST = 1e-12  # a logarithmic axis has no zero
 
@@ -51,6 +52,11 @@ def chart_scene(chart: Chart, options: ViewOptions) -> Scene:
     theme, height = options.theme, options.height
     primitives: list[Primitive] = []
     top, bottom = (110.0, height - 118.0) if options.words else (46.0, height - 62.0)
+    bottom -= _TEXT if any("\n" in text for _, text in chart.x.ticks or ()) else 0.0
+    if options.words and chart.remark:
+        top += _LEADING
+        remark = fitted(chart.remark, theme.type.words, options.width - 2 * MARGIN)
+        primitives.append(Labels("remark", points((MARGIN, 84)), (remark,), theme.type.words, theme.text))
     if options.words:
         primitives.append(Labels("title", points((MARGIN, 50)), (chart.title,), _TITLE, theme.text, "start", "semibold"))
         notes = fitted("; ".join(chart.notes), _NOTE, options.width - 2 * MARGIN)
@@ -114,17 +120,25 @@ def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
     if axis.ticks is not None:
         return [(at, text) for at, text in axis.ticks if low <= at * (1 + 1e-9) and at <= high * (1 + 1e-9)]
     if axis.is_log:
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        between = (1, 2, 5) if len(powers) < 5 else (1,)
-        values = [step * 10.0**power for power in powers for step in between]
-        inside = [(at, spaced(round(at)) if at >= 1 else f"{at:g}") for at in values if low <= at <= high]
-        if inside:
-            return inside
+        inside = _log_ticks(low, high)
+        if len(inside) > 1:
+            return [(at, spaced(round(at)) if at >= 1 else f"{at:g}") for at in inside]
     rough = (high - low) / 6
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough)
     values = [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
     return [(at, spaced(round(abs(at) if axis.unsigned else at)) if step >= 1 else f"{at:g}") for at in values]
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Return powers of ten, with as many values between them as make at least four ticks."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    inside: list[float] = []
+    for between in _BETWEEN:
+        inside = [step * 10.0**power for power in powers for step in between if low <= step * 10.0**power <= high]
+        if len(inside) >= _LEAST_TICKS:
+            break
+    return inside
 
 
 def curve_colours(chart: Chart, theme: Theme) -> dict[str, str]:
@@ -163,7 +177,7 @@ def apart(positions: list[float], gap: float, top: float) -> list[float]:
 
 def _axes(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
     down, across = ticks(chart.y, y.low, y.high), ticks(chart.x, x.low, x.high)
-    widest = max((text_width(text, _TEXT) for _, text in across), default=0.0) + 18
+    widest = max((text_width(line, _TEXT) for _, text in across for line in text.split("\n")), default=0.0) + 18
     shown = [across[0]] if across else []
     for tick in across[1:]:
         if x.at(tick[0]) - x.at(shown[-1][0]) >= widest:
@@ -171,15 +185,16 @@ def _axes(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
     grid = [(x.start, y.at(at), x.stop, y.at(at)) for at, _ in down]
     grid += [(x.at(at), y.start, x.at(at), y.stop) for at, _ in shown]
     frame = [(x.start, y.start, x.stop, y.start), (x.start, y.start, x.start, y.stop)]
+    lines = [(x.at(at), y.start + 30 + 26 * row, line) for at, text in shown for row, line in enumerate(text.split("\n"))]
+    below = y.start + (86 if any("\n" in text for _, text in shown) else 60)
     return [
         Lines("grid", np.array(grid, np.float64).reshape(-1, 4), theme.line, 1.0),
         Lines("axes", np.array(frame), theme.faint, 2.0),
         Labels("y-ticks", points(*((x.start - 12, y.at(at) + 8) for at, _ in down)), tuple(text for _, text in down), _TEXT,
                theme.text, "end"),
-        Labels("x-ticks", points(*((x.at(at), y.start + 30) for at, _ in shown)), tuple(text for _, text in shown), _TEXT,
-               theme.text, "middle"),
+        Labels("x-ticks", points(*(line[:2] for line in lines)), tuple(line[2] for line in lines), _TEXT, theme.text, "middle"),
         Labels("y-label", points((x.start, y.stop - 16)), (chart.y.label,), _TEXT, theme.faint),
-        Labels("x-label", points((x.stop, y.start + 60)), (chart.x.label,), _TEXT, theme.faint, "end"),
+        Labels("x-label", points((x.stop, below)), (chart.x.label,), _TEXT, theme.faint, "end"),
     ]  # fmt: skip
 
 

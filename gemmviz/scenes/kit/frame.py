@@ -19,7 +19,7 @@ from gemmviz.scenes.kit.window import Lens
 
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
-STRIP, TIMELINE = 20.0, 94.0  # height of the timeline at the lower edge: without and with names of its tracks
+STRIP, TIMELINE = 20.0, 96.0  # height of the timeline at the lower edge: without and with names of its tracks
 ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
@@ -208,7 +208,7 @@ def named_timeline(moment: Moment, options: ViewOptions) -> list[Primitive]:
     if not options.timeline_height:
         return []
     theme, steps = options.theme, moment.trace.steps
-    whole = Box(MARGIN, options.height - TIMELINE, options.width - 2 * MARGIN, TIMELINE - 12)
+    whole = Box(MARGIN, options.height - TIMELINE, options.width - 2 * MARGIN, TIMELINE - 8)
     room = track_room(moment.replay, whole, theme)
     x = x_of_step(moment.step + options.moment, steps, room)
     here = Rects("here", boxes((x - 2.0, room.y - 4.0, 4.0, room.height + 8.0)), theme.text)

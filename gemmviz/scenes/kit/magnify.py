@@ -41,6 +41,13 @@ def moved(each: Primitive, x: float, y: float, prefix: str) -> Primitive:
     return copy
 
 
+def prefixed(each: Primitive, prefix: str) -> Primitive:
+    """Return a primitive with a prefix to its key."""
+    copy = object.__new__(type(each))
+    copy.__dict__.update(each.__dict__, key=prefix + each.key)
+    return copy
+
+
 def _magnified(each: Primitive, zoom: float, left: float, top: float) -> Primitive:
     match each:
         case Cells():

@@ -186,10 +186,10 @@ def _of_cells(one: Cells, other: Cells) -> Split | None:
     if not mine or len(mine) > MOST_SQUARES or not (_is_square(one) and _is_square(other)):
         return None
     squares, grounds = _Squares(_squares(one, mine), _squares(other, theirs)), (_without(one, mine), _without(other, theirs))
-    fills = _Fills(*grounds) if one.fill.shape == other.fill.shape else None
-    if fills is None or not fills.is_possible:
+    ground = _Fills(*grounds) if one.fill.shape == other.fill.shape else None
+    if ground is None or not ground.is_possible:
         return Split((squares,), grounds[:1], grounds[1:])
-    return Split((partial(_cells, *grounds, fills), squares))
+    return Split((partial(_cells, *grounds, ground), squares))
 
 
 def _cells(one: Cells, other: Cells, fills: _Fills, share: float) -> Cells:
@@ -219,7 +219,7 @@ def _places(cells: Cells) -> dict[str | int, int]:
     if cells.ids is not None:
         things = [each if each >= 0 else "" for each in cells.ids.ravel().tolist()]
     elif cells.labels is not None:
-        things = cells.labels.ravel().tolist()
+        things = [str(each) for each in cells.labels.ravel()]
     counts = Counter(things)
     return {thing: place for place, thing in enumerate(things) if thing != "" and counts[thing] == 1}
 
@@ -247,9 +247,7 @@ def _without(cells: Cells, places: list[int]) -> Cells:
     else:
         palette, inks, empty = (*palette, cells.line or palette[0]), (*inks, inks[0]), len(palette)
     fill[places] = empty
-    labels = None
-    if cells.labels is not None:
-        labels = cells.labels.copy().ravel()
-        labels[places] = ""
-        labels = labels.reshape(cells.fill.shape)
+    labels = None if cells.labels is None else cells.labels.copy()
+    if labels is not None:
+        labels.flat[places] = ""
     return replace(cells, fill=fill.reshape(cells.fill.shape), labels=labels, palette=palette, inks=inks)

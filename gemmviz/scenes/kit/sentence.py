@@ -24,15 +24,21 @@ def step_title(moment: Moment, labels: LabelStyle = PLAIN) -> str:
 
 
 def no_access(moment: Moment, space: Space) -> str:
-    """Return a sentence that the step does not access this memory, with the next step of the watched threads that does."""
+    """Return a sentence that the step does not access this memory."""
     what = "shared memory" if space == "shared" else "global memory"
+    return f"Step {moment.step + 1} does not access {what}" + (
+        "" if next_access(moment, space) is not None else "; no step does"
+    )
+
+
+def next_access(moment: Moment, space: Space) -> int | None:
+    """Return the next step of the watched threads that accesses this memory, None if no step does."""
     arrays = moment.trace.arrays
     sites = [
         number for number, site in enumerate(moment.trace.sites)
         if any(arrays[operand.array].space == space for operand in site.operands)
     ]  # fmt: skip
-    step = moment.replay.next_step(sites, moment.step, moment.scope)
-    return f"Step {moment.step + 1} does not access {what}; " + ("no step does" if step is None else f"step {step + 1} does")
+    return moment.replay.next_step(sites, moment.step, moment.scope)
 
 
 def left_out(replay: Replay) -> list[str]:

@@ -105,7 +105,7 @@ def block_pieces(tray: Tray, blocks: int, warps: int, moment: float, theme: Them
         ]
         if seams:
             primitives.append(Rects(f"block-{number}-warps", boxes(*seams), theme.background))
-        if texts:
+        if texts and min(part[1] for part in parts) >= tray.y:  # a piece that comes from above the tray has no name yet
             colour, longest = block_colour(number, theme), max(parts, key=lambda part: part[2])
             primitives += _name(f"block-{number}-name", texts[number], longest, colour, theme)
     return primitives

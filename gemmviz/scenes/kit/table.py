@@ -8,10 +8,10 @@ import numpy as np
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, points
 from gemmviz.scenes.kit.text import fitted, text_width
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.theme import Theme, TypeSizes
 
-_SIZES = (34.0, 31.0, 28.0, 26.0, 24.0, 22.0, 20.0, 18.0, 16.0, 14.0, 12.0)
-_LEADING, _PAD, _AIR, _STRETCH = 1.25, 12.0, 0.55, 1.4
+_SIZES = (34.0, 31.0, 28.0, 26.0, 24.0, 22.0, TypeSizes().least)
+_LEADING, _PAD, _AIR, _STRETCH = 1.25, 12.0, 0.55, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,16 @@ class TableCell:
 
 
 def table(
-    key: str, heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, theme: Theme, largest: float = 34.0
+    key: str,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[TableCell]],
+    room: Box,
+    theme: Theme,
+    largest: float = 34.0,
+    stretch: float = _STRETCH,
 ) -> list[Primitive]:
-    """Draw heads above rows, in the largest text size that fits."""
-    size = _size(heads, rows, room, largest)
+    """Draw heads above rows, in the largest text size that fits. ``stretch``: how much higher than their text rows may be."""
+    size = text_size(heads, rows, room, largest)
     rows = _fitting(heads, rows, room, size)
     natural = _widths(heads, rows, size)
     spare = max(0.0, room.width - sum(natural)) / len(natural)
@@ -40,7 +46,7 @@ def table(
     top = room.y + (_height([TableCell(head) for head in heads], size) if any(heads) else 0.0)
     pitch = max(high, default=0.0)
     if rows:
-        pitch = min(pitch * _STRETCH, (room.y + room.height - top) / len(rows))
+        pitch = min(pitch * stretch, (room.y + room.height - top) / len(rows))
     primitives: list[Primitive] = []
     x = room.x
     for place, (head, width) in enumerate(zip(heads, widths, strict=True)):
@@ -95,8 +101,8 @@ def _words(key: str, text: str, x: float, y: float, high: float, width: float, s
     return Labels(key, points(*((x + _PAD, first + n * leading) for n in range(len(lines)))), lines, size, ink, "start", face)
 
 
-def _size(heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, largest: float) -> float:
-    """Return the first size in which everything fits, else the last."""
+def text_size(heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, largest: float = 34.0) -> float:
+    """Return the largest text size in which everything fits, else the smallest."""
     sizes = [size for size in _SIZES if size <= largest]
     for size in sizes:
         high = _height([TableCell(head) for head in heads], size) if any(heads) else 0.0

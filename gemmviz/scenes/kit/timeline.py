@@ -18,7 +18,8 @@ _MOST_COLUMNS = 1600
 _FULL_SHARE = 0.34  # of the steps of a column: from here on a track has its full colour
 _LEAST_BARRIER = 3.0  # units per step; narrower barriers would hide the tracks
 _EMPTY, _SOFT, _FULL = range(3)
-_NAME_AIR, _PHASES = 14.0, 1.6  # between names and tracks; height of the phases above the tracks, in sizes of text
+_TOP, _LEAST_HEIGHT = 14.0, 80.0  # above tracks without brackets; of a timeline with brackets
+_NAME_AIR, _PHASES = 14.0, 1.7  # between names and tracks; height of the phases above the tracks, in sizes of text
 
 
 def timeline_primitives(replay: Replay, room: Box, theme: Theme, key: str = "score") -> list[Primitive]:
@@ -36,8 +37,13 @@ def timeline_primitives(replay: Replay, room: Box, theme: Theme, key: str = "sco
 def track_room(replay: Replay, whole: Box, theme: Theme) -> Box:
     """Return the part of a box that the tracks take beside their names and below the phases."""
     first, second = _name_widths(replay, theme)
-    left, top = first + second + 3 * _NAME_AIR, _PHASES * theme.type.least
+    left, top = first + second + 3 * _NAME_AIR, _PHASES * theme.type.least if _has_brackets(replay, whole) else _TOP
     return Box(whole.x + left, whole.y + top, whole.width - left, whole.height - top)
+
+
+def _has_brackets(replay: Replay, whole: Box) -> bool:
+    """Whether phases are named above the tracks."""
+    return replay.has_phases and whole.height >= _LEAST_HEIGHT
 
 
 def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
@@ -47,7 +53,7 @@ def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
     pitch, ends = room.height / TRACKS, (room.x - _NAME_AIR, room.x - 2 * _NAME_AIR - near)
     primitives: list[Primitive] = []
     ties = []
-    for track, (name, colour) in enumerate(zip(names, _track_colours(theme), strict=True)):
+    for track, (name, colour) in enumerate(zip(names, _name_colours(theme), strict=True)):
         if track not in replay.timeline.tracks:
             continue
         middle, end = room.y + (track + 0.5) * pitch, ends[track % 2]
@@ -55,8 +61,9 @@ def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
         primitives.append(Labels(f"track-{track}", at, (name,), size, colour, "end"))
         if track % 2:
             ties.append((end + 4, middle, room.x - 6, middle))
-    lines = Lines("track-ties", np.asarray(ties, np.float64), theme.line, 1.5)
-    return [*primitives, lines, *_phases(replay, room, theme)]
+    if ties:
+        primitives.append(Lines("track-ties", np.asarray(ties, np.float64), theme.line, 1.5))
+    return [*primitives, *(_phases(replay, room, theme) if _has_brackets(replay, whole) else [])]
 
 
 def _name_widths(replay: Replay, theme: Theme) -> tuple[float, float]:
@@ -66,13 +73,11 @@ def _name_widths(replay: Replay, theme: Theme) -> tuple[float, float]:
 
 
 def _phases(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
-    """Draw a numbered bracket above each phase that has the space for it; nothing for a kernel without phases."""
+    """Draw a numbered bracket above each phase that has the space for it."""
     size, phase = theme.type.least, replay.trace.phase
-    if not replay.has_phases:
-        return []
     starts = np.flatnonzero(np.diff(phase, prepend=phase[0] - 1))
     stops = np.append(starts[1:], len(phase))
-    y, segments, at, texts = room.y - 8.0, [], [], []
+    y, segments, at, texts = room.y - 11.0, [], [], []
     for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
         number = int(phase[start])
         left, right = (x_of_step(step, replay.steps, room) for step in (start, stop))
@@ -109,7 +114,7 @@ def segment_text(replay: Replay, step: int) -> str:
     what = track_names(trace.setup.problem)[track] if track < STORE_C else site.kind
     if track == STORE_C:
         what = " ".join([what, *(trace.arrays[operand.array].name for operand in site.operands[:1])])
-    where = f", phase {phase + 1}" if 0 <= phase < replay.phases else ""
+    where = f", phase {phase + 1}" if replay.has_phases and 0 <= phase < replay.phases else ""
     steps = f"step {first + 1}" if stop - first == 1 else f"steps {first + 1} to {stop}"
     ends = trace.stop is not None and stop == trace.steps
     parts = [f"{steps}{where}: {what}"]
@@ -130,6 +135,11 @@ def timeline_palette(theme: Theme) -> Palette:
 def _track_colours(theme: Theme) -> tuple[str, ...]:
     grey, light = (mixed(theme.background, theme.text, share) for share in (0.3, 0.95))
     return theme.accent("A"), theme.accent("B"), grey, light, theme.accent("C")
+
+
+def _name_colours(theme: Theme) -> tuple[str, ...]:
+    """Return colours in which the names of the tracks can be read."""
+    return theme.accent("A"), theme.accent("B"), theme.faint, theme.text, theme.accent("C")
 
 
 def _fill(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
@@ -164,4 +174,4 @@ def _marks(replay: Replay, room: Box, theme: Theme, key: str) -> list[Primitive]
     if not steps:
         return []
     places = sorted({round(x_of_step(step + 0.5, replay.steps, room)) for step in steps})
-    return [Rects(f"{key}-hazards", boxes(*((x - 2.0, room.y - 5.0, 4.0, 5.0) for x in places)), theme.warning)]
+    return [Rects(f"{key}-hazards", boxes(*((x - 2.5, room.y - 8.0, 5.0, 8.0) for x in places)), theme.warning)]

@@ -21,7 +21,7 @@ Key = tuple[type, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class PaintLayer:
     """Primitives that are painted with one opacity. ``moves``: whether they differ from moment to moment; others may be kept as
     pixels.
     """
@@ -49,22 +49,22 @@ class Transition:
         self.before, self.after = before, after
         self._parts = tuple(_parts(before, after, is_morph))
 
-    def at(self, share: float) -> tuple[Layer, ...]:
+    def at(self, share: float) -> tuple[PaintLayer, ...]:
         """Return what is painted, in order, when ``share`` of the time has passed, 0 to 1."""
         layers = (_layer(part, share) for part in self._parts)
         return tuple(layer for layer in layers if layer.opacity > 0.0 and layer.primitives)
 
 
-def _layer(part: _Part, share: float) -> Layer:
+def _layer(part: _Part, share: float) -> PaintLayer:
     match part.fate:
         case "stays":
-            return Layer(part.primitives)
+            return PaintLayer(part.primitives)
         case "goes":
-            return Layer(part.primitives, 1.0 - eased(min(1.0, share / _GONE)))
+            return PaintLayer(part.primitives, 1.0 - eased(min(1.0, share / _GONE)))
         case "comes":
-            return Layer(part.primitives, eased(max(0.0, (share - _COMES) / (1.0 - _COMES))))
+            return PaintLayer(part.primitives, eased(max(0.0, (share - _COMES) / (1.0 - _COMES))))
         case "moves":
-            return Layer(tuple(morph(share) for morph in part.morphs), moves=True)
+            return PaintLayer(tuple(morph(share) for morph in part.morphs), moves=True)
 
 
 def _parts(before: Scene, after: Scene, is_morph: bool) -> Iterable[_Part]:

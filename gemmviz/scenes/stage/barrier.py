@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.scenes.kit.frame import ViewOptions, eased
 from gemmviz.scenes.kit.groups import thread_colours
 from gemmviz.scenes.kit.primitives import Primitive, Rects
@@ -76,7 +76,7 @@ def _bars(moment: Moment, plan: Plan) -> list[_Bar]:
     return bars
 
 
-def _bar(area: tuple[float, float, float, float], group: Longs, waits: Floats, cell: float) -> _Bar:
+def _bar(area: tuple[float, float, float, float], group: Longs, waits: Bools, cell: float) -> _Bar:
     """Return the bar across the middle of an area; each thread of the group has an equal part of it."""
     x, y, wide, tall = area
     high = min(tall, max(_LEAST_HIGH, min(_MOST_HIGH, _SHARE_OF_CELL * cell)))

@@ -15,7 +15,7 @@ from gemmviz.model.sites import Site
 from gemmviz.model.words import all_blocks, capital, many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions, eased
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.stage.layout import Plan, cell_of, places
 from gemmviz.scenes.stage.strips import boxes_around
@@ -152,7 +152,9 @@ def collision_words(moment: Moment, room: Box, options: ViewOptions) -> list[Pri
     theme, sizes = options.theme, options.theme.type
     found = clashes(moment)
     count = sum(each.count for each in found)
-    lines = [("clash-count", (f"{many(count, 'collision')}",), sizes.sentence, theme.warning, "semibold")]
+    lines: list[tuple[str, tuple[str, ...], float, str, Face]] = [
+        ("clash-count", (many(count, "collision"),), sizes.sentence, theme.warning, "semibold"),
+    ]  # fmt: skip
     so_far = _so_far(moment, options) if found[0].array in _shared(moment) else ""
     if so_far:
         lines.append(("clash-so-far", wrap_text(so_far, sizes.least, room.width, 2), sizes.least, theme.faint, "regular"))
@@ -165,7 +167,7 @@ def collision_words(moment: Moment, room: Box, options: ViewOptions) -> list[Pri
     y = room.y
     for key, texts, size, colour, face in lines:
         at = points(*((room.x, y + (number + 0.8) * _LEADING * size) for number in range(len(texts))))
-        parts.append(Labels(key, at, texts, size, colour, "start", face))  # type: ignore[arg-type]
+        parts.append(Labels(key, at, texts, size, colour, "start", face))
         y += len(texts) * _LEADING * size + 6
     return parts
 

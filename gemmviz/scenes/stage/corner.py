@@ -42,7 +42,7 @@ def _title(moment: Moment, lanes: Lanes, grids: dict[int, CellGrid], options: Vi
     )
     column, row = moment.scope.focus.block[:2]
     room = left - corner.x - 2 * _INSET - (name if left < corner.x + corner.width else 0.0)
-    lines = wrap_text(f"shared memory of block ({column}, {row})", size, room, _MOST_LINES)
+    lines = wrap_text(f"shared memory of block\u00a0({column},\u00a0{row})", size, room, _MOST_LINES)
     if any("…" in line for line in lines) or len(lines) * _LEADING * size > low - corner.y:
         return []
     at = points(*((corner.x + 4, corner.y + 4 + (number + 0.8) * _LEADING * size) for number in range(len(lines))))

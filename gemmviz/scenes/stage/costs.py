@@ -47,7 +47,8 @@ def _meters(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
         box = Box(room.x, room.y + place * (high + _AIR), room.width, high)
         if is_side_by_side:
             box = Box(room.x + place * (wide + _AIR), room.y, wide, room.height)
-        primitives += meter_primitives(meter, box, theme, f"meter-{meter.unit}", share=options.counted)
+        key = "meter" if len(meters) == 1 else f"meter-{meter.unit}"
+        primitives += meter_primitives(meter, box, theme, key, share=options.counted)
     return primitives
 
 

@@ -14,17 +14,17 @@ from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.lanes import Lanes, LaneTile, corner_extents, free_cell, lane_extents
 
-GAP, LANE_GAP, LANE_APART = 26.0, 20.0, 6.0  # between the matrices; between a matrix and its lane; between the lanes
-LARGEST_CELL = 96.0
+_GAP, _LANE_GAP, _LANE_APART = 26.0, 20.0, 6.0  # between the matrices; between a matrix and its lane; between the lanes
+_LARGEST_CELL = 96.0
 _MOST_OF_LANE = 0.5  # of the height or width of the cross, for the lanes
 _EDGE, _LOW, _AIR = 14.0, 6.0, 10.0
-_LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT = 0.235, 300.0, 620.0
+_LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT = 0.235, 240.0, 620.0
 _RIGHT_SHARE, _LEAST_RIGHT, _GUTTER = 0.46, 290.0, 34.0
 _SENTENCE, _LEGEND, _ROW = 236.0, 100.0, 190.0  # heights; of the row of rooms below a cross
 _BETWEEN = 18.0
 _LEAST_CORNER = 210.0
 _LEAST_WIDTH = 230.0
-_LEAST_HEIGHTS = {"sum": 110.0, "meter": 130.0, "code": 70.0, "request": 320.0, "map": 96.0}
+_LEAST_HEIGHTS = {"sum": 110.0, "meter": 130.0, "code": 100.0, "request": 320.0, "map": 96.0}
 _SHARES = {"sum": 1.3, "meter": 1.0, "code": 0.6, "request": 1.6, "map": 0.8}  # of what is left
 _BY_WEIGHT = ("meter", "sum", "code", "request", "map")  # rooms that are left out last first
 
@@ -92,6 +92,20 @@ def cross_in(window: Window, frame: StageFrame) -> Cross:
     return draw(cell)
 
 
+def cross_cell(window: Window, frame: StageFrame, room: Box) -> float:
+    """Return the largest cell of a cross that fills a box with its numbers and titles."""
+    return _largest_cell(window, frame, room, _bands(window, frame, False))
+
+
+def cross_at(window: Window, frame: StageFrame, room: Box, cell: float) -> Cross:
+    """Return a cross with cells of this size in the middle of a box, without rooms."""
+    bands = _bands(window, frame, False)
+    wide, high = _extent(window, frame, cell)
+    x = room.x + bands.left + max(0.0, (room.width - bands.left - bands.right - wide) / 2)
+    y = room.y + bands.top + max(0.0, (room.height - bands.top - bands.bottom - high) / 2)
+    return _drawn(window, frame, (x, y, cell), bands)
+
+
 _Way = tuple[float, Callable[[float], Cross]]
 
 
@@ -105,22 +119,30 @@ def _beside(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
 
     def draw(cell: float) -> Cross:
         wide, high = _extent(window, frame, cell)
-        words = frame.width - 2 * MARGIN - 2 * _GUTTER - bands.left - bands.numbers - wide
-        right = _RIGHT_SHARE * words if _RIGHT_SHARE * words >= _LEAST_RIGHT else 0.0
-        own = words - right if right else min(left + max(0.0, words - left - _GUTTER) * 0.6, _MOST_LEFT)
+        around = frame.width - 2 * MARGIN - 2 * _GUTTER - bands.left - bands.numbers - wide
+        right = _RIGHT_SHARE * around if _RIGHT_SHARE * around >= _LEAST_RIGHT else 0.0
+        free = frame.width - room.x - bands.left - wide - bands.right - _EDGE
+        own = around - right if right else min(left + 0.6 * max(0.0, free), _MOST_LEFT)
         x = MARGIN + own + _GUTTER + bands.left
         y = bands.top + max(0.0, (room.height - bands.top - bands.bottom - high) / 2)
         made = _drawn(window, frame, (x, y, cell), bands)
-        low = y + high
-        corner, lens = _corner_room(made), ("map",) if window.is_lens else ()
-        words = ("meter", "code") if corner else ("sum", "meter") if right else ("sum", "meter", "code")
-        beside = (*(("request",) if corner else ("request", "code")), *lens) if right else ()
-        left_box = Box(MARGIN, _EDGE + 10, own, low - _EDGE - 10)
-        rooms = corner | _left_rooms(left_box, frame, words if right else (*words, "request", *lens))
-        rooms |= _column(Box(frame.width - MARGIN - right, y, right, high), beside, frame)
+        words = Box(MARGIN, _EDGE + 10, own, y + high - _EDGE - 10)
+        rooms = _column_rooms(window, frame, made, words, Box(frame.width - MARGIN - right, y, right, high))
         return Cross(made.matrices, made.lanes, made.titles, rooms)
 
     return cell, draw
+
+
+def _column_rooms(window: Window, frame: StageFrame, made: Cross, left: Box, right: Box) -> dict[str, Box]:
+    """Return the rooms in the corner and in the columns on both sides; without a right column, one of no width, all on the
+    left.
+    """
+    corner, lens = _corner_room(made), ("map",) if window.is_lens else ()
+    if not right.width:
+        own = () if corner else ("sum",)
+        return corner | _left_rooms(left, frame, (*own, "meter", "code", "request", *lens))
+    words, beside = (("meter", "code"), ("request",)) if corner else (("sum", "meter"), ("request", "code"))
+    return corner | _left_rooms(left, frame, words) | _column(right, (*beside, *lens), frame)
 
 
 def _stacked(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
@@ -181,8 +203,8 @@ def _bands(window: Window, frame: StageFrame, is_beside: bool, is_stacked: bool 
     if not is_beside:
         return _Bands(left, row + title + _EDGE, right, row + title, right, False)
     a, *others = (text_width(title_text(each, window.extents(each)), name, "semibold") for each in "ABC")
-    widest, left = max(others), max(left, a + _EDGE) if is_stacked else left
-    return _Bands(left, max(row, title) + _EDGE, max(right, widest + _EDGE), max(row, title), right, True)
+    widest, left = max(others), left + a if is_stacked else left
+    return _Bands(left, max(row, title) + _EDGE, right + widest, max(row, title), right, True)
 
 
 def title_text(name: str, shape: tuple[int, ...]) -> str:
@@ -193,7 +215,7 @@ def title_text(name: str, shape: tuple[int, ...]) -> str:
 def _gaps(frame: StageFrame) -> tuple[float, float]:
     """Return what lies between the cells across and down, without the lanes themselves."""
     rows, columns = lane_extents(frame.tiles)
-    return (LANE_GAP + LANE_APART if columns else GAP), (LANE_GAP + LANE_APART if rows else GAP)
+    return (_LANE_GAP + _LANE_APART if columns else _GAP), (_LANE_GAP + _LANE_APART if rows else _GAP)
 
 
 def _largest_cell(window: Window, frame: StageFrame, room: Box, bands: _Bands) -> float:
@@ -202,7 +224,7 @@ def _largest_cell(window: Window, frame: StageFrame, room: Box, bands: _Bands) -
     wide, high = room.width - bands.left - bands.right - across, room.height - bands.top - bands.bottom - down
     (k_rows, k_columns), (low, right) = corner_extents(frame.tiles, window.k, window.whole[2]), frame.beyond
     cells = _in_one_direction(wide, k_columns + n + right, columns), _in_one_direction(high, k_rows + m + low, rows)
-    return max(1e-3, min(*cells, LARGEST_CELL))
+    return max(1e-3, min(*cells, _LARGEST_CELL))
 
 
 def _in_one_direction(length: float, cells: int, lane: int) -> float:
@@ -243,7 +265,8 @@ def _drawn(window: Window, frame: StageFrame, at: tuple[float, float, float], ba
 
 def _lanes(frame: StageFrame, corner: Box, sizes: tuple[float, float], cell: float) -> Lanes:
     (rows, columns), (high, wide) = lane_extents(frame.tiles), sizes
-    inner = Box(corner.x, corner.y, corner.width - (LANE_GAP if columns else GAP), corner.height - (LANE_GAP if rows else GAP))
+    wide_gap, high_gap = _LANE_GAP if columns else _GAP, _LANE_GAP if rows else _GAP
+    inner = Box(corner.x, corner.y, corner.width - wide_gap, corner.height - high_gap)
     cells = (high / rows if rows else cell, wide / columns if columns else cell)
     free = free_cell(frame.tiles, inner.width - wide, inner.height - high, cell)
     return Lanes(frame.tiles, inner, high, wide, (*cells, free))
@@ -257,8 +280,8 @@ def _titles(grids: dict[str, CellGrid], frame: StageFrame, bands: _Bands) -> dic
     if bands.is_beside:
         base = low + 0.5 * _AIR + CAP_HEIGHT * size
         return {
-            "A": Title(a.x - _EDGE, base, "end"), "B": Title(right + _EDGE, b.y - _AIR, "start"),
-            "C": Title(right + _EDGE, base, "start"),
+            "A": Title(a.x - bands.left, base, "end"), "B": Title(right + bands.numbers, b.y - _AIR, "start"),
+            "C": Title(right + bands.numbers, base, "start"),
         }  # fmt: skip
     base, above = low + least + _AIR + CAP_HEIGHT * size + 4, b.y - least - _AIR - 4
     return {"A": Title(a.x, base, "start"), "B": Title(right, above, "end"), "C": Title(right, base, "end")}
@@ -267,7 +290,7 @@ def _titles(grids: dict[str, CellGrid], frame: StageFrame, bands: _Bands) -> dic
 def _corner_room(made: Cross) -> dict[str, Box]:
     """Return the place of the sum between A and B, where no shared memory takes it; nothing if it is too small."""
     a, b = made.matrices["A"], made.matrices["B"]
-    room = Box(a.x, b.y, b.x - GAP - a.x, a.y - GAP - b.y)
+    room = Box(a.x, b.y, b.x - _GAP - a.x, a.y - _GAP - b.y)
     return {"sum": room} if made.lanes is None and min(room.width, room.height) >= _LEAST_CORNER else {}
 
 

@@ -75,6 +75,13 @@ def corner_extents(tiles: Sequence[LaneTile], k: Range, whole: int) -> tuple[int
 
 def padding_beyond(moment: Moment, tiles: Sequence[LaneTile]) -> tuple[int, int]:
     """Return the rows below A and the columns on the right of B for which the watched block has threads but no elements."""
+    if not tiles:
+        return 0, 0
+    warps = moment.scope.of_warps
+    return moment.replay.cached(("padding", warps.start, warps.stop), lambda: _padding_beyond(moment, tiles))
+
+
+def _padding_beyond(moment: Moment, tiles: Sequence[LaneTile]) -> tuple[int, int]:
     beyond = []
     for name, side in (("A", 0), ("B", 1)):
         number, areas = moment.trace.number_of(name), moment.areas(name)

@@ -61,13 +61,18 @@ class Plan:
 
 def plan_of(moment: Moment, options: ViewOptions) -> Plan:
     """Return the layout at a moment. The lens is used on request, or if little would be visible without it."""
+    key = (
+        "plan", options.width, options.height, options.code, options.layer != "matrix", options.timeline_height,
+        options.theme.type, options.lens,
+    )  # fmt: skip
+    return moment.cached(key, lambda: _plan_of(moment, _frame_of(moment, options), options))
+
+
+def _frame_of(moment: Moment, options: ViewOptions) -> StageFrame:
     tiles = lane_tiles(moment.replay)
     beyond = padding_beyond(moment, tiles) if moment.trace.is_multiply else (0, 0)
-    frame = StageFrame(
-        tiles, options.width, options.height, options.code, options.layer != "matrix", options.timeline_height,
-        options.theme.type, beyond,
-    )  # fmt: skip
-    return moment.cached((frame, options.lens), lambda: _plan_of(moment, frame, options))
+    has_legend, foot = options.layer != "matrix", options.timeline_height
+    return StageFrame(tiles, options.width, options.height, options.code, has_legend, foot, options.theme.type, beyond)
 
 
 def _plan_of(moment: Moment, frame: StageFrame, options: ViewOptions) -> Plan:

@@ -38,6 +38,16 @@ def index_labels(
     return np.array([[labels.indices(array, each) if each < array.size else "" for each in line] for line in elements])
 
 
+@lru_cache(maxsize=64)
+def _some_labels(
+    array: MemoryArray, rows: int, columns: int, first: tuple[int, int], labels: LabelStyle, shown: bytes
+) -> npt.NDArray[np.str_]:
+    """Return the indices of the cells that are ``shown`` (rows, columns, of bool); the same object for the same cells, whose
+    layout a painter keeps.
+    """
+    return np.where(np.frombuffer(shown, bool).reshape(rows, columns), index_labels(array, rows, columns, first, labels), "")
+
+
 @lru_cache(maxsize=256)
 def label_size(longest: str, cell: float, pixels: float = 1.2, least: float = TypeSizes().least) -> float:
     """Return the font size at which ``longest`` fits a cell with a margin; 0 if it would be smaller than ``least`` units, or
@@ -92,7 +102,7 @@ def matrix_cells(
     labels: npt.NDArray[np.str_] | None = None, shown: npt.NDArray[np.bool_] | None = None,
 ) -> Cells:  # fmt: skip
     """Draw ``fill`` (rows, columns) on ``grid`` of a matrix that stands at ``table``. ``labels`` (default: the indices) are
-    drawn if all of them fit, in the cells ``shown`` (rows, columns) alone.
+    drawn if all of them fit; indices in the cells ``shown`` (rows, columns) alone.
     """
     theme, zoom = options.theme, options.zoom
     rows, columns = fill.shape
@@ -103,9 +113,8 @@ def matrix_cells(
         )
         size = label_size(longest, table.cell, options.pixels, options.least)
         if size and labels is None:
-            labels = index_labels(grid.array, rows, columns, grid.origin, options.labels)
-        if size and shown is not None and labels is not None:
-            labels = np.where(shown, labels, "")
+            own = grid.array, rows, columns, grid.origin, options.labels
+            labels = index_labels(*own) if shown is None else _some_labels(*own, shown.tobytes())
     side = table.cell * grid.factor
     x = table.x - table.first[1] * table.cell + grid.origin[1] * side
     y = table.y - table.first[0] * table.cell + grid.origin[0] * side

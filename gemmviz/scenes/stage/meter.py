@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmviz.analysis.memory.counts import Counts, count_rows
-from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Floats
 from gemmviz.model.sites import SPACES, Space
 from gemmviz.model.words import spaced
@@ -74,13 +74,21 @@ def _meter(moment: Moment, space: Space) -> Meter | None:
         return None
     one, title = total, "requests of other blocks"
     if request is not None:
-        one = count_rows(request.lanes.reshape(-1, rules.request_lanes), touched.operand, touched.array, rules)
+        one = request_cost(moment, touched, request)
         title = f"request{'s' if one.requests > 1 else ''} of warp {request.warp}"
     if space == "global":
         sums = one.sectors, one.ideal_sectors, total.requests, total.sectors, total.ideal_sectors
         return Meter(title, "sector", *sums, f"sectors of {rules.sector_bytes} bytes")
     sums = one.wavefronts, one.ideal_wavefronts, total.requests, total.wavefronts, total.ideal_wavefronts
     return Meter(title, "wavefront", *sums, f"of {rules.banks} banks")
+
+
+def request_cost(moment: Moment, touched: TouchedOperand, request: Request) -> Counts:
+    """Return the counts of one warp's request for an operand."""
+    rules = moment.trace.rules
+    rows = request.lanes.reshape(-1, rules.request_lanes)
+    key = ("request cost", touched.row, request.warp)
+    return moment.cached(key, lambda: count_rows(rows, touched.operand, touched.array, rules))
 
 
 def cost_in(moment: Moment, space: Space) -> Counts:

@@ -26,19 +26,20 @@ from gemmviz.scenes.stage.strips import boxes_around, boxes_of_runs, runs
 
 _SHARE_OF_CELL, _LEAST_SIDE, _SEED = 0.94, 4.0, 0.25  # _SEED: of a cell: a value that its thread stores in its own cell
 _MOST_SINGLE, _MOST_RINGS = 64, 600
-_TRAIL = ((0.09, 0.16), (0.045, 0.34))  # how long ago, and how strong
+TRAIL = ((0.08, 0.16), (0.04, 0.34))  # how long ago, in shares of a step, and how strong
 _NOBODY = -1
 
 
-def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw the copies that travel at ``options.moment``; nothing after all have arrived.
+def stage_motion(moment: Moment, options: ViewOptions, plan: Plan | None = None) -> tuple[Primitive, ...]:
+    """Draw the copies that travel at ``options.moment``; nothing after all have arrived. ``plan``: the layout, by default that
+    of the stage.
 
     Copies that wait in a register stay visible until the end of the step. Without motion, rings around the accessed cells
     fade.
     """
     if options.moment >= 1.0:
         return ()
-    plan = plan_of(moment, options)
+    plan = plan or plan_of(moment, options)
     if moment.site.is_barrier:
         return barrier_motion(moment, plan, options) if options.shows_flights else ()
     if not options.shows_flights:
@@ -183,10 +184,15 @@ def _trail(
 ) -> list[Primitive]:
     """Draw where the copies were shortly before, fading."""
     drawn: list[Primitive] = []
-    for number, (ago, strength) in enumerate(_TRAIL):
+    for number, (ago, strength) in enumerate(TRAIL):
         faded = tuple(mixed(options.theme.background, colour, strength) for colour in palette)
-        drawn += _rects(f"{key}-trail-{number}", courses.at(max(0.0, passed - ago)), fill, faded, None)
+        drawn += _rects(f"{key}-trail-{number}", courses.at(max(0.0, passed - ago / ARRIVAL)), fill, faded, None)
     return drawn
+
+
+def is_trail(primitive: Primitive) -> bool:
+    """Whether a primitive shows where copies were shortly before."""
+    return primitive.key.startswith("moving-") and "-trail-" in primitive.key
 
 
 def _rects(key: str, boxes: Floats, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], line: str | None) -> list[Primitive]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.memory.counts import Counts, count_rows
+from gemmviz.analysis.memory.counts import Counts
 from gemmviz.analysis.memory.moved_sectors import MovedSectors, moved_sectors
 from gemmviz.analysis.memory.punchcard import access_card
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
@@ -16,7 +16,8 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.stage.sectors import wasted_cells
+from gemmviz.scenes.stage.meter import request_cost
+from gemmviz.scenes.stage.sectors import step_sectors, wasted_cells
 from gemmviz.scenes.stage.tile_cells import tile_matrix
 from gemmviz.scenes.stage.waiting import waiting_primitives
 
@@ -97,7 +98,7 @@ def lane_cells(moment: Moment, touched: TouchedOperand, request: Request, box: B
     if moment.focus.thread is not None:
         row, column = divmod(moment.focus.thread % lanes, columns)
         ring = np.array([(box.x + column * wide, box.y + row * high, wide, high)])
-        primitives.append(Rects("request-followed", ring, None, theme.text, 3.0, 3.0))
+        primitives.append(Rects("request-followed", ring, None, theme.accent("C"), 3.0, 3.0))
     return primitives
 
 
@@ -108,9 +109,11 @@ def matrix_of(moment: Moment, touched: TouchedOperand) -> str:
 
 def request_sectors(moment: Moment, touched: TouchedOperand, request: Request) -> tuple[MovedSectors, Counts]:
     """Return the sectors that one warp's request moves, and its counts."""
+    cost = request_cost(moment, touched, request)
+    if moment.focus.warp is not None:
+        return step_sectors(moment, touched), cost
     rules = moment.trace.rules
-    rows = request.lanes.reshape(-1, rules.request_lanes)
-    return moved_sectors(rows, touched.operand, touched.array, rules), count_rows(rows, touched.operand, touched.array, rules)
+    return moved_sectors(request.lanes.reshape(-1, rules.request_lanes), touched.operand, touched.array, rules), cost
 
 
 def _sectors(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -195,8 +198,7 @@ def _lane_numbers(
 
 
 def _banks(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
-    rows = request.lanes.reshape(-1, moment.trace.rules.request_lanes)
-    cost = count_rows(rows, touched.operand, touched.array, moment.trace.rules)
+    cost = request_cost(moment, touched, request)
     text = f"{many(cost.wavefronts, 'wavefront')}, {cost.ideal_wavefronts} needed"
     stacks = _stacks(moment, touched, request, room, replace(options, moment=1.0))
     return [*stacks, *_foot("request-wavefronts", text, room, room.y + room.height, options.theme)]

@@ -3,7 +3,7 @@
 It shows what has arrived: a factor that is still on its way is not in its cell.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,17 +15,18 @@ from gemmviz.model.arrays import Longs
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.stage.register_tile import register_tile, sums_of
+from gemmviz.scenes.stage.register_tile import register_tile, short_number, sums_of
 
 _AHEAD, _DONE, _NOW = range(3)
 _STRENGTHS = (0.13, 0.36, 1.0)
 _HIGH, _GAP, _PAD, _BAR = 36.0, 10.0, 5.0, 10.0
 _WIDEST, _HIGHEST = 64.0, 50.0
 _LEADING = 1.3
-_NEVER = np.iinfo(np.int32).max
+_SAMPLED = 64  # terms whose texts are measured
+_Texts = Callable[[int], tuple[str, str]]
 
 
 def running_sum(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -103,7 +104,10 @@ def _factors(moment: Moment, done: int) -> list[tuple[np.float32, np.float32]] |
 
 def _read(moment: Moment, step: int) -> np.float32 | None:
     """Return the value that the thread read at a step that reads a single element."""
-    values, operands = moment.replay.value, moment.trace.site_of(step).operands
+    values = moment.replay.value
+    if not 0 <= step < moment.trace.steps:
+        return None
+    operands = moment.trace.site_of(step).operands
     if len(operands) != 1 or operands[0].width != 1 or values is None:
         return None
     found = np.float32(values[int(moment.trace.row[step]), moment.scope.of_block.start + moment.scope.first_thread])
@@ -136,8 +140,10 @@ def _order(moment: Moment) -> _Order:
 def _pairs(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the pairs of factors around the current one, as many rows as fit."""
     theme, size, order = options.theme, options.theme.type.least, _order(moment)
-    texts = _texts(moment, terms, order.k, options)
-    wide = max(_HIGH, max(text_width(each, size) for pair in (texts(0), texts(len(order.k) - 1)) for each in pair) + 2 * _PAD)
+    texts = _values(moment, order) if options.values else None
+    texts = texts or _indices(terms, order.k, options)
+    sample = range(0, len(order.k), max(1, len(order.k) // _SAMPLED))
+    wide = max(_HIGH, max(text_width(each, size) for at in sample for each in texts(at)) + 2 * _PAD)
     across = int((room.width + _GAP) / (2 * wide + _GAP))
     rows = int((room.height + _GAP) / (_HIGH + _GAP))
     if not across or not rows:
@@ -169,7 +175,17 @@ def _light(read: int, whole: int, now: int, step: int) -> int:
     return _NOW if whole >= now else _DONE
 
 
-def _texts(moment: Moment, terms: ThreadTerms, ks: Longs, options: ViewOptions):  # type: ignore[no-untyped-def]
+def _values(moment: Moment, order: _Order) -> _Texts | None:
+    """Return a function that gives the values of both factors of a term; None if they are unknown."""
+
+    def values(at: int) -> tuple[str, str]:
+        a, b = (_read(moment, int(step)) for step in (order.a[at], order.b[at]))
+        return short_number(None if a is None else float(a)), short_number(None if b is None else float(b))
+
+    return values if moment.replay.value is not None and any(values(0)) else None
+
+
+def _indices(terms: ThreadTerms, ks: Longs, options: ViewOptions) -> _Texts:
     """Return a function that gives the indices of both factors of a term."""
     row, column, labels = int(terms.rows[0]), int(terms.columns[0]), options.labels
     return lambda at: (labels.pair(row, int(ks[at])), labels.pair(int(ks[at]), column))
@@ -187,6 +203,6 @@ def _names(labels: Iterable[tuple[tuple[str, int], list[tuple[float, float, str]
     for (name, light), places in labels:
         at, texts = points(*((x, y) for x, y, _ in places)), tuple(text for _, _, text in places)
         ink = theme.ink_on(theme.tint(name, _STRENGTHS[light]))
-        face = "semibold" if light == _NOW else "regular"
+        face: Face = "semibold" if light == _NOW else "regular"
         parts.append(Labels(f"term-{name}-{light}-name", at, texts, theme.type.least, ink, "middle", face))
     return parts

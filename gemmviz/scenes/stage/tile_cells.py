@@ -55,6 +55,10 @@ def tile_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pr
 
 def tile_matrix(moment: Moment) -> str | None:
     """Return the matrix whose copies are read or written in a tile at this moment, None if there is no single one."""
+    return moment.cached("tile matrix", lambda: _tile_matrix(moment))
+
+
+def _tile_matrix(moment: Moment) -> str | None:
     for touched in moment.touched:
         content = moment.tiles.get(touched.operand.array) if touched.array.space == "shared" else None
         cells = touched.block_cells

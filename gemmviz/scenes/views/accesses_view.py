@@ -17,7 +17,7 @@ from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
 
-_MOST_THREADS, _MOST_KS, _MOST_IN_LINE = 8, 8, 4
+_MOST_THREADS, _MOST_KS, _MOST_APART = 8, 8, 4  # k that have a column for each array
 _MOST_COMPARED = 64  # threads of a block whose reads are compared
 
 
@@ -39,26 +39,16 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     first = max(0, min(moment.scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
     threads, ks = range(first, min(count, first + _MOST_THREADS)), shown_ks(moment)
     readers = _readers(moment, reads, ks)
-    now = {(each.operand.array, element) for each in moment.touched for element in each.in_block.tolist()}
-    between = "   " if len(ks) <= _MOST_IN_LINE else "\n"
+    apart = [{number} for number in trace.inputs] if len(ks) <= _MOST_APART else [set(trace.inputs)]
     rows = []
     for thread in threads:
         x, y, _ = thread_place(thread, trace.launch)
-        row = [TableCell(labels.thread_of(x, y), strong=True)]
-        for k in ks:
-            reads_now, later = reads.of(thread, k, moment.step), reads.of(thread, k, moment.trace.steps)
-            texts = []
-            for number, element in reads_now or later:
-                array = trace.arrays[number]
-                texts.append(labels.named(array, element))
-            shared = any(readers[each] > 1 for each in reads_now)
-            lit = next((each for each in reads_now if each in now and _reads_now(moment, thread)), None)
-            fill = theme.accent(trace.arrays[lit[0]].name) if lit else theme.slate if shared else ""
-            tip = "Elements that other threads of the block read as well" if shared else ""
-            row.append(TableCell(between.join(texts), "" if reads_now else theme.faint, fill, tip=tip))
-        row.append(TableCell(str(reads.count(thread, depth, moment.step)), strong=True))
-        rows.append(row)
-    heads = [f"thread ({labels.thread})", *(f"k = {labels.first + k}" for k in ks), "reads so far"]
+        now = _read_now(moment, thread)
+        cells = [_cell(moment, reads, (thread, k), numbers, readers, now, options) for k in ks for numbers in apart]
+        so_far = TableCell(str(reads.count(thread, depth, moment.step)), strong=True)
+        rows.append([TableCell(labels.thread_of(x, y), strong=True), *cells, so_far])
+    ks_heads = [f"k = {labels.first + k}" if place == 0 else "" for k in ks for place in range(len(apart))]
+    heads = [f"thread ({labels.thread})", *ks_heads, "reads so far"]
     room = Box(MARGIN, options.top - 10, options.width - 2 * MARGIN, options.bottom - options.top - 70)
     return framed(
         [*table("accesses", heads, rows, room, theme), *_legend(moment, reads, len(threads), options)], moment, options
@@ -79,10 +69,39 @@ def _legend(moment: Moment, reads: Reads, rows: int, options: ViewOptions) -> li
     return [*primitives, Labels("reads-so-far", points((MARGIN, options.bottom - 4)), (sentence,), size, theme.text)]
 
 
-def _reads_now(moment: Moment, thread: int) -> bool:
-    main = moment.main
-    row = moment.trace.row[moment.step]
-    return main is not None and int(moment.trace.element[row, moment.scope.of_block.start + thread]) >= 0
+def _cell(
+    moment: Moment, reads: Reads, at: tuple[int, int], numbers: set[int], readers: Counter[tuple[int, int]],
+    now: set[tuple[int, int]], options: ViewOptions,
+) -> TableCell:  # fmt: skip
+    """Return what a thread reads of some arrays for one k: faint before it is read. ``at``: the thread and the k."""
+    theme, (thread, k) = options.theme, at
+    read, later = (reads.of(thread, k, until) for until in (moment.step, moment.trace.steps))
+    shown = [each for each in read or later if each[0] in numbers]
+    is_read = bool(read) and all(each in read for each in shown)
+    is_shared = is_read and any(readers[each] > 1 for each in shown)
+    lit = next((each for each in shown if each in now), None)
+    arrays = moment.trace.arrays
+    fill = theme.accent(arrays[lit[0]].name) if lit else theme.slate if is_shared else ""
+    tip = "Elements that other threads of the block read as well" if is_shared else ""
+    text = "\n".join(_named(moment, each, shown, options) for each in dict.fromkeys(number for number, _ in shown))
+    return TableCell(text, "" if is_read else theme.faint, fill, tip=tip)
+
+
+def _named(moment: Moment, number: int, shown: list[tuple[int, int]], options: ViewOptions) -> str:
+    """Return the element of an array that is read for one k, or how many are."""
+    elements, array = [element for each, element in shown if each == number], moment.trace.arrays[number]
+    return options.labels.named(array, elements[0]) if len(elements) == 1 else f"{len(elements)} of {array.name}"
+
+
+def _read_now(moment: Moment, thread: int) -> set[tuple[int, int]]:
+    """Return the array and the element of each read of a thread of the block at this step."""
+    trace, column, found = moment.trace, moment.scope.of_block.start + thread, set[tuple[int, int]]()
+    for touched in moment.touched:
+        element = int(trace.element[touched.row, column])
+        if element >= 0 and touched.operand.access == "read":
+            offsets = touched.operand.layout.spread(np.array([element]), trace.lane[column : column + 1]).ravel()
+            found |= {(touched.operand.array, each) for each in offsets.tolist()}
+    return found
 
 
 def _readers(moment: Moment, reads: Reads, ks: range) -> Counter[tuple[int, int]]:

@@ -9,9 +9,9 @@ from gemmviz.analysis.memory.punchcard import Punchcard, access_card
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.sentence import no_access
+from gemmviz.scenes.kit.step_link import nothing_accessed
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
@@ -28,7 +28,7 @@ def banks_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the access of the watched warp, or of the first active warp of the block."""
     picture = _picture_of(moment, options)
     if picture is None:
-        return framed([message(no_access(moment, "shared"), options)], moment, options)
+        return framed(nothing_accessed(moment, "shared", options), moment, options)
     return framed(picture.primitives(), moment, options)
 
 

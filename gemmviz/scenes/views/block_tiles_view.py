@@ -10,44 +10,62 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Area
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.kit.groups import group_colours
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
-_GAP = 40.0
+_GAP, _SIGN_GAP = 40.0, 84.0  # between matrices: of a cross, and of a row with signs
+_HEADS = 78.0  # above the matrices: what is drawn, and their names
 _MOST_LINES = 33
-_SMALLEST, _LEAST_NAME = 9.0, 10.0
+_SHADES = (0.2, 0.34)  # of the blocks in turn, so that neighbours are told apart
+_WATCHED = 0.8
+_STEPS = (1, 2, 4, 8, 16, 32, 64, 128)  # of the numbers along C
 _MOST_BLOCKS, _MOST_CELLS = 1024, 256
 
 
 def tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """Draw the cross: B above C, A on its left."""
-    return framed(_cross(moment, options), moment, options)
+    """Draw A · B = C in a row, or as a cross with B above C where that gives larger cells."""
+    return framed(_matrices(moment, options), moment, options)
 
 
-def _cross(moment: Moment, options: ViewOptions) -> list[Primitive]:
+def _places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], float]:
+    """Return the boxes of the matrices, and the side of a cell."""
     m, n, k = moment.trace.setup.problem.sizes.values()
-    room = Box(MARGIN, options.top - 10, options.width - 2 * MARGIN, options.bottom - options.top)
-    unit = min((room.width - _GAP - 320) / (k + n), (room.height - _GAP - 30) / (k + m))
-    x = room.x + (room.width - (k + n) * unit - _GAP) / 2
-    y = room.y + 30
-    a = Box(x, y + k * unit + _GAP, k * unit, m * unit)
+    least = options.theme.type.least
+    room = Box(MARGIN, options.top - 10, options.width - 2 * MARGIN, options.bottom - options.top - 1.4 * least)
+    wide, high = room.width - 2 * least, room.height - _HEADS
+    row = min((wide - 2 * _SIGN_GAP) / (k + n + n), high / max(m, k))
+    cross = min((wide - _GAP - 60) / (k + n), (high - _GAP) / (k + m))
+    unit, y = max(row, cross), room.y + _HEADS
+    if row >= cross:
+        x = room.x + (wide - (k + n + n) * unit - 2 * _SIGN_GAP) / 2
+        a, b = Box(x, y, k * unit, m * unit), Box(x + k * unit + _SIGN_GAP, y, n * unit, k * unit)
+        return {"A": a, "B": b, "C": Box(b.x + b.width + _SIGN_GAP, y, n * unit, m * unit)}, unit
+    x = room.x + (wide - (k + n) * unit - _GAP) / 2
     b = Box(x + k * unit + _GAP, y, n * unit, k * unit)
-    c = Box(b.x, a.y, n * unit, m * unit)
+    below = y + k * unit + _GAP
+    return {"A": Box(x, below, k * unit, m * unit), "B": b, "C": Box(b.x, below, n * unit, m * unit)}, unit
+
+
+def _matrices(moment: Moment, options: ViewOptions) -> list[Primitive]:
+    m, n, k = moment.trace.setup.problem.sizes.values()
+    places, unit = _places(moment, options)
     primitives: list[Primitive] = []
-    for name, box in (("A", a), ("B", b), ("C", c)):
+    for name, box in places.items():
         primitives.append(Rects(f"{name}-ground", boxes((box.x, box.y, box.width, box.height)), options.theme.panel))
-    primitives += _blocks(moment, c, unit, options)
-    for name, box in (("A", a), ("B", b)):
-        primitives += _strips(moment, name, box, unit, options)
-    for name, box, rows, columns in (("A", a, m, k), ("B", b, k, n), ("C", c, m, n)):
-        primitives += _lines(name, box, rows, columns, options)
-    primitives += _block_names(moment, c, unit, options)
-    primitives += _numbers(a, b, c, (m, n), unit, options)
-    return [*primitives, *_names(moment, {"A": a, "B": b, "C": c}, room, options)]
+    primitives += _blocks(moment, places["C"], unit, options)
+    for name in "AB":
+        primitives += _strips(moment, name, places[name], unit, options)
+    for name, rows, columns in (("A", m, k), ("B", k, n), ("C", m, n)):
+        primitives += _lines(name, places[name], rows, columns, options)
+    primitives += _block_names(moment, places["C"], unit, options)
+    primitives += _numbers(places["C"], (m, n), unit, options)
+    return [*primitives, *_names(moment, places, options)]
 
 
 def _part(area: Area, box: Box, unit: float) -> tuple[float, float, float, float]:
@@ -58,12 +76,12 @@ def _part(area: Area, box: Box, unit: float) -> tuple[float, float, float, float
 @dataclass(frozen=True)
 class _Blocks:
     """The traced blocks that store into C: ``numbers`` (n,), half-open ``areas`` (n, 4) as r0, r1, c0 and c1, and
-    ``colours`` (n,), indices of the theme's warp colours.
+    ``shades`` (n,), indices of the shades of C.
     """
 
     numbers: Longs
     areas: Longs
-    colours: Longs
+    shades: Longs
 
     def parts(self, box: Box, unit: float) -> Floats:
         """Return the areas as drawn: (n, 4), x, y, width and height."""
@@ -90,7 +108,7 @@ def _stored_areas(moment: Moment) -> _Blocks:
     numbers = np.flatnonzero(high[0] >= 0)
     areas = np.column_stack([low[0], high[0] + 1, low[1], high[1] + 1])[numbers]
     colours = group_colours(trace, numbers * trace.space.threads_per_block, "block")
-    return _Blocks(numbers, areas, np.asarray(colours, np.int64))
+    return _Blocks(numbers, areas, np.asarray(colours % len(_SHADES), np.int64))
 
 
 def _blocks(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
@@ -101,11 +119,11 @@ def _blocks(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list
     if len(parts) > _MOST_BLOCKS:
         primitives.append(_as_cells(moment, box, options))
     else:
-        for colour in np.unique(blocks.colours).tolist():
-            primitives.append(Rects(f"blocks-{colour}", parts[blocks.colours == colour], theme.warps[colour]))
+        for shade in np.unique(blocks.shades).tolist():
+            primitives.append(Rects(f"blocks-{shade}", parts[blocks.shades == shade], theme.tint("C", _SHADES[shade])))
     here = parts[blocks.numbers == moment.scope.block_number]
     if len(here) and not moment.focus.everyone:
-        primitives.append(Rects("block-here", here, None, theme.text, 5.0))
+        primitives.append(Rects("block-here", here, theme.tint("C", _WATCHED)))
     return primitives
 
 
@@ -120,34 +138,51 @@ def _as_cells(moment: Moment, box: Box, options: ViewOptions) -> Primitive:
         row, column = owners.array.row_column(owners.elements)
         starts = owners.threads // threads * threads
         fill = np.zeros(shape, np.uint8)
-        fill[row * shape[0] // rows, column * shape[1] // columns] = group_colours(moment.trace, starts, "block") + 1
+        fill[row * shape[0] // rows, column * shape[1] // columns] = (
+            group_colours(moment.trace, starts, "block") % len(_SHADES) + 1
+        )
         return fill
 
-    fill, palette = replay.cached("block cells", made), (options.theme.panel, *options.theme.warps)
+    fill, palette = (
+        replay.cached("block cells", made),
+        (options.theme.panel, *(options.theme.tint("C", shade) for shade in _SHADES)),
+    )
     wide, high = box.width / shape[1], box.height / shape[0]
     return Cells("blocks", box.x, box.y, wide, fill, palette, palette, height=high)
 
 
+def _shades(theme: Theme) -> tuple[str, ...]:
+    return tuple(theme.tint("C", shade) for shade in _SHADES)
+
+
 def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
-    """Draw x and y of every traced block in the middle of its part, if readable, over the lines."""
+    """Draw x and y of every traced block in its upper left cell, or in its middle where single elements have no lines."""
     trace, theme, blocks = moment.trace, options.theme, _blocks_of(moment)
-    parts = blocks.parts(box, unit)
-    if not len(parts) or 0.3 * parts[:, 3].min() < _LEAST_NAME:
+    parts, size = blocks.parts(box, unit), options.theme.type.words
+    if not len(parts) or len(parts) > _MOST_BLOCKS:
         return []
-    primitives: list[Primitive] = []
     starts = (blocks.numbers * trace.space.threads_per_block).tolist()
-    texts = [f"{x}, {y}" for x, y in (trace.space.indices(start)[0][:2] for start in starts)]
-    widest = max(text_width(text, 1.0) for text in texts)
-    size = min(26.0, 0.3 * float(parts[:, 3].min()), (float(parts[:, 2].min()) - 8) / widest)
-    if size < _LEAST_NAME:
+    texts = tuple(f"({x}, {y})" for x, y in (trace.space.indices(start)[0][:2] for start in starts))
+    has_lines = bool(_lines("C", box, *trace.setup.problem.shapes["C"], options))
+    block = float(parts[:, 2].min()), float(parts[:, 3].min())
+    needed = max(text_width(text, 1.0, "semibold") for text in texts)
+    cells = 2 if has_lines and needed * theme.type.least + 8 > unit and block[0] >= 2 * unit else 1
+    wide, high = (cells * unit, unit) if has_lines else block
+    size = min(size, 0.7 * high, (wide - 8) / needed)
+    if size < theme.type.least:
         return []
-    for text, (x, y, width, height), colour in zip(texts, parts.tolist(), blocks.colours.tolist(), strict=True):
-        middle, wide = (x + width / 2, y + height / 2), text_width(text, size) + 0.4 * size
-        ground = boxes((middle[0] - wide / 2, middle[1] - 0.6 * size, wide, 1.2 * size))
-        ink = theme.ink_on(theme.warps[colour])
-        primitives.append(Rects(f"block-ground-{text}", ground, theme.warps[colour]))
-        at = points((middle[0], middle[1] + 0.35 * size))
-        primitives.append(Labels(f"block-{text}", at, (text,), size, ink, "middle", "semibold"))
+    middle = parts[:, :2] + np.array([wide, high]) / 2 if has_lines else parts[:, :2] + parts[:, 2:] / 2
+    here = (blocks.numbers == moment.scope.block_number) & (not moment.focus.everyone)
+    primitives: list[Primitive] = []
+    for shade, fill in enumerate((*_shades(theme), theme.tint("C", _WATCHED))):
+        some = here if shade == len(_SHADES) else ~here & (blocks.shades == shade)
+        if some.any():
+            if cells > 1:  # a name over two cells hides the line between them
+                inner = np.column_stack([parts[some, :2] + 1, np.full(some.sum(), wide - 2), np.full(some.sum(), high - 2)])
+                primitives.append(Rects(f"block-ground-{shade}", inner, fill))
+            own = tuple(text for text, is_one in zip(texts, some, strict=True) if is_one)
+            at, ink = middle[some] + (0, 0.36 * size), theme.ink_on(fill)
+            primitives.append(Labels(f"block-names-{shade}", at, own, size, ink, "middle", "semibold"))
     return primitives
 
 
@@ -178,47 +213,49 @@ def _lines(name: str, box: Box, rows: int, columns: int, options: ViewOptions) -
     return [Lines(f"{name}-lines", boxes(*down, *across), options.theme.background, 1.0)]
 
 
-def _numbers(a: Box, b: Box, c: Box, shape: tuple[int, int], unit: float, options: ViewOptions) -> list[Primitive]:
-    """Draw row and column numbers below C and on its right, if readable."""
-    size, first = min(options.theme.type.least, 0.6 * unit), options.labels.first
-    if size < _SMALLEST:
+def _numbers(c: Box, shape: tuple[int, int], unit: float, options: ViewOptions) -> list[Primitive]:
+    """Draw row and column numbers below C and on its right, as many as can be read."""
+    size, first = options.theme.type.least, options.labels.first
+    step = next((step for step in _STEPS if step * unit >= 1.3 * text_width(f"{max(shape)}", size)), 0)
+    if not step:
         return []
-    rows, columns = (range(count) for count in shape)
-    below = points(*((c.x + (column + 0.5) * unit, c.y + c.height + 1.2 * size) for column in columns))
-    beside = points(*((c.x + c.width + 6, c.y + (row + 0.5) * unit + 0.36 * size) for row in rows))
+    rows, columns = (range(0, count, step) for count in shape)
+    below = points(*((c.x + (column + 0.5) * unit, c.y + c.height + 1.15 * size) for column in columns))
+    beside = points(*((c.x + c.width + 8, c.y + (row + 0.5) * unit + 0.36 * size) for row in rows))
     return [
         Labels("columns", below, tuple(str(column + first) for column in columns), size, options.theme.faint, "middle"),
         Labels("rows", beside, tuple(str(row + first) for row in rows), size, options.theme.faint),
     ]
 
 
-def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptions) -> list[Primitive]:
-    theme, sizes = options.theme, options.theme.type
-    a, b, c = (places[name] for name in "ABC")
+def _names(moment: Moment, places: dict[str, Box], options: ViewOptions) -> list[Primitive]:
+    """Draw the names of the matrices above them, signs between them, and what the cells of C stand for."""
+    theme, size = options.theme, options.theme.type.name
+    above = {name: points((box.x, box.y - 12)) for name, box in places.items()}
+    if places["C"].y > places["B"].y:
+        above["C"] = points((places["C"].x + places["C"].width + 44, places["C"].y + 0.8 * size))
     primitives: list[Primitive] = [
-        Labels("A-name", points((a.x - 14, a.y + a.height / 2 + 10)), ("A",), sizes.name, theme.accent("A"), "end", "semibold"),
-        Labels("B-name", points((b.x + b.width / 2, b.y - 10)), ("B",), sizes.name, theme.accent("B"), "middle", "semibold"),
-        Labels(
-            "C-name",
-            points((c.x + c.width + 40, c.y + c.height / 2 + 10)),
-            ("C",),
-            sizes.name,
-            theme.accent("C"),
-            "start",
-            "semibold",
-        ),
+        Labels(f"{name}-name", at, (name,), size, theme.accent(name), "start", "semibold") for name, at in above.items()
     ]
-    tall, phases = list(moment.areas("A").values()), moment.replay.phases
-    lines = ["C: blocks x, y"]
+    if places["C"].y == places["B"].y:
+        middle = places["A"].y + places["A"].height / 2 + 0.36 * size
+        for sign, left in (("×", "A"), ("=", "B")):
+            at = points((places[left].x + places[left].width + _SIGN_GAP / 2, middle))
+            primitives.append(Labels(f"sign-{left}", at, (sign,), theme.type.sentence, theme.faint, "middle"))
+    room = options.width - 2 * MARGIN
+    words = fitted(_words(moment), theme.type.words, room)
+    return [*primitives, Labels("tiles-words", points((MARGIN, options.top + 12)), (words,), theme.type.words, theme.text)]
+
+
+def _words(moment: Moment) -> str:
+    """Return what the numbers in C are, and what a block of a kernel with tiles reads."""
+    tall, words = list(moment.areas("A").values()), "In C: blocks (x, y)"
     has_tiles = any(array.space == "shared" for array in moment.trace.arrays)
-    if tall and has_tiles and moment.focus.warp is None and moment.focus.thread is None and not moment.focus.everyone:
-        r0, r1, c0, c1 = tall[0]
-        lines += [f"a block reads {phases} tiles", f"of A, {r1 - r0} × {c1 - c0}, in a row,", "and as many of B in a column"]
-    size = sizes.words
-    at = [(room.x, room.y + 24 + 1.35 * size * n) for n in range(len(lines))]
-    wide = max(text_width(line, size) for line in lines)
-    scale = min(1.0, (b.x - room.x - 20) / wide)
-    return [*primitives, Labels("tiles-words", points(*at), tuple(lines), size * scale, theme.text)]
+    if not (tall and has_tiles) or moment.focus.warp is not None or moment.focus.thread is not None or moment.focus.everyone:
+        return words
+    r0, r1, c0, c1 = tall[0]
+    tiles = many(moment.replay.phases, "tile")
+    return f"{words}. A block reads {tiles} of A, {r1 - r0} × {c1 - c0}, in a row, and as many of B in a column"
 
 
 VIEW = View("Blocks and their tiles", Moment, tiles_scene, multiplies=True, order=33)

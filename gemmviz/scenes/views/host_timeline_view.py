@@ -10,8 +10,6 @@ from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
 
-_COLOURS = {"Malloc": "", "Memcpy": "B", "launch": "C", "Free": ""}
-
 
 def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
     """Draw the code on the left, and a row of bars for each kind of memory on one scale on the right."""
@@ -22,8 +20,8 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
     size = min(options.theme.type.words, 0.5 * pitch)
     code = [code_of(call, case.prefix) for call in calls]
     longest = max(text_width(line, 1.0, "mono") for line in code)
-    size = min(size, 0.46 * room.width / longest)
-    wide = longest * size + 10
+    size = max(options.theme.type.least, min(size, 0.46 * room.width / longest))
+    wide = min(longest * size + 10, 0.5 * room.width)
     half = (room.width - wide - 60) / 2
     primitives: list[Primitive] = []
     y = room.y + 1.4 * pitch
@@ -58,7 +56,7 @@ def code_of(call: HostCall, prefix: str) -> str:
 
 def _timeline(run: HostRun, most: float, room: Box, pitch: float, options: ViewOptions) -> list[Primitive]:
     theme = options.theme
-    size = min(theme.type.note, 0.42 * pitch)
+    size = min(theme.type.least, 0.8 * pitch)
     heading = f"{run.memory} memory: {number(run.total())} µs"
     primitives: list[Primitive] = [
         text_line(
@@ -70,8 +68,7 @@ def _timeline(run: HostRun, most: float, room: Box, pitch: float, options: ViewO
     for place, call in enumerate(run.calls):
         x, y = room.x + room.width * begun / most, room.y + place * pitch
         wide = max(3.0, room.width * call.us / most)
-        colour = _COLOURS.get(call.name, "")
-        fill = theme.accent(colour) if colour else theme.faint
+        fill = {"Memcpy": theme.level(1), "launch": theme.load}.get(call.name, theme.faint)
         primitives.append(Rects(f"{run.memory}-{place}", boxes((x, y + 0.16 * pitch, wide, 0.68 * pitch)), fill, radius=3.0))
         text = f"{number(call.us)} µs"
         after = x + wide + 8 + text_width(text, size) <= room.x + room.width

@@ -18,6 +18,7 @@ _ORDERS = (("C order: row after row", False), ("Fortran order: column after colu
 _MOST = 8  # most rows and columns drawn
 _SHORT, _PER_LINE = 16, 32  # elements of a strip in one line, else of a line
 _HEAD, _PITCH, _OFFSETS = 28.0, 62.0, 26.0  # heights: of a strip's name, of one of its lines, of the offsets in it
+_MOST_STRIPS = 0.62  # of the height
 _LIT = 8  # palette entries: one for each row, then one for the current access
 
 
@@ -40,8 +41,8 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     lit = _lit(moment, array, rows, columns)
     names = np.array([_label(array, int(i), int(j), options) for i, j in zip(r, c, strict=True)])
     room = Box(MARGIN, options.top + 16, options.width - 2 * MARGIN, options.bottom - options.top - 16)
-    strips = 2 * (_HEAD + _lines(rows * columns) * _PITCH) + 20.0
-    cell = min(0.42 * room.width / columns, (room.height - strips - 24.0) / rows, 110.0)
+    strips = min(2 * (_HEAD + _lines(rows * columns) * _PITCH) + 20.0, _MOST_STRIPS * room.height)
+    cell = min(0.42 * room.width / columns, (room.height - strips - 12.0) / rows, 110.0)
     palette = _row_colours(array.name, rows, theme)
     inks = tuple(theme.ink_on(each) for each in palette)
     fill = np.where(lit, _LIT, r.reshape(rows, columns)).astype(np.uint8)
@@ -145,7 +146,8 @@ def _strip(
     per_line = _PER_LINE if len(labels) > _SHORT else len(labels)
     lines = -(-len(labels) // per_line)
     cell, pitch = room.width / per_line, min(_PITCH, (room.height - _HEAD) / lines)
-    high, least = pitch - _OFFSETS, theme.type.least
+    least, has_offsets = theme.type.least, pitch >= 2 * _OFFSETS
+    high = pitch - _OFFSETS if has_offsets else pitch
     at = points((room.x, room.y + 18))
     primitives: list[Primitive] = [Labels(f"{key}-name", at, (name,), theme.type.note, theme.text, "start", "semibold")]
     size = _fit(labels, cell, theme.type)
@@ -158,6 +160,8 @@ def _strip(
                 theme.background, height=high, tips=_tips(array, labels[some], offset[some]),
             )
         )  # fmt: skip
+        if not has_offsets:
+            continue
         texts = tuple(spaced(int(each)) for each in offset[some])
         widest = max(text_width(text, least) for text in texts) + 6
         every = next((step for step in (1, 2, 4, 8, 16) if widest <= step * cell), 32)

@@ -18,9 +18,9 @@ from gemmviz.model.layouts import Layout
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.sentence import no_access
+from gemmviz.scenes.kit.step_link import nothing_accessed
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
@@ -37,7 +37,7 @@ def memory_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the request of the watched warp, or of the first active warp of the block."""
     strip = _strip_of(moment, options)
     if strip is None:
-        return framed([message(no_access(moment, "global"), options)], moment, options)
+        return framed(nothing_accessed(moment, "global", options), moment, options)
     primitives = strip.primitives()
     if strip.height < options.bottom - options.top:
         primitives += _sectors(moment, options.top + strip.height, options)

@@ -9,28 +9,41 @@ from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Scene
-from gemmviz.scenes.kit.table import TableCell, table
+from gemmviz.scenes.kit.table import TableCell, table, text_size
 from gemmviz.scenes.kit.view import View
 
-_MOST_THREADS, _MOST_CELLS, _MOST_PRODUCTS = 8, 2, 4
+_CHOICES = ((2, 8), (2, 4), (1, 8), (1, 4), (1, 2), (1, 1))  # phases and threads, tried until the text can be read
+_MOST_PRODUCTS = 4
+_STRETCH = 3.0
 
 
 def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw two phases side by side, the current one highlighted; what has not happened yet is faint."""
-    trace, theme, labels, scope = moment.trace, options.theme, options.labels, moment.scope
+    trace, theme = moment.trace, options.theme
     if not len(trace.origin_step) or not moment.replay.phases:
         return framed([message("This kernel copies nothing to shared memory.", options)], moment, options)
+    room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
+    for most_phases, most_threads in _CHOICES:
+        heads, rows = _table(moment, most_phases, most_threads, options)
+        if text_size(heads, rows, room) >= theme.type.least:
+            break
+    return framed(table("phases", heads, rows, room, theme, stretch=_STRETCH), moment, options)
+
+
+def _table(
+    moment: Moment, most_phases: int, most_threads: int, options: ViewOptions
+) -> tuple[list[str], list[list[TableCell]]]:
+    """Return the heads and rows for some phases and threads around the current ones."""
+    trace, labels, scope = moment.trace, options.labels, moment.scope
     is_plain = has_plain_products(moment.replay, scope)
-    first = max(0, min(moment.phase, moment.replay.phases - 1) // _MOST_CELLS * _MOST_CELLS)
-    phases = range(first, min(moment.replay.phases, first + _MOST_CELLS))
+    first = max(0, min(moment.phase, moment.replay.phases - 1) // most_phases * most_phases)
+    phases = range(first, min(moment.replay.phases, first + most_phases))
     count = trace.space.threads_per_block
-    per_phase = trace.setup.problem.K // max(1, moment.replay.phases)
-    most = _MOST_THREADS // 2 if is_plain and per_phase > 2 else _MOST_THREADS  # keeps the lines of a sum readable
-    start = max(0, min(scope.first_thread - most // 2, count - most))
+    start = max(0, min(scope.first_thread - most_threads // 2, count - most_threads))
     rows = []
-    for thread in range(start, min(count, start + most)):
+    for thread in range(start, min(count, start + most_threads)):
         x, y, _ = thread_place(thread, trace.launch)
-        row = [TableCell("T" + labels.thread_of(x, y), strong=True)]
+        row = [TableCell(labels.thread_of(x, y), strong=True)]
         for phase in phases:
             copies, products = moment.replay.cached(
                 ("phase", scope.of_block.start, thread, phase),
@@ -47,8 +60,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     heads = ["thread"]
     for phase in phases:
         heads += [f"phase {phase + 1}: copy", "", "sum"]
-    room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
-    return framed(table("phases", heads, rows, room, theme), moment, options)
+    return heads, rows
 
 
 def _copied(moment: Moment, copies: list[CopiedElement], options: ViewOptions) -> list[TableCell]:

@@ -22,8 +22,8 @@ def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     device, theme = case.device, options.theme
     used = used_spaces(case.setup.kernel.text)
     rows = []
-    for name, colour, *facts in _rows(device):
-        fill = theme.tint(colour, 0.45) if name in used else ""
+    for name, *facts in _rows(device):
+        fill = theme.slate if name in used else ""
         rows.append([TableCell(name, strong=True, fill=fill), *(TableCell(fact, fill=fill) for fact in facts)])
     room = Box(MARGIN, 120.0, options.width - 2 * MARGIN, options.height - 160.0)
     note = f"Highlighted: used by {case.setup.kernel.name}. {_note(device)}"
@@ -48,12 +48,12 @@ def _rows(device: Device) -> list[tuple[str, ...]]:
     sm, on = device.words["sm"], "on the chip"
     memory = size_text(device.memory_bytes)
     return [
-        ("register", "C", on, "–", "read, write", "one thread", "its thread", "int x;", f"{registers} per {sm}"),
-        ("local", "", "off the chip", cached, "read, write", "one thread", "its thread", "int x[9];", "part of global"),
-        ("shared", "A", on, "–", "read, write", "a block's threads", "its block", "__shared__ int x;", f"{shared} per {sm}"),
-        ("global", "B", "off the chip", cached, "read, write", "all threads, host", "the program", "__device__ int x;", memory),
-        ("constant", "B", "off the chip", "yes", "read", "all threads, host", "the program", "__constant__ int x;", "64 KiB"),
-        ("texture", "B", "off the chip", "yes", "read", "all threads, host", "the program", "tex1D…", "part of global"),
+        ("register", on, "–", "read, write", "one thread", "its thread", "int x;", f"{registers} per {sm}"),
+        ("local", "off the chip", cached, "read, write", "one thread", "its thread", "int x[9];", "part of global"),
+        ("shared", on, "–", "read, write", "a block's threads", "its block", "__shared__ int x;", f"{shared} per {sm}"),
+        ("global", "off the chip", cached, "read, write", "all threads, host", "the program", "__device__ int x;", memory),
+        ("constant", "off the chip", "yes", "read", "all threads, host", "the program", "__constant__ int x;", "64 KiB"),
+        ("texture", "off the chip", "yes", "read", "all threads, host", "the program", "tex1D…", "part of global"),
     ]
 
 

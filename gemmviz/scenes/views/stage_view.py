@@ -63,13 +63,18 @@ _LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # smallest cell of C with a bar, in un
 
 def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the stage after a step for the watched threads, without motion."""
-    theme, plan = options.theme, plan_of(moment, options)
+    return planned_scene(moment, plan_of(moment, options), options)
+
+
+def planned_scene(moment: Moment, plan: Plan, options: ViewOptions) -> Scene:
+    """Draw the stage in a given layout."""
+    theme = options.theme
     primitives: list[Primitive] = corner_primitives(moment, plan, options)
     for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
             primitives += _matrix(moment, number, array, plan, options)
     primitives += sector_primitives(moment, plan.matrices, options)
-    primitives += _sums(moment, plan, theme)
+    primitives += _sums(moment, plan, options)
     primitives += _guides(moment, plan, theme)
     primitives += _wrong(moment, plan, theme)
     primitives += _followed(moment, plan, theme)
@@ -114,8 +119,14 @@ def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
     return (*words, *named_timeline(moment, options))
 
 
-def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix") -> npt.NDArray[np.uint8]:
-    """Return the state of each cell of a matrix, uint8 (rows, columns): see ``gemmviz.scenes.kit.palette``."""
+def matrix_state(
+    moment: Moment, number: int, grid: Grid, layer: Layer = "matrix", arrived: bool = True
+) -> npt.NDArray[np.uint8]:  # fmt: skip
+    """Return the state of each cell of a matrix, uint8 (rows, columns): see ``gemmviz.scenes.kit.palette``.
+
+    ``arrived``: whether all that moves in this step is where it goes to.
+    """
+    step = moment.step if arrived else moment.step - 1
     by_group = layer in GROUPED
     flat = grid.table()
     state = grid.shaped(flat)
@@ -125,8 +136,8 @@ def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix
             threads = moment.replay.owner_threads(moment.scope, grid)
             state[threads >= 0] = FIRST_OWNER + group_colours(moment.trace, threads[threads >= 0], layer)
         else:
-            _fill_sums(moment, flat, grid)
-            state[moment.stored(grid)] = SOURCE
+            _fill_sums(moment, step, flat, grid)
+            state[moment.replay.first_stored(grid) <= step] = SOURCE
     area = moment.area(number)
     if area is not None and not is_result:
         f, (r0, c0) = grid.factor, grid.origin
@@ -137,6 +148,8 @@ def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix
         state[rows, columns] = AREA
     flat[grid.cells(_sources(moment, number))] = SOURCE
     for touched in moment.of_array(number):
+        if touched.operand.access == "write" and not arrived:
+            continue
         if moment.focus.thread is not None:
             paid = moment.trace.element[touched.row, moment.scope.of_warps]
             flat[grid.cells(moment.trace.spread(touched.operand, paid, moment.scope.of_warps))] = SOURCE
@@ -145,11 +158,11 @@ def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix
     return state
 
 
-def _fill_sums(moment: Moment, flat: npt.NDArray[np.uint8], grid: Grid) -> None:
-    """Set the states of incomplete sums in C by the share of their terms."""
+def _fill_sums(moment: Moment, step: int, flat: npt.NDArray[np.uint8], grid: Grid) -> None:
+    """Set the states of incomplete sums in C by the share of their terms after a step."""
     terms = moment.terms
     if terms is not None:
-        done = moment.done
+        done = terms.done(step)
         levels = -(-done * FILL_LEVELS // max(1, terms.length))
         flat[grid.cells(terms.elements)] = np.where(done > 0, FIRST_FILL - 1 + levels, BASE)
 
@@ -191,7 +204,7 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
     array, theme = moment.trace.arrays[number], options.theme
     grid = grid_of(table, array, options)
     if options.layer != "reuse" or number == moment.trace.result:
-        state = matrix_state(moment, number, grid, options.layer)
+        state = matrix_state(moment, number, grid, options.layer, options.arrived or not options.shows_flights)
         palette = matrix_palette(theme, array.name, group_accents(options.layer, theme))
         if not can_label(state, table, grid, options):
             return matrix_cells(array.name, state, palette, table, grid, options)
@@ -212,7 +225,8 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
 
 def _in_phase(moment: Moment, number: int, state: npt.NDArray[np.uint8], grid: Grid) -> npt.NDArray[np.bool_]:
     """Return which cells take part in this phase: (rows, columns)."""
-    shown, area = state != BASE, moment.area(number)
+    shown: npt.NDArray[np.bool_] = state != BASE
+    area = moment.area(number)
     if area is not None:
         rows, columns = (
             slice(max(0, low - first), max(0, high - first))
@@ -255,7 +269,7 @@ def _beyond(array: MemoryArray, table: CellGrid, theme: Theme) -> list[Primitive
     return [Rects(f"{array.name}-beyond", boxes(box), theme.background)] if box[2] and box[3] else []
 
 
-def _sums(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
+def _sums(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Draw in each cell of C with an incomplete sum a bar as long as the share of its terms."""
     terms, array = moment.terms, moment.replay.owners.array
     if terms is None or array is None:
@@ -263,8 +277,9 @@ def _sums(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     table = plan.matrices[array.name]
     if table.cell < _LEAST_BARRED or len(terms.elements) > _MOST_BARRED:
         return []
-    done = moment.done
-    on_the_way = (done > 0) & (moment.replay.owners.steps_of(terms.elements) > moment.step)
+    step = moment.step if options.arrived else moment.step - 1
+    done = terms.done(step)
+    on_the_way = (done > 0) & (moment.replay.owners.steps_of(terms.elements) > step)
     rows, columns = array.row_column(terms.elements[on_the_way])
     visible = table.holds(rows, columns)
     if not visible.any():
@@ -274,7 +289,7 @@ def _sums(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     share = done[on_the_way][visible] / max(1, terms.length)
     left, top = middle[:, 0] - inner / 2, middle[:, 1] + 0.5 * table.cell - 1.6 * high
     bars = np.stack([left, top, inner * share, np.full(len(left), high)], axis=1)
-    return [Rects("sums", bars, theme.accent("C"))]
+    return [Rects("sums", bars, options.theme.accent("C"))]
 
 
 def _guides(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:

@@ -1,6 +1,8 @@
-"""One element of C as a sum: its products in order, with braces over k and over the phases, and the current product
-highlighted.
+"""One element of C as a sum: its products in order, with braces over k and over the phases, and below each product how it
+moves the sum up or down.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,14 +11,43 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import Terms
 from gemmviz.model.arrays import Longs
 from gemmviz.model.words import many
+from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
 _MOST = 8
+_LARGEST = 44.0
+_FORMULA = 0.3  # of the height: where the line of products stands
+_BAR = 0.42  # of a column
 _NEVER = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The visible terms: ``ks`` in the order in which they are computed, the place of the first, ``reached``: how many of all
+    terms have arrived, ``values``: products that have arrived, by k; ``texts``, the ``size`` of the text, the ``left`` edge of
+    the first term and the width of a column; ``tail``: whether more follow.
+    """
+
+    ks: list[int]
+    first: int
+    reached: int
+    values: dict[int, float]
+    texts: list[str]
+    size: float
+    left: float
+    wide: float
+    tail: bool
+
+    @property
+    def current(self) -> int:
+        return max(0, self.reached - 1)
+
+    def span(self, place: int) -> float:
+        """Width of the text of a term."""
+        return text_width(self.texts[place], self.size)
 
 
 def sum_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -29,64 +60,129 @@ def sum_scene(moment: Moment, options: ViewOptions) -> Scene:
 
 
 def _sum(moment: Moment, terms: Terms, which: int, options: ViewOptions) -> list[Primitive]:
-    theme, labels, replay = options.theme, options.labels, moment.replay
-    array = replay.owners.array
+    array = moment.replay.owners.array
     assert array is not None
     row, column = (int(each) for each in array.row_column(terms.elements[which]))
     steps = terms.steps[int(terms.kind[which])]
+    step = moment.step if options.arrived else moment.step - 1
     order = np.argsort(steps, kind="stable")
-    reached = int(np.count_nonzero(steps[order] <= moment.step))
-    current = max(0, reached - 1)
-    first = 0 if len(order) <= _MOST else min(max(0, current // _MOST * _MOST), len(order) - 1)
-    shown = order[first : first + _MOST].tolist()
-    room = options.width - 2 * MARGIN
-    left = f"{labels.element('C', row, column)} = " + ("… + " if first else "")
-    texts = [f"{labels.element('A', row, k)} · {labels.element('B', k, column)}" for k in shown]
-    tail = " + …" if first + _MOST < len(order) else ""
-    plus = text_width("  +  ", 1.0)
-    widest = max(text_width(text, 1.0, "semibold") for text in texts)
-    size = min(44.0, room / (text_width(left, 1.0, "semibold") + len(shown) * (widest + plus) + (1.0 if tail else 0.0)))
-    wide = (widest + plus) * size
-    x0 = MARGIN + text_width(left, size, "semibold")
-    middle = options.top + 0.5 * (options.bottom - options.top)
-    phases = [int(moment.trace.phase[steps[k]]) if steps[k] < _NEVER else -1 for k in shown]
-    primitives: list[Primitive] = [
-        Labels("sum-left", points((MARGIN, middle)), (left,), size, theme.accent("C"), "start", "semibold")
-    ]
-    values = _values(moment, terms, which)
-    for place, (k, text) in enumerate(zip(shown, texts, strict=True)):
-        x, span = x0 + place * wide, text_width(text, size)
-        is_now, is_done = first + place == current and reached > 0, first + place < reached
-        value = values.get(k) if is_done else None
-        primitives += _term(str(k), text, value, (x, middle, span), size, is_now, theme.text if is_done else theme.faint, theme)
-        if place + 1 < len(shown) or tail:
-            at = points((x + span + 0.5 * (wide - span), middle))
-            primitives.append(Labels(f"plus-{k}", at, ("+",), size, theme.faint, "middle"))
-    ks = [(place, place, f"k = {k + labels.first}") for place, k in enumerate(shown)]
-    if 1 < replay.phases < terms.length:
-        ks = [(place, place, _within(moment, steps, k)) for place, k in enumerate(shown)]
-        primitives += _braces(_runs(phases), x0, wide, middle - 3.4 * size, size, texts, options, "phase")
-    primitives += _braces(ks, x0, wide, middle - 1.5 * size, size, texts, options, "k")
-    if tail:
-        primitives.append(Labels("sum-tail", points((x0 + len(shown) * wide, middle)), ("…",), size, theme.faint))
-    return [*primitives, *_account(moment, terms, values, reached, middle, size, options)]
+    reached = int(np.count_nonzero(steps <= step))
+    everything = _values(moment, terms, which)
+    shown = _fitting(order, reached, (row, column), everything, step, steps, options)
+    middle = max(options.top + _FORMULA * (options.bottom - options.top), options.top - 46.0 + 4.8 * shown.size)
+    left = options.labels.element("C", row, column) + " = " + ("… + " if shown.first else "")
+    accent, size = options.theme.accent("C"), shown.size
+    primitives: list[Primitive] = [Labels("sum-left", points((MARGIN, middle)), (left,), size, accent, "start", "semibold")]
+    primitives += [part for place in range(len(shown.ks)) for part in _term(shown, place, middle, options)]
+    primitives += _over(moment, shown, steps, middle, terms.length, options)
+    if shown.tail:
+        at = points((shown.left + len(shown.ks) * shown.wide, middle))
+        primitives.append(Labels("sum-tail", at, ("…",), size, options.theme.faint))
+    whole = [everything.get(int(k)) for k in order]
+    room = Box(shown.left, middle + 1.2 * size, 0.0, options.bottom - 70 - middle - 1.2 * size)
+    return [*primitives, *_steps(shown, whole, room, options), *_account(moment, terms, shown, options)]
 
 
-def _term(
-    k: str, text: str, value: float | None, at: tuple[float, float, float], size: float, is_now: bool, ink: str, theme: Theme
-) -> list[Primitive]:
-    """Draw one product at (x, y, width), with its value below if it is known."""
-    x, y, span = at
+def _fitting(
+    order: Longs,
+    reached: int,
+    element: tuple[int, int],
+    values: dict[int, float],
+    step: int,
+    steps: Longs,
+    options: ViewOptions,
+) -> _Shown:
+    """Return the terms around the current one, as many as fit in a size that can be read."""
+    labels, least = options.labels, options.theme.type.words
+    plus, room = text_width("  +  ", 1.0), options.width - 2 * MARGIN
+    for most in range(_MOST, 0, -1):
+        first = 0 if len(order) <= most else min(max(0, reached - 1) // most * most, len(order) - 1)
+        ks, tail = [int(k) for k in order[first : first + most]], first + most < len(order)
+        texts = [f"{labels.element('A', element[0], k)} · {labels.element('B', k, element[1])}" for k in ks]
+        left = labels.element("C", *element) + " = " + ("… + " if first else "")
+        widest = max(text_width(text, 1.0, "semibold") for text in texts)
+        long = text_width(left, 1.0, "semibold")
+        size = min(_LARGEST, room / (long + len(ks) * (widest + plus) + (1.0 if tail else 0.0)))
+        if size >= least or most == 1:
+            break
+    known = {k: value for k, value in values.items() if steps[k] <= step}
+    return _Shown(ks, first, reached, known, texts, size, MARGIN + long * size, (widest + plus) * size, tail)
+
+
+def _term(shown: _Shown, place: int, y: float, options: ViewOptions) -> list[Primitive]:
+    """Draw one product, and the sign after it."""
+    theme, size, k = options.theme, shown.size, shown.ks[place]
+    x, span, at = shown.left + place * shown.wide, shown.span(place), shown.first + place
+    is_now, is_done = at == shown.current and shown.reached > 0, at < shown.reached
     primitives: list[Primitive] = []
     if is_now:
         ground = boxes((x - 8, y - 1.05 * size, span + 16, 1.5 * size))
         primitives.append(Rects(f"term-{k}-ground", ground, theme.tint("C", 0.35), radius=6.0))
     face: Face = "semibold" if is_now else "regular"
-    primitives.append(Labels(f"term-{k}", points((x, y)), (text,), size, ink, "start", face))
-    if value is not None:
-        below = points((x + span / 2, y + 1.9 * size))
-        primitives.append(Labels(f"value-{k}", below, (f"{value:.4g}",), 0.8 * size, theme.text, "middle"))
+    ink = theme.text if is_done else theme.faint
+    primitives.append(Labels(f"term-{k}", points((x, y)), (shown.texts[place],), size, ink, "start", face))
+    if place + 1 < len(shown.ks) or shown.tail:
+        middle = points((x + span + 0.5 * (shown.wide - span), y))
+        primitives.append(Labels(f"plus-{k}", middle, ("+",), size, theme.faint, "middle"))
     return primitives
+
+
+def _over(moment: Moment, shown: _Shown, steps: Longs, y: float, length: int, options: ViewOptions) -> list[Primitive]:
+    """Draw braces over each k, and over the phases if there are several."""
+    phases = [int(moment.trace.phase[steps[k]]) if steps[k] < _NEVER else -1 for k in shown.ks]
+    ks = [(place, place, f"k = {k + options.labels.first}") for place, k in enumerate(shown.ks)]
+    primitives: list[Primitive] = []
+    if 1 < moment.replay.phases < length:
+        ks = [(place, place, _within(moment, steps, k)) for place, k in enumerate(shown.ks)]
+        primitives += _braces(_runs(phases), shown, y - 3.4 * shown.size, options, "phase")
+    return [*primitives, *_braces(ks, shown, y - 1.5 * shown.size, options, "k")]
+
+
+def _steps(shown: _Shown, whole: list[float | None], room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw how each product that has arrived moves the sum. The scale is that of the finished sum. ``whole``: all products in
+    order, None where the value is unknown; nothing if any is.
+    """
+    theme, size = options.theme, options.theme.type.words
+    known = [each for each in whole if each is not None]
+    if len(known) != len(whole) or not known:
+        return []
+    sums = np.concatenate([[0.0], np.cumsum(np.array(known))])
+    low, high = float(sums.min()), float(sums.max())
+    if high - low <= 0:
+        return []
+    top, bottom = room.y + 1.6 * size, room.y + room.height - 1.6 * size
+
+    def y_of(value: float) -> float:
+        return bottom - (value - low) / (high - low) * (bottom - top)
+
+    right = shown.left + len(shown.ks) * shown.wide
+    zero = np.array([[shown.left - 0.1 * shown.wide, y_of(0.0), right, y_of(0.0)]])
+    zero_at = points((shown.left - 0.1 * shown.wide - 10, y_of(0.0) + 0.36 * size))
+    primitives: list[Primitive] = [
+        Lines("sum-zero", zero, theme.line, 2.0), Labels("sum-zero-name", zero_at, ("0",), size, theme.faint, "end")
+    ]  # fmt: skip
+    for place, k in enumerate(shown.ks):
+        at = shown.first + place
+        if at < shown.reached:
+            before, after = float(sums[at]), float(sums[at + 1])
+            x = shown.left + place * shown.wide + shown.span(place) / 2
+            primitives += _step(k, x, (y_of(before), y_of(after)), known[at], at == shown.current, shown, options)
+            if at + 1 < shown.reached and place + 1 < len(shown.ks):
+                level = np.array([[x + _BAR * shown.wide / 2, y_of(after), x + (1 - _BAR / 2) * shown.wide, y_of(after)]])
+                primitives.append(Lines(f"level-{k}", level, theme.faint, 2.0, dashed=True))
+    return primitives
+
+
+def _step(
+    k: int, x: float, ends: tuple[float, float], value: float, is_now: bool, shown: _Shown, options: ViewOptions
+) -> list[Primitive]:
+    """Draw one product as a bar from the sum before to the sum after it, with its value beyond its end."""
+    theme, size, (y0, y1) = options.theme, options.theme.type.words, ends
+    box = boxes((x - _BAR * shown.wide / 2, min(y0, y1), _BAR * shown.wide, max(2.0, abs(y1 - y0))))
+    fill = theme.accent("C") if is_now else theme.tint("C", 0.45)
+    text_y = y1 - 0.5 * size if y1 <= y0 else y1 + 1.1 * size
+    label = Labels(f"value-{k}", points((x, text_y)), (f"{value:+.3g}",), size, theme.text, "middle")
+    return [Rects(f"product-{k}", box, fill, radius=3.0), label]
 
 
 def _within(moment: Moment, steps: Longs, k: int) -> str:
@@ -112,34 +208,26 @@ def _runs(phases: list[int]) -> list[tuple[int, int, str]]:
 
 
 def _braces(
-    spans: list[tuple[int, int, str]],
-    x0: float,
-    wide: float,
-    y: float,
-    size: float,
-    texts: list[str],
-    options: ViewOptions,
-    key: str,
-) -> list[Primitive]:
-    theme = options.theme
+    spans: list[tuple[int, int, str]], shown: _Shown, y: float, options: ViewOptions, key: str
+) -> list[Primitive]:  # fmt: skip
+    theme, size, wide = options.theme, shown.size, shown.wide
     primitives: list[Primitive] = []
-    small = 0.72 * size
+    small = max(theme.type.least, 0.72 * size)
     for first, last, name in spans:
-        left, right = x0 + first * wide, x0 + last * wide + text_width(texts[last], size)
+        left, right = shown.left + first * wide, shown.left + last * wide + shown.span(last)
         middle, low = (left + right) / 2, y + 0.4 * size
         bars = np.array(
             [[left, low, left, y], [left, y, right, y], [right, y, right, low], [middle, y, middle, y - 0.35 * size]]
         )
         primitives.append(Lines(f"brace-{key}-{first}", bars, theme.faint, 2.0))
-        font = min(small, small * (wide * (last - first + 1) - 10) / max(1.0, text_width(name, small)))
-        primitives.append(
-            Labels(f"brace-{key}-{first}-name", points((middle, y - 0.6 * size)), (name,), font, theme.text, "middle")
-        )
+        if text_width(name, small) <= wide * (last - first + 1) - 10:
+            at = points((middle, y - 0.6 * size))
+            primitives.append(Labels(f"brace-{key}-{first}-name", at, (name,), small, theme.text, "middle"))
     return primitives
 
 
 def _values(moment: Moment, terms: Terms, which: int) -> dict[int, float]:
-    """Return the products so far, by k; none if values are unknown."""
+    """Return the products of the run, by k; none if values are unknown."""
     replay, kind = moment.replay, int(terms.kind[which])
     if replay.value is None:
         return {}
@@ -147,7 +235,7 @@ def _values(moment: Moment, terms: Terms, which: int) -> dict[int, float]:
     values = {}
     for k in range(terms.length):
         steps = (int(terms.reads_a[kind, k]), int(terms.reads_b[kind, k]))
-        if max(steps) > moment.step:
+        if max(steps) >= _NEVER:
             continue
         factors = [_read(moment, step, column) for step in steps]
         if all(factor is not None for factor in factors):
@@ -163,17 +251,17 @@ def _read(moment: Moment, step: int, column: int) -> float | None:
     return float(moment.replay.value[int(moment.trace.row[step]) + operands[0][0], column])
 
 
-def _account(
-    moment: Moment, terms: Terms, values: dict[int, float], reached: int, middle: float, size: float, options: ViewOptions
-) -> list[Primitive]:
-    """Return how far the sum is."""
-    theme = options.theme
+def _account(moment: Moment, terms: Terms, shown: _Shown, options: ViewOptions) -> list[Primitive]:
+    """Draw how far the sum is, and its value if it is known."""
+    theme, size, y = options.theme, options.theme.type.sentence, options.bottom - 16
     thread = thread_text(moment.scope.first_thread, moment.trace.launch)
-    text = f"thread {thread}: {reached} of {many(terms.length, 'term')}"
-    if len(values) == reached and reached:
-        text += f", sum {np.float32(sum(values.values())):.5g}"
-    at = points((MARGIN, middle + 4.4 * size))
-    return [Labels("sum-account", at, (text,), min(30.0, size), theme.text, "start", "semibold")]
+    text = f"thread {thread}: {shown.reached} of {many(terms.length, 'term')}"
+    parts: list[Primitive] = [Labels("sum-account", points((MARGIN, y)), (text,), size, theme.text, "start", "semibold")]
+    if len(shown.values) == shown.reached and shown.reached:
+        value = f"sum = {np.float32(sum(shown.values.values())):.5g}"
+        at = points((MARGIN + text_width(text, size, "semibold") + 40, y))
+        parts.append(Labels("sum-value", at, (value,), size, theme.accent("C"), "start", "semibold"))
+    return parts
 
 
 VIEW = View("Sum, term by term", Moment, sum_scene, multiplies=True, order=32)

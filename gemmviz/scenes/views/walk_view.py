@@ -11,7 +11,7 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, point
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
 
-_MOST = 12
+_MOST, _GAP = 12, 10.0
 
 
 def walk_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -46,40 +46,40 @@ def _walk(
     theme, rules = options.theme, moment.trace.rules
     array = moment.trace.arrays[moment.trace.number_of(name) or 0]
     done = int(np.count_nonzero(steps <= moment.step))
-    first = max(0, min(done - _MOST // 2, len(steps) - _MOST))
-    some = slice(first, first + _MOST)
-    count = len(steps[some])
-    gap = 10.0
-    wide = (room.width - gap * (count - 1)) / count
+    size, small = min(theme.type.words, 0.2 * room.height), min(theme.type.least, 0.12 * room.height)
+    texts = [options.labels.named(array, int(element)) for element in elements]
+    addresses = [f"byte {spaced(int(each))}" for each in bytes_]
+    count = _fitting([*texts, *addresses], small, room.width)
+    first = max(0, min(done - count // 2, len(steps) - count))
+    wide = (room.width + _GAP) / len(steps[first : first + count]) - _GAP
     lines = bytes_ // rules.line_bytes
     colours = (theme.empty, theme.tint(name, 0.45), theme.accent(name))
-    primitives: list[Primitive] = []
-    size = theme.type.words
     heading = f"{name}: {_summary(steps, bytes_, lines)} of {rules.line_bytes} bytes"
-    primitives.append(
+    primitives: list[Primitive] = [
         text_line(f"{name}-walk", (room.x, room.y + size), heading, size, room.width, theme.accent(name), "semibold")
-    )
-    y, high = room.y + 1.9 * size, min(0.24 * room.height, 64.0)
-    texts = [options.labels.named(array, int(elements[at])) for at in range(first, first + count)]
-    font = min(22.0, *((wide - 8) / text_width(text, 1.0) for text in texts))
-    addresses = [f"byte {spaced(int(bytes_[at]))}" for at in range(first, first + count)]
-    small = min(18.0, *((wide - 2) / text_width(text, 1.0) for text in addresses))
-    for place, at in enumerate(range(first, first + count)):
-        x = room.x + place * (wide + gap)
+    ]
+    y, high = room.y + 1.9 * size, min(0.36 * room.height, 110.0)
+    for place, at in enumerate(range(first, min(first + count, len(steps)))):
+        x = room.x + place * (wide + _GAP)
         state = 2 if at + 1 == done and steps[at] == moment.step else 1 if at < done else 0
         ink = theme.ink_on(colours[state]) if state else theme.faint
-        label, tip = np.array([[texts[place]]]), f"{texts[place]}\n{addresses[place]}\nline {spaced(int(lines[at]))}"
-        cells = Cells(
-            f"{name}-walk-{at}", x, y, wide, np.array([[state]], np.uint8), colours, (theme.faint, ink, ink),
-            label if font >= 8 else None, font, height=high, tips=np.array([[tip]]),
-        )  # fmt: skip
-        primitives.append(cells)
-        under = [addresses[place], f"line {spaced(int(lines[at]))}" if at == 0 or lines[at] != lines[at - 1] else "same line"]
-        spots = points((x + wide / 2, y + high + 1.3 * small), (x + wide / 2, y + high + 2.6 * small))
+        line = f"line {spaced(int(lines[at]))}"
+        tip = np.array([[f"{texts[at]}\n{addresses[at]}\n{line}"]])
         primitives.append(
-            Labels(f"{name}-address-{at}", spots, tuple(under), small, theme.text if state else theme.faint, "middle")
-        )
+            Cells(f"{name}-walk-{at}", x, y, wide, np.array([[state]], np.uint8), colours, (theme.faint, ink, ink),
+                  np.array([[texts[at]]]), small, height=high, tips=tip)
+        )  # fmt: skip
+        under = addresses[at], line if at == 0 or lines[at] != lines[at - 1] else "same line"
+        spots = points((x + wide / 2, y + high + 1.3 * small), (x + wide / 2, y + high + 2.6 * small))
+        colour = theme.text if state else theme.faint
+        primitives.append(Labels(f"{name}-address-{at}", spots, under, small, colour, "middle"))
     return primitives
+
+
+def _fitting(texts: list[str], size: float, room: float) -> int:
+    """Return the number of boxes beside each other in which all texts fit."""
+    widest = max(text_width(text, size) for text in set(texts))
+    return max(1, min(_MOST, int((room + _GAP) / (widest + 10 + _GAP))))
 
 
 VIEW = View("Addresses of one thread", Moment, walk_scene, order=37)

@@ -170,8 +170,8 @@ def _cause(case: SpeedCase, place: int, room: Box, layout: _Layout, theme: Theme
     width = room.width - max(text_width(_cost(case, each)[1], sizes.note, "semibold") for each in case.causes) - 14
     if share is not None:
         ink = theme.warning if cause.is_waste else theme.faint
-        primitives.append(Rects(f"bar-{place}-whole", boxes((room.x, y, width, _BAR)), theme.line, radius=4.0))
-        primitives.append(Rects(f"bar-{place}", boxes((room.x, y, share * width, _BAR)), ink, radius=4.0))
+        primitives.append(Rects(f"meter-{place}-whole", boxes((room.x, y, width, _BAR)), theme.line, radius=4.0))
+        primitives.append(Rects(f"meter-{place}", boxes((room.x, y, share * width, _BAR)), ink, radius=4.0))
     at = points((room.x + room.width, y + 0.5 * _BAR + 0.36 * sizes.note))
     primitives.append(Labels(f"cost-{place}", at, (text,), sizes.note, theme.text, "end", "semibold"))
     y += _BAR + 8

@@ -1,8 +1,10 @@
 """Launch of a shot on its device, without running it."""
 
-from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.launch.legality import device_for, launch_for, requested_launch
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import Launch
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.setup import Setup
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject
 from gemmviz.subjects.titles import kernel_title
@@ -14,7 +16,15 @@ def _make(shot: Shot, context: Context) -> LaunchCase:
     try:
         return LaunchCase(setup, device, title, launch_for(setup, with_nearest=False))
     except GemmvizError as error:
-        return LaunchCase(setup, device, title, None, error.message)
+        return LaunchCase(setup, device, title, None, error.message, _requested(setup))
+
+
+def _requested(setup: Setup) -> Launch | None:
+    """The grid and block that a device refuses; None if the sizes don't even give one."""
+    try:
+        return requested_launch(setup)
+    except GemmvizError:
+        return None
 
 
 SUBJECT = Subject(LaunchCase, _make, order=40)

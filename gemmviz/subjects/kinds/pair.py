@@ -37,11 +37,11 @@ def _make(shot: Shot, context: Context) -> Pair | None:
         return None
     if not all(_is_ready(each, against.lock) for each in (now, other.reader.at(0))):
         return None
-    left, lock = moment_like(other.reader, now, against.lock)
+    left, lock, both_move = moment_like(other.reader, now, against.lock)
     both = other.facts, facts
     return Pair(
         left, now, lock, (both[0].counts, both[1].counts), (both[0].time_ms, both[1].time_ms),
-        (both[0].time_source, both[1].time_source), against.element,
+        (both[0].time_source, both[1].time_source), against.element, both_move,
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ def play_actions() -> Iterator[Action]:
         ("faster", "Fas&ter", lambda c: c.model.session.player.faster(1), ("+", "="), "faster"),
         ("slower", "&Slower", lambda c: c.model.session.player.faster(-1), ("-",), "slower"),
     ):  # fmt: skip
-        yield Action(name, "play", text, run, keys, description, why_not=needs_time)
+        yield Action(name, "play", text, run, keys, description, partial(_named, text), needs_time)
     for name, text, first, key, description in (
         ("mark-first", "&Mark the first step to export", True, "[", "mark the first step to export"),
         ("mark-last", "Mar&k the last step to export", False, "]", "mark the last step to export"),
@@ -42,6 +42,12 @@ def play_actions() -> Iterator[Action]:
         "reduce-motion", "play", "R&educe motion", _toggle_motion, help="Fade copies in instead of moving them",
         is_on=lambda c: c.model.session.player.is_calm,
     )  # fmt: skip
+
+
+def _named(text: str, context: ActionContext) -> str:
+    """Return the text of an action for the shown run: without barriers, a kernel has trips of its loop instead of phases."""
+    run = context.model.session.slot.run
+    return text if run is None or run.replay.has_phases else text.replace("phase", "trip of the loop")
 
 
 def _press_or_play(context: ActionContext) -> None:

@@ -1,0 +1,88 @@
+"""The caption bar: no caption of an included lesson is cut, and everything is large enough for the last row."""
+
+from dataclasses import replace
+
+import pytest
+
+from gemmviz.launch.catalog import COURSE, lesson_names
+from gemmviz.scenes.kit.band import Caption, band_height, with_band
+from gemmviz.scenes.kit.primitives import Labels, Scene, points
+from gemmviz.scenes.kit.theme import TypeSizes, load_theme
+from gemmviz.teaching.captions import shown_value
+from gemmviz.teaching.lesson import LessonStep
+from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.reveal import parts_of
+from tests.legible import wrong_with
+
+WIDTH, HEIGHT = 1600.0, 900.0
+
+
+def band(caption: Caption) -> Scene:
+    high = band_height(caption, WIDTH, HEIGHT)
+    return with_band(Scene(WIDTH, HEIGHT - high, "#101418", ()), caption, HEIGHT, load_theme("dark"))
+
+
+def words(scene: Scene, key: str) -> str:
+    return " ".join(each.texts[0] for each in scene.words if isinstance(each, Labels) and each.key.startswith(f"band-{key}"))
+
+
+def captions_of(stop: LessonStep) -> list[Caption]:
+    """All captions of a step, with its numbers as they are expected."""
+    numbers = {each.name: shown_value(each.value) for each in stop.expect if each.name}
+    return [part.caption for part in parts_of(stop, stop.caption_with(numbers))]
+
+
+@pytest.mark.parametrize("name", [name for name in lesson_names() if name != COURSE])
+def test_no_caption_of_a_lesson_is_cut(name: str) -> None:
+    stops = shipped_lesson(name).stops
+    for place, stop in enumerate(stops):
+        for caption in captions_of(stop):
+            scene = band(replace(caption, place=place, count=len(stops)))
+            assert words(scene, "caption") == caption.caption, stop.id
+            assert words(scene, "title") == stop.title, stop.id
+            for number, choice in enumerate(caption.choices):
+                assert choice in words(scene, "choice"), (stop.id, number)
+            assert wrong_with(scene) == [], stop.id
+            assert min(each.size for each in scene.words if isinstance(each, Labels)) >= TypeSizes().least - 0.01, stop.id
+
+
+def test_the_sentence_is_44_pixels_of_1080_and_the_title_24() -> None:
+    scene = band(Caption("A title", "32 lanes read one column", place=2, count=9))
+    sizes = {each.key: 1.2 * each.size for each in scene.words if isinstance(each, Labels)}
+    assert sizes["band-caption-0"] == pytest.approx(44.0, abs=0.1)
+    assert sizes["band-title-0"] == sizes["band-place"] == pytest.approx(24.0)
+    assert words(scene, "place") == "3 of 9"
+    dots = [each for each in scene.words if each.key in ("band-past", "band-here", "band-left")]
+    assert [len(each.boxes) for each in dots] == [2, 1, 6]  # type: ignore[union-attr]
+
+
+def test_the_number_of_a_beat_is_large() -> None:
+    scene = band(Caption("A title", "16 threads each fetch one element of A", number="16"))
+    (number,) = [each for each in scene.words if each.key == "band-number"]
+    (text,) = [each for each in scene.words if each.key == "band-caption-0"]
+    assert isinstance(number, Labels)
+    assert isinstance(text, Labels)
+    assert number.texts + text.texts == ("16", "threads each fetch one element of A")
+    assert number.size > 1.5 * text.size
+    assert wrong_with(scene) == []
+
+
+def test_pictures_of_one_step_keep_their_height() -> None:
+    """Whether the caption of a part has one line or two."""
+    short, long = (Caption("A title", " ".join(["words"] * count)) for count in (3, 16))
+    assert band_height(short, WIDTH, HEIGHT) == band_height(long, WIDTH, HEIGHT)
+
+
+def test_a_sentence_is_not_said_twice() -> None:
+    """The picture's own sentence of the moment goes if the caption is the same; what stands below it takes its place."""
+    title, action, progress = (
+        Labels(key, points((40, y)), ("words",), 25.0, "#FFFFFF")
+        for key, y in (("title", 30), ("action", 60), ("progress", 120))
+    )
+    scene = Scene(WIDTH, 780.0, "#101418", (), words=(title, action, progress))
+    for is_beat in (False, True):
+        shown = with_band(scene, Caption("A title", "words", is_beat=is_beat), HEIGHT, load_theme("dark"))
+        assert (shown.find("action") is None) == is_beat
+        below = shown.find("progress")
+        assert isinstance(below, Labels)
+        assert 30.0 < below.at[0, 1] <= (60.0 if is_beat else 120.0)

@@ -1,0 +1,279 @@
+"""Views of a device, a launch and its blocks: text that can be read in every frame, no overlaps, truthful pieces, and motion."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits, occupancy_limits
+from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.devices import load_device
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import device_for, launch_for, requested_launch, setup_for
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.occupancy import Needs
+from gemmviz.model.problem import Problem
+from gemmviz.scenes.catalog import view_named, views_of
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.chart import curve_names, ticks
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Rects, Scene
+from gemmviz.scenes.kit.slots import Tray, count_landed
+from gemmviz.scenes.kit.theme import load_theme, theme_names
+from gemmviz.scenes.views.occupancy_view import why_no_more
+from gemmviz.state.shot import Against, Shot, Trial
+from gemmviz.subjects.kinds.grid import SUBJECT as GRID
+from gemmviz.subjects.kinds.grid import grid_case
+from gemmviz.subjects.kinds.occupancy import occupancy_case
+from tests.conftest import moment_of, piece, sure, trace_of
+from tests.legible import too_small, wrong_with
+
+
+def keys(scene: Scene) -> set[str]:
+    return {each.key for each in scene.all}
+
+
+def texts(scene: Scene) -> list[str]:
+    return [text for each in scene.all if isinstance(each, Labels) for text in each.texts]
+
+
+FRAMES = [(1600.0, 900.0), (1600.0, 770.0), (1280.0, 720.0)]  # a slide, one with a caption, and larger text
+THREADS = (64, 256, 512, 700, 1024)
+
+
+def shot_of(kernel: str, size: int = 1024, device: str = "a100", **parameters: int) -> Shot:
+    return Shot(setup_for(load_kernel(kernel), Problem(size, size, size), parameters, device=device))
+
+
+@cache
+def occupied(threads: int, registers: int = 16, shared: int = 0) -> Any:
+    return sure(occupancy_case(replace(shot_of("03_coalesced"), trial=Trial(threads, registers, shared))))
+
+
+def launched(kernel: str, size: int = 64, device: str = "h200", **parameters: int) -> LaunchCase:
+    setup = shot_of(kernel, size, device, **parameters).setup
+    return LaunchCase(setup, device_for(setup), kernel, launch_for(setup, with_nearest=False))
+
+
+@cache
+def two_gpus() -> Any:
+    small, large = (shot_of("linear_block", 16, device, BLOCK=32) for device in ("toy2", "toy4"))
+    return sure(grid_case(replace(large, against=Against(small.setup))))
+
+
+@cache
+def subjects() -> dict[tuple[str, str], Any]:
+    run = moment_of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
+    found = {("occupancy", f"{threads}"): occupied(threads) for threads in THREADS}
+    found |= {
+        ("latency", f"{threads}"): occupied(threads, 32, shared) for threads, shared in ((64, 49152), (256, 0), (1024, 0))
+    }
+    found |= {("device", name): launched("04_tiled", device=name) for name in ("a100", "h200", "8800gtx", "toy2")}
+    found |= {("block", "1D"): launched("linear_block", BLOCK=48), ("block", "2D"): launched("03_coalesced", BLOCK=16),
+              ("block", "3D"): launched("cube_block", DEPTH=4), ("block", "32"): launched("03_coalesced", BLOCK=32)}  # fmt: skip
+    found |= {
+        ("grid", "recorded"): sure(grid_case(shot_of("04_tiled", 1024, "h200", TILE_WIDTH=16))),
+        ("grid", "two"): two_gpus(),
+    }
+    found |= {("spaces", "g80"): launched("04_tiled", device="8800gtx")}
+    return found | {(name, "run"): run for name in ("hierarchy", "block_tiles", "walk")}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("which", list(subjects()), ids="-".join)
+def test_all_text_can_be_read(which: tuple[str, str], frame: tuple[float, float]) -> None:
+    view, subject = view_named(which[0]), subjects()[which]
+    for moment in (0.0, 0.5, 1.0):
+        scene = view.scene(subject, ViewOptions(width=frame[0], height=frame[1], moment=moment))
+        assert too_small(scene) == []
+        assert wrong_with(scene) == []
+
+
+@pytest.mark.parametrize("name", theme_names())
+@pytest.mark.parametrize("which", list(subjects()), ids="-".join)
+def test_matrices_alone_have_their_colours(which: tuple[str, str], name: str) -> None:
+    """Blue, orange and green stand for A, B and C; none of these views but those of blocks over C and of elements has them."""
+    theme = load_theme(name)
+    if theme.is_grey or which[0] in ("grid", "hierarchy", "block_tiles", "walk"):
+        return
+    scene = view_named(which[0]).scene(subjects()[which], ViewOptions(theme))
+    fills = {each.fill for each in scene.all if isinstance(each, Rects)}
+    fills |= {colour for each in scene.all if isinstance(each, Cells) for colour in each.palette}
+    assert not fills & {*theme.accents.values(), theme.warning, *(theme.tint(name, 0.45) for name in "ABC")}
+
+
+class TestOccupancy:
+    @pytest.mark.parametrize("threads", THREADS)
+    def test_each_block_takes_its_warps_on_one_scale(self, threads: int) -> None:
+        case = occupied(threads)
+        limits = occupancy_limits(case.device, case.needs)
+        scene = view_named("occupancy").scene(case, ViewOptions())
+        slots = piece(scene, "slots", Cells)
+        assert slots.size == piece(view_named("occupancy").scene(occupied(256), ViewOptions()), "slots", Cells).size
+        for number in range(limits.blocks_per_sm):
+            wide = piece(scene, f"block-{number}", Rects).boxes[:, 2].sum()
+            assert round(wide / slots.size + 0.1) == limits.warps_per_block
+        assert f"block-{limits.blocks_per_sm}" not in keys(scene)
+
+    def test_bars_differ_by_block(self) -> None:
+        widths = {}
+        for threads in (64, 256, 512, 1024):
+            scene = view_named("occupancy").scene(occupied(threads), ViewOptions())
+            bars = [each for each in scene.all if each.key.startswith("limit-block slots-") and each.key[-1].isdigit()]
+            widths[threads] = len(bars)
+        assert widths == {64: 32, 256: 8, 512: 4, 1024: 2}
+
+    def test_blocks_fall_one_after_another_and_are_counted(self) -> None:
+        counts = [count_landed(moment / 20, 8) for moment in range(21)]
+        assert counts == sorted(counts)
+        assert (counts[0], counts[-1]) == (0, 8)
+        early = view_named("occupancy").scene(occupied(256), ViewOptions(moment=0.5))
+        assert "8 blocks per SM" not in texts(early)
+        assert not any(text.startswith("limited by") for text in texts(early))
+        assert "8 blocks per SM" in texts(view_named("occupancy").scene(occupied(256), ViewOptions()))
+
+    @pytest.mark.parametrize(
+        ("needs", "why"),
+        [
+            (Needs(256, 16, 0), "no warps left"),
+            (Needs(700, 16, 0), "the next block needs 22 warps, 20 left"),
+            (Needs(256, 64, 0), "no registers left"),
+            (Needs(1024, 255, 0), "not even one block fits"),
+        ],
+    )
+    def test_why_no_other_block_fits(self, needs: Needs, why: str) -> None:
+        assert why_no_more(occupancy_limits(load_device("a100"), needs)) == why
+
+    @pytest.mark.parametrize("name", ["a100", "h200", "8800gtx", "rx6800xt"])
+    def test_uses_never_exceed_what_an_sm_holds(self, name: str) -> None:
+        for threads in (64, 192, 256):
+            for registers in (1, 10, 16):
+                limits: OccupancyLimits = occupancy_limits(load_device(name), Needs(threads, registers, 3000))
+                for taken, held in (sure(uses) for uses in limits.uses.values()):
+                    assert taken * limits.blocks_per_sm <= held
+                assert sure(limits.uses[WARPS])[0] == limits.warps_per_block
+
+    def test_a_tray_is_filled_from_below(self) -> None:
+        tray = Tray.within(Box(0, 0, 1600, 400), 64)
+        assert tray.runs(12, 8) == [(0, 12, 4), (1, 0, 4)]
+        assert tray.box_of((0, 0, 1))[1] > tray.box_of((1, 0, 1))[1]
+        assert tray.runs(60, 8) == [(3, 12, 4)]
+
+
+class TestGrid:
+    def test_blocks_have_three_colours_until_an_sm_is_marked(self) -> None:
+        case, view = subjects()["grid", "recorded"], view_named("grid")
+        assert set(piece(view.scene(case, ViewOptions(instant=0.4)), "grid", Cells).fill.ravel().tolist()) == {0, 1, 2}
+        marked = piece(view.scene(case, ViewOptions(instant=0.4, sm=7)), "grid", Cells).fill.ravel()
+        assert ((marked >= 3) == (case.schedule.sm == 7)).all()
+
+    def test_a_click_marks_an_sm_and_a_second_one_none(self) -> None:
+        shot = replace(shot_of("04_tiled", 1024, "h200", TILE_WIDTH=16), view="grid")
+        case = subjects()["grid", "recorded"]
+        lanes = piece(view_named("grid").scene(case, ViewOptions()), "lanes", Cells)
+        once = sure(GRID.click(case, shot, Hit(lanes, 5, 0)))
+        assert once.sm == 5
+        assert sure(GRID.click(case, once, Hit(lanes, 5, 9))).sm == -1
+
+    def test_an_sm_is_equally_high_on_both_gpus(self) -> None:
+        scene = view_named("grid").scene(two_gpus(), ViewOptions())
+        small, large = piece(scene, "left-lanes", Cells), piece(scene, "right-lanes", Cells)
+        assert small.pitch == large.pitch
+        assert (len(small.fill), len(large.fill)) == (2, 4)
+
+    def test_what_comes_later_is_dim(self) -> None:
+        case = subjects()["grid", "recorded"]
+        fill = piece(view_named("grid").scene(case, ViewOptions(instant=0.5)), "lanes", Cells).fill
+        half = fill.shape[1] // 2
+        assert fill[:, :half].max() <= 8 < fill[:, half:].min()
+
+
+class TestBlock:
+    def test_threads_move_from_their_places_into_their_lanes(self) -> None:
+        view, case = view_named("block"), subjects()["block", "2D"]
+        early, late = (view.scene(case, ViewOptions(moment=moment)) for moment in (0.2, 1.0))
+        assert "threads" in keys(early)
+        assert "threads" not in keys(late)
+        fill = piece(late, "warp-3", Cells).fill
+        assert (fill == 3).all()
+        assert (piece(early, "warp-3", Cells).fill == 8).all()
+        assert {"y = 6", "y = 7"} <= set(texts(late))
+
+    def test_layers_stand_one_behind_the_other(self) -> None:
+        scene = view_named("block").scene(subjects()["block", "3D"], ViewOptions())
+        corners = [piece(scene, f"layer-{z}", Cells).box[:2] for z in range(4)]
+        assert [x for x, _ in corners] == sorted(x for x, _ in corners)
+        assert [y for _, y in corners] == sorted((y for _, y in corners), reverse=True)
+
+    def test_threads_beyond_the_limit_are_red(self) -> None:
+        setup = shot_of("01_single_block", 23, "8800gtx").setup
+        case = LaunchCase(setup, device_for(setup), "a kernel", None, "too many", requested_launch(setup))
+        scene = view_named("block").scene(case, ViewOptions())
+        assert int(piece(scene, "refused", Cells).fill.sum()) == 529 - 512
+        assert "17 threads too many" in texts(scene)
+
+
+def test_cores_are_a_full_rectangle() -> None:
+    for name, key, count in (("a100", "cores", 64), ("a100", "sms", 108), ("h200", "sms", 132), ("h200", "cores", 128)):
+        cells = piece(view_named("device").scene(launched("04_tiled", device=name), ViewOptions()), key, Cells)
+        assert cells.fill.size == count
+
+
+def test_warps_issue_in_time() -> None:
+    view, case = view_named("latency"), occupied(256, 32)
+    until = [
+        max(
+            float((each.boxes[:, 0] + each.boxes[:, 2]).max())
+            for each in view.motion(case, ViewOptions(moment=moment))
+            if isinstance(each, Rects)
+        )
+        for moment in (0.25, 0.5, 1.0)
+    ]
+    assert until == sorted(until)
+    assert "latency-said" not in {each.key for each in view.motion(case, ViewOptions(moment=0.5))}
+
+
+def test_cells_of_blocks_and_tiles_are_large() -> None:
+    scene = view_named("block_tiles").scene(moment_of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)), ViewOptions())
+    grounds = sum(float(np.prod(piece(scene, f"{name}-ground", Rects).boxes[0, 2:])) for name in "ABC")
+    assert grounds >= 0.3 * scene.width * scene.height
+    lines = [each for each in scene.all if each.key == "C-lines"]
+    assert lines
+    names = [each for each in scene.all if isinstance(each, Labels) and each.key.startswith("block-names")]
+    assert sum(len(each.texts) for each in names) == 4
+
+
+class TestCharts:
+    benchmark = recorded_benchmarks()[0]
+
+    @pytest.mark.parametrize("name", [name for name, view in views_of(Benchmark).items() if view.chart is not None])
+    def test_text_can_be_read(self, name: str) -> None:
+        for frame in FRAMES:
+            scene = view_named(name).scene(self.benchmark, ViewOptions(width=frame[0], height=frame[1]))
+            assert too_small(scene) == []
+
+    def test_sizes_stand_above_the_blocks_of_each_sm(self) -> None:
+        chart = sure(view_named("growth").chart)(self.benchmark)
+        for _, text in chart.x.ticks or ():
+            assert ":" not in text
+
+    def test_names_say_the_width(self) -> None:
+        chart = sure(view_named("rate").chart)(self.benchmark)
+        names = [name for name in curve_names(chart.showing({})).values() if name.startswith("0")]
+        assert names
+        assert all(name.endswith("wide") for name in names)
+
+    @pytest.mark.parametrize(("low", "high"), [(9.0, 95.0), (600.0, 11000.0), (1.0, 1e9), (3.0, 8.0)])
+    def test_ticks_are_several_and_in_order(self, low: float, high: float) -> None:
+        chart = sure(view_named("share").chart)(self.benchmark)
+        values = [at for at, _ in ticks(chart.y, low, high)]
+        assert values == sorted(values)
+        assert len(values) >= 3
+
+    def test_a_falling_share_is_explained(self) -> None:
+        chart = sure(view_named("share").chart)(self.benchmark)
+        assert "no falling speed" in chart.remark
+        assert chart.remark in texts(view_named("share").scene(self.benchmark, ViewOptions()))

@@ -1,0 +1,49 @@
+"""Films and pages of a lesson move from step to step as the lecture does."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+
+from gemmviz.export.prepare import ExportOptions
+from gemmviz.render.format import RenderOptions
+from gemmviz.render.reel import Reel
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.scenes.kit.primitives import Scene, Squares
+from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.reel import lesson_reel
+from tests.conftest import sure
+
+
+def reel_of(*ids: str) -> Reel:
+    engine, stops = Interpreter(), []
+    for id in ids:
+        lesson = shipped_lesson(id.partition("/")[0])
+        stops.append(lesson.stops[sure(lesson.find(id.partition("/")[2]))])
+    lesson = replace(lesson, stops=tuple(stops))
+    return lesson_reel(lesson, lambda kernel: nullcontext(engine), ExportOptions(RenderOptions(640, 360), hold_s=1.0))
+
+
+@pytest.fixture(scope="module")
+def reel() -> Reel:
+    return reel_of("coalescing/uncoalesced", "coalescing/coalesced", "shared-memory/zero-padding")
+
+
+def test_a_film_moves_between_its_pictures(reel: Reel) -> None:
+    frames = list(reel.frames(10))
+    assert len(frames) == reel.frame_count(10) == 3 * 10 + 2 * 7 + 8  # pauses, ways, and the beat of the stage
+    swing, fade = frames[10:17], frames[27:34]
+    moving = [each for layer in swing[3].layers for each in layer.primitives if isinstance(each, Squares)]
+    assert [len(each.boxes) for each in moving if len(each.boxes) == 32]
+    assert all(not layer.moves or all(each.key.startswith("band") for each in layer.primitives)
+               for frame in fade for layer in frame.layers)  # fmt: skip
+    beat = frames[34:42]
+    assert all(frame.layers == () for frame in beat)
+    assert len({id(frame.still) for frame in beat}) == 2  # before and after arrival
+
+
+def test_a_page_knows_the_ways(reel: Reel) -> None:
+    steps = list(reel.steps())
+    assert [step.way for step in steps] == ["", "morph", "fade"]
+    assert [len(step.motion["dark"]) for step in steps] == [0, 0, len(reel.moments)]
+    assert all(isinstance(step.after["dark"], Scene) for step in steps)
