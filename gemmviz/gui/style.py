@@ -39,7 +39,6 @@ def apply_theme(app: QApplication, theme: Theme, letter_size: int = LETTERS) -> 
     if app.style().objectName().lower() != "fusion" or app.font() != letters:
         app.setStyle("Fusion")
         app.setFont(letters)
-        app.setFont(letters, "QDockWidgetTitle")  # type: ignore[arg-type]  # some platforms make it smaller
     app.setPalette(_palette(theme))
     for widget in app.allWidgets():
         if sheet := widget.styleSheet():

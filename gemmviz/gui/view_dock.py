@@ -44,5 +44,6 @@ class ViewDock(SceneDock):
         subject = self.model.session.display.subject_of(view.subject)
         if subject is not None:
             counted = self.model.session.display.counted
-            options = ViewOptions(self.model.theme, height=self.frame_height, words=False, counted=counted)
+            width, height = self.frame_size(self.model.session.shot.type_scale)
+            options = ViewOptions(self.model.theme, width=width, height=height, words=False, counted=counted)
             self.set_scene(view.still(subject, options))

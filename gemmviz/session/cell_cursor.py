@@ -1,6 +1,6 @@
 """A cursor on the elements of the result, moved by keys: it follows the thread that computes the element."""
 
-from gemmviz.analysis.replay.focus import Focus, block_text, thread_text
+from gemmviz.analysis.replay.focus import Focus, block_label, thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import MemoryArray
 from gemmviz.scenes.kit.beat import element_text
@@ -30,7 +30,7 @@ class CellCursor:
         block, _ = now.trace.space.indices(number)
         thread = number % now.trace.space.threads_per_block
         self.commands.watch(Focus(block, None, thread))
-        who = f"{block_text(block, now.trace.launch)}, thread {thread_text(thread, now.trace.launch)}"
+        who = f"{block_label(block, now.trace.launch)}, thread {thread_text(thread, now.trace.launch)}"
         return self._said(f"{name}: computed by {who}")
 
     def _said(self, sentence: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts
 from gemmviz.analysis.replay.block_traffic import BlockTraffic, block_traffic, copied_from, whole_traffic
-from gemmviz.analysis.replay.focus import block_text
+from gemmviz.analysis.replay.focus import block_label
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Triple
@@ -47,7 +47,7 @@ def answer_to(question: Question, trace: Trace, counts: LaunchCounts | None, no_
     array = trace.arrays[question.array]
     first = trace.space.number(question.block, (0, 0, 0))
     threads = slice(first, first + trace.space.threads_per_block)
-    block = block_text(question.block, trace.launch)
+    block = block_label(question.block, trace.launch)
     about = _of_tile if array.space == "shared" else _of_matrix
     sentences = [*_limits(trace), *about(question.array, threads, block, trace)]
     if question.array == trace.result:

@@ -18,6 +18,8 @@ from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.runs import replay_of, run
 from tests.conftest import sure
 
+_UNCOUNTED = {"blanks", "no_else", "no_guard", "piece_1", "piece_2", "piece_3"}  # unfinished or faulty on purpose
+
 
 def reader_of(name: str, size: int | None = None, **parameters: int) -> Reader:
     kernel = load_kernel(name)
@@ -26,7 +28,7 @@ def reader_of(name: str, size: int | None = None, **parameters: int) -> Reader:
     return Reader(replay_of(run(setup, (0, 0, 0), Interpreter(), values=False)))
 
 
-@pytest.mark.parametrize("name", all_kernel_names())
+@pytest.mark.parametrize("name", [name for name in all_kernel_names() if name not in _UNCOUNTED])
 def test_blocks_together_move_what_the_launch_moves(name: str) -> None:
     """The counter of whole launches streams accesses and never sees a trace."""
     trace = reader_of(name).replay.trace

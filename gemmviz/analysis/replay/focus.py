@@ -85,7 +85,7 @@ def scope_of(focus: Focus, trace: Trace) -> Scope:
 
 def focus_text(focus: Focus, trace: Trace) -> str:
     """The focus in words: "block (1, 0), warp 2"."""
-    block = block_text(focus.block, trace.launch)
+    block = block_label(focus.block, trace.launch)
     if focus.everyone:
         blocks = trace.launch.block_count
         return all_blocks(blocks) if trace.blocks.count == blocks else f"{trace.blocks.count} of {blocks} blocks"
@@ -94,7 +94,7 @@ def focus_text(focus: Focus, trace: Trace) -> str:
     return block if focus.warp is None else f"{block}, warp {focus.warp}"
 
 
-def block_text(block: Triple, launch: Launch) -> str:
+def block_label(block: Triple, launch: Launch) -> str:
     """A blockIdx in words: "block (1, 0)"."""
     return f"block ({block[0]}, {block[1]}, {block[2]})" if launch.grid[2] > 1 else f"block ({block[0]}, {block[1]})"
 

@@ -2,13 +2,13 @@
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QToolButton, QToolTip, QWidget
 
 from gemmviz.gui.widgets.controls import plain
 from gemmviz.render.qt.fonts import font
 
 _WIDTH, _MARGIN, _AWAY = 44, 12, 14  # in letters; pixels; pixels from the place
-_LEAST, _LINES = 15.0, 45.0  # letters are as large as on the stage: so many lines of them fill its height
+_LARGER, _LINES = 1.15, 45.0  # than other text; letters on a large stage: so many lines of them fill its height
 
 
 class AnswerBubble(QWidget):
@@ -44,7 +44,7 @@ class AnswerBubble(QWidget):
         self.setVisible(bool(sentences))
         if not sentences:
             return
-        size = max(_LEAST, self._over.height() / _LINES)
+        size = max(_LARGER * QApplication.font().pixelSize(), self._over.height() / _LINES)
         self.text.setFont(font("regular", size))
         self.text.setText("\n".join(sentences))
         QToolTip.hideText()

@@ -9,6 +9,7 @@ from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
 
 _HOVER_MS = 90
+_FRAME, _LEAST_FRAME = 1600.0, 1100.0  # units
 _SOON_MS = 150  # a picture that takes less time is not announced
 
 
@@ -190,10 +191,10 @@ class SceneDock(SceneWidget):
         self.setMinimumSize(240, 110)
         self.setAccessibleDescription(what)
 
-    @property
-    def frame_height(self) -> float:
-        """Height of a frame 1600 units wide that fills the widget, within readable limits."""
-        return round(max(240.0, min(1200.0, 1600.0 * self.height() / max(1, self.width()))))
+    def frame_size(self, type_scale: float) -> tuple[float, float]:
+        """Width and height of a frame that fills the widget, within readable limits: the smaller, the larger its text."""
+        width = max(_LEAST_FRAME, round(_FRAME / type_scale))
+        return width, round(max(0.15 * width, min(0.75 * width, width * self.height() / max(1, self.width()))))
 
 
 def faded(colour: str, share: float) -> QColor:
