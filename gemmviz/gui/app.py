@@ -14,7 +14,7 @@ from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.state.shot import Shot
 
 _BEFORE_TOUR_MS = 1500
-_SWITCH_S = 0.001
+SWITCH_S = 0.001
 
 
 def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str = "", lectures: bool = False) -> int:
@@ -27,7 +27,7 @@ def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str =
     app.setApplicationName("gemmviz")
     if isinstance(app, QApplication):
         app.setWindowIcon(QIcon(str(resource("assets/icons/gemmviz.svg"))))
-    sys.setswitchinterval(_SWITCH_S)  # other threads yield to the window within a millisecond
+    sys.setswitchinterval(SWITCH_S)  # other threads yield to the window within a millisecond
     settings = QSettings("gemmviz", "gemmviz")
     window = MainWindow(settings)
     gc.freeze()  # the present objects live as long as the program; collecting them would delay frames

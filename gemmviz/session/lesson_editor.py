@@ -219,7 +219,7 @@ class LessonEditor:
         at = -1 if self.at is None else self.at
         places = [*([] if self._awaited is None else [self._awaited[0]]), at, at + 1, at - 1, at + 2, at + 3]
         stops = [self.lesson.stops[place] for place in dict.fromkeys(places) if 0 <= place < len(self.lesson.stops)]
-        self._ready.want(*stops)
+        self._ready.want(*stops, is_urgent=self._awaited is not None)
 
     def _on_ready(self, ready: ReadyStep) -> None:
         awaited, now = self._awaited, self.now

@@ -10,6 +10,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
 from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.background_analysis import AFTER_PICTURE_S
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.ready_shot import ReadyShot, ready_shot
@@ -76,14 +77,17 @@ class ReadySteps:
         self._ready: tuple[ReadyStep, ...] = ()
         self._wanted: tuple[LessonStep, ...] = ()
         self._working: LessonStep | None = None
+        self._delay_s = 0.0
 
     def of(self, stop: LessonStep) -> ReadyStep | None:
         """The step with all that it shows; None if it is not ready."""
         return next((each for each in self._ready if each.stop is stop), None)
 
-    def want(self, *stops: LessonStep) -> None:
-        """Prepare these steps, the first one first, and forget all others."""
-        self._wanted = stops
+    def want(self, *stops: LessonStep, is_urgent: bool = False) -> None:
+        """Prepare these steps, the first one first, and forget all others. ``is_urgent``: the first one is awaited; otherwise
+        the present picture is painted before.
+        """
+        self._wanted, self._delay_s = stops, 0.0 if is_urgent else AFTER_PICTURE_S
         self._ready = tuple(each for each in self._ready if any(each.stop is stop for stop in stops))
         self._go_on()
 
@@ -104,7 +108,8 @@ class ReadySteps:
         else:
             engine_for, stop = self._engine_for, following
             known = tuple(dict.fromkeys(shot for each in self._ready for shot in each.shots))
-            self.worker.start(lambda cancelled: ready_step(stop, engine_for, cancelled, known))
+            self.worker.start(lambda cancelled: ready_step(stop, engine_for, cancelled, known), self._delay_s)
+            self._delay_s = 0.0
 
     @property
     def _size_bytes(self) -> int:

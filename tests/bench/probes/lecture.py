@@ -16,6 +16,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from gemmviz.gui.app import SWITCH_S
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 
@@ -31,7 +32,8 @@ class Walk:
         self.waits: list[tuple[float, int, int]] = []
         self.wrong: list[str] = []
         self.lost = 0
-        self.mib = self.busy_ms = 0.0
+        self.mib = 0.0
+        self.busy: list[float] = []
         self.process = psutil.Process()
         self.painted: Any = None
         self.wall.stage.painted.connect(self.look)
@@ -72,7 +74,7 @@ class Walk:
             QTest.keyClick(self.wall, Qt.Key.Key_PageDown)
             self.until(lambda target=target: self.painted == target, start)
             self.waits.append(((time.perf_counter() - start) * 1e3, target[0] + 1, target[1] + 1))
-            self.busy_ms = max(self.busy_ms, (time.thread_time() - busy) * 1e3)
+            self.busy.append((time.thread_time() - busy) * 1e3)
             if (self.course.at, self.course.part) != target:
                 self.lost += 1
             self.wait(pause_ms)
@@ -103,6 +105,7 @@ class Walk:
 def main() -> None:
     name, pause_ms = sys.argv[1], float(sys.argv[2])
     app = QApplication([])
+    sys.setswitchinterval(SWITCH_S)  # as the program does
     window = MainWindow(InMemoryStore(tour="seen"))
     window.start(lesson=name)
     window.show()
@@ -113,10 +116,11 @@ def main() -> None:
     walk.go(pause_ms)
     longest, step, part = max(walk.waits)
     if "-v" in sys.argv:
-        print("\n".join(f"{step}.{part}: {ms:.0f} ms" for ms, step, part in walk.waits), file=sys.stderr)
+        each = zip(walk.waits, walk.busy, strict=True)
+        print("\n".join(f"{step}.{part}: {ms:.0f} ms, {busy:.0f} busy" for (ms, step, part), busy in each), file=sys.stderr)
     figures = {
         "wait_ms": longest, "at_step": step, "at_part": part, "mib": walk.mib, "wrong": len(walk.wrong), "lost": walk.lost,
-        "busy_ms": walk.busy_ms, "steps": len(walk.course.lesson.stops), "presses": len(walk.waits),
+        "busy_ms": max(walk.busy), "steps": len(walk.course.lesson.stops), "presses": len(walk.waits),
         "over_100": sum(wait > 100 for wait, _, _ in walk.waits),
     }  # fmt: skip
     print("\n".join(walk.wrong[:10]), file=sys.stderr)
