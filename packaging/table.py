@@ -31,7 +31,7 @@ def table(benchmark: Benchmark) -> str:
     for curve in curves:
         at = dict(curve.points)
         cells = [f"{number(at[size])} ({percent(at[size] / base[size])})" if size in at else "" for size in sizes]
-        lines.append(f"| {curve.name} | {' | '.join(cells)} |")
+        lines.append(f"| {curve.family} | {' | '.join(cells)} |")
     return "\n".join([*lines, "", f"{benchmark.source[:1].upper()}{benchmark.source[1:]}; CPU: {benchmark.host}.", ""])
 
 

@@ -66,8 +66,12 @@ class Navigation:
             self.go_to_instant(0.0 if step <= 0 and moment >= 1.0 else (step + moment) / INSTANTS)
 
     def go_to_step(self, step: int, moment: float = 1.0) -> None:
-        """Go to a step of the run, by default to its end."""
+        """Go to a step of the run, by default to its end. A view without time has one step, in which things move."""
         session, run = self.session, self.session.slot.run
+        if session.display.kind.time == "none" and step == self.run_step:
+            session.shot = replace(session.shot, moment=moment)
+            self._on_move()
+            return
         if run is None:
             return
         step = max(0, min(step, self.run_steps - 1))

@@ -180,6 +180,27 @@ def test_page_down_moves_then_finishes_then_goes_on(window: MainWindow, wall: Wa
     assert not wall.is_moving
 
 
+def test_page_down_drops_blocks_into_an_sm(window: MainWindow, wall: Wall) -> None:
+    """A view without time has a motion of its own: its blocks fall, and their number is shown once they lie."""
+    session, marks = window.session, window.model.saved_views
+    session.player.animate(True)
+    marks.keep("The stage")
+    window.model.commands.show_view("occupancy")
+    settle(wall)
+    marks.keep("The blocks")
+    marks.go(0)
+    settle(wall)
+    press(wall, Key.Key_PageDown)
+    counts = []
+    end = time.monotonic() + 4.0
+    while wall.is_moving and time.monotonic() < end:
+        counts.append(sum(each.key.endswith("-warps") or each.key.startswith("block-") for each in wall.stage.motion))
+        QTest.qWait(15)
+    assert session.shot.moment == 1.0
+    assert len(set(counts)) >= 4
+    assert any(isinstance(each, Labels) and "per SM" in each.texts[0] for each in wall.stage.motion)
+
+
 def test_presses_are_not_stored_up(window: MainWindow, wall: Wall) -> None:
     marks = window.model.saved_views
     for step in (2, 3, 4, 5):

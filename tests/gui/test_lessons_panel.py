@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.panels.lessons import Lessons
 from gemmviz.gui.panels.metrics import Metrics
+from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
@@ -96,13 +97,16 @@ def test_no_number_of_the_window_answers_an_open_question(window: MainWindow, pa
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
     metrics = window.docks.widgets["metrics"]
     assert isinstance(metrics, Metrics)
-    qtbot.waitUntil(lambda: metrics.costs.item(1, 1).text() == "?", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: sure(metrics.costs.item(1, 1)).text() == "?", timeout=_LONG_MS)
     tables = (metrics.costs, metrics.launch, metrics.accesses)
     shown = {sure(table.item(row, column)).text() for table in tables for row in range(table.rowCount())
              for column in range(1, table.columnCount())}  # fmt: skip
     assert not {text for text in shown if any(letter.isdigit() for letter in text) and text[0].isdigit()}
+    form = window.docks.widgets["settings"]
+    assert isinstance(form, Settings)
+    assert not form.setup.description.isVisible()
     panel.task.choices[2].button.click()
-    qtbot.waitUntil(lambda: metrics.costs.item(1, 1).text() == "32", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: sure(metrics.costs.item(1, 1)).text() == "32", timeout=_LONG_MS)
 
 
 def test_next_gives_no_answer_away(panel: Lessons) -> None:

@@ -95,7 +95,7 @@ class TestTheme:
     def test_warps_are_told_apart_and_from_the_matrices(self, theme: Theme) -> None:
         """All by normal vision. Without red or green one lightness leaves little: there, successive warps differ."""
         if theme.is_grey:
-            assert nearest(dict(enumerate(theme.warps)))[0] >= 8
+            assert nearest({str(number): colour for number, colour in enumerate(theme.warps)})[0] >= 8
             return
         for a, b in combinations(theme.warps, 2):
             assert seen_apart(a, b, "normal") >= 16, (a, b)

@@ -11,10 +11,11 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import SCALAR, vector
+from gemmviz.model.sites import Space
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects
+from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.step_link import linked_step
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.views.banks_view import banks_scene
@@ -159,10 +160,11 @@ def test_steps_without_such_an_access_link_to_the_next_one() -> None:
     trace = trace_of("04_tiled", 8, 8, 8)
     tile = moment_of(trace, step_of(trace, "tileA[y][k]"))
     spaces = [{trace.arrays[each.array].space for each in trace.site_of(step).operands} for step in range(trace.steps)]
-    for scene, space, step in (
+    cases: tuple[tuple[Scene, Space, int], ...] = (
         (memory_scene(tile, OPTIONS), "global", tile.step),
         (banks_scene(moment_of(trace), OPTIONS), "shared", 0),
-    ):
+    )
+    for scene, space, step in cases:
         assert piece(scene, "message", Labels).texts == (f"Step {step + 1} does not access {space} memory",)
         link = piece(scene, "step-link", Cells)
         x, y, wide, high = link.box

@@ -79,7 +79,7 @@ def test_a_lesson_of_version_3_has_no_texts() -> None:
 def test_the_course_goes_through_all_of_them_once() -> None:
     own = [f"{name}/{stop.id}" for name in OWN if name not in OF_OTHER_PROBLEMS for stop in shipped_lesson(name).stops]
     assert sorted(stop.id for stop in shipped_lesson(COURSE).stops) == sorted(own)
-    assert lesson_names()[0] == COURSE
+    assert lesson_names()[-1] == COURSE
     assert all(lesson_title(name) == shipped_lesson(name).title for name in lesson_names())
 
 
@@ -376,7 +376,6 @@ def test_an_exported_question_shows_its_counts_only_with_the_answer() -> None:
                          for text in each.texts) for slide in slides]  # fmt: skip
 
     (asked,) = shown(answers=False)
-    assert "? sectors" in asked
     assert "32 sectors" not in asked
     assert "32 sectors" in shown(answers=True)[1]
 

@@ -41,7 +41,7 @@ class MovedSectors:
     def elements(self) -> Longs:
         """The elements of each sector: (sectors, elements of a sector). The last ones may be behind the end of the array."""
         per_sector = self.first.shape[1]
-        return self.numbers[:, None] * per_sector + np.arange(per_sector)
+        return np.asarray(self.numbers[:, None] * per_sector + np.arange(per_sector))
 
 
 def moved_sectors(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules) -> MovedSectors:

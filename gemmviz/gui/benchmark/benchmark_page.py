@@ -83,6 +83,10 @@ class BenchmarkPage(QWidget):
         self.even = QCheckBox("Linear axes")
         self.even.setToolTip("Use linear axes instead of logarithmic ones")
         self.even.toggled.connect(lambda on: self._choose(is_even=on))
+        self._make_measuring()
+
+    def _make_measuring(self) -> None:
+        """Create the controls that measure, and what shows their results."""
         self.sizes = QLineEdit("128:4096")
         self.sizes.setToolTip("Sizes N to measure: 128:4096 doubles from 128 to 4096; 100,200 is a list")
         self.sizes.setAccessibleName("Sizes")

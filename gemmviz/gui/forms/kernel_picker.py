@@ -1,6 +1,6 @@
 """The list of shipped kernels: grouped by lesson, with titles, and searched by typing."""
 
-from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
@@ -74,7 +74,10 @@ class KernelPicker(QFrame):
         self.setAccessibleName("Kernels")
         self.search = QLineEdit(placeholderText="Search names and titles", clearButtonEnabled=True)
         self.search.setAccessibleName("Search kernels")
-        self.list = QTreeWidget(columnCount=2, headerHidden=True, rootIsDecorated=False, indentation=14)
+        self.list = QTreeWidget(columnCount=2)
+        self.list.setHeaderHidden(True)
+        self.list.setRootIsDecorated(False)
+        self.list.setIndentation(14)
         self.list.setAccessibleName("Kernels by lesson")
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         column = QVBoxLayout(self)
@@ -89,8 +92,10 @@ class KernelPicker(QFrame):
         self.search.returnPressed.connect(lambda: self._choose(self.list.currentItem()))
 
     def _fill(self, groups: tuple[KernelGroup, ...]) -> None:
+        self._headings: list[QTreeWidgetItem] = []
         for group in groups:
             heading = QTreeWidgetItem(self.list, [group.title])
+            self._headings.append(heading)
             heading.setFirstColumnSpanned(True)
             heading.setFlags(Qt.ItemFlag.ItemIsEnabled)
             letters = heading.font(0)
@@ -121,8 +126,7 @@ class KernelPicker(QFrame):
     @property
     def items(self) -> list[QTreeWidgetItem]:
         """All kernels, in order."""
-        groups = [self.list.topLevelItem(place) for place in range(self.list.topLevelItemCount())]
-        return [group.child(row) for group in groups if group is not None for row in range(group.childCount())]
+        return [heading.child(row) for heading in self._headings for row in range(heading.childCount())]
 
     def filter(self, text: str) -> None:
         """Show the kernels whose name, title or group contains all words of the text, and select the first."""
@@ -133,14 +137,16 @@ class KernelPicker(QFrame):
             whole = f"{item.text(0)} {item.text(1)} {group.text(0)}".lower()
             item.setHidden(not all(word in whole for word in words))
             first = first or (None if item.isHidden() else item)
-        for place in range(self.list.topLevelItemCount()):
-            group = self.list.topLevelItem(place)
-            group.setHidden(all(group.child(row).isHidden() for row in range(group.childCount())))
+        for heading in self._headings:
+            heading.setHidden(all(heading.child(row).isHidden() for row in range(heading.childCount())))
         self._select(first)
 
     def _select(self, item: QTreeWidgetItem | None) -> None:
-        self.list.setCurrentItem(item)
-        if item is not None:
+        if item is None:
+            self.list.clearSelection()
+            self.list.setCurrentIndex(QModelIndex())
+        else:
+            self.list.setCurrentItem(item)
             self.list.scrollToItem(item, QTreeWidget.ScrollHint.PositionAtCenter)
 
     def _choose(self, item: QTreeWidgetItem | None) -> None:

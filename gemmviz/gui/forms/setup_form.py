@@ -60,6 +60,7 @@ class SetupForm(QWidget):
         quietly(self.kernel, self._choose_kernel)
         self.title.setText(setup.kernel.title)
         self.description.setText(" ".join(setup.kernel.description.split()))
+        self.description.setVisible(self.model.session.display.counted > 0.0)  # it may answer an open question
         fields = fields_of(setup)
         if [(field.name, field.kind) for field in fields] != self._kinds:
             self._make_rows(fields)

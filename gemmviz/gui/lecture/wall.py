@@ -8,7 +8,6 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.lecture.overlay import Overlay
-from gemmviz.gui.lecture.own_motion import OwnMotion
 from gemmviz.gui.lecture.picture import WallPicture
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
@@ -63,16 +62,12 @@ class Wall(QWidget):
         self._moves_next = False  # whether the next part arrives in motion
         self._settling = QTimer(self, singleShot=True, interval=0)  # one picture for all signals of one change
         self._settling.timeout.connect(self._arrive)
-        self._own = OwnMotion(self)
-        self._own.moved.connect(self.draw)
 
     def options(self, shot: Shot, caption: Caption) -> ViewOptions:
         """Return the options of a slide in the format of the screen, with space for the caption."""
         (width, height), scale = frame_for(shot, self.width(), self.height())
         whole, size = replace(shot, camera=Camera()), (width, height - band_height(caption, width, height))
         options = options_for(whole, self.model.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
-        if self._own.moment is not None:
-            options = replace(options, moment=self._own.moment)
         return replace(options, shows_flights=self.session.player.shows_flights, counted=self.session.display.counted)
 
     # Motion
@@ -87,7 +82,7 @@ class Wall(QWidget):
     @property
     def is_moving(self) -> bool:
         """Whether the motion of the present part is under way."""
-        return self.stage.is_travelling or self.session.player.beat is not None or self._own.moment is not None
+        return self.stage.is_travelling or self.session.player.beat is not None
 
     def move_next(self) -> None:
         """Let the next part that is shown arrive in motion, unless motion is switched off."""
@@ -108,7 +103,6 @@ class Wall(QWidget):
         self._moves_next = False
         self.stage.finish()
         self.session.player.finish_beat()
-        self._own.finish()
 
     def _arrive(self) -> None:
         """Begin the way from the last picture to the present one, and prepare the beat that follows it."""
@@ -119,9 +113,7 @@ class Wall(QWidget):
         self._moves_next, self._last = False, now
         kind, player = subject_of_view(now.shot.view), self.session.player
         has_beat = kind.time == "launch" or (view_named(now.shot.view).moves and now.shot.moment == 1.0)
-        if has_beat and kind.time == "none":
-            self._own.rewind()
-        elif has_beat:
+        if has_beat:
             player.rewind(0.0 if kind.time == "launch" else None)  # draws the beginning of the beat
         self.draw()
         if has_beat and is_next_beat(last.shot, now.shot):
@@ -133,7 +125,6 @@ class Wall(QWidget):
 
     def _on_arrived(self) -> None:
         self.session.player.start_beat(_SHORT_BEAT_MS)
-        self._own.start(_SHORT_BEAT_MS)
 
     # Drawing
 

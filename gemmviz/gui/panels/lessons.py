@@ -92,8 +92,9 @@ class Lessons(QWidget):
         column.addLayout(buttons)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(8, 4, 8, 4)
-        for widget, share in ((self.choice, 0), (self.lesson, 1), (self.shelf, 1)):
-            whole.addWidget(widget, share)
+        whole.addWidget(self.choice)
+        whole.addWidget(self.lesson, 1)
+        whole.addWidget(self.shelf, 1)
 
     def _open(self) -> None:
         name = self.choice.currentData()

@@ -25,7 +25,7 @@ class StartMode:
 
     @property
     def is_on(self) -> bool:
-        return self.panel is not None and self.panel.isVisibleTo(self.panel.parentWidget())
+        return self.panel is not None and not self.panel.isHidden()
 
     def begin(self) -> None:
         """Show the start panel in place of the docks; an open lesson is closed."""

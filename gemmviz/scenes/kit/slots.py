@@ -15,7 +15,7 @@ _WIDE, _HIGH = 96.0, 84.0  # of the largest slot
 _FALL = 0.3  # share of the motion that one block takes to land
 _SHADES = (1.0, 0.62)  # of the load's colour, in turn, so that neighbouring blocks are told apart
 
-Run = tuple[int, int, int]
+_Run = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Tray:
     def box(self) -> Box:
         return Box(self.x, self.y, self.columns * self.cell, self.rows * self.pitch)
 
-    def runs(self, first: int, count: int) -> list[Run]:
+    def runs(self, first: int, count: int) -> list[_Run]:
         """Return the runs of slots in a row that ``count`` slots from ``first`` on take: row from below, column, length."""
         found, last = [], min(first + count, self.slots)
         while first < last:
@@ -54,7 +54,7 @@ class Tray:
             first += length
         return found
 
-    def box_of(self, run: Run, above: float = 0.0) -> tuple[float, float, float, float]:
+    def box_of(self, run: _Run, above: float = 0.0) -> tuple[float, float, float, float]:
         """Return the rectangle of a run, ``above`` rows higher than its place."""
         row, column, length = run
         y = self.y + (self.rows - 1 - row - above) * self.pitch

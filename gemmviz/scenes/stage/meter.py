@@ -174,7 +174,7 @@ def meter_squares(
     with the same shares.
     """
     fitting, row = square_side(meter.moved, room, largest)
-    side = side or fitting
+    side = min(side, fitting) if side else fitting
     if side < _LEAST_SQUARE:
         return _bar(meter, room, theme, key, share)
     count = math.ceil(share * meter.moved)

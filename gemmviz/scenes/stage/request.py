@@ -58,7 +58,7 @@ def request_motion(moment: Moment, box: Box, options: ViewOptions) -> tuple[Prim
     if touched is None or request is None or touched.array.space == "global":
         return ()
     _, room = _rooms(moment, box, options.theme)
-    return tuple(_stacks(moment, touched, request, room, options))
+    return tuple(each for each in _stacks(moment, touched, request, room, options) if isinstance(each, Cells))
 
 
 def _rooms(moment: Moment, box: Box, theme: Theme) -> tuple[Box, Box]:
@@ -176,7 +176,7 @@ def sector_grid(
         Rects(f"{key}-along", boxes(free), theme.empty),
         *wasted_cells(f"{key}-wasted", boxes(along), theme, is_hatched=high * options.pixels >= _LEAST_HATCHED),
         Rects(f"{key}-asked", boxes(asked), accent),
-        Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5, min(4.0, 0.2 * high)),
+        Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5),
         *_lane_numbers(moved, at, (wide, high), accent, theme, key),
     ]
     return primitives, room.y + math.ceil(count / columns) * high * (1 + _GAP)

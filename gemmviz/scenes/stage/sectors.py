@@ -58,7 +58,7 @@ def outlined(array: MemoryArray, moved: MovedSectors, table: CellGrid, options: 
         (f"{name}-sectors", ~wasteful, theme.accent(name)), (f"{name}-wasteful-sectors", wasteful, theme.warning),
     ):  # fmt: skip
         if chosen.any():
-            primitives.append(Rects(key, outlines[chosen], None, colour, width, radius=min(4.0, 0.12 * table.cell)))
+            primitives.append(Rects(key, outlines[chosen], None, colour, width))
     return primitives
 
 

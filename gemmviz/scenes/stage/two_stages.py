@@ -32,8 +32,8 @@ class TwoStages:
 
 def two_stages(pair: Pair, options: ViewOptions) -> TwoStages:
     """Return the layout of a comparison. The lens is used as on the stage, for both sides the same."""
-    key = ("two stages", id(pair.left.replay), pair.left.step, pair.left.focus, options.width, options.height)
-    key += (options.timeline_height, options.lens, options.theme.type)
+    frame = options.width, options.height, options.timeline_height, options.lens, options.theme.type
+    key = "two stages", id(pair.left.replay), pair.left.step, pair.left.focus, frame
     return pair.right.cached(key, lambda: _two_stages(pair, options))
 
 

@@ -35,7 +35,9 @@ def banks_scene(moment: Moment, options: ViewOptions) -> Scene:
 def banks_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the wavefronts that have not passed yet dim, over the still picture."""
     picture = _picture_of(moment, options) if options.moment < 1.0 else None
-    return () if picture is None else (*picture.stacks(options.moment), *picture.threads())
+    if picture is None:
+        return ()
+    return (*(each for each in picture.stacks(options.moment) if isinstance(each, Cells)), *picture.threads())
 
 
 def _picture_of(moment: Moment, options: ViewOptions) -> "_Picture | None":

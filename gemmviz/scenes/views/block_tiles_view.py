@@ -163,7 +163,8 @@ def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) ->
         return []
     starts = (blocks.numbers * trace.space.threads_per_block).tolist()
     texts = tuple(f"({x}, {y})" for x, y in (trace.space.indices(start)[0][:2] for start in starts))
-    has_lines = bool(_lines("C", box, *trace.setup.problem.shapes["C"], options))
+    rows, columns = trace.setup.problem.shapes["C"]
+    has_lines = bool(_lines("C", box, rows, columns, options))
     block = float(parts[:, 2].min()), float(parts[:, 3].min())
     needed = max(text_width(text, 1.0, "semibold") for text in texts)
     cells = 2 if has_lines and needed * theme.type.least + 8 > unit and block[0] >= 2 * unit else 1

@@ -8,6 +8,7 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
@@ -24,9 +25,6 @@ _MOST_REFUSED = 4096  # threads of a refused block that are drawn
 _STACKED = 1.35  # cells by which a layer is behind the one before
 _FLIGHT = 0.5  # share of the motion that one thread takes
 _STEPS = (1, 2, 4, 8, 16, 32, 1024)  # of the numbers along an axis
-
-Numbers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +74,12 @@ class _Plan:
         pitch = min(warps.height / rows, _TALLEST)
         return cls(block, warp_size, layers, cell, tall, warps, warps.width / warp_size, pitch)
 
-    def numbers(self, z: int) -> Numbers:
+    def numbers(self, z: int) -> Longs:
         """Return the numbers of the threads of a layer: (y, x)."""
         dx, dy, _ = self.block
         return np.arange(dx * dy).reshape(dy, dx) + z * dx * dy
 
-    def at_home(self, number: Numbers) -> Floats:
+    def at_home(self, number: Longs) -> Floats:
         """Return the boxes of threads at their places in the block: x, y, width, height."""
         dx, dy, _ = self.block
         z = np.minimum(number // (dx * dy), len(self.layers) - 1)
@@ -89,7 +87,7 @@ class _Plan:
         x, y = corner[:, 0] + number % dx * self.cell, corner[:, 1] + number // dx % dy * self.tall
         return np.column_stack([x, y, np.full(len(x), self.cell), np.full(len(x), self.tall)])
 
-    def in_lanes(self, number: Numbers) -> Floats:
+    def in_lanes(self, number: Longs) -> Floats:
         """Return the boxes of threads in the lanes of their warps: x, y, width, height."""
         x = self.warps.x + number % self.warp_size * self.lane
         y = self.warps.y + number // self.warp_size * self.pitch
@@ -223,9 +221,10 @@ def _region_names(plan: _Plan, theme: Theme) -> list[Primitive]:
     if not rows or high < 1.3 * size or wide > dx * plan.cell:
         return []
     primitives: list[Primitive] = []
+    own = plan.tall if plan.tall >= 1.3 * size else high  # in one row, if it is high enough: no line crosses the name
     for warp, name in enumerate(names):
-        middle, colour = (x + dx * plan.cell / 2, y + (warp + 0.5) * high), theme.warps[warp % len(theme.warps)]
-        ground = boxes((middle[0] - wide / 2, middle[1] - high / 2 + 1, wide, high - 2))
+        middle, colour = (x + dx * plan.cell / 2, y + warp * high + own / 2), theme.warps[warp % len(theme.warps)]
+        ground = boxes((middle[0] - wide / 2, middle[1] - own / 2 + 1, wide, own - 2))
         at = points((middle[0], middle[1] + 0.36 * size))
         primitives.append(Rects(f"region-{warp}-ground", ground, colour))
         primitives.append(Labels(f"region-{warp}", at, (name,), size, theme.ink_on(colour), "middle", "semibold"))
@@ -239,7 +238,8 @@ def _warps(plan: _Plan, options: ViewOptions) -> list[Primitive]:
     empty = len(theme.warps)
     is_used = (number < plan.threads) & options.arrived
     fill = np.where(is_used, number // plan.warp_size % empty, empty).astype(np.uint8)
-    palette, primitives = (*theme.warps, theme.empty), []
+    palette = (*theme.warps, theme.empty)
+    primitives: list[Primitive] = []
     for row in range(plan.rows):
         y = plan.warps.y + row * plan.pitch
         primitives.append(
@@ -300,7 +300,7 @@ def _run_text(run: list[int], plan: _Plan) -> str:
     return f"y {run[0] // dx % dy}, z {run[0] // (dx * dy)}" if dz > 1 else f"y = {run[0] // dx}"
 
 
-def _layer_tips(number: Numbers, z: int, plan: _Plan) -> npt.NDArray[np.str_]:
+def _layer_tips(number: Longs, z: int, plan: _Plan) -> npt.NDArray[np.str_]:
     """Return the hover text of each thread of a layer by its number."""
     size = plan.warp_size
     return np.array([
@@ -308,7 +308,7 @@ def _layer_tips(number: Numbers, z: int, plan: _Plan) -> npt.NDArray[np.str_]:
     ])  # fmt: skip
 
 
-def _lane_tips(number: Numbers, plan: _Plan) -> npt.NDArray[np.str_]:
+def _lane_tips(number: Longs, plan: _Plan) -> npt.NDArray[np.str_]:
     """Return the hover text of each lane."""
     size = plan.warp_size
     return np.array([

@@ -72,7 +72,7 @@ def _most(case: SpeedCase, rows: list[Traffic]) -> float:
 def _scale(most: float, side: float, box: Box, theme: Theme) -> list[Primitive]:
     """Outline the largest square behind a smaller one, with what it stands for."""
     size = theme.type.least
-    lines = wrap_text(f"{size_text(most)}: a sector for each element of a factor", size, box.width - 24, 3)
+    lines = wrap_text(f"{size_text(most)} if each element of A took its own sector", size, box.width - 24, 3)
     if box.height - side < (len(lines) + 1) * _LEADING * size:
         return []
     at = points(*((box.x + 12, box.y + (number + 1) * _LEADING * size) for number in range(len(lines))))

@@ -3,6 +3,7 @@ two devices, stand side by side.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -116,11 +117,19 @@ def _labels(case: GridCase, cell: float, size: float) -> npt.NDArray[np.str_] | 
 
 def _tips(case: GridCase, state: npt.NDArray[np.int8]) -> npt.NDArray[np.str_]:
     """Return the hover text of each block: its place, its state, and the SM that runs it."""
-    columns, rows, _ = case.grid
-    number, names = np.arange(len(state)), np.array(["waits for", "runs on", "ran on"])
-    x, y = (number % columns).astype(str), (number // columns % rows).astype(str)
-    place = np.char.add(np.char.add("block (", x), np.char.add(np.char.add(", ", y), ")\n"))
-    return np.char.add(place, np.char.add(np.char.add(names[state], " SM "), case.schedule.sm.astype(str)))
+    waits, runs, ran = _tips_by_state(case)
+    return np.where(state == DONE, ran, np.where(state == RUNNING, runs, waits))
+
+
+@lru_cache(maxsize=2)
+def _tips_by_state(case: GridCase) -> tuple[npt.NDArray[np.str_], ...]:
+    """Return the hover texts of all blocks while they wait, run, and after they ran."""
+    names, sms = block_names(case), case.schedule.sm.tolist()
+    verbs = {WAITING: "waits for", RUNNING: "runs on", DONE: "ran on"}
+    return tuple(
+        np.array([f"block {name}\n{verbs[state]} SM {sm}" for name, sm in zip(names, sms, strict=True)])
+        for state in (WAITING, RUNNING, DONE)
+    )
 
 
 def sm_under(case: GridCase, key: str, row: int, column: int) -> int | None:

@@ -26,7 +26,7 @@ from gemmviz.scenes.stage.meter import Meter, meter_primitives, meters_of, squar
 from gemmviz.scenes.stage.sectors import outlined
 
 _NAMES, _ROW, _LANE_ROW = 150.0, 27.0, 36.0  # width of the names of the strip's rows; heights of its rows
-_METERS, _METER_WORDS = 0.56, 116.0  # share of the width for the meters; height of the words of one
+_METERS, _METER_WORDS, _LEAST_SQUARES = 0.56, 122.0, 24.0  # share of the width for the meters; heights in one
 _LARGEST_CELL, _LARGEST_SQUARE = 70.0, 60.0
 _SHADES = 32  # light of a warp's lanes, in order
 _LOW = 420.0  # height of a frame with the lanes' numbers alone
@@ -259,15 +259,24 @@ def _costs(moment: Moment, warp: int, elements: Longs, reads: list[_Read], room:
     ]
     meters = [_meter(read, moment, options) for read in reads] or list(meters_of(moment))[:2]
     high = (room.height - 2.2 * size) / max(1, len(meters))
-    boxes_ = [Box(room.x, room.y + 2.2 * size + place * high, room.width, high - 16.0) for place in range(len(meters))]
-    squares = [Box(0, 0, room.width, high - _METER_WORDS) for _ in meters]
-    side = min(
-        (square_side(each.moved, box, _LARGEST_SQUARE)[0] for each, box in zip(meters, squares, strict=True)), default=0.0
-    )
-    for place, (meter, box) in enumerate(zip(meters, boxes_, strict=True)):
-        if box.height >= _METER_WORDS:
-            primitives += meter_primitives(meter, box, theme, f"mapping-meter-{place}", side=max(side, 1.0))
+    if high < _METER_WORDS + _LEAST_SQUARES:
+        return [*primitives, *_lines(meters, room, size, theme)]
+    squares = Box(0, 0, room.width, high - _METER_WORDS)
+    side = min((square_side(each.moved, squares, _LARGEST_SQUARE)[0] for each in meters), default=0.0)
+    for place, meter in enumerate(meters):
+        box = Box(room.x, room.y + 2.2 * size + place * high, room.width, high - 16.0)
+        primitives += meter_primitives(meter, box, theme, f"mapping-meter-{place}", side=side, largest=_LARGEST_SQUARE)
     return primitives
+
+
+def _lines(meters: list[Meter], room: Box, size: float, theme: Theme) -> list[Primitive]:
+    """Draw the meters as lines of text, as many as fit."""
+    ys = [room.y + (2.4 + 1.4 * place) * size for place in range(len(meters))]
+    return [
+        text_line(f"mapping-meter-{place}", (room.x, y), f"{meter.title}: {meter.text}", size, room.width, theme.text)
+        for place, (meter, y) in enumerate(zip(meters, ys, strict=True))
+        if y + 0.3 * size <= room.y + room.height
+    ]
 
 
 def _meter(read: _Read, moment: Moment, options: ViewOptions) -> Meter:

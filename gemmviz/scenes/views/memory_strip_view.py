@@ -67,7 +67,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     own = "column-major" if array.column_major else "row-major"
     beside = room.x + columns * cell + 60
     wide = room.x + room.width - beside
-    primitives += _formulas(array, own, Box(beside, room.y + 12, wide, rows * cell), options)
+    primitives += _formulas(array, own, Box(beside, room.y + 12, wide, room.height - strips - 24.0), options)
     top = room.y + room.height - strips + 20.0
     for place, (name, is_columns) in enumerate(_ORDERS):
         order = (np.arange(rows * columns).reshape(rows, columns).T if is_columns else np.arange(rows * columns)).ravel()
@@ -114,10 +114,11 @@ def _formulas(array: MemoryArray, own: str, room: Box, options: ViewOptions) -> 
         f"to the right: +{height}, down: +1" if array.column_major else f"to the right: +1, down: +{width}",
     )
     size = max(theme.type.least, min(size, size * room.width / max(text_width(line, size) for line in lines)))
-    lines = tuple(fitted(line, size, room.width) for line in lines)
-    pitch = min(1.9 * size, room.height / len(lines))
-    at = [(room.x, room.y + (n + 0.7) * pitch) for n in range(len(lines))]
-    return [Labels("layout-formulas", points(*at), lines, size, theme.text)]
+    most = max(1, int(room.height / (1.25 * size)))
+    shown = tuple(fitted(line, size, room.width) for line in lines)[-most:]
+    pitch = min(1.9 * size, room.height / len(shown))
+    at = [(room.x, room.y + (n + 0.7) * pitch) for n in range(len(shown))]
+    return [Labels("layout-formulas", points(*at), shown, size, theme.text)]
 
 
 def _row_colours(name: str, rows: int, theme: Theme) -> tuple[str, ...]:

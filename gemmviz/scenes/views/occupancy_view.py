@@ -117,13 +117,14 @@ def _ink(name: str, limits: OccupancyLimits, options: ViewOptions) -> tuple[str,
 
 def _bar_names(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -> list[Primitive]:
     """Draw the empty bars and their names."""
-    size, pieces = layout.size, []
+    size = layout.size
+    pieces: list[Primitive] = []
     for place, (name, _) in enumerate(_bars(limits)):
         x, y, wide, high = _track(layout, place)
         at, (ink, face) = points((layout.bars.x, y + high / 2 + 0.36 * size)), _ink(name, limits, options)
         pieces.append(Labels(f"limit-{name}-name", at, (name,), size, ink, "start", face))
         pieces.append(Rects(f"limit-{name}-track", boxes((x, y, wide, high)), options.theme.empty))
-    return list(pieces)
+    return pieces
 
 
 def _used(
@@ -189,16 +190,26 @@ def _lines(
     at_most = "" if limits.is_certain or lying < limits.blocks_per_sm else "at most "
     registers = "unknown registers" if needs.registers is None else many(needs.registers, "register")
     source = "trial values" if needs.registers != case.own.registers else case.registers_source
+    percent_warps = f"{limits.warps_percent:.4g} % of warps: {limits.warps} of {device.max_warps_per_sm}"
+    percent_threads = f"{limits.threads_percent:.4g} % of threads: {limits.threads} of {device.max_threads_per_sm}"
     lines = [
-        *((line, words, True, 1.25) for line in wrap_text(f"limited by {' and '.join(limits.limiting)}", words, room, 2)),
-        *((line, words, False, 1.25) for line in wrap_text(why_no_more(limits), words, room, 2)),
-        (f"{limits.warps_percent:.4g} % of warps: {limits.warps} of {device.max_warps_per_sm}", words, True, 1.6),
-        (f"{limits.threads_percent:.4g} % of threads: {limits.threads} of {device.max_threads_per_sm}", words, False, 1.25),
+        (f"limited by {' and '.join(limits.limiting)}", words, True, 1.25),
+        (why_no_more(limits), words, False, 1.25),
+        (percent_warps, words, True, 1.6),
+        (percent_threads, words, False, 1.25),
         (f"block: {many(needs.threads, 'thread')}, {registers} each", least, False, 1.7),
         (f"{spaced(needs.shared_bytes)} bytes of shared memory", least, False, 1.3),
-        *((line, least, False, 1.3) for line in (wrap_text(source, least, room, 2) if source else ())),
+        (source, least, False, 1.3),
     ]
-    return [(f"{at_most}{many(lying, 'block')} per SM", large, True, 1.1), *lines]
+    result = f"{at_most}{many(lying, 'block')} per SM"
+    size = next((size for size in (large, sizes.sentence) if text_width(result, size, "semibold") <= room), words)
+    return [(result, min(size, large), True, 1.1), *(part for line in lines if line[0] for part in _wrapped(*line, room=room))]
+
+
+def _wrapped(text: str, size: float, is_strong: bool, leading: float, room: float) -> list[tuple[str, float, bool, float]]:
+    """Return a line as one or two that fit; the second one stands close to the first."""
+    parts = wrap_text(text, size, room, 2, "semibold" if is_strong else "regular")
+    return [(part, size, is_strong, 1.25 if place else leading) for place, part in enumerate(parts)]
 
 
 VIEW = View("Occupancy: blocks per SM", OccupancyCase, occupancy_scene, draw_motion=occupancy_motion, order=20)
