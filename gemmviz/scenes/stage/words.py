@@ -21,7 +21,7 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     if room is None:
         return []
     theme, sizes = options.theme, options.theme.type
-    kernel = fitted(kernel_title(moment), sizes.note, room.width)
+    kernel = fitted(kernel_words(moment), sizes.note, room.width)
     focus = focus_text(moment.focus, moment.trace)
     place = wrap_text(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width, 2)
     spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 16
@@ -49,7 +49,7 @@ def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     return [Labels("cost", at, lines, size, theme.text)]
 
 
-def kernel_title(moment: Moment) -> str:
+def kernel_words(moment: Moment) -> str:
     """Return the kernel's name with its parameters."""
     setup = moment.trace.setup
     return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
