@@ -72,14 +72,15 @@ class Cross:
 
 @dataclass(frozen=True, slots=True)
 class _Bands:
-    """What numbers and titles take on each side of the matrices; ``numbers``: those on the right alone.
-    ``is_beside``: titles stand beside the numbers of columns, else above and below them.
+    """What numbers and titles take on each side of the matrices; ``before`` and ``numbers``: the numbers on the left and on the
+    right alone. ``is_beside``: titles stand beside the numbers of columns, else above and below them.
     """
 
     left: float
     top: float
     right: float
     bottom: float
+    before: float
     numbers: float
     is_beside: bool
 
@@ -201,10 +202,10 @@ def _bands(window: Window, frame: StageFrame, is_beside: bool, is_stacked: bool 
     right = text_width(str(max(window.m[1], window.k[1])), size) + _AIR
     row, title = size + _AIR, name + 8.0
     if not is_beside:
-        return _Bands(left, row + title + _EDGE, right, row + title, right, False)
+        return _Bands(left, row + title + _EDGE, right, row + title, left, right, False)
     a, *others = (text_width(title_text(each, window.extents(each)), name, "semibold") for each in "ABC")
-    widest, left = max(others), left + a if is_stacked else left
-    return _Bands(left, max(row, title) + _EDGE, right + widest, max(row, title), right, True)
+    outer = left + a if is_stacked else left
+    return _Bands(outer, max(row, title) + _EDGE, right + max(others), max(row, title), left, right, True)
 
 
 def title_text(name: str, shape: tuple[int, ...]) -> str:
@@ -280,7 +281,7 @@ def _titles(grids: dict[str, CellGrid], frame: StageFrame, bands: _Bands) -> dic
     if bands.is_beside:
         base = low + 0.5 * _AIR + CAP_HEIGHT * size
         return {
-            "A": Title(a.x - bands.left, base, "end"), "B": Title(right + bands.numbers, b.y - _AIR, "start"),
+            "A": Title(a.x - bands.before, base, "end"), "B": Title(right + bands.numbers, b.y - _AIR, "start"),
             "C": Title(right + bands.numbers, base, "start"),
         }  # fmt: skip
     base, above = low + least + _AIR + CAP_HEIGHT * size + 4, b.y - least - _AIR - 4
