@@ -16,7 +16,7 @@ from gemmviz.scenes.stage.layout import Plan
 
 _AIR = 8.0
 _OTHER_SIDES = ("left", "below")
-_SIDES: dict[str, tuple[str, ...]] = {"A": ("left", "below"), "B": ("right", "above"), "C": ("right", "below")}
+_SIDES: dict[str, tuple[str, ...]] = {"A": ("left", "above"), "B": ("right",), "C": ("right", "above")}
 
 
 Clip = tuple[float, float, float, float]
@@ -33,7 +33,8 @@ class _Look:
 
 
 def axis_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the numbers of A on its left and below, of B on its right and above, of C on its right and below.
+    """Draw the numbers of A on its left and above, of B on its right, of C on its right and above, where they number B's
+    columns too.
 
     In a zoomed view they stand at the edge of the visible part.
     """

@@ -13,7 +13,7 @@ from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.lanes import Lanes
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 
-_AROUND, _RADIUS, _INSET = 10.0, 12.0, 14.0
+_AROUND, _RADIUS, _INSET = 8.0, 12.0, 14.0
 _MOST_LINES, _LEADING, _GROUND = 3, 1.25, 0.4
 
 
