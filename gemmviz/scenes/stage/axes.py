@@ -32,6 +32,11 @@ class _Look:
     counted_from: int = 0
 
 
+def is_clear_beside_numbers(table: CellGrid, theme: Theme) -> bool:
+    """Whether a line along the edge of a column misses the numbers of columns, which stand in the middle of theirs."""
+    return text_width(str(table.first[1] + table.columns), theme.type.least) < table.cell
+
+
 def axis_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the numbers of A on its left and above, of B on its right, of C on its right and above, where they number B's
     columns too.

@@ -23,7 +23,7 @@ _EDGE, _LOW, _AIR = 14.0, 6.0, 10.0
 _TOP, _BOTTOM, _UNDER_NAME = 10.0, 8.0, 8.0  # above B and below C; between a title and what stands under it
 _REQUEST_IS_WORTH = 1.3  # how much larger cells must be to give up the room of the request for them
 _LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT = 0.235, 240.0, 620.0
-_RIGHT_SHARE, _LEAST_RIGHT, _GUTTER = 0.46, 290.0, 34.0
+_RIGHT_SHARE, _LEAST_RIGHT, _GUTTER = 0.43, 276.0, 26.0
 _SENTENCE, _LEGEND, _ROW = 236.0, 100.0, 190.0  # heights; of the row of rooms below a cross
 _BETWEEN = 18.0
 _LEAST_CORNER = 210.0
@@ -214,7 +214,7 @@ def _bands(window: Window, frame: StageFrame, is_beside: bool, is_stacked: bool 
     title = name + _UNDER_NAME
     if not is_beside:
         return _Bands(left, title + _EDGE, right, title, (left, right), False)
-    a, *others = (text_width(title_text(each, window.extents(each)), name, "semibold") for each in "ABC")
+    a, *others = (text_width(title_text(each, window.extents(each)), name, "semibold") + _AIR for each in "ABC")
     return _Bands(left + a if is_stacked else left, _TOP, right + max(others), _BOTTOM, (left, right), True)
 
 
@@ -295,8 +295,8 @@ def _titles(grids: dict[str, CellGrid], frame: StageFrame, bands: _Bands) -> dic
     right, low = c.x + c.box[2] + frame.beyond[1] * c.cell, c.y + c.box[3] + frame.beyond[0] * c.cell
     if bands.is_beside:
         return {
-            "A": Title(a.x - before, low, "end"), "B": Title(right + behind, b.y + capital, "start"),
-            "C": Title(right + behind, low, "start"),
+            "A": Title(a.x - before - _AIR, low, "end"), "B": Title(right + behind + _AIR, b.y + capital, "start"),
+            "C": Title(right + behind + _AIR, low, "start"),
         }  # fmt: skip
     base, above = low + _AIR + capital, b.y - _AIR
     return {"A": Title(a.x, base, "start"), "B": Title(right, above, "end"), "C": Title(right, base, "end")}
