@@ -21,7 +21,7 @@ _LARGEST_CELL = 96.0
 _MOST_OF_LANE = 0.5  # of the height or width of the cross, for the lanes
 _EDGE, _LOW, _AIR = 14.0, 6.0, 10.0
 _TOP, _BOTTOM, _UNDER_NAME = 10.0, 8.0, 8.0  # above B and below C; between a title and what stands under it
-_REQUEST_IS_WORTH = 1.3  # how much larger cells must be to give up the room of the request for them
+_REQUEST_IS_WORTH = 1.6  # how much larger cells must be to give up the room of the request for them
 _LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT = 0.235, 240.0, 620.0
 _RIGHT_SHARE, _LEAST_RIGHT, _GUTTER = 0.43, 276.0, 26.0
 _SENTENCE, _LEGEND, _ROW = 236.0, 100.0, 190.0  # heights; of the row of rooms below a cross
@@ -47,7 +47,7 @@ class StageFrame:
     """What a layout depends on besides the window: the shared arrays, the size of the frame, and which parts there are.
 
     ``foot``: height of the timeline at the lower edge; ``beyond``: rows below A and C, and columns on the right of B and C, for
-    padding.
+    padding; ``has_several``: whether a thread has several sums.
     """
 
     tiles: tuple[LaneTile, ...]
@@ -58,6 +58,7 @@ class StageFrame:
     foot: float
     type: TypeSizes
     beyond: tuple[int, int] = (0, 0)
+    has_several: bool = False
 
     @property
     def bottom(self) -> float:
@@ -92,8 +93,8 @@ def cross_in(window: Window, frame: StageFrame) -> Cross:
     """Return the arrangement with the largest cells, unless one with a little smaller cells has room for the request: words
     beside the cross or above and below it.
     """
-    ways = [_beside(window, frame, *way) for way in product((True, False), repeat=2)]
-    ways += [_stacked(window, frame, is_beside) for is_beside in (True, False)]
+    ways = [_beside(window, frame, *way) for way in product((False, True), repeat=2)]
+    ways += [_stacked(window, frame, is_beside) for is_beside in (False, True)]
     made = [(cell, draw(cell)) for cell, draw in ways]
     return max(made, key=lambda each: each[0] * (_REQUEST_IS_WORTH if "request" in each[1].rooms else 1.0))[1]
 
@@ -136,10 +137,11 @@ def _beside(window: Window, frame: StageFrame, is_beside: bool, has_right: bool)
         x = MARGIN + own + _GUTTER + bands.left
         y = bands.top + max(0.0, (room.height - bands.top - bands.bottom - high) / 2)
         made = _drawn(window, frame, (x, y, cell), bands)
-        title = frame.type.name + _UNDER_NAME if is_beside else 0.0
-        words = Box(MARGIN, _EDGE + 10, own, y + high - _EDGE - 10 - title)
-        beside = Box(frame.width - MARGIN - right, y + title, right, high - 2 * title)
-        rooms = _column_rooms(window, frame, made, words, beside)
+        title = frame.type.name + _UNDER_NAME
+        low = y + high - title if is_beside else frame.bottom - _LOW
+        top = y + title if is_beside else _EDGE + _AIR
+        words = Box(MARGIN, _EDGE + _AIR, own, low - _EDGE - _AIR)
+        rooms = _column_rooms(window, frame, made, words, Box(frame.width - MARGIN - right, top, right, low - top))
         return Cross(made.matrices, made.lanes, made.titles, rooms)
 
     return cell, draw
@@ -322,7 +324,8 @@ def _left_rooms(box: Box, frame: StageFrame, others: tuple[str, ...]) -> dict[st
 def _column(box: Box, names: tuple[str, ...], frame: StageFrame) -> dict[str, Box]:
     """Divide a box from top to bottom. Rooms for which there is no space are left out, those that matter least first."""
     names = _fitting(names, box.height, _LEAST_HEIGHTS, _BETWEEN)
-    shares = {name: _SHARES[name] * (2.0 if name == "code" and frame.has_code else 1.0) for name in names}
+    larger = {"code": 2.0 if frame.has_code else 1.0, "sum": 4.0 if frame.has_several else 1.0}
+    shares = {name: _SHARES[name] * larger.get(name, 1.0) for name in names}
     spare = box.height - sum(_LEAST_HEIGHTS[name] + _BETWEEN for name in names) + _BETWEEN
     rooms, y = {}, box.y
     for name, share in shares.items():

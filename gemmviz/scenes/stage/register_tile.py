@@ -15,6 +15,7 @@ from gemmviz.model.arrays import Floats
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import Site
 from gemmviz.model.watched import VariableValue
+from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, points
@@ -37,7 +38,7 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
     theme, size = options.theme, options.theme.type.note
     rows, columns = len(terms.rows), len(terms.columns)
     name_a, name_b = _names(moment, terms, options.labels)
-    names = max(text_width(name, size) for name in (name_a, name_b))
+    names = max(text_width(text, size) for text in (name_a, name_b, terms_text(terms)))
     cell = min((room.width - 3 * _GAP - names) / (columns + 1), (room.height - _GAP) / (rows + 1), _LARGEST)
     if cell < _LEAST:
         return []
@@ -57,7 +58,13 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
         _table("register-sum", (x, y, cell), held, values, "C", options),
         Labels("register-b-name", points((beside, room.y + drop)), (name_b,), size, theme.accent("B")),
         Labels("register-a-name", points((beside, y + drop)), (name_a,), size, theme.accent("A")),
+        Labels("register-terms", points((beside, y + drop + 1.5 * size)), (terms_text(terms),), size, theme.faint),
     ]
+
+
+def terms_text(terms: ThreadTerms) -> str:
+    """Return how many of the terms of each sum are done: "21 of 64 terms"."""
+    return f"{int(terms.done.min())} of {many(terms.length, 'term')}"
 
 
 def _table(
