@@ -112,6 +112,14 @@ class SetupForm(QWidget):
         if field.value != value:
             self.model.commands.change(name, value)
 
+    def fit_labels(self) -> None:
+        """Give wrapped texts between the fields the height that they need; a form layout alone may give them less."""
+        for label in (self.title, self.launch, self.limits):
+            is_kept = label is self.launch and label.text() == _NO_LAUNCH  # rows below keep their places
+            needed = label.heightForWidth(label.width())
+            if label.minimumHeight() != needed and not is_kept:
+                label.setMinimumHeight(needed)
+
     def show_launch(self) -> None:
         launch = self.model.session.launch
         if isinstance(self.model.session.error, SettingError):
@@ -119,7 +127,6 @@ class SetupForm(QWidget):
                 self.launch.setMinimumHeight(self.launch.height())  # rows below keep their places
             self.launch.setText(_NO_LAUNCH)
         elif launch is not None:
-            self.launch.setMinimumHeight(0)
             self.launch.setText("\n".join(launch_lines(self.model.session.shot.setup, launch)))
 
     # Errors
