@@ -23,7 +23,7 @@ _SIDE = 16.0
 
 def level_ink(theme: Theme, place: int) -> str:
     """The ink of a level of memory by its place, the nearest to the threads first: the strongest."""
-    return mixed(theme.text, theme.background, min(0.6, 0.3 * place))
+    return mixed(theme.text, theme.background, min(0.64, 0.16 * place))
 
 
 def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
