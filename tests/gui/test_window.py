@@ -756,6 +756,10 @@ def test_wrapped_texts_between_the_fields_are_whole(window: MainWindow, qtbot: Q
         qtbot.waitUntil(lambda: settled(window))
         for label in (form.title, form.launch, form.limits):
             qtbot.waitUntil(lambda label=label: label.height() >= label.heightForWidth(label.width()))
+    form.title.setText("A title that takes several lines in a panel that is far too narrow for all of its many words")
+    qtbot.waitUntil(lambda: form.title.minimumHeight() >= 2 * form.title.fontMetrics().height())
+    form.title.setText("Short")
+    qtbot.waitUntil(lambda: form.title.minimumHeight() < 2 * form.title.fontMetrics().height())
 
 
 def tab_bars(window: MainWindow) -> list[list[str]]:

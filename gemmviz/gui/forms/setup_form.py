@@ -1,6 +1,6 @@
 """The form of a setup: the kernel, and a row for each field."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFormLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -16,6 +16,7 @@ from gemmviz.state.fields import FieldValue, FormField, fields_of, launch_lines,
 
 _NO_LAUNCH = "Block –\nGrid –"
 _LONGEST_LABEL = 18
+_HIGHEST = 10_000  # pixels
 
 
 class SetupForm(QWidget):
@@ -116,7 +117,8 @@ class SetupForm(QWidget):
         """Give wrapped texts between the fields the height that they need; a form layout alone may give them less."""
         for label in (self.title, self.launch, self.limits):
             is_kept = label is self.launch and label.text() == _NO_LAUNCH  # rows below keep their places
-            needed = label.heightForWidth(label.width())
+            room = QRect(0, 0, label.width(), _HIGHEST)
+            needed = label.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, label.text()).height()
             if label.minimumHeight() != needed and not is_kept:
                 label.setMinimumHeight(needed)
 
