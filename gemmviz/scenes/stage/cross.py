@@ -21,7 +21,7 @@ _LARGEST_CELL = 96.0
 _MOST_OF_LANE = 0.5  # of the height or width of the cross, for the lanes
 _EDGE, _LOW, _AIR = 14.0, 6.0, 10.0
 _TOP, _BOTTOM, _UNDER_NAME = 14.0, 8.0, 8.0  # above B and below C; between a title and what stands under it
-_REQUEST_IS_WORTH = 1.6  # how much larger cells must be to give up the room of the request for them
+_WIDE, _WORTH, _WORTH_IF_WIDE = 1500.0, 1.15, 1.6  # how much larger cells must be to give up the room of the request for them
 _LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT = 0.235, 240.0, 620.0
 _RIGHT_SHARE, _LEAST_RIGHT, _GUTTER = 0.43, 276.0, 26.0
 _SENTENCE, _LEGEND, _ROW = 236.0, 100.0, 190.0  # heights; of the row of rooms below a cross
@@ -96,7 +96,8 @@ def cross_in(window: Window, frame: StageFrame) -> Cross:
     ways = [_beside(window, frame, *way) for way in product((False, True), repeat=2)]
     ways += [_stacked(window, frame, is_beside) for is_beside in (False, True)]
     made = [(cell, draw(cell)) for cell, draw in ways]
-    return max(made, key=lambda each: each[0] * (_REQUEST_IS_WORTH if "request" in each[1].rooms else 1.0))[1]
+    worth = _WORTH_IF_WIDE if frame.width >= _WIDE else _WORTH
+    return max(made, key=lambda each: each[0] * (worth if "request" in each[1].rooms else 1.0))[1]
 
 
 def cross_cell(window: Window, frame: StageFrame, room: Box) -> float:
