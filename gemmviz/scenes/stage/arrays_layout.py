@@ -47,7 +47,10 @@ class _Placed:
 
 def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[Arrangement, dict[str, Box]]:
     """Return the arrays with the largest cells, and the rooms around them: words beside them, or above and below."""
-    ways = (*(words_column(frame, parts.is_lens, has_right) for has_right in (False, True)), stacked_rooms(frame, parts.is_lens))
+    ways = (
+        *(words_column(frame, parts.is_lens, has_right) for has_right in (False, True)),
+        stacked_rooms(frame, parts.is_lens),
+    )
     arranged, rooms = max(
         ((arranged_arrays(parts, inputs, room, bool(frame.tiles)), rooms) for room, rooms in ways),
         key=lambda each: each[0].cell * worth(each[1], frame),

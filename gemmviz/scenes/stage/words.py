@@ -12,7 +12,7 @@ from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.layout import Plan
 
 _LEADING = 1.22
-_MOST_SENTENCE, _SHORT = 4, 2  # lines; letters
+_MOST_SENTENCE, _SHORT, _JOINED = 4, 2, "\u00a0"  # lines; letters; a space that does not break
 
 
 def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -26,7 +26,7 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     place = wrap_text(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width, 2)
     spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 16
     most = max(1, min(_MOST_SENTENCE, int(spare / (_LEADING * sizes.sentence))))
-    said = wrap_text(_joined(beat(moment, options.labels).text), sizes.sentence, room.width, most, "semibold")
+    said = _wrapped(beat(moment, options.labels).text, sizes.sentence, room.width, most)
     lines: list[tuple[str, tuple[str, ...], float, str, Face]] = [
         ("title", (kernel,), sizes.note, theme.faint, "regular"),
         ("action", said, sizes.sentence, theme.text, "semibold"),
@@ -41,10 +41,11 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     return primitives
 
 
-def _joined(text: str) -> str:
-    """Return a sentence whose last word, if it is short, does not stand alone in its line."""
+def _wrapped(text: str, size: float, room: float, most: int) -> tuple[str, ...]:
+    """Return the lines of a sentence, whose last word does not stand alone if it is short."""
     head, _, last = text.rpartition(" ")
-    return f"{head}\u00a0{last}" if head and len(last) <= _SHORT else text
+    joined = f"{head}{_JOINED}{last}" if head and len(last) <= _SHORT else text
+    return tuple(line.replace(_JOINED, " ") for line in wrap_text(joined, size, room, most, "semibold"))
 
 
 def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
