@@ -1,7 +1,9 @@
 """Facts and moving pictures of the shipped lessons, prepared in the background once cards are shown."""
 
 import time
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 
 from psygnal import Signal
 from PySide6.QtGui import QImage
@@ -12,6 +14,7 @@ from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.qt.raster import Raster
+from gemmviz.render.reel import Frame
 from gemmviz.run.engine import Cancel
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.shelf import LessonFacts, lesson_facts, thumbnail_frames
@@ -49,26 +52,27 @@ class Thumbnails:
 
     def _work(self, theme: str, cancelled: Cancel) -> None:
         for name in lesson_names():
-            self._put(theme, name, CardContents(lesson_facts(name)))
+            self._put(theme, CardContents(lesson_facts(name)))
         for name in lesson_names():
-            self._put(theme, name, CardContents(lesson_facts(name), _frames(name, theme)))
+            self._draw(theme, CardContents(lesson_facts(name)))
 
-    def _put(self, theme: str, name: str, contents: CardContents) -> None:
-        def put() -> None:
-            if theme == self.theme:
-                self.all[name] = contents
-                self.changed.emit(name)
+    def _draw(self, theme: str, card: CardContents) -> None:
+        """Run a lesson's step and have its frames painted, one at a time, by the window's thread: pixmaps belong to it."""
+        raster, images = Raster(RenderOptions(WIDTH, HEIGHT)), list[QImage]()
+        with suppress(GemmvizError):  # a step that can't be run has no picture
+            for frame in thumbnail_frames(shipped_lesson(card.facts.name), theme):
+                self._post(partial(_paint, raster, frame, images))
+                time.sleep(_PAUSE_S)
+        self._post(lambda: self._keep(theme, replace(card, frames=tuple(images))))
 
-        self._post(put)
+    def _put(self, theme: str, card: CardContents) -> None:
+        self._post(lambda: self._keep(theme, card))
+
+    def _keep(self, theme: str, card: CardContents) -> None:
+        if theme == self.theme:
+            self.all[card.facts.name] = card
+            self.changed.emit(card.facts.name)
 
 
-def _frames(name: str, theme: str) -> tuple[QImage, ...]:
-    """The frames of a lesson's moving picture; none if its step can't be run."""
-    raster, images = Raster(RenderOptions(WIDTH, HEIGHT)), []
-    try:
-        for frame in thumbnail_frames(shipped_lesson(name), theme):
-            images.append(raster.image(frame))
-            time.sleep(_PAUSE_S)
-    except GemmvizError:
-        return tuple(images)
-    return tuple(images)
+def _paint(raster: Raster, frame: Frame, images: list[QImage]) -> None:
+    images.append(raster.image(frame))

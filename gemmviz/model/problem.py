@@ -238,7 +238,8 @@ class Problem:
 @lru_cache(maxsize=1024)
 def _plain_problem(kind: str, numbers: tuple[tuple[str, float], ...], types: tuple[type, ...]) -> Problem:
     """A problem without arrays of its own: files of measurements name few, each many times. ``types`` tells 1 from 1.0."""
-    return Problem(kind=kind, **dict(numbers))
+    named: dict[str, Any] = dict(numbers)
+    return Problem(kind=kind, **named)
 
 
 def check_shape(problem: Problem, name: str, shape: Shape) -> None:

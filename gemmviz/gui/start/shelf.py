@@ -81,7 +81,7 @@ class Shelf(QWidget):
         self.area.ensureWidgetVisible(card)
 
     def showEvent(self, event: QShowEvent) -> None:
-        self.model.thumbnails.prepare(self.model.theme_name)
+        QTimer.singleShot(0, self._prepare)  # panels are shown for a moment while a window is laid out
         self._show_progress()
         self._clock.start()
 
@@ -108,5 +108,9 @@ class Shelf(QWidget):
         for card in self.cards:
             card.theme = self.model.theme
             card.update()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Prepare the pictures in the present colours if they can be seen."""
         if self.isVisible():
             self.model.thumbnails.prepare(self.model.theme_name)

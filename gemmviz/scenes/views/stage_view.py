@@ -54,6 +54,7 @@ from gemmviz.scenes.stage.sectors import sector_primitives
 from gemmviz.scenes.stage.stop_marks import stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
 from gemmviz.scenes.stage.values import matrix_values, value_texts
+from gemmviz.scenes.stage.vector_parts import part_outline, threads_beyond
 from gemmviz.scenes.stage.words import sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
@@ -139,7 +140,9 @@ def matrix_state(
             _fill_sums(moment, step, flat, grid)
             state[moment.replay.first_stored(grid) <= step] = SOURCE
     area = moment.area(number)
-    if area is not None and not is_result:
+    if area is not None and not is_result and len(grid.array.shape) == 1:
+        flat[grid.cells(moment.reach(number))] = AREA
+    elif area is not None and not is_result:
         f, (r0, c0) = grid.factor, grid.origin
         rows, columns = (
             slice(max(0, area[0] // f - r0), max(0, -(-area[1] // f) - r0)),
@@ -192,8 +195,11 @@ def _matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, options
     primitives: list[Primitive] = [_cells(moment, number, table, options)]
     primitives.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
     primitives += _beyond(array, table, theme)
+    primitives += threads_beyond(moment, array, table, options)
     area = moment.area(number)
-    if area is not None:
+    if area is not None and len(array.shape) == 1:
+        primitives += part_outline(array, moment.reach(number), table, theme)
+    elif area is not None:
         box = table.part(area[:2], area[2:])
         if box[2] and box[3]:
             primitives.append(Rects(f"{array.name}-area", boxes(box), None, theme.accent(array.name), 4.0))
