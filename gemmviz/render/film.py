@@ -15,7 +15,9 @@ import numpy as np
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.qt.libraries import require_qt
+from gemmviz.render.inks import colours_of, most_different, unlike
 from gemmviz.render.reel import Frame, Reel
+from gemmviz.scenes.kit.theme import channels
 
 if TYPE_CHECKING:
     import av
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 _AHEAD = 3  # frames that wait for the encoder
 _BT709, _LIMITED = 1, 1  # as ITU-T H.273 numbers them
-_PALETTE_SAMPLES, _MOST_COLOURS = 16, 255
+_PALETTE_SAMPLES, _MOST_COLOURS, _MOST_INKS = 16, 255, 128
 
 
 @dataclass(frozen=True)
@@ -156,15 +158,24 @@ def _converter(pixels: str, raster: "Raster", options: RenderOptions) -> "Callab
 
 
 def _palette_of(reel: Reel, raster: "Raster") -> "Callable[[Frame], av.VideoFrame]":
-    """Return one palette for the whole film, from frames of all its parts."""
+    """Return one palette for the whole film: the colours in which its pictures are drawn, however seldom, and those that
+    edges and blends add, from frames of all its parts.
+    """
     import av
     from PIL import Image
 
     count = reel.frame_count(1)
     chosen = set(np.linspace(0, count - 1, min(count, _PALETTE_SAMPLES)).astype(int).tolist())
-    samples = [raster.array(frame)[::2, ::2] for number, frame in enumerate(reel.frames(1)) if number in chosen]
-    palette = Image.fromarray(np.vstack(samples)).quantize(_MOST_COLOURS)
-    colours = np.array(palette.getpalette("RGB"), np.uint8).reshape(-1, 3)
+    samples, drawn = [], set[str]()
+    for number, frame in enumerate(reel.frames(1)):
+        drawn |= colours_of(frame.scene)
+        if number in chosen:
+            samples.append(raster.array(frame)[::2, ::2])
+    inks = most_different(np.array([channels(colour) for colour in sorted(drawn)], np.uint8), _MOST_INKS)
+    others = Image.fromarray(np.vstack(samples)).quantize(_MOST_COLOURS - len(inks)).getpalette("RGB")
+    colours = np.vstack([inks, unlike(np.array(others, np.uint8).reshape(-1, 3), inks)])
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(colours.tobytes())
     table = np.zeros((256, 4), np.uint8)
     table[:, 0], table[: len(colours), 1:] = 255, colours  # opacity first
 
