@@ -14,8 +14,8 @@ import numpy as np
 
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.format import RenderOptions
-from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.inks import colours_of, most_different, unlike
+from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Frame, Reel
 from gemmviz.scenes.kit.theme import channels
 
