@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _AHEAD = 3  # frames that wait for the encoder
 _BT709, _LIMITED = 1, 1  # as ITU-T H.273 numbers them
-_PALETTE_SAMPLES, _MOST_COLOURS, _MOST_INKS = 16, 255, 128
+_SAMPLED_FPS, _PALETTE_SAMPLES = 5, 16
+_MOST_COLOURS, _MOST_INKS = 255, 128
 
 
 @dataclass(frozen=True)
@@ -164,11 +165,13 @@ def _palette_of(reel: Reel, raster: "Raster") -> "Callable[[Frame], av.VideoFram
     import av
     from PIL import Image
 
-    count = reel.frame_count(1)
+    count = reel.frame_count(_SAMPLED_FPS)
     chosen = set(np.linspace(0, count - 1, min(count, _PALETTE_SAMPLES)).astype(int).tolist())
-    samples, drawn = [], set[str]()
-    for number, frame in enumerate(reel.frames(1)):
-        drawn |= colours_of(frame.scene)
+    samples, drawn, latest = [], set[str](), None
+    for number, frame in enumerate(reel.frames(_SAMPLED_FPS)):
+        if frame.still is not latest:
+            drawn |= colours_of(frame.scene)
+            latest = frame.still
         if number in chosen:
             samples.append(raster.array(frame)[::2, ::2])
     inks = most_different(np.array([channels(colour) for colour in sorted(drawn)], np.uint8), _MOST_INKS)
