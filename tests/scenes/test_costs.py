@@ -329,5 +329,8 @@ def test_motion_ends_with_the_picture(view: str) -> None:
         moment = moment_of(shipped(name), step, Focus(warp=0))
         at = [view_named(view).motion(moment, replace(OPTIONS, moment=share)) for share in (0.3, 1.0)]
         assert not [each for each in at[1] if each.key in ("threads-cover", "banks", "request-waiting")]
+        still = view_named(view).still(moment, replace(OPTIONS, moment=0.3))
+        texts = [{each.key for each in drawn if isinstance(each, Labels)} for drawn in (at[0], still.all)]
+        assert not texts[0] & texts[1]  # no text is drawn twice
         threads = [each for each in at[0] if each.key == "lane-threads"]
         assert all(isinstance(each, Lines) and len(each.segments) == 10 for each in threads)
