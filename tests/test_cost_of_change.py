@@ -221,6 +221,7 @@ def test_a_metric(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     qtbot.addWidget(window)
     window.show()
     pictured(window, qtbot, window.start)
+    window.docks.all["metrics"].show()
     table, last = metrics_of(window).launch, len(metrics.LAUNCHES) - 1
     qtbot.waitUntil(lambda: text_in(table, last, 1) == "seven", timeout=20_000)
     assert text_in(table, last, 0) == "Lanes"
