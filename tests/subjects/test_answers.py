@@ -54,7 +54,9 @@ def test_blocks_together_move_what_the_launch_moves(name: str) -> None:
 def sentences(reader: Reader, name: str, block: tuple[int, int, int] = (0, 0, 0), counted: bool = True) -> tuple[str, ...]:
     trace = reader.replay.trace
     counts = launch_counts(trace.setup, Interpreter()) if counted else None
-    return tuple(re.sub("\u202f", " ", each) for each in answer_to(AskedArray(sure(trace.number_of(name)), block), trace, counts))
+    return tuple(
+        re.sub("\u202f", " ", each) for each in answer_to(AskedArray(sure(trace.number_of(name)), block), trace, counts)
+    )
 
 
 def test_a_tiled_kernel() -> None:

@@ -83,15 +83,20 @@ def _near(table: CellGrid, plan: Plan, side: str, place: _Where) -> _Where:
 
 
 def _hatched(key: str, table: CellGrid, place: _Where, name: str, options: ViewOptions) -> list[Primitive]:
-    """Draw a diagonal through each cell, and its outline if there is space."""
+    """Hatch each cell, and draw its outline if there is space."""
     rows, columns = place
     if not len(rows):
         return []
     side, theme = table.cell, options.theme
     corner = table.middle(rows, columns) - side / 2
-    inner: npt.NDArray[np.float64] = np.hstack([corner, corner]) + np.array([0.12, 0.88, 0.88, 0.12]) * side
-    hatch: Primitive = Lines(key, inner, theme.tint(name, _HATCH + 0.1), max(1.0, 0.05 * side))
+    hatch: Primitive = Lines(key, _strokes(corner, side), theme.tint(name, _HATCH + 0.1), max(1.0, 0.05 * side))
     if side < _OUTLINED:
         return [hatch]
     boxes = np.hstack([corner + 1.0, np.full((len(corner), 2), side - 2.0)])
     return [hatch, Rects(f"{key}-outline", boxes, None, theme.tint(name, _TINT), 1.0, min(3.0, 0.1 * side))]
+
+
+def _strokes(corner: npt.NDArray[np.float64], side: float) -> npt.NDArray[np.float64]:
+    """Return two diagonals in each cell, which leave its middle to a number."""
+    ends = np.array([[0.1, 0.42, 0.42, 0.1], [0.58, 0.9, 0.9, 0.58]]) * side
+    return (np.hstack([corner, corner])[:, None] + ends).reshape(-1, 4)

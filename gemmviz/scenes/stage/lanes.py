@@ -193,6 +193,14 @@ def tiles_in(tiles: tuple[LaneTile, ...], room: Box, most: float) -> dict[int, C
     return max((_in_row(tiles, room, most), _in_stack(tiles, room, most)), key=lambda grids: next(iter(grids.values())).cell)
 
 
+def tiles_extent(tiles: tuple[LaneTile, ...], cell: float, side_by_side: bool) -> tuple[float, float]:
+    """Return the width and the height of shared arrays with cells of this size, side by side or stacked, with their titles."""
+    rows, columns = [each.rows for each in tiles], [each.columns for each in tiles]
+    if side_by_side:
+        return sum(columns) * cell + _TITLE * (len(tiles) - 1), max(rows) * cell + _TITLE
+    return max(columns) * cell, sum(rows) * cell + _TITLE * len(tiles)
+
+
 def _in_row(tiles: tuple[LaneTile, ...], room: Box, most: float) -> dict[int, CellGrid]:
     columns, rows = sum(each.columns for each in tiles), max(each.rows for each in tiles)
     wide, high = room.width - _TITLE * (len(tiles) - 1), room.height - _TITLE
