@@ -59,7 +59,7 @@ from tests.hand_made import LANES, TILE, HandMade
 ROOT = Path(__file__).resolve().parent.parent
 _CACHES: tuple[Callable[..., Any], ...] = (
     view_extensions, subject_extensions, command_extensions, panel_extensions, format_extensions, device_extensions, theme_names,
-    load_theme, devices._device_in,
+    load_theme, devices._device_in, devices._shipped,
 )  # fmt: skip
 
 
