@@ -39,7 +39,7 @@ def apply_theme(app: QApplication, theme: Theme, letter_size: int = LETTERS) -> 
     if app.style().objectName().lower() != "fusion" or app.font() != letters:
         app.setStyle("Fusion")
         app.setFont(letters)
-        app.setFont(letters, "QDockWidgetTitle")  # has a font of its own on most desktops
+        app.setFont(letters, "QDockWidgetTitle")  # type: ignore[arg-type]  # the height of titles follows it
     app.setPalette(_palette(theme))
     for widget in app.allWidgets():
         if sheet := widget.styleSheet():
@@ -54,7 +54,8 @@ def _palette(theme: Theme) -> QPalette:
         role.Text: theme.text, role.Button: theme.panel, role.ButtonText: theme.text, role.ToolTipBase: theme.panel,
         role.ToolTipText: theme.text, role.Highlight: theme.chosen, role.HighlightedText: theme.ink_on(theme.chosen),
         role.PlaceholderText: theme.faint, role.Mid: theme.line, role.Light: mixed(theme.panel, theme.text, 0.2),
-        role.Dark: theme.line, role.Midlight: theme.line, role.Link: theme.chosen, role.BrightText: theme.warning,
+        role.Dark: theme.line, role.Midlight: theme.line, role.Link: theme.chosen, role.Accent: theme.chosen,
+        role.BrightText: theme.warning,
     }  # fmt: skip
     for which, colour in colours.items():
         palette.setColor(which, QColor(colour))
