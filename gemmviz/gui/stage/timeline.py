@@ -103,8 +103,9 @@ class TimelineSlider(QSlider):
         x = x_of_step(self.value() + 0.5, self.maximum() + 1, self.tracks)
         self._shade(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(self.theme.background), 1))
-        painter.setBrush(QColor(self.theme.accent("A") if self.hasFocus() else self.theme.text))
+        colour, wide = (self.theme.chosen, 3.0) if self.hasFocus() else (self.theme.background, 1.0)
+        painter.setPen(QPen(QColor(colour), wide))
+        painter.setBrush(QColor(self.theme.text))
         room = self.tracks
         painter.drawRoundedRect(QRectF(x - 3, room.y - 5, 6, room.height + 8), 2, 2)
         painter.end()
