@@ -36,14 +36,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
         Axis(case.parameter, is_log=True, ticks=tuple((x, f"{x:g}") for x, _ in points)),
         Axis("elements read from global memory", is_log=has_reads),
         (
-            Curve(
-                names[0],
-                names[0],
-                names[0],
-                points,
-                texts,
-                values=tuple(_part(row.elements, case.untiled) for row in case.rows),
-            ),
+            Curve(names[0], names[0], names[0], points, texts, values=parts),
             Curve(names[1], "without tiles", names[1], flat, flat_texts, dashed=True),
         ),
         marks=(Mark(float(case.here), "", is_here=True),) if here is not None else (),
