@@ -214,7 +214,7 @@ class TestCopies:
 
     def test_both_ends_are_drawn(self) -> None:
         moment = Reader(Replay.of(copied("wait", "barrier").trace())).at(0)
-        assert "32 threads read A, 4 elements each and write tile" in " ".join(texts_of(moment, "memory"))
+        assert "32 threads each copy 4 elements of A into tile" in " ".join(texts_of(moment, "memory"))
         assert "8 sectors of 8 needed" in " ".join(texts_of(moment, "memory"))
         assert "2 wavefronts" in " ".join(texts_of(moment, "banks"))
         assert sorted(moment.touched[0].cells.tolist()) == list(range(128))
@@ -283,7 +283,7 @@ class TestMatrixOperations:
         assert costs(multiplied(), 4) == []
         moment = Reader(Replay.of(multiplied().trace())).at(4)
         assert not moment.site.is_barrier
-        assert "multiply matrices" in " ".join(texts_of(moment, "stage"))
+        assert "32 threads together multiply two matrices" in " ".join(texts_of(moment, "stage"))
 
     def test_two_operands_in_one_array_are_both_drawn(self) -> None:
         run = HandMade()
@@ -324,7 +324,7 @@ class TestAtomics:
 
     def test_in_words(self) -> None:
         moment = Reader(Replay.of(added().trace())).at(0)
-        assert "32 threads update C" in " ".join(texts_of(moment, "memory"))
+        assert "32 threads each update one element of C, one after the other" in " ".join(texts_of(moment, "memory"))
 
 
 class TestHalf:

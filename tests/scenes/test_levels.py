@@ -79,7 +79,7 @@ def test_why_and_bytes_draw_every_level_that_was_counted(levels: int) -> None:
     why, bytes_ = (view_named(name).scene(case, ViewOptions()) for name in ("why", "bytes"))
     for n in range(levels):
         assert f"level-level-{n}-roof" in keys(why)
-        assert f"level-chip-{'ABCDE'[n]}" in keys(why)
+        assert f"level-chip-{n}" in keys(why)
         assert why.find(f"so-far-{'ABCDE'[n]}") is not None
         assert f"bytes-{n}-bar" in keys(bytes_)
     assert ("DRAM bytes: not recorded" in texts(why)) == (levels < 5)
@@ -96,4 +96,6 @@ def test_the_chips_have_the_colours_of_the_marks() -> None:
     traffic = tuple(Traffic(f"level {n}", 1_000_000 >> n, "counted") for n in range(4))
     case = SpeedCase("a kernel", load_device("h200"), Problem(64, 64, 64), traffic)
     scene = view_named("why").scene(case, ViewOptions())
-    assert piece(scene, "level-chip-D", Rects).fill == ViewOptions().theme.level(3)
+    chips = [piece(scene, f"level-chip-{place}", Rects).fill for place in range(4)]
+    assert chips == [piece(scene, f"level-level-{place}-roof", Rects).stroke for place in range(4)]
+    assert len(set(chips)) == 4

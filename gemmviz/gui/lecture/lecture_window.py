@@ -154,8 +154,9 @@ class Lecture:
             wall.move_next()
         if self.model.active_lesson.walk(direction):
             wall.overlay.clear()
+            wall.overlay.show_message("")
         elif direction > 0:
-            wall.overlay.show_keys((("The end", self.model.active_lesson.lesson.title),))
+            wall.overlay.show_message(f"The end of {self.model.active_lesson.lesson.title}")
 
     def _rest(self) -> None:
         self._at_rest = True
@@ -176,7 +177,7 @@ class Lecture:
         elif overlay.notes:
             self._notes_are_shown = False
             overlay.show_notes("")
-        elif overlay.message:
+        elif overlay.message == _ONE_SCREEN:
             self._notes_are_shown = True
             overlay.show_message("")
             self._draw_notes()

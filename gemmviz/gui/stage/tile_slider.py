@@ -15,7 +15,7 @@ from gemmviz.subjects.tile_sizes import TileSizes, tile_facts, tile_sizes
 _HIGH, _EDGE, _STOP, _LEAST = 38, 18, 5.0, 150
 _KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
 _TIP = (
-    "Drag, or use the arrow keys (T moves the focus here). Sizes with a small mark don't suit: hover over them for the reason"
+    "Drag, or use the arrow keys (I moves the focus here). Sizes with a small mark don't suit: hover over them for the reason"
 )
 
 

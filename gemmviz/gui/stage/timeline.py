@@ -104,7 +104,7 @@ class TimelineSlider(QSlider):
         self._shade(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self.theme.background), 1))
-        painter.setBrush(QColor(self.theme.warning if self.hasFocus() else self.theme.text))
+        painter.setBrush(QColor(self.theme.accent("A") if self.hasFocus() else self.theme.text))
         room = self.tracks
         painter.drawRoundedRect(QRectF(x - 3, room.y - 5, 6, room.height + 8), 2, 2)
         painter.end()

@@ -1,13 +1,14 @@
 """The visible rows and columns of the three matrices: all of them, or, through the lens, those in use."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from gemmviz.analysis.replay.focus import Scope, scope_of
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.threads import Range
 
 Lens = Literal["auto", "lens", "whole"]
-_LEAST_STRETCH = 16  # smallest visible range of k
+_LEAST_STRETCH, _LEAST_OF_TILES = 16, 8  # smallest visible range of k: of single elements, and of what tiles hold
 _MOST_AROUND = 4
 
 
@@ -107,15 +108,26 @@ def whole_of(moment: Moment) -> Window:
 
 
 def lens_of(moment: Moment) -> Window:
-    """Return a window on what the watched block or warp accesses around this step, with a margin."""
+    """Return a window on what the watched warp accesses around this step, with a margin; on what the whole block accesses if
+    it shares memory, whose contents all of its warps bring together.
+    """
     (m, n, k) = whole_of(moment).whole
-    areas = {array.name: moment.area(n) for n, array in enumerate(moment.trace.arrays) if array.space == "global"}
+    arrays, scope = moment.trace.arrays, _shared_scope(moment)
+    areas = {each.name: moment.replay.area(n, moment.step, scope) for n, each in enumerate(arrays) if each.space == "global"}
     a, b, c = (areas.get(name) for name in "ABC")
     rows = c[:2] if c else a[:2] if a else (0, m)
     columns = c[2:] if c else b[2:] if b else (0, n)
     depths = [each for each in (a[2:] if a else None, b[:2] if b else None) if each]
     inside = (min(d[0] for d in depths), max(d[1] for d in depths)) if depths else _end_of_k(moment, k)
-    return Window(_around(rows, m), _around(columns, n), _stretch(inside, k), (m, n, k))
+    least = _LEAST_STRETCH if scope is moment.scope else _LEAST_OF_TILES
+    return Window(_around(rows, m), _around(columns, n), _stretch(inside, k, least), (m, n, k))
+
+
+def _shared_scope(moment: Moment) -> Scope:
+    """Return the scope of the watched block if it has shared arrays, else the watched scope itself."""
+    if all(each.space != "shared" for each in moment.trace.arrays):
+        return moment.scope
+    return moment.cached("block's scope", lambda: scope_of(replace(moment.focus, warp=None, thread=None), moment.trace))
 
 
 def _end_of_k(moment: Moment, k: int) -> Range:
@@ -129,9 +141,11 @@ def _around(inside: tuple[int, ...], extent: int) -> Range:
     return max(0, first - more), min(extent, last + more)
 
 
-def _stretch(inside: Range, extent: int) -> Range:
-    """Return a stretch of k that contains ``inside`` and stays constant while ``inside`` is within it."""
+def _stretch(inside: Range, extent: int, least: int) -> Range:
+    """Return a stretch of k that contains ``inside`` and stays constant while ``inside`` is within it; at least ``least``
+    long.
+    """
     first, last = inside
-    length = max(_LEAST_STRETCH, last - first)
+    length = max(least, last - first)
     start = first // length * length
     return max(0, start - 1), min(extent, max(start + length, last) + 1)

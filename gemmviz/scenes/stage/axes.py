@@ -16,7 +16,7 @@ from gemmviz.scenes.stage.layout import Plan
 
 _AIR = 8.0
 _OTHER_SIDES = ("left", "below")
-_SIDES: dict[str, tuple[str, ...]] = {"A": ("left", "below"), "B": ("right", "above"), "C": ("right", "below")}
+_SIDES: dict[str, tuple[str, ...]] = {"A": ("left", "above"), "B": ("right",), "C": ("right", "above")}
 
 
 Clip = tuple[float, float, float, float]
@@ -32,8 +32,14 @@ class _Look:
     counted_from: int = 0
 
 
+def is_clear_beside_numbers(table: CellGrid, theme: Theme) -> bool:
+    """Whether a line along the edge of a column misses the numbers of columns, which stand in the middle of theirs."""
+    return text_width(str(table.first[1] + table.columns), theme.type.least) < table.cell
+
+
 def axis_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Draw the numbers of A on its left and below, of B on its right and above, of C on its right and below.
+    """Draw the numbers of A on its left and above, of B on its right, of C on its right and above, where they number B's
+    columns too.
 
     In a zoomed view they stand at the edge of the visible part.
     """

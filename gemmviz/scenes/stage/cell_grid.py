@@ -27,6 +27,11 @@ class CellGrid:
     def box(self) -> tuple[float, float, float, float]:
         return self.x, self.y, self.columns * self.cell, self.rows * self.cell
 
+    @property
+    def bottom(self) -> float:
+        """The lower edge."""
+        return self.y + self.rows * self.cell
+
     def middle(self, row: Any, column: Any) -> npt.NDArray[np.float64]:
         """Return the centres of cells: (n, 2)."""
         return np.stack(

@@ -9,11 +9,12 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.stage.axes import is_clear_beside_numbers
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.lanes import Lanes
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 
-_AROUND, _RADIUS, _INSET = 10.0, 12.0, 14.0
+_AROUND, _RADIUS, _INSET = 8.0, 12.0, 14.0
 _MOST_LINES, _LEADING, _GROUND = 3, 1.25, 0.4
 
 
@@ -55,7 +56,7 @@ def _ties(plan: Plan, lanes: Lanes, grids: dict[int, CellGrid], options: ViewOpt
     a, b = plan.matrices["A"], plan.matrices["B"]
     for each in lanes.tiles:
         x, y, wide, high = grids[each.number].box
-        if each.side == "A" and grids[each.number].cell == a.cell:
+        if each.side == "A" and grids[each.number].cell == a.cell and is_clear_beside_numbers(a, options.theme):
             segments += [(at, y + high, at, a.y) for at in (x, x + wide)]
         elif each.side == "B" and grids[each.number].cell == b.cell:
             segments += [(x + wide, at, b.x, at) for at in (y, y + high)]

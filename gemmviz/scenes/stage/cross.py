@@ -3,7 +3,8 @@ between them, words on the left, the request and source lines on the right.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN
@@ -15,11 +16,14 @@ from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.lanes import Lanes, LaneTile, corner_extents, free_cell, lane_extents
 
 _GAP, _LANE_GAP, _LANE_APART = 26.0, 20.0, 6.0  # between the matrices; between a matrix and its lane; between the lanes
+_NUMBERED = 8.0  # what a gap with the numbers of columns is higher than these
 _LARGEST_CELL = 96.0
 _MOST_OF_LANE = 0.5  # of the height or width of the cross, for the lanes
 _EDGE, _LOW, _AIR = 14.0, 6.0, 10.0
+_TOP, _BOTTOM, _UNDER_NAME = 10.0, 8.0, 8.0  # above B and below C; between a title and what stands under it
+_REQUEST_IS_WORTH = 1.6  # how much larger cells must be to give up the room of the request for them
 _LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT = 0.235, 240.0, 620.0
-_RIGHT_SHARE, _LEAST_RIGHT, _GUTTER = 0.46, 290.0, 34.0
+_RIGHT_SHARE, _LEAST_RIGHT, _GUTTER = 0.43, 276.0, 26.0
 _SENTENCE, _LEGEND, _ROW = 236.0, 100.0, 190.0  # heights; of the row of rooms below a cross
 _BETWEEN = 18.0
 _LEAST_CORNER = 210.0
@@ -43,7 +47,7 @@ class StageFrame:
     """What a layout depends on besides the window: the shared arrays, the size of the frame, and which parts there are.
 
     ``foot``: height of the timeline at the lower edge; ``beyond``: rows below A and C, and columns on the right of B and C, for
-    padding.
+    padding; ``has_several``: whether a thread has several sums.
     """
 
     tiles: tuple[LaneTile, ...]
@@ -54,6 +58,7 @@ class StageFrame:
     foot: float
     type: TypeSizes
     beyond: tuple[int, int] = (0, 0)
+    has_several: bool = False
 
     @property
     def bottom(self) -> float:
@@ -72,24 +77,26 @@ class Cross:
 
 @dataclass(frozen=True, slots=True)
 class _Bands:
-    """What numbers and titles take on each side of the matrices; ``numbers``: those on the right alone.
-    ``is_beside``: titles stand beside the numbers of columns, else above and below them.
+    """What numbers and titles take on each side of the matrices; ``numbers``: those of rows alone, left and right.
+    ``is_beside``: titles stand beside the matrices, else above and below them.
     """
 
     left: float
     top: float
     right: float
     bottom: float
-    numbers: float
+    numbers: tuple[float, float]
     is_beside: bool
 
 
 def cross_in(window: Window, frame: StageFrame) -> Cross:
-    """Return the arrangement with the largest cells: words beside the cross or above and below it."""
-    ways = [_beside(window, frame, is_beside) for is_beside in (True, False)]
-    ways += [_stacked(window, frame, is_beside) for is_beside in (True, False)]
-    cell, draw = max(ways, key=lambda each: each[0])
-    return draw(cell)
+    """Return the arrangement with the largest cells, unless one with a little smaller cells has room for the request: words
+    beside the cross or above and below it.
+    """
+    ways = [_beside(window, frame, *way) for way in product((False, True), repeat=2)]
+    ways += [_stacked(window, frame, is_beside) for is_beside in (False, True)]
+    made = [(cell, draw(cell)) for cell, draw in ways]
+    return max(made, key=lambda each: each[0] * (_REQUEST_IS_WORTH if "request" in each[1].rooms else 1.0))[1]
 
 
 def cross_cell(window: Window, frame: StageFrame, room: Box) -> float:
@@ -109,25 +116,32 @@ def cross_at(window: Window, frame: StageFrame, room: Box, cell: float) -> Cross
 _Way = tuple[float, Callable[[float], Cross]]
 
 
-def _beside(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
-    """Return the cell, and what draws with it, of a cross between two columns of words."""
+def _beside(window: Window, frame: StageFrame, is_beside: bool, has_right: bool) -> _Way:
+    """Return the cell, and what draws with it, of a cross beside a column of words, or between two of them (``has_right``)."""
     bands = _bands(window, frame, is_beside)
     left = min(max(_LEAST_LEFT, _LEFT_SHARE * frame.width), _MOST_LEFT)
     start = MARGIN + left + _GUTTER
     room = Box(start, 0.0, frame.width - start - _EDGE, frame.bottom)
     cell = _largest_cell(window, frame, room, bands)
+    if has_right:
+        between = frame.width - 2 * MARGIN - 2 * _GUTTER - _LEAST_RIGHT / _RIGHT_SHARE - 1.0
+        narrow = Box(start, 0.0, between, frame.bottom)
+        cell = min(cell, _largest_cell(window, frame, narrow, replace(bands, left=bands.numbers[0], right=bands.numbers[1])))
 
     def draw(cell: float) -> Cross:
         wide, high = _extent(window, frame, cell)
-        around = frame.width - 2 * MARGIN - 2 * _GUTTER - bands.left - bands.numbers - wide
+        around = frame.width - 2 * MARGIN - 2 * _GUTTER - bands.left - bands.numbers[1] - wide
         right = _RIGHT_SHARE * around if _RIGHT_SHARE * around >= _LEAST_RIGHT else 0.0
         free = frame.width - room.x - bands.left - wide - bands.right - _EDGE
         own = around - right if right else min(left + 0.6 * max(0.0, free), _MOST_LEFT)
         x = MARGIN + own + _GUTTER + bands.left
         y = bands.top + max(0.0, (room.height - bands.top - bands.bottom - high) / 2)
         made = _drawn(window, frame, (x, y, cell), bands)
-        words = Box(MARGIN, _EDGE + 10, own, y + high - _EDGE - 10)
-        rooms = _column_rooms(window, frame, made, words, Box(frame.width - MARGIN - right, y, right, high))
+        title = frame.type.name + _UNDER_NAME
+        low = y + high - title if is_beside else frame.bottom - _LOW
+        top = y + title if is_beside else _EDGE + _AIR
+        words = Box(MARGIN, _EDGE + _AIR, own, low - _EDGE - _AIR)
+        rooms = _column_rooms(window, frame, made, words, Box(frame.width - MARGIN - right, top, right, low - top))
         return Cross(made.matrices, made.lanes, made.titles, rooms)
 
     return cell, draw
@@ -199,12 +213,11 @@ def _bands(window: Window, frame: StageFrame, is_beside: bool, is_stacked: bool 
     size, name = frame.type.least, frame.type.name
     left = text_width(str(window.m[1]), size) + _AIR
     right = text_width(str(max(window.m[1], window.k[1])), size) + _AIR
-    row, title = size + _AIR, name + 8.0
+    title = name + _UNDER_NAME
     if not is_beside:
-        return _Bands(left, row + title + _EDGE, right, row + title, right, False)
-    a, *others = (text_width(title_text(each, window.extents(each)), name, "semibold") for each in "ABC")
-    widest, left = max(others), left + a if is_stacked else left
-    return _Bands(left, max(row, title) + _EDGE, right + widest, max(row, title), right, True)
+        return _Bands(left, title + _EDGE, right, title, (left, right), False)
+    a, *others = (text_width(title_text(each, window.extents(each)), name, "semibold") + _AIR for each in "ABC")
+    return _Bands(left + a if is_stacked else left, _TOP, right + max(others), _BOTTOM, (left, right), True)
 
 
 def title_text(name: str, shape: tuple[int, ...]) -> str:
@@ -215,7 +228,12 @@ def title_text(name: str, shape: tuple[int, ...]) -> str:
 def _gaps(frame: StageFrame) -> tuple[float, float]:
     """Return what lies between the cells across and down, without the lanes themselves."""
     rows, columns = lane_extents(frame.tiles)
-    return (_LANE_GAP + _LANE_APART if columns else _GAP), (_LANE_GAP + _LANE_APART if rows else _GAP)
+    return (_LANE_GAP + _LANE_APART if columns else _GAP), _numbered_gap(frame) + (_LANE_APART if rows else 0.0)
+
+
+def _numbered_gap(frame: StageFrame) -> float:
+    """Return the height of the gap above A and C, where the numbers of their columns stand."""
+    return frame.type.least + _NUMBERED
 
 
 def _largest_cell(window: Window, frame: StageFrame, room: Box, bands: _Bands) -> float:
@@ -265,7 +283,7 @@ def _drawn(window: Window, frame: StageFrame, at: tuple[float, float, float], ba
 
 def _lanes(frame: StageFrame, corner: Box, sizes: tuple[float, float], cell: float) -> Lanes:
     (rows, columns), (high, wide) = lane_extents(frame.tiles), sizes
-    wide_gap, high_gap = _LANE_GAP if columns else _GAP, _LANE_GAP if rows else _GAP
+    wide_gap, high_gap = _LANE_GAP if columns else _GAP, _numbered_gap(frame)
     inner = Box(corner.x, corner.y, corner.width - wide_gap, corner.height - high_gap)
     cells = (high / rows if rows else cell, wide / columns if columns else cell)
     free = free_cell(frame.tiles, inner.width - wide, inner.height - high, cell)
@@ -275,15 +293,14 @@ def _lanes(frame: StageFrame, corner: Box, sizes: tuple[float, float], cell: flo
 def _titles(grids: dict[str, CellGrid], frame: StageFrame, bands: _Bands) -> dict[str, Title]:
     """Return the places of the titles: A at its lower left, B at its upper right, C at its lower right, all outside."""
     a, b, c = (grids[name] for name in "ABC")
-    size, least = frame.type.name, frame.type.least
+    capital, (before, behind) = CAP_HEIGHT * frame.type.name, bands.numbers
     right, low = c.x + c.box[2] + frame.beyond[1] * c.cell, c.y + c.box[3] + frame.beyond[0] * c.cell
     if bands.is_beside:
-        base = low + 0.5 * _AIR + CAP_HEIGHT * size
         return {
-            "A": Title(a.x - bands.left, base, "end"), "B": Title(right + bands.numbers, b.y - _AIR, "start"),
-            "C": Title(right + bands.numbers, base, "start"),
+            "A": Title(a.x - before - _AIR, low, "end"), "B": Title(right + behind + _AIR, b.y + capital, "start"),
+            "C": Title(right + behind + _AIR, low, "start"),
         }  # fmt: skip
-    base, above = low + least + _AIR + CAP_HEIGHT * size + 4, b.y - least - _AIR - 4
+    base, above = low + _AIR + capital, b.y - _AIR
     return {"A": Title(a.x, base, "start"), "B": Title(right, above, "end"), "C": Title(right, base, "end")}
 
 
@@ -307,7 +324,8 @@ def _left_rooms(box: Box, frame: StageFrame, others: tuple[str, ...]) -> dict[st
 def _column(box: Box, names: tuple[str, ...], frame: StageFrame) -> dict[str, Box]:
     """Divide a box from top to bottom. Rooms for which there is no space are left out, those that matter least first."""
     names = _fitting(names, box.height, _LEAST_HEIGHTS, _BETWEEN)
-    shares = {name: _SHARES[name] * (2.0 if name == "code" and frame.has_code else 1.0) for name in names}
+    larger = {"code": 2.0 if frame.has_code else 1.0, "sum": 4.0 if frame.has_several else 1.0}
+    shares = {name: _SHARES[name] * larger.get(name, 1.0) for name in names}
     spare = box.height - sum(_LEAST_HEIGHTS[name] + _BETWEEN for name in names) + _BETWEEN
     rooms, y = {}, box.y
     for name, share in shares.items():

@@ -17,7 +17,7 @@ from gemmviz.model.trace import Trace
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.stage.cell_grid import CellGrid
 
-Side = Literal["A", "B", ""]
+LaneSide = Literal["A", "B", ""]
 _LOOKED_AT = 8  # stores of each site whose origins are looked at
 _MOST_BEYOND = 4  # rows or columns of padding beyond a matrix
 _APART = 16.0  # between arrays that share a lane
@@ -31,7 +31,7 @@ class LaneTile:
     number: int
     rows: int
     columns: int
-    side: Side
+    side: LaneSide
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _padding_beyond(moment: Moment, tiles: Sequence[LaneTile]) -> tuple[int, int
     return beyond[0], beyond[1]
 
 
-def _side(trace: Trace, number: int) -> Side:
+def _side(trace: Trace, number: int) -> LaneSide:
     """Return the matrix whose elements are stored into a shared array; "" for several, and for none."""
     found: set[int] = set()
     for at, site in enumerate(trace.sites):

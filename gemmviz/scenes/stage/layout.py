@@ -72,7 +72,15 @@ def _frame_of(moment: Moment, options: ViewOptions) -> StageFrame:
     tiles = lane_tiles(moment.replay)
     beyond = padding_beyond(moment, tiles) if moment.trace.is_multiply else (0, 0)
     has_legend, foot = options.layer != "matrix", options.timeline_height
-    return StageFrame(tiles, options.width, options.height, options.code, has_legend, foot, options.theme.type, beyond)
+    return StageFrame(
+        tiles, options.width, options.height, options.code, has_legend, foot, options.theme.type, beyond, _has_several(moment)
+    )
+
+
+def _has_several(moment: Moment) -> bool:
+    """Whether a thread stores several elements of the result."""
+    owners = moment.replay.owners
+    return moment.replay.cached("several sums", lambda: len(owners.elements) > len(np.unique(owners.threads)))
 
 
 def _plan_of(moment: Moment, frame: StageFrame, options: ViewOptions) -> Plan:

@@ -22,7 +22,7 @@ _COUNTED_ONCE = 1 << 20
 _CROP_STEP = 16
 _MOST_LABELS = 256 * 256
 _SMALLEST_LABEL = 9.0  # pixels
-_HIGHEST, _WIDEST, _LARGEST_LABEL = 0.62, 0.97, 24.0  # of a cell; units
+_HIGHEST, _WIDEST, _LARGEST_LABEL = 0.62, 0.84, 24.0  # of a cell; units
 _LOOSE = 0.88  # of the largest size that fits
 
 

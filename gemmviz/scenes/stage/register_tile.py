@@ -15,11 +15,13 @@ from gemmviz.model.arrays import Floats
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import Site
 from gemmviz.model.watched import VariableValue
+from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, points
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.stage.matrix import label_size
+from gemmviz.scenes.stage.matrix import label_size, longest_of
+from gemmviz.scenes.stage.values import value_texts
 
 _MOST_SHOWN = 16  # rows and columns of the sums of one thread
 _LARGEST, _LEAST = 84.0, 16.0
@@ -36,43 +38,46 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
     theme, size = options.theme, options.theme.type.note
     rows, columns = len(terms.rows), len(terms.columns)
     name_a, name_b = _names(moment, terms, options.labels)
-    names = max(text_width(name, size) for name in (name_a, name_b))
+    names = max(text_width(text, size) for text in (name_a, name_b, terms_text(terms)))
     cell = min((room.width - 3 * _GAP - names) / (columns + 1), (room.height - _GAP) / (rows + 1), _LARGEST)
     if cell < _LEAST:
         return []
     x, y = room.x + cell + _GAP, room.y + cell + _GAP
     lit = terms.has_a[:, None] & terms.has_b[None, :] & terms.owned
     sums = sums_of(moment, terms, step)
-    texts = np.full((rows, columns), "", "<U12")
+    values = np.full((rows, columns), np.nan)
     if sums is not None:
-        texts[terms.owned] = [short_number(value) for value in sums[1]]
+        values[terms.owned] = [np.nan if value is None else value for value in sums[1]]
     a, b = moment.factors(terms)
     held = np.where(lit, _LIT, np.where(terms.owned, _HELD, _NONE))
     has_a, has_b = np.where(terms.has_a, _LIT, _NONE)[:, None], np.where(terms.has_b, _LIT, _NONE)[None, :]
     beside, drop = x + columns * cell + 2 * _GAP, 0.5 * cell + 0.36 * size
     return [
-        _table("register-a", (room.x, y, cell), has_a, _factor(a)[:, None], "A", options),
-        _table("register-b", (x, room.y, cell), has_b, _factor(b)[None, :], "B", options),
-        _table("register-sum", (x, y, cell), held, texts, "C", options),
+        _table("register-a", (room.x, y, cell), has_a, a[:, None], "A", options),
+        _table("register-b", (x, room.y, cell), has_b, b[None, :], "B", options),
+        _table("register-sum", (x, y, cell), held, values, "C", options),
         Labels("register-b-name", points((beside, room.y + drop)), (name_b,), size, theme.accent("B")),
         Labels("register-a-name", points((beside, y + drop)), (name_a,), size, theme.accent("A")),
+        Labels("register-terms", points((beside, y + drop + 1.5 * size)), (terms_text(terms),), size, theme.faint),
     ]
 
 
+def terms_text(terms: ThreadTerms) -> str:
+    """Return how many of the terms of each sum are done: "21 of 64 terms"."""
+    return f"{int(terms.done.min())} of {many(terms.length, 'term')}"
+
+
 def _table(
-    key: str, at: tuple[float, float, float], fill: npt.NDArray[Any], texts: npt.NDArray[np.str_], name: str,
-    options: ViewOptions,
-) -> Cells:  # fmt: skip
+    key: str, at: tuple[float, float, float], fill: npt.NDArray[Any], values: Floats, name: str, options: ViewOptions
+) -> Cells:
+    """Draw values as cells, with as many digits as fit."""
     (x, y, cell), theme = at, options.theme
     palette = (theme.empty, theme.tint(name, 0.4), theme.accent(name))
-    longest = max(texts.ravel().tolist(), key=len, default="")
-    size = label_size(longest or "0", cell, options.pixels, options.least) if longest else 0.0
+    texts = value_texts(values, cell, options.least)
+    longest = "" if texts is None else longest_of(texts.ravel().tolist())
+    size = label_size(longest, cell, options.pixels, options.least) if longest else 0.0
     inks = (theme.faint, *(theme.ink_on(colour) for colour in palette[1:]))
     return Cells(key, x, y, cell, fill.astype(np.uint8), palette, inks, texts if size else None, size, theme.background)
-
-
-def _factor(values: Floats) -> npt.NDArray[np.str_]:
-    return np.array([short_number(value) for value in values.tolist()])
 
 
 def short_number(value: float | None) -> str:

@@ -18,7 +18,7 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.stage.register_tile import register_tile, short_number, sums_of
+from gemmviz.scenes.stage.register_tile import register_tile, short_number, sums_of, terms_text
 
 _AHEAD, _DONE, _NOW = range(3)
 _STRENGTHS = (0.13, 0.36, 1.0)
@@ -36,14 +36,14 @@ def running_sum(moment: Moment, room: Box, options: ViewOptions) -> list[Primiti
     if terms is None:
         return []
     theme, size = options.theme, options.theme.type.note
-    foot = _foot(moment, terms, step, room, options)
-    high = room.height - 1.6 * theme.type.caption - _BAR
+    is_tile = len(terms.elements) > 1
+    foot = _bar(terms, room.y + room.height - _BAR, room, theme) if is_tile else _foot(moment, terms, step, room, options)
+    high = room.height - _BAR - (0.0 if is_tile else 1.6 * theme.type.caption)
     head = _heading(moment, terms, room, options) if high >= _HIGH + 1.6 * size else []
     top = _LEADING * size if head else 0.0
     middle = Box(room.x, room.y + top, room.width, high - top - 8)
-    if len(terms.elements) == 1:
-        return [*head, *_pairs(moment, terms, step, middle, options), *foot]
-    return [*head, *register_tile(moment, terms, step, middle, options), *foot]
+    draw = register_tile if is_tile else _pairs
+    return [*head, *draw(moment, terms, step, middle, options), *foot]
 
 
 def _terms(moment: Moment, step: int) -> ThreadTerms | None:
@@ -66,20 +66,25 @@ def _heading(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOptions
 def _foot(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the bar, the sum if its value is known, and the number of terms."""
     theme, large, small = options.theme, options.theme.type.caption, options.theme.type.least
-    done, y = int(terms.done.min()), room.y + room.height
-    bar = y - 1.45 * large - _BAR
-    share = done / max(1, terms.length)
-    value = _value(moment, terms, step)
-    count = f"{done} of {many(terms.length, 'term')}"
-    parts: list[Primitive] = [Rects("terms-track", boxes((room.x, bar, room.width, _BAR)), theme.empty, radius=5.0)]
-    if done:
-        parts.append(Rects("terms-bar", boxes((room.x, bar, room.width * share, _BAR)), theme.accent("C"), radius=5.0))
+    y = room.y + room.height
+    value, count = _value(moment, terms, step), terms_text(terms)
+    parts = _bar(terms, y - 1.45 * large - _BAR, room, theme)
     text = "" if value is None else f"sum = {value:.3g}"
     if text:
         parts.append(Labels("sum-value", points((room.x, y - 8)), (text,), large, theme.accent("C"), "start", "semibold"))
     spare = room.width - text_width(text, large, "semibold") - 16
-    count = count if text_width(count, small) <= spare else count.rpartition(" ")[0]
-    return [*parts, Labels("sum-terms", points((room.x + room.width, y - 8)), (count,), small, theme.faint, "end")]
+    count = next((each for each in (count, count.rpartition(" ")[0]) if text_width(each, small) <= spare), "")
+    at = points((room.x + room.width, y - 8))
+    return [*parts, Labels("sum-terms", at, (count,), small, theme.faint, "end")] if count else parts
+
+
+def _bar(terms: ThreadTerms, y: float, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw the share of the terms that is done."""
+    share = int(terms.done.min()) / max(1, terms.length)
+    parts: list[Primitive] = [Rects("terms-track", boxes((room.x, y, room.width, _BAR)), theme.empty, radius=5.0)]
+    if share:
+        parts.append(Rects("terms-bar", boxes((room.x, y, room.width * share, _BAR)), theme.accent("C"), radius=5.0))
+    return parts
 
 
 def _value(moment: Moment, terms: ThreadTerms, step: int) -> float | None:

@@ -35,7 +35,7 @@ from gemmviz.scenes.kit.palette import (
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.axes import axis_primitives
+from gemmviz.scenes.stage.axes import axis_primitives, is_clear_beside_numbers
 from gemmviz.scenes.stage.barrier import barrier_bar
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
@@ -314,7 +314,8 @@ def _guides(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
         segments += [(left + across, at, x, at) for at in (y, y + high)]
     if areas["B"] is not None:
         _, top, _, down = plan.matrices["B"].part(areas["B"][:2], areas["B"][2:])
-        segments += [(at, top + down, at, y) for at in (x, x + wide)]
+        low = y if is_clear_beside_numbers(plan.matrices["B"], theme) else plan.matrices["B"].bottom
+        segments += [(at, top + down, at, low) for at in (x, x + wide)]
     return [Lines("guides", np.asarray(segments, np.float64), theme.faint, 1.5, dashed=True)] if segments else []
 
 
