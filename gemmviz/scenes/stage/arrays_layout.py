@@ -11,7 +11,7 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.window import ArrayPart, Parts
 from gemmviz.scenes.stage.cell_grid import CellGrid
-from gemmviz.scenes.stage.cross import StageFrame, stacked_rooms, words_column
+from gemmviz.scenes.stage.cross import StageFrame, stacked_rooms, words_column, worth
 from gemmviz.scenes.stage.lanes import LaneTile, tiles_extent
 
 _LARGEST_CELL = 64.0
@@ -49,12 +49,13 @@ class _Placed:
 
 def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[Arrangement, dict[str, Box]]:
     """Return the arrays with the largest cells, and the rooms around them: words beside them, or above and below."""
-    beside, rooms_beside = words_column(frame, parts.is_lens)
-    between, rooms_between = stacked_rooms(frame, parts.is_lens)
-    ways = ((beside, rooms_beside), (between, rooms_between))
+    ways = (
+        *(words_column(frame, parts.is_lens, has_right) for has_right in (False, True)),
+        stacked_rooms(frame, parts.is_lens),
+    )
     arranged, rooms = max(
         ((arranged_arrays(parts, inputs, room, frame.tiles), rooms) for room, rooms in ways),
-        key=lambda each: each[0].cell,
+        key=lambda each: each[0].cell * worth(each[1], frame),
     )
     return arranged, rooms if arranged.tiles is None else rooms | {"tiles": arranged.tiles}
 

@@ -174,7 +174,7 @@ def sector_grid(
     outlines = np.stack([x, y, np.full(count, wide * elements), np.full(count, high)], axis=1)
     primitives: list[Primitive] = [
         Rects(f"{key}-along", boxes(free), theme.empty),
-        *wasted_cells(f"{key}-wasted", boxes(along), theme, is_hatched=high * options.pixels >= _LEAST_HATCHED),
+        *wasted_cells(f"{key}-wasted", boxes(along), theme, high * options.pixels >= _LEAST_HATCHED, 2 * air),
         Rects(f"{key}-asked", boxes(asked), accent),
         Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5),
         *_lane_numbers(moved, at, (wide, high), accent, theme, key),

@@ -215,7 +215,10 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
         if not can_label(state, table, grid, options):
             return matrix_cells(array.name, state, palette, table, grid, options)
         labels = _values(moment, number, table, grid, options) if options.values else None
-        shown = None if options.values else _in_phase(moment, number, state, grid)
+        is_crossed = number == moment.home and _has_lane_order(moment, table, options)
+        if is_crossed:
+            labels = np.full(state.shape, "")
+        shown = None if labels is not None else _in_phase(moment, number, state, grid)
         return matrix_cells(array.name, state, palette, table, grid, options, labels, shown)
     counted = counting_grid(table, array, options)
     grid = in_window(counted, table)
@@ -340,10 +343,15 @@ def _marked(plan: Plan, options: ViewOptions) -> list[Primitive]:
     return [Rects("marked", boxes((x - shift, y - shift, side, side)), None, options.theme.warning, 5.0, radius=3.0)]
 
 
+def _has_lane_order(moment: Moment, table: CellGrid, options: ViewOptions) -> bool:
+    """Whether a line through the cells of C shows the order of a warp's lanes: then no number stands beneath it."""
+    return (options.layer == "lane" or moment.focus.everyone) and table.cell >= _LEAST_ORDERED
+
+
 def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Draw a line through the places of a warp's lanes in order, if colours mean lanes or all blocks are watched."""
     table, size = plan.home(moment), moment.trace.rules.warp_size
-    if table is None or not (options.layer == "lane" or moment.focus.everyone) or table.cell < _LEAST_ORDERED:
+    if table is None or not _has_lane_order(moment, table, options):
         return []
     first = (moment.focus.warp or 0) * size
     homes = moment.homes[first : first + size]
