@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.format import RenderOptions
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 _AHEAD = 3  # frames that wait for the encoder
 _BT709, _LIMITED = 1, 1  # as ITU-T H.273 numbers them
-_PALETTE_SAMPLES, _MOST_COLOURS = 16, 255
+_PALETTE_SAMPLES, _MOST_COLOURS, _FLAT_COLOURS = 64, 255, 112
+_SAMPLED_FPS, _SAMPLED_PIXELS = 5, 1 << 16
 
 
 @dataclass(frozen=True)
@@ -160,11 +162,9 @@ def _palette_of(reel: Reel, raster: "Raster") -> "Callable[[Frame], av.VideoFram
     import av
     from PIL import Image
 
-    count = reel.frame_count(1)
-    chosen = set(np.linspace(0, count - 1, min(count, _PALETTE_SAMPLES)).astype(int).tolist())
-    samples = [raster.array(frame)[::2, ::2] for number, frame in enumerate(reel.frames(1)) if number in chosen]
-    palette = Image.fromarray(np.vstack(samples)).quantize(_MOST_COLOURS)
-    colours = np.array(palette.getpalette("RGB"), np.uint8).reshape(-1, 3)
+    colours = _colours(np.concatenate(list(_samples(reel, raster))))
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(colours.tobytes())
     table = np.zeros((256, 4), np.uint8)
     table[:, 0], table[: len(colours), 1:] = 255, colours  # opacity first
 
@@ -173,3 +173,33 @@ def _palette_of(reel: Reel, raster: "Raster") -> "Callable[[Frame], av.VideoFram
         return av.VideoFrame.from_ndarray((np.asarray(image), table), format="pal8")  # type: ignore[arg-type]
 
     return convert
+
+
+def _samples(reel: Reel, raster: "Raster") -> Iterator[npt.NDArray[np.uint8]]:
+    """Yield some pixels of pictures from the whole film, as rows of three: of every still picture if there are few."""
+    stills: list[Frame] = []
+    for frame in reel.frames(_SAMPLED_FPS):
+        if not stills or stills[-1].still is not frame.still or frame.layers:
+            stills.append(frame)
+    for number in np.linspace(0, len(stills) - 1, min(len(stills), _PALETTE_SAMPLES)).astype(int).tolist():
+        pixels = raster.array(stills[number])
+        apart = max(1, round((pixels.shape[0] * pixels.shape[1] / _SAMPLED_PIXELS) ** 0.5))
+        yield pixels[::apart, ::apart].reshape(-1, 3)
+
+
+def _colours(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return a palette: the most frequent colours unchanged, most of which are fills of shapes, and means of all others.
+
+    Means alone would turn a small red shape into a frequent colour close to it, such as the orange of B.
+    """
+    from PIL import Image
+
+    packed = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
+    values, places, counts = np.unique(packed, return_inverse=True, return_counts=True)
+    flat = np.argsort(-counts, kind="stable")[:_FLAT_COLOURS]
+    kept = ((values[flat, None] >> np.array([16, 8, 0], np.uint32)) & 255).astype(np.uint8)
+    others = pixels[~np.isin(places.ravel(), flat)]
+    if not len(others):
+        return kept
+    mixed = Image.fromarray(others[None]).quantize(_MOST_COLOURS - len(kept)).getpalette("RGB")
+    return np.vstack((kept, np.array(mixed, np.uint8).reshape(-1, 3)))

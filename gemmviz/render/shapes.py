@@ -53,16 +53,18 @@ class Shapes:
 
     def box(
         self, name: str, x: float, y: float, width: float, height: float, *, fill: str | None, stroke: str | None = None,
-        line: float = 1.0, geometry: str = "rect", text: str = "",
+        line: float = 1.0, geometry: str = "rect", radius: float = 0.0, text: str = "",
     ) -> str:  # fmt: skip
         inner = text or '<p:txBody><a:bodyPr/><a:p><a:endParaRPr lang="en-US"/></a:p></p:txBody>'
         kind = ' txBox="1"' if text and fill is None and stroke is None else ""
         outline = f'<a:ln w="{self._emu(line)}">{_solid(stroke)}</a:ln>' if stroke else "<a:ln><a:noFill/></a:ln>"
+        share = round(100_000 * min(0.5, radius / min(width, height))) if min(width, height) else 0
+        guides = f'<a:avLst><a:gd name="adj" fmla="val {share}"/></a:avLst>' if geometry == "roundRect" else "<a:avLst/>"
         return (
             f'<p:sp><p:nvSpPr><p:cNvPr id="{next(self._numbers)}" name={xml_attribute(name)}/><p:cNvSpPr{kind}/>'
             "<p:nvPr/></p:nvSpPr>"
             f"<p:spPr>{self._placed(x, y, width, height)}"
-            f'<a:prstGeom prst="{geometry}"><a:avLst/></a:prstGeom>{_solid(fill)}{outline}</p:spPr>{inner}</p:sp>'
+            f'<a:prstGeom prst="{geometry}">{guides}</a:prstGeom>{_solid(fill)}{outline}</p:spPr>{inner}</p:sp>'
         )
 
     def text(self, words: str, size: float, colour: str, anchor: Anchor, face: Face, middle: bool = False) -> str:
@@ -97,10 +99,10 @@ class Shapes:
         for x, y, width, height in rects.boxes.tolist():
             is_round = rects.radius and rects.radius >= min(width, height) / 2
             geometry = "ellipse" if is_round and width == height else "roundRect" if rects.radius else "rect"
-            stroke = rects.stroke if rects.stroke else None
             yield self.box(
-                rects.key, x, y, width, height, fill=rects.fill, stroke=stroke, line=rects.stroke_width, geometry=geometry
-            )
+                rects.key, x, y, width, height, fill=rects.fill, stroke=rects.stroke or None, line=rects.stroke_width,
+                geometry=geometry, radius=rects.radius,
+            )  # fmt: skip
 
     def labels(self, labels: Labels) -> Iterator[str]:
         for (x, y), words in zip(labels.at.tolist(), labels.texts, strict=True):

@@ -104,6 +104,19 @@ def test_an_animation_is_read_by_pillow(stage: Prepared, tmp_path: Path, qapp: Q
         assert image.info["loop"] == 0
 
 
+def test_an_animation_in_few_colours_keeps_red_for_waste(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
+    """What a step alone shows, for less than a second, has its own colours in the palette of the whole film."""
+
+    def red_pixels(suffix: str) -> int:
+        with Image.open(saved(stage, tmp_path / f"f.{suffix}")) as image:
+            image.seek(3)  # the first load, of which half is not requested
+            red, green, blue = np.asarray(image.convert("RGB")).astype(np.int64).transpose(2, 0, 1)
+        return int(((red > 1.5 * green) & (red > 1.5 * blue)).sum())
+
+    assert red_pixels("gif") == pytest.approx(red_pixels("apng"), rel=0.1)
+    assert red_pixels("apng") > 1000
+
+
 @needs("ffmpeg")
 @pytest.mark.parametrize("suffix", FILMS[:4])
 def test_frames_look_like_the_picture(stage: Prepared, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
@@ -211,6 +224,8 @@ def test_what_is_transparent_shows_what_is_behind(stage: Prepared, tmp_path: Pat
 def test_slides_can_be_edited(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
     path = saved(stage, tmp_path / "f.pptx", RenderOptions())
     slides = pptx.Presentation(str(path)).slides
+    rounded = next(each for each in slides[0].shapes if each.name == "code-panel")  # with a radius of 8 units
+    assert rounded.adjustments[0] * min(rounded.width, rounded.height) == pytest.approx(8 * 7.5 * 914_400 / 900, rel=0.01)
     assert len(slides) == 4
     for number, slide in enumerate(slides, 1):
         texts = [shape.text_frame.text for shape in slide.shapes if shape.has_text_frame and shape.text_frame.text]

@@ -94,7 +94,7 @@ def test_threads_that_take_no_part_are_counted() -> None:
 def test_constants_stored_into_a_tile_are_no_elements() -> None:
     trace = trace_of("04_tiled", 6, 6, 6, values=True, TILE_WIDTH=4)
     stores = [beat(each) for each in moments(trace) if each.site.text.startswith("tileA[y][x]") and each.phase == 1]
-    assert stores[0].text == "16 threads each store one element of A into tileA"
+    assert stores[0].text == "16 threads each store one element of A or 0 into tileA"
     assert "8 of 16 are constants outside A" in stores[0].details
 
 

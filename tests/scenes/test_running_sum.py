@@ -115,7 +115,7 @@ def test_registers_hold_what_the_trace_says() -> None:
     value = sure(trace.value)[int(trace.row[reads[9]]), 0]
     assert float(sure(b.labels)[0, 1]) == pytest.approx(float(value), rel=0.05)
     assert (sums.fill == 2).all()  # all factors are there: an outer product
-    assert texts(parts, "sum-terms") == ["5 of 16 terms"]
+    assert texts(parts, "register-terms") == ["5 of 16 terms"]
     assert np.count_nonzero(drawn(reader, reads[9], 0.5)["register-sum"].fill == 2) == 2  # type: ignore[union-attr]
 
 

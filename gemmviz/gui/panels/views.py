@@ -64,6 +64,11 @@ class SavedViews(QWidget):
                 ("save", "Save …", "Save the list as a lesson"),
             )
         }  # fmt: skip
+        self._arrange()
+        self._connect()
+        self.draw()
+
+    def _arrange(self) -> None:
         column = QVBoxLayout()
         for widget in (self.title, self.caption, self.build):
             column.addWidget(widget)
@@ -81,8 +86,6 @@ class SavedViews(QWidget):
             texts.addWidget(field)
         row.addLayout(texts, 3)
         row.addLayout(grid)
-        self._connect()
-        self.draw()
 
     def _button(self, text: str, tip: str) -> QPushButton:
         button = QPushButton(text)

@@ -172,9 +172,10 @@ def _copies(
         return value, ()
     kinds = content.array[cells]
     constants, numbers = int((kinds == CONSTANT).sum()), np.unique(kinds[kinds >= 0]).tolist()
+    known = np.unique(content.value[cells[kinds == CONSTANT]])
+    constant = f"{known[0]:g}" if len(known) == 1 and not np.isnan(known[0]) else ""
     if constants == len(cells):
-        known = np.unique(content.value[cells])
-        return (f"{known[0]:g}{where}" if len(known) == 1 and not np.isnan(known[0]) else value), ()
+        return (f"{constant}{where}" if constant else value), ()
     if len(numbers) != 1 or (kinds < 0).sum() != constants:
         return value, ()
     array = moment.trace.arrays[numbers[0]]
@@ -182,7 +183,8 @@ def _copies(
     if moment.focus.thread is not None:
         element = element_text(array, int(content.element[cells[0]]), labels)
         return (element if width == 1 else f"{width} elements from {element} on") + where, details
-    return f"{'one element' if width == 1 else f'{width} elements'} of {array.name}{where}", details
+    otherwise = f" or {constant or 'a constant'}" if constants else ""
+    return f"{'one element' if width == 1 else f'{width} elements'} of {array.name}{otherwise}{where}", details
 
 
 def _different(touched: TouchedOperand) -> tuple[str, ...]:

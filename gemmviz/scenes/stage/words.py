@@ -12,7 +12,7 @@ from gemmviz.scenes.kit.theme import Theme, TypeSizes
 from gemmviz.scenes.stage.layout import Plan
 
 _LEADING = 1.22
-_MOST_SENTENCE = 4  # lines
+_MOST_SENTENCE, _SHORT = 4, 2  # lines; letters
 
 
 def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -21,11 +21,11 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     if room is None:
         return []
     theme, sizes = options.theme, options.theme.type
-    kernel = fitted(kernel_title(moment), sizes.note, room.width)
+    kernel = fitted(kernel_words(moment), sizes.note, room.width)
     focus = focus_text(moment.focus, moment.trace)
     place = wrap_text(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width, 2)
     spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 16
-    large, said = _sentence(beat(moment, options.labels).text, room.width, spare, sizes)
+    large, said = _sentence(_joined(beat(moment, options.labels).text), room.width, spare, sizes)
     lines: list[tuple[str, tuple[str, ...], float, str, Face]] = [
         ("title", (kernel,), sizes.note, theme.faint, "regular"),
         ("action", said, large, theme.text, "semibold"),
@@ -50,6 +50,12 @@ def _sentence(text: str, width: float, height: float, sizes: TypeSizes) -> tuple
     return size, lines
 
 
+def _joined(text: str) -> str:
+    """Return a sentence whose last word, if it is short, does not stand alone in its line."""
+    head, _, last = text.rpartition(" ")
+    return f"{head}\u00a0{last}" if head and len(last) <= _SHORT else text
+
+
 def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     """Draw why the run ends at this step."""
     size = theme.type.words
@@ -58,7 +64,7 @@ def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     return [Labels("cost", at, lines, size, theme.text)]
 
 
-def kernel_title(moment: Moment) -> str:
+def kernel_words(moment: Moment) -> str:
     """Return the kernel's name with its parameters."""
     setup = moment.trace.setup
     return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
