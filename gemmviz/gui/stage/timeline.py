@@ -268,8 +268,8 @@ class TimelineBar(QWidget):
         if self._type_scale != self.session.shot.type_scale:
             self._type_scale = self.session.shot.type_scale
             self.slider.set_type_scale(self._type_scale)
-        share = f"{self.session.shot.instant:.0%}" if time.is_launch else f"{time.step + 1} / {time.steps}"
-        self.position.setText(share)
+        step = f"{time.step + 1} / {time.steps}" if time.steps else "–"
+        self.position.setText(f"{self.session.shot.instant:.0%}" if time.is_launch else step)
 
     def _on_player(self) -> None:
         self.slider.show_marks(self.player.marked)
