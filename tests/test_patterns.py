@@ -144,14 +144,15 @@ def test_a_vector_is_drawn_in_rows_and_named_with_one_index() -> None:
     reader = reader_of_problem("vector_add")
     cells = piece(view_named("stage").scene(reader.at(0), ViewOptions()), "A", Cells)
     assert cells.fill.shape == (8, 32)
-    assert piece(view_named("stage").scene(reader.at(0), ViewOptions()), "A-axis-left", Labels).texts[:2] == ("0", "32")
+    assert piece(view_named("stage").scene(reader.at(0), ViewOptions()), "A-axis-left", Labels).texts[:2] == ("0", "64")
     array = reader.replay.trace.arrays[0]
     assert (array.indices(33), array.place(33)) == ((33,), (1, 1))
 
 
 def test_every_picture_of_an_unknown_problem_says_that_nothing_is_checked() -> None:
     now = reader_of_problem("none").at(0)
-    assert "nothing is checked" in str(view_named("stage").scene(now, ViewOptions()).find("progress"))
+    progress = piece(view_named("stage").scene(now, ViewOptions()), "progress", Labels)
+    assert "nothing is checked" in " ".join(progress.texts)
     assert "nothing is checked" not in str(
         view_named("stage").scene(reader_of_problem("scan").at(0), ViewOptions()).find("progress")
     )

@@ -1,6 +1,7 @@
 """Comparison of two sources, line by line."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from difflib import SequenceMatcher
 
@@ -17,7 +18,13 @@ def listing_of(kernel: KernelSpec) -> Listing:
 
 def compared(main: Listing, beside: Listing) -> CodeCase:
     """The comparison of two sources: lines that differ are highlighted on both sides, equal ones are paired."""
-    left, right = ([_bare(line) for line in each.lines] for each in (beside, main))
+    exact = _compared(main, beside, _with_braces)
+    return exact if exact.is_grown else _compared(main, beside, _bare)
+
+
+def _compared(main: Listing, beside: Listing, text: Callable[[str], str]) -> CodeCase:
+    """The comparison of two sources whose lines are equal if their ``text`` is."""
+    left, right = ([text(line) for line in each.lines] for each in (beside, main))
     pairs, lit_left, lit_right = [], set(), set()
     for tag, i0, i1, j0, j1 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -27,6 +34,11 @@ def compared(main: Listing, beside: Listing) -> CodeCase:
             lit_right |= {place for place in range(j0, j1) if right[place]}
     grown = not lit_left
     return CodeCase(replace(main, lit=frozenset(lit_right)), replace(beside, lit=frozenset(lit_left)), grown, tuple(pairs))
+
+
+def _with_braces(line: str) -> str:
+    """A bare line; a brace with its indentation, which tells the end of a loop from the end of the kernel."""
+    return line.rstrip() if line.strip() in ("{", "}") else _bare(line)
 
 
 def _bare(line: str) -> str:

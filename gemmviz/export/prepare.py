@@ -222,7 +222,7 @@ def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: r
     name = stage.shot.setup.kernel.name
     return Reel(
         name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
-        len(played), partial(facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), SAMPLES, TRAIL,
+        len(played), partial(_facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), SAMPLES, TRAIL,
     )  # fmt: skip
 
 
@@ -311,7 +311,7 @@ def _rows(stage: Prepared, step: int) -> list[dict[str, Any]]:
     ]
 
 
-def facts_of(stage: Prepared) -> dict[str, Any]:
+def _facts_of(stage: Prepared) -> dict[str, Any]:
     """Facts that a page uses to describe cells and threads: of all traced blocks, or only the watched one if there are too
     many. ``elements``: for each row, differences between consecutive numbers.
     """

@@ -24,7 +24,7 @@ class Axis:
 class Curve:
     """Points (x, y), each with a text. ``name`` is short, ``label`` is unique; curves of one ``family`` share a colour.
     ``main``: the curve represents its family; ``shown``: visible at first; ``dashed``: the lesser of a pair. ``opens``: the
-    launch of each point, for a curve of a kernel.
+    launch of each point, for a curve of a kernel. ``values``: a short text at each point, where few curves are shown.
     """
 
     label: str
@@ -36,6 +36,7 @@ class Curve:
     shown: bool = True
     dashed: bool = False
     opens: tuple[Opens | None, ...] = ()
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ class Listing:
 class CodeCase:
     """``main`` and, in ``beside``, the source that it is compared with. ``is_grown``: ``main`` has every line of ``beside`` and
     more; the added lines are highlighted. ``pairs``: indices of equal lines, those of ``beside`` first. ``facts``: names and
-    values of the counts of a launch of ``main``, as text.
+    values of the counts of a launch of ``main``, as text. ``block``: the threads of a block along x, y and z of that launch;
+    ``tiles``: name, rows and columns of each shared array.
     """
 
     main: Listing
@@ -25,3 +26,5 @@ class CodeCase:
     is_grown: bool = False
     pairs: tuple[tuple[int, int], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
+    block: tuple[int, int, int] | None = None
+    tiles: tuple[tuple[str, int, int], ...] = ()

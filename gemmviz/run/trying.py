@@ -75,7 +75,7 @@ def find_roles(
 
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
-    draft = completed(source, draft)
+    draft = _completed(source, draft)
     search = _Search(source, draft, given, time.monotonic() + budget_s, cancelled)
     kinds = [kind for kind in kinds_of(draft) if _agrees(given, draft, kind)]
     first = [] if likely is None else [likely]
@@ -107,7 +107,7 @@ def kinds_of(draft: Draft) -> list[ProblemKind]:
 
 def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:
     """The spec with the likeliest roles, whose result may be wrong; None for a kernel whose name and arrays fit no problem."""
-    draft = completed(source, draft)
+    draft = _completed(source, draft)
     kind = next(
         (each for each in kinds_of(draft) if _agrees(given, draft, each) and (given.kind or _suggests(draft, each))), None
     )
@@ -123,7 +123,7 @@ def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
     gives them, or as many elements as the product of all sizes, and its result isn't checked. None if it runs at none of the
     sizes tried. Raises SourceError for a kernel that can't be read.
     """
-    draft = completed(source, draft)
+    draft = _completed(source, draft)
     names = [_plain_name(each) for each in draft.sizes]
     if not draft.pointers or len(set(names)) < len(names):
         return None
@@ -156,7 +156,7 @@ def _plain_name(size: str) -> str:
     return name if name.isidentifier() else f"size_{name}"
 
 
-def completed(source: KernelText, draft: Draft) -> Draft:
+def _completed(source: KernelText, draft: Draft) -> Draft:
     """The draft with a parameter for everything that the kernel gets from outside: also for variables that the host fills.
 
     Raises SourceError for a kernel that can't be read.

@@ -6,10 +6,10 @@ from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.session.session import Session
-from gemmviz.subjects.answers import Question, answer_to, question_at
+from gemmviz.subjects.answers import AskedArray, answer_to, question_at
 from gemmviz.subjects.runs import KnownRun
 
-Answered = tuple[Question, KnownRun, tuple[str, ...]]
+Answered = tuple[AskedArray, KnownRun, tuple[str, ...]]
 
 
 class Answering:
@@ -20,7 +20,7 @@ class Answering:
     def __init__(self, session: Session, post: Post) -> None:
         self.session = session
         self.sentences: tuple[str, ...] = ()
-        self._question: Question | None = None
+        self._question: AskedArray | None = None
         self.worker: LatestTask[Answered] = LatestTask(post, self._on_answered, lambda error: self.clear())
         self._view = ""
         session.run_changed.connect(self.clear)
@@ -37,7 +37,7 @@ class Answering:
         """Answer what the watched block moves of the result and the inputs."""
         now = self.session.now
         result = None if now is None else now.trace.result
-        self._question = None if now is None or result is None else Question(result, now.scope.focus.block)
+        self._question = None if now is None or result is None else AskedArray(result, now.scope.focus.block)
         self._work()
 
     def clear(self) -> None:

@@ -21,14 +21,14 @@ _TIMES = {1: "once", 2: "twice"}
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskedArray:
     """What was clicked: an array by its number, and the block that is asked about."""
 
     array: int
     block: Triple
 
 
-def question_at(moment: Moment, hit: Hit) -> Question | None:
+def question_at(moment: Moment, hit: Hit) -> AskedArray | None:
     """The question that a click on a cell asks: about the block that computes an element of the result, else about the watched
     one. None for cells of other kinds.
     """
@@ -37,10 +37,10 @@ def question_at(moment: Moment, hit: Hit) -> Question | None:
         return None
     array, element = target
     owner = moment.replay.owners.thread_of(element) if array == moment.trace.result else None
-    return Question(array, moment.scope.focus.block if owner is None else moment.trace.space.indices(owner)[0])
+    return AskedArray(array, moment.scope.focus.block if owner is None else moment.trace.space.indices(owner)[0])
 
 
-def answer_to(question: Question, trace: Trace, counts: LaunchCounts | None, no_counts: str = "") -> tuple[str, ...]:
+def answer_to(question: AskedArray, trace: Trace, counts: LaunchCounts | None, no_counts: str = "") -> tuple[str, ...]:
     """The answer in sentences. ``counts``: of the whole launch, None while they are unknown; ``no_counts``: why they stay
     unknown. Raises Cancelled.
     """

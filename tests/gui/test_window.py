@@ -746,6 +746,20 @@ def test_windows_of_all_sizes_leave_room_for_the_stage(window: MainWindow, qtbot
     stage = window.replay.stage
     qtbot.waitUntil(lambda: stage.height() >= size[1] * 0.4)  # after the docks have taken their places
     assert stage.width() >= size[0] * 0.4
+    assert window.minimumSizeHint().width() <= 1024  # else the panels at the side cut the stage
+
+
+def test_wrapped_texts_between_the_fields_are_whole(window: MainWindow, qtbot: QtBot) -> None:
+    form = settings_of(window).setup
+    for kernel in ("02_naive", "04_tiled"):
+        window.model.opening.choose_kernel(kernel)
+        qtbot.waitUntil(lambda: settled(window))
+        for label in (form.title, form.launch, form.limits):
+            qtbot.waitUntil(lambda label=label: label.height() >= label.heightForWidth(label.width()))
+    form.title.setText("A title that takes several lines in a panel that is far too narrow for all of its many words")
+    qtbot.waitUntil(lambda: form.title.minimumHeight() >= 2 * form.title.fontMetrics().height())
+    form.title.setText("Short")
+    qtbot.waitUntil(lambda: form.title.minimumHeight() < 2 * form.title.fontMetrics().height())
 
 
 def tab_bars(window: MainWindow) -> list[list[str]]:

@@ -22,8 +22,8 @@ from tests.conftest import kernel_from, piece, trace_of
 THEME = load_theme("dark")
 
 
-def read(spec: KernelSpec, *size: int, **options: object) -> Reader:
-    trace = trace_of(spec, *size, values=True, **options)
+def read(spec: KernelSpec, *size: int, **parameters: int) -> Reader:
+    trace = trace_of(spec, *size, values=True, **parameters)
     return Reader(replace(Replay.of(trace), ordering=ordering_of(trace)))
 
 

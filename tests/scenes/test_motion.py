@@ -56,12 +56,13 @@ def strips(moment: Moment, at: float) -> np.ndarray:
 @pytest.mark.parametrize("layer", ["matrix", "warp"])
 def test_copies_travel_from_the_matrix_to_the_tile_to_the_thread(reader: Reader, layer: Layer) -> None:
     def first(step: int, at: float) -> np.ndarray:
-        boxes = moving(reader.at(step), at, layer)[0].boxes
-        return boxes[0, :2] + boxes[0, 2] / 2
+        box: np.ndarray = moving(reader.at(step), at, layer)[0].boxes[0]
+        return box[:2] + box[2] / 2
 
     def place(step: int, number: int, element: int) -> np.ndarray:
         now = reader.at(step)
-        return places(now, plan_of(now, ViewOptions()), number, np.array([element]))[0]
+        place: np.ndarray = places(now, plan_of(now, ViewOptions()), number, np.array([element]))[0]
+        return place
 
     load, store, used = 0, step_of(reader, "tileA[y][x]"), step_of(reader, "tileA[y][k]")
     end = ARRIVAL * 0.9999999
@@ -133,8 +134,7 @@ def test_chips_keep_the_colour_of_their_matrix_and_are_never_white() -> None:
             assert used <= {*(THEME.accent(name) for name in "ABC"), THEME.faint}
             assert THEME.text not in used
     padded = next(s for s in range(trace.steps) if trace.phase[s] == 1 and trace.site_of(s).text.startswith("tileA[y][x]"))
-    chips = moving(reader.at(padded), 0.4)
-    fill = {each.key: {each.palette[f] for f in each.fill.tolist()} for each in chips}
+    fill = {each.key: {each.palette[f] for f in each.fill.tolist()} for each in moving(reader.at(padded), 0.4)}
     assert {THEME.accent("A")} in fill.values()
     assert {THEME.faint} in fill.values()  # zeros from outside A are no elements of it
 

@@ -1,5 +1,7 @@
 """The sum of a thread: its terms are those of the trace, and nothing is shown before it has arrived."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from gemmviz.run.cpu.watch import watch_thread
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.stage.running_sum import running_sum
 from tests.conftest import sure, trace_of
@@ -112,7 +115,7 @@ def test_registers_hold_what_the_trace_says() -> None:
     value = sure(trace.value)[int(trace.row[reads[9]]), 0]
     assert float(sure(b.labels)[0, 1]) == pytest.approx(float(value), rel=0.05)
     assert (sums.fill == 2).all()  # all factors are there: an outer product
-    assert texts(parts, "sum-terms") == ["5 of 16 terms"]
+    assert texts(parts, "register-terms") == ["5 of 16 terms"]
     assert np.count_nonzero(drawn(reader, reads[9], 0.5)["register-sum"].fill == 2) == 2  # type: ignore[union-attr]
 
 
@@ -137,3 +140,16 @@ def test_values_of_the_factors_are_those_that_were_read(trace: Trace) -> None:
     assert [float(each) for each in lit(parts)] == pytest.approx(read, rel=0.05)
     unknown = Reader(Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))).at(6)
     assert lit({each.key: each for each in running_sum(unknown, ROOM, ViewOptions(values=True))}) == ["0,0", "0,0"]
+
+
+def test_the_number_of_terms_is_left_out_where_it_would_run_into_the_sum() -> None:
+    reader = Reader(Replay.of(trace_of("04_tiled", 8, 8, 8, values=True, TILE_WIDTH=4)))
+    for width in range(120, 400, 20):
+        parts = drawn(reader, 12, room=replace(ROOM, width=float(width)))
+        value, count = (sure(parts["sum-value"]), parts.get("sum-terms"))
+        assert isinstance(value, Labels)
+        left = ROOM.x + text_width(value.texts[0], value.size, value.face)
+        if isinstance(count, Labels):
+            assert ROOM.x + width - text_width(count.texts[0], count.size) >= left
+        else:
+            assert width < 250

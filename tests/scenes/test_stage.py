@@ -155,8 +155,8 @@ def test_axes_number_what_is_seen_and_never_touch() -> None:
     for reader in (read(trace_of("04_tiled", 64, 64, 64, TILE_WIDTH=8)), read(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))):
         for lens in ("lens", "whole"):
             scene = stage_scene(reader, 0, ViewOptions(lens=lens))
-            table = plan_of(reader.at(0), ViewOptions(lens=lens)).matrices["B"]
-            axis = piece(scene, "B-axis-above", Labels)
+            table = plan_of(reader.at(0), ViewOptions(lens=lens)).matrices["C"]
+            axis = piece(scene, "C-axis-above", Labels)
             numbers = [int(text) for text in axis.texts]
             middles = table.middle(np.zeros(len(numbers)), np.array(numbers))[:, 0]
             assert axis.at[:, 0] == pytest.approx(middles)

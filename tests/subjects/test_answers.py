@@ -13,7 +13,7 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
-from gemmviz.subjects.answers import Question, answer_to, question_at
+from gemmviz.subjects.answers import AskedArray, answer_to, question_at
 from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.runs import replay_of, run
 from tests.conftest import sure
@@ -54,7 +54,9 @@ def test_blocks_together_move_what_the_launch_moves(name: str) -> None:
 def sentences(reader: Reader, name: str, block: tuple[int, int, int] = (0, 0, 0), counted: bool = True) -> tuple[str, ...]:
     trace = reader.replay.trace
     counts = launch_counts(trace.setup, Interpreter()) if counted else None
-    return tuple(re.sub("\u202f", " ", each) for each in answer_to(Question(sure(trace.number_of(name)), block), trace, counts))
+    return tuple(
+        re.sub("\u202f", " ", each) for each in answer_to(AskedArray(sure(trace.number_of(name)), block), trace, counts)
+    )
 
 
 def test_a_tiled_kernel() -> None:
@@ -94,8 +96,8 @@ def test_a_cell_of_the_result_asks_about_its_block() -> None:
     scene = view_named("stage").still(now, ViewOptions())
     cells = sure(scene.find("C"))
     assert isinstance(cells, Cells)
-    assert question_at(now, Hit(cells, 5, 0)) == Question(sure(now.trace.number_of("C")), (0, 1, 0))
+    assert question_at(now, Hit(cells, 5, 0)) == AskedArray(sure(now.trace.number_of("C")), (0, 1, 0))
     tile = sure(scene.find("tile-tileA"))
     assert isinstance(tile, Cells)
-    assert question_at(now, Hit(tile, 0, 0)) == Question(sure(now.trace.number_of("tileA")), (0, 0, 0))
+    assert question_at(now, Hit(tile, 0, 0)) == AskedArray(sure(now.trace.number_of("tileA")), (0, 0, 0))
     assert launch_for(now.trace.setup).block_count == 4

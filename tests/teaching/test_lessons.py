@@ -347,7 +347,7 @@ def test_a_sums_k_counts_from_the_start_of_its_phase() -> None:
     stage = prepare(replace(shot, at=Position(10**6)), lambda kernel: nullcontext(ENGINE))
     names = [text for each in picture(shot, stage.subject(sure(stage.replay).steps - 2)).primitives if isinstance(each, Labels)
              for text in each.texts if text.startswith("k in phase")]  # fmt: skip
-    assert names == [f"k in phase = {k}" for k in range(8, 16)]
+    assert names == [f"k in phase = {k}" for k in range(12, 16)]
 
 
 def test_captions_are_filled_from_what_is_found() -> None:

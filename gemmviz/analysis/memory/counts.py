@@ -9,6 +9,7 @@ import numpy as np
 
 from gemmviz.analysis.memory.banks import wavefronts
 from gemmviz.analysis.memory.costs import CostSums, Passes, cost_table
+from gemmviz.analysis.memory.shifts import LARGEST_KEPT, SWITCHED_OFF, LatestPattern, shifts_along, summed_shifts
 from gemmviz.analysis.memory.warps import Rows, access_rows, request_rows
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import checkpoint
@@ -23,8 +24,6 @@ _Key = tuple[Site, Operand, int]
 _Place = tuple[int, int, int]  # number of a site, index of an operand, phase
 _in_order = attrgetter(*COST_COLUMNS)
 _MOST_PATTERNS = 1 << 14
-_LARGEST_KEPT = 1 << 20  # offsets
-_SWITCHED_OFF = np.iinfo(np.int64).min
 _LARGEST_PATTERN = 1 << 16  # elements
 _LARGEST_LINE = 128  # bytes, of all distinct segments and lines
 
@@ -183,33 +182,6 @@ class LaunchCounter:
         return cost
 
 
-class _Latest:
-    """The latest pattern of a site: its offsets and mask, and its cost at each shift within a unit."""
-
-    def __init__(self, offset: Any, mask: Bools | None) -> None:
-        self.offset, self.mask = offset, mask
-        self.costs: dict[int, CostSums] = {}
-
-    def shift(self, offset: Any, mask: Bools | None) -> int | None:
-        """Shift of the same threads' offsets relative to these, None if it differs between threads."""
-        if mask is not self.mask and (mask is None or self.mask is None or not np.array_equal(mask, self.mask)):
-            return None
-        if offset is self.offset:
-            return 0
-        if np.shape(offset) != np.shape(self.offset):
-            return None
-        beyond = np.asarray(offset - self.offset)
-        if mask is not None and beyond.size > 1:
-            beyond, active = np.broadcast_arrays(beyond, mask)
-            if beyond.size > _LARGEST_KEPT:
-                return None
-            beyond = beyond[active]
-        if not beyond.size:
-            return 0
-        first = int(beyond.flat[0])
-        return first if beyond.size == 1 or bool((beyond == first).all()) else None
-
-
 class GroupCounter(AccessSink):
     """The sink for one group of blocks. Accesses that don't vary along an axis of the grid are counted once and multiplied; a
     pattern equal to the latest of its site except for a shift is counted once for each shift within a unit; and the sums of a
@@ -225,7 +197,7 @@ class GroupCounter(AccessSink):
         self.sites: list[Site] = []
         self._parts: list[dict[_Place, CostSums]] = [{}]
         self._operands: list[tuple[tuple[Operand, int], ...]] = []  # of each site, with their units
-        self._latest: dict[tuple[int, int], _Latest] = {}
+        self._latest: dict[tuple[int, int], LatestPattern] = {}
 
     @property
     def sums(self) -> dict[_Place, CostSums]:
@@ -258,8 +230,8 @@ class GroupCounter(AccessSink):
         latest = self._latest.get((site, place))
         shift = None if latest is None else latest.shift(offset, mask)
         if latest is None or shift is None:
-            latest, shift = _Latest(offset, mask), 0
-            if np.size(offset) <= _LARGEST_KEPT:
+            latest, shift = LatestPattern(offset, mask), 0
+            if np.size(offset) <= LARGEST_KEPT:
                 self._latest[site, place] = latest
         cost = latest.costs.get(shift % unit)
         if cost is None:
@@ -271,19 +243,19 @@ class GroupCounter(AccessSink):
         space, unit = self.space, self.counter.unit(self.counter.arrays[operand.array])
         values, blocks, times = np.asarray(offset), len(space.block_shape), space.blocks.count
         if mask is not None:
-            values = np.where(mask, values, _SWITCHED_OFF)
+            values = np.where(mask, values, SWITCHED_OFF)
         values = values.reshape((1,) * (len(space.shape) - values.ndim) + values.shape)
         shifts = {0: 1}
         for axis in range(blocks):
             if values.shape[axis] > 1:
-                slices = _shifts_along(values, axis, unit)
+                slices = shifts_along(values, axis, unit)
                 if slices is not None:
-                    shifts = _added(shifts, slices, unit)
+                    shifts = summed_shifts(shifts, slices, unit)
                     values = values.take([0], axis)
         times //= sum(shifts.values()) * int(np.prod(values.shape[:blocks]))
         sums = np.zeros(len(COST_COLUMNS), np.int64)
         for shift, count in shifts.items():
-            moved = values + shift if mask is None else np.where(values == _SWITCHED_OFF, INACTIVE, values + shift)
+            moved = values + shift if mask is None else np.where(values == SWITCHED_OFF, INACTIVE, values + shift)
             for rows in access_rows(space, self.counter.rules, moved):
                 if self.counter.cancelled():
                     raise Cancelled
@@ -380,29 +352,3 @@ def values_read(counts: LaunchCounts) -> int:
 def intensity(flops: int, size_bytes: int) -> float:
     """Arithmetic intensity in flop per byte; infinite for 0 bytes."""
     return flops / size_bytes if size_bytes else float("inf")
-
-
-def _shifts_along(values: Longs, axis: int, unit: int) -> dict[int, int] | None:
-    """Number of slices along an axis with each shift within a unit, if all slices equal the first except for a shift; else
-    None.
-    """
-    first = values.take([0], axis)
-    active = first != _SWITCHED_OFF
-    at = tuple(int(place) for place in np.unravel_index(int(np.argmax(active)), active.shape))
-    line = values[tuple(slice(None) if dim == axis else place for dim, place in enumerate(at))] - first[at]
-    shape = [1] * values.ndim
-    shape[axis] = -1
-    expected = np.where(active, first + line.reshape(shape), _SWITCHED_OFF) if not active.all() else first + line.reshape(shape)
-    if not np.array_equal(values, expected):
-        return None
-    distinct, counts = np.unique(line % unit, return_counts=True)
-    return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
-
-
-def _added(a: dict[int, int], b: dict[int, int], unit: int) -> dict[int, int]:
-    """Number of occurrences of each sum of two shifts."""
-    total: dict[int, int] = {}
-    for x, many in a.items():
-        for y, several in b.items():
-            total[(x + y) % unit] = total.get((x + y) % unit, 0) + many * several
-    return total

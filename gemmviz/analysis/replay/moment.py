@@ -272,6 +272,10 @@ class Moment:
     def area(self, array: int) -> Area | None:
         return self.replay.area(array, self.step, self.scope)
 
+    def reach(self, array: int) -> Longs:
+        """The elements of an array that the chosen block or warp touches in this phase, ascending."""
+        return self.cached(("reach", array), lambda: self.replay.reach(array, self.step, self.scope))
+
     def areas(self, name: str) -> dict[int, Area]:
         """Rows and columns of a matrix that the chosen block or warp touches, by phase; empty if the trace has no such
         matrix.

@@ -208,6 +208,18 @@ class Replay:
         """The touched rows and columns of an array; for one that is stored into, but not in this phase, those of the
         whole run.
         """
+        touched = self._touched(array, phase, scope)
+        if not touched.size:
+            return None
+        rows, columns = self.trace.arrays[array].row_column(touched)
+        return int(rows.min()), int(rows.max()) + 1, int(columns.min()), int(columns.max()) + 1
+
+    def reach(self, array: int, step: int, scope: Scope) -> Longs:
+        """The elements of an ``area``, ascending."""
+        return np.unique(self._touched(array, int(self.trace.phase[step]), scope))
+
+    def _touched(self, array: int, phase: int, scope: Scope) -> Longs:
+        """The touched elements of an area, in the order of steps."""
         trace, touches = self.trace, self.trace.touches_of(array)
         inside = [each.rows[trace.phase[each.steps] == phase] for each in touches]
         if trace.touches_of(array, "write") and not any(map(len, inside)):
@@ -216,11 +228,7 @@ class Replay:
             trace.spread(each.operand, trace.element[rows, scope.of_warps], scope.of_warps)
             for each, rows in zip(touches, inside, strict=True)
         ]
-        touched = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-        if not touched.size:
-            return None
-        rows, columns = trace.arrays[array].row_column(touched)
-        return int(rows.min()), int(rows.max()) + 1, int(columns.min()), int(columns.max()) + 1
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
     def next_step(self, sites: list[int], after: int, scope: Scope) -> int | None:
         """The next step of one of these sites in which a chosen thread is active, starting over after the last step; None if

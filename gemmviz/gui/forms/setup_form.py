@@ -1,6 +1,6 @@
 """The form of a setup: the kernel, and a row for each field."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFormLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -16,6 +16,7 @@ from gemmviz.state.fields import FieldValue, FormField, fields_of, launch_lines,
 
 _NO_LAUNCH = "Block –\nGrid –"
 _LONGEST_LABEL = 18
+_HIGHEST = 10_000  # pixels
 
 
 class SetupForm(QWidget):
@@ -112,6 +113,15 @@ class SetupForm(QWidget):
         if field.value != value:
             self.model.commands.change(name, value)
 
+    def fit_labels(self) -> None:
+        """Give wrapped texts between the fields the height that they need; a form layout alone may give them less."""
+        for label in (self.title, self.launch, self.limits):
+            is_kept = label is self.launch and label.text() == _NO_LAUNCH  # rows below keep their places
+            room = QRect(0, 0, label.width(), _HIGHEST)
+            needed = label.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, label.text()).height()
+            if label.minimumHeight() != needed and not is_kept:
+                label.setMinimumHeight(needed)
+
     def show_launch(self) -> None:
         launch = self.model.session.launch
         if isinstance(self.model.session.error, SettingError):
@@ -119,7 +129,6 @@ class SetupForm(QWidget):
                 self.launch.setMinimumHeight(self.launch.height())  # rows below keep their places
             self.launch.setText(_NO_LAUNCH)
         elif launch is not None:
-            self.launch.setMinimumHeight(0)
             self.launch.setText("\n".join(launch_lines(self.model.session.shot.setup, launch)))
 
     # Errors

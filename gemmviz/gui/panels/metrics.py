@@ -195,4 +195,4 @@ def _short(count: int) -> str:
     return spaced(count)
 
 
-PANEL = Panel("Metrics", "right", Metrics, order=3, least_width=300, scrolls=True)
+PANEL = Panel("Metrics", "right", Metrics, order=3, least_width=296, scrolls=True)

@@ -34,6 +34,7 @@ class Settings(QWidget):
 
     def _fit_height(self) -> None:
         """Be as high as wrapped text needs, so that the panel scrolls instead of cutting it."""
+        self.setup.fit_labels()
         column = self.layout()
         assert column is not None
         height = column.totalHeightForWidth(self.width())

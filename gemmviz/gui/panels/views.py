@@ -42,6 +42,7 @@ class SavedViews(QWidget):
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.title, self.caption, self.text, self.notes = QLineEdit(), QLineEdit(), QPlainTextEdit(), QPlainTextEdit()
         self.build = QComboBox()
+        self.build.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         for name in BUILDS:
             self.build.addItem(_BUILDS[name], name)
         for field, words, tip in (
@@ -63,6 +64,11 @@ class SavedViews(QWidget):
                 ("save", "Save …", "Save the list as a lesson"),
             )
         }  # fmt: skip
+        self._arrange()
+        self._connect()
+        self.draw()
+
+    def _arrange(self) -> None:
         column = QVBoxLayout()
         for widget in (self.title, self.caption, self.build):
             column.addWidget(widget)
@@ -80,8 +86,6 @@ class SavedViews(QWidget):
             texts.addWidget(field)
         row.addLayout(texts, 3)
         row.addLayout(grid)
-        self._connect()
-        self.draw()
 
     def _button(self, text: str, tip: str) -> QPushButton:
         button = QPushButton(text)

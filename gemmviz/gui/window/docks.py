@@ -134,7 +134,7 @@ class Docks:
         scale = QApplication.font().pixelSize() / LETTERS  # panels are as wide as their text needs
         across = [
             max(284, min(round(300 * scale), width // 4)),
-            max(300, min(round(_RIGHT * scale), round(_MOST_RIGHT * width), width - _LEAST_REST)),
+            max(296, min(round(_RIGHT * scale), round(_MOST_RIGHT * width), width - _LEAST_REST)),
         ]
         self.window.resizeDocks([left[0], right[0]], across, Qt.Orientation.Horizontal)
         low = min(176, height // 5 if height > 700 else height // 7)

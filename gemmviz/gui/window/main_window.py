@@ -37,7 +37,7 @@ from gemmviz.subjects.catalog import subject_extensions
 
 _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
-_LEAST_STAGE = 480  # pixels
+_LEAST_STAGE = 432  # pixels: with both sides at their least, a window of 1024
 
 _LESSONS, _START = "lessons", "start"
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from gemmviz.files.devices import device_of, load_device
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.chart import Axis, Chart, Curve
+from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.timing import Measured
 from gemmviz.scenes.charts.speeds import rate_chart
 
@@ -27,7 +27,8 @@ def growth_chart(benchmark: Benchmark) -> Chart:
     label = f"N; below it, blocks of {width} × {width} threads for each of {sms} SMs"
     x = Axis(label, is_log=True, ticks=ticks)
     shown = tuple(_shown(curve) for curve in curves)
-    return replace(chart, x=x, curves=shown, marks=())
+    even = Mark(width * sms**0.5, "a block for each SM")
+    return replace(chart, x=x, curves=shown, marks=(even,))
 
 
 def _short(value: float) -> str:

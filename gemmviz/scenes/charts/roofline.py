@@ -19,11 +19,12 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 LEAST_INTENSITY, MOST_INTENSITY = 1 / 64, 1024.0
 _LOWEST_RATE = 1 / 4096  # share of the peak
 _SIDE = 16.0
+_WEAKER = 0.75  # of a level's ink is in that of the next level
 
 
 def level_ink(theme: Theme, place: int) -> str:
     """The ink of a level of memory by its place, the nearest to the threads first: the strongest."""
-    return mixed(theme.text, theme.background, min(0.64, 0.16 * place))
+    return mixed(theme.text, theme.background, 1.0 - _WEAKER**place)
 
 
 def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:

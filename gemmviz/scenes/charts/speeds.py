@@ -126,7 +126,7 @@ def shares(benchmark: Benchmark) -> list[Curve]:
         fraction = benchmark.share_of_cublas(row)
         return None if fraction is None or row.kernel == CUBLAS else fraction * 100
 
-    return _over_size(benchmark, share)
+    return [replace(curve, values=tuple(f"{y:.3g} %" for _, y in curve.points)) for curve in _over_size(benchmark, share)]
 
 
 def by_tile(benchmark: Benchmark) -> list[Curve]:

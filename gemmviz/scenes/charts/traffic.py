@@ -7,6 +7,13 @@ from gemmviz.model.words import spaced
 _UNTILED = "without tiles, 2 M N K"
 
 
+def _part(elements: int, untiled: int) -> str:
+    """Return the part of the reads without tiles: "1/8", or a percentage if it isn't one n-th."""
+    if not elements or not untiled:
+        return ""
+    return f"1/{untiled // elements}" if untiled % elements == 0 else f"{100 * elements / untiled:.3g} %"
+
+
 def traffic_chart(case: TrafficCase) -> Chart:
     """Return the elements read from global memory over the width of a tile, and the reads without tiles."""
     points = tuple((float(row.width), float(row.elements)) for row in case.rows)
@@ -28,7 +35,14 @@ def traffic_chart(case: TrafficCase) -> Chart:
         Axis(case.parameter, is_log=True, ticks=tuple((x, f"{x:g}") for x, _ in points)),
         Axis("elements read from global memory", is_log=has_reads),
         (
-            Curve(names[0], names[0], names[0], points, texts),
+            Curve(
+                names[0],
+                names[0],
+                names[0],
+                points,
+                texts,
+                values=tuple(_part(row.elements, case.untiled) for row in case.rows),
+            ),
             Curve(names[1], "without tiles", names[1], flat, flat_texts, dashed=True),
         ),
         marks=(Mark(float(case.here), "", is_here=True),) if here is not None else (),

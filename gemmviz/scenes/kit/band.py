@@ -153,7 +153,7 @@ def _choice_words(caption: Caption, width: float, height: float, scale: float, t
         is_right, is_picked = place == caption.right, place == caption.picked
         ink = theme.text
         if caption.right is not None:
-            ink = theme.accent("C") if is_right else theme.warning if is_picked else theme.faint
+            ink = theme.text if is_right else theme.warning if is_picked else theme.faint
         face = "semibold" if is_right or is_picked else "regular"
         at = points((MARGIN + 28.0, y + (number + 0.77) * step))
         yield Labels(f"band-choice-{number}", at, (line,), _CHOICE * scale, ink, "start", face)  # type: ignore[arg-type]

@@ -21,6 +21,7 @@ _LEADING = 30.0  # distance of the names beside the curves
 _GREYS = (1.0, 0.72, 0.48)  # shares of the text's colour, far from each other and legible
 _BETWEEN, _LEAST_TICKS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7)), 4  # steps from one power of ten to the next
 _MARKER, _BESIDE_AXIS = 7.0, 150.0
+_MOST_VALUED = 3  # curves with values at their points
 _LEAST = 1e-12  # a logarithmic axis has no zero
 
 
@@ -70,6 +71,8 @@ def chart_scene(chart: Chart, options: ViewOptions) -> Scene:
     primitives += [_bars(bars, number, x_scale, y_scale, theme) for number, bars in enumerate(chart.bars)]
     primitives += _marks(chart, x_scale, y_scale, theme)
     colours = curve_colours(chart, theme)
+    if options.words and len(chart.curves) <= _MOST_VALUED:
+        primitives += [_values(curve, colours[curve.family], x_scale, y_scale) for curve in chart.curves if curve.values]
     for curve in chart.curves:
         primitives += _curve(curve, colours[curve.family], chart.families.index(curve.family), x_scale, y_scale, theme)
     return Scene(options.width, height, theme.background, (*primitives, *_names(chart, colours, x_scale, y_scale, theme)))
@@ -231,6 +234,13 @@ def _curve(curve: Curve, colour: str, family: int, x: Scale, y: Scale, theme: Th
         segments = np.column_stack([at[:-1], at[1:]])
         primitives.append(Lines(f"curve-{curve.label}", segments, colour, 3.0, dashed=curve.dashed))
     return [*primitives, _markers(f"points-{curve.label}", at, colour, family, theme)]
+
+
+def _values(curve: Curve, colour: str, x: Scale, y: Scale) -> Labels:
+    """Write the value of each point on its upper right, where a falling curve leaves space; at the last point above it."""
+    at = [(x.at(px) + 1.2 * _MARKER, y.at(py) - 1.7 * _MARKER) for px, py in curve.points]
+    at[-1] = (min(at[-1][0], x.stop + 1.2 * _MARKER - text_width(curve.values[-1], _NOTE, "semibold") / 2), at[-1][1])
+    return Labels(f"values-{curve.label}", points(*at), curve.values, _NOTE, colour, "start", "semibold")
 
 
 def _markers(key: str, at: npt.NDArray[np.float64], colour: str, family: int, theme: Theme) -> Rects:

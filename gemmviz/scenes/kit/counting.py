@@ -67,12 +67,17 @@ def counted(primitives: tuple[Primitive, ...], share: float) -> tuple[Primitive,
     """Return primitives as ``counted_scene`` does."""
     if share >= 1.0:
         return primitives
-    return tuple(_of_primitive(each, share) for each in primitives if share > 0.0 or not _tells(each.key))
+    return tuple(_of_primitive(each, share) for each in primitives if share > 0.0 or not _tells(each.key) or _asks(each))
 
 
 def _tells(key: str) -> bool:
     """Return whether a primitive is a count, or says what a question may be about."""
     return any(shape in key for shape in SHAPES) or key.rpartition("left-")[2].rpartition("right-")[2] in _STATEMENTS
+
+
+def _asks(each: Primitive) -> bool:
+    """Return whether a primitive is the text of a meter, which asks for its counts once they are question marks."""
+    return isinstance(each, Labels) and "meter" in each.key
 
 
 def _of_primitive(each: Primitive, share: float) -> Primitive:

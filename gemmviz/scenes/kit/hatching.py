@@ -11,11 +11,14 @@ _WIDTH = 0.07  # of a box's side
 
 
 def hatching(key: str, boxes: Floats, colour: str) -> Lines:
-    """Return rising diagonals within boxes (n, 4) of about the same size."""
+    """Return rising diagonals within boxes (n, 4), more in boxes that are longer than wide."""
     side = float(boxes[:, 2:].min()) if len(boxes) else 0.0
-    count = _MANY if side >= _LARGE else _FEW
-    x, y, wide, high = (boxes[:, column, None] for column in range(4))
-    along = (np.arange(count) + 0.5) / count * (wide + high)  # where a diagonal meets the left or lower edge
+    each = _MANY if side >= _LARGE else _FEW
+    half = boxes[:, 2:].sum(axis=1) / 2
+    counts = np.maximum(each, np.rint(each * half / np.maximum(boxes[:, 2:].min(axis=1), 1e-9))).astype(np.int64)
+    x, y, wide, high = np.repeat(boxes, counts, axis=0).T
+    place = np.arange(len(x)) - np.repeat(np.cumsum(counts) - counts, counts)
+    along = (place + 0.5) / np.repeat(counts, counts) * (wide + high)  # where a diagonal meets the left or lower edge
     segments = np.stack(
         [
             x + np.maximum(0, along - high),

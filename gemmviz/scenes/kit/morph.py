@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Squares
@@ -19,7 +18,6 @@ MOST_SQUARES = 1024  # cells that move one by one
 _STAGGER = 0.35  # share of the time by which the last of many things starts later than the first
 _SQUARE = 1.05  # how far from square a cell that moves alone may be
 _MOST_ENTRIES = 256
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Scene
 Fate = Literal["stays", "goes", "comes", "moves"]
 _GONE, _COMES = 0.55, 0.25  # shares of the time at which what goes is gone, and what comes begins to be seen
 _BAND = "band"
-Key = tuple[type, str, int]
+_Key = tuple[type, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _joined(fates: list[_Part]) -> Iterable[_Part]:
         yield _Part(fate, primitives, tuple(each for part in parts for each in part.morphs))
 
 
-def _keyed(primitives: Iterable[Primitive]) -> list[tuple[Key, Primitive]]:
+def _keyed(primitives: Iterable[Primitive]) -> list[tuple[_Key, Primitive]]:
     """Return the primitives with their keys; those that share one are numbered."""
     counts: Counter[tuple[type, str]] = Counter()
     keyed = []
@@ -109,7 +109,7 @@ def _keyed(primitives: Iterable[Primitive]) -> list[tuple[Key, Primitive]]:
     return keyed
 
 
-def _fates(before: list[tuple[Key, Primitive]], after: list[tuple[Key, Primitive]], is_morph: bool) -> Iterable[_Part]:
+def _fates(before: list[tuple[_Key, Primitive]], after: list[tuple[_Key, Primitive]], is_morph: bool) -> Iterable[_Part]:
     """Return what becomes of each primitive of one level, in the order of the later picture; what goes is painted where it was
     in the earlier one.
     """
@@ -125,7 +125,7 @@ def _fates(before: list[tuple[Key, Primitive]], after: list[tuple[Key, Primitive
     yield from _going(before[passed:], new)
 
 
-def _going(rest: list[tuple[Key, Primitive]], new: set[Key]) -> Iterable[_Part]:
+def _going(rest: list[tuple[_Key, Primitive]], new: set[_Key]) -> Iterable[_Part]:
     return (_Part("goes", (each,)) for key, each in rest if key not in new)
 
 

@@ -9,7 +9,7 @@ from gemmviz.model.threads import Range
 
 Lens = Literal["auto", "lens", "whole"]
 _LEAST_STRETCH, _LEAST_OF_TILES = 16, 8  # smallest visible range of k: of single elements, and of what tiles hold
-_MOST_AROUND = 4
+_MOST_AROUND, _LEAST_ACROSS = 4, 12  # rows or columns beside what is accessed; smallest visible number of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,9 @@ def _end_of_k(moment: Moment, k: int) -> Range:
 
 def _around(inside: tuple[int, ...], extent: int) -> Range:
     first, last = inside
-    more = min(_MOST_AROUND, max(1, (last - first) // 8))
-    return max(0, first - more), min(extent, last + more)
+    more = max(min(_MOST_AROUND, max(1, (last - first) // 8)), (_LEAST_ACROSS - (last - first)) // 2)
+    start = max(0, min(first - more, extent - _LEAST_ACROSS))
+    return start, min(extent, max(last + more, start + min(_LEAST_ACROSS, extent)))
 
 
 def _stretch(inside: Range, extent: int, least: int) -> Range:

@@ -11,15 +11,17 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.window import ArrayPart, Parts
 from gemmviz.scenes.stage.cell_grid import CellGrid
-from gemmviz.scenes.stage.cross import StageFrame, stacked_rooms, words_column
+from gemmviz.scenes.stage.cross import StageFrame, stacked_rooms, words_column, worth
+from gemmviz.scenes.stage.lanes import LaneTile, tiles_extent
 
 _LARGEST_CELL = 64.0
 _HEAD, _FOOT = 44.0, 30.0  # above an array for its name, below for the numbers of its columns
 _NAME, _PAD = 28.0, 24.0  # size of a name, and space to the right of an array
-_TILES = 0.32  # share of the room that the tiles take
+_MOST_OF_TILES = 0.45  # share of the room that the tiles take at most
 _GAP = 40.0  # between the tiles and the arrays
 _STEPS = 40  # of the search for the largest cell
 Direction = Literal["row", "column"]
+Tiles = tuple[LaneTile, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +49,27 @@ class _Placed:
 
 def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[Arrangement, dict[str, Box]]:
     """Return the arrays with the largest cells, and the rooms around them: words beside them, or above and below."""
-    beside, rooms_beside = words_column(frame, parts.is_lens)
-    between, rooms_between = stacked_rooms(frame, parts.is_lens)
-    ways = ((beside, rooms_beside), (between, rooms_between))
+    ways = (
+        *(words_column(frame, parts.is_lens, has_right) for has_right in (False, True)),
+        stacked_rooms(frame, parts.is_lens),
+    )
     arranged, rooms = max(
-        ((arranged_arrays(parts, inputs, room, bool(frame.tiles)), rooms) for room, rooms in ways),
-        key=lambda each: each[0].cell,
+        ((arranged_arrays(parts, inputs, room, frame.tiles), rooms) for room, rooms in ways),
+        key=lambda each: each[0].cell * worth(each[1], frame),
     )
     return arranged, rooms if arranged.tiles is None else rooms | {"tiles": arranged.tiles}
 
 
 @lru_cache(maxsize=64)
-def arranged_arrays(parts: Parts, inputs: frozenset[str], room: Box, has_tiles: bool) -> Arrangement:
-    """Return the arrangement in a room with the largest cells."""
+def arranged_arrays(parts: Parts, inputs: frozenset[str], room: Box, tiles: Tiles) -> Arrangement:
+    """Return the arrangement in a room with the largest cells, which those of the tiles share if there is space."""
     ways = product(("row", "column"), repeat=3)
-    best = max(((_largest(parts, inputs, room, has_tiles, way), way) for way in ways), key=lambda each: each[0])  # type: ignore[arg-type]
+    best = max(((_largest(parts, inputs, room, tiles, way), way) for way in ways), key=lambda each: each[0])  # type: ignore[arg-type]
     cell, way = best
-    placed, tiles = _whole(parts, inputs, room, has_tiles, way, cell)  # type: ignore[arg-type]
+    placed, found = _whole(parts, inputs, room, tiles, way, cell)  # type: ignore[arg-type]
     x, y = room.x + (room.width - placed.width) / 2, room.y + (room.height - placed.height) / 2
     grids = {part.name: _grid(part, left + x, top + y, cell) for part, left, top in placed.corners}
-    at = None if tiles is None else Box(tiles.x + x, tiles.y + y, tiles.width, tiles.height)
+    at = None if found is None else Box(found.x + x, found.y + y, found.width, found.height)
     return Arrangement(grids, at, cell)
 
 
@@ -75,31 +78,33 @@ def _grid(part: ArrayPart, x: float, y: float, cell: float) -> CellGrid:
     return CellGrid(x, y, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]), step)
 
 
-def _largest(parts: Parts, inputs: frozenset[str], room: Box, has_tiles: bool, way: tuple[Direction, ...]) -> float:
+def _largest(parts: Parts, inputs: frozenset[str], room: Box, tiles: Tiles, way: tuple[Direction, ...]) -> float:
     """Return the largest cell with which one way of arranging fits the room."""
     low, high = 0.0, _LARGEST_CELL
     for _ in range(_STEPS):
         cell = (low + high) / 2
-        placed, _tiles = _whole(parts, inputs, room, has_tiles, way, cell)
+        placed, _tiles = _whole(parts, inputs, room, tiles, way, cell)
         low, high = (cell, high) if placed.width <= room.width and placed.height <= room.height else (low, cell)
     return low
 
 
 def _whole(
-    parts: Parts, inputs: frozenset[str], room: Box, has_tiles: bool, way: tuple[Direction, ...], cell: float
+    parts: Parts, inputs: frozenset[str], room: Box, tiles: Tiles, way: tuple[Direction, ...], cell: float
 ) -> tuple[_Placed, Box | None]:
     """Return all arrays in one way: the direction of inputs, tiles and outputs, and those within inputs and outputs."""
     main, of_inputs, of_outputs = way
     first = _joined([_one(part, cell) for part in parts.arrays if part.name in inputs], of_inputs)
     last = _joined([_one(part, cell) for part in parts.arrays if part.name not in inputs], of_outputs)
-    if not has_tiles:
+    if not tiles:
         return _joined([first, last], main), None
-    wide, high = (_TILES * room.width, room.height) if main == "row" else (room.width, _TILES * room.height)
+    wide, high = tiles_extent(tiles, cell, main == "column")
+    wide, high = min(wide, _MOST_OF_TILES * room.width) + 2 * _GAP, min(high, _MOST_OF_TILES * room.height)
     between = _Placed(wide, 0.0) if main == "row" else _Placed(0.0, high)
     placed = _joined([first, between, last], main)
     if main == "row":
         return placed, Box(first.width + _GAP, 0.0, wide - 2 * _GAP, placed.height)
-    return placed, Box(0.0, first.height, placed.width, high)
+    left = min(left for _, left, _ in placed.corners)
+    return placed, Box(left, first.height, placed.width - left - _PAD, high)
 
 
 def _one(part: ArrayPart, cell: float) -> _Placed:

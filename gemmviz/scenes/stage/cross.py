@@ -20,8 +20,8 @@ _NUMBERED = 8.0  # what a gap with the numbers of columns is higher than these
 _LARGEST_CELL = 96.0
 _MOST_OF_LANE = 0.5  # of the height or width of the cross, for the lanes
 _EDGE, _LOW, _AIR = 14.0, 6.0, 10.0
-_TOP, _BOTTOM, _UNDER_NAME = 10.0, 8.0, 8.0  # above B and below C; between a title and what stands under it
-_REQUEST_IS_WORTH = 1.6  # how much larger cells must be to give up the room of the request for them
+_TOP, _BOTTOM, _UNDER_NAME = 14.0, 8.0, 8.0  # above B and below C; between a title and what stands under it
+_WIDE, _WORTH, _WORTH_IF_WIDE = 1500.0, 1.15, 2.0  # how much larger cells must be to give up the room of the request for them
 _LEFT_SHARE, _LEAST_LEFT, _MOST_LEFT = 0.235, 240.0, 620.0
 _RIGHT_SHARE, _LEAST_RIGHT, _GUTTER = 0.43, 276.0, 26.0
 _SENTENCE, _LEGEND, _ROW = 236.0, 100.0, 190.0  # heights; of the row of rooms below a cross
@@ -96,7 +96,14 @@ def cross_in(window: Window, frame: StageFrame) -> Cross:
     ways = [_beside(window, frame, *way) for way in product((False, True), repeat=2)]
     ways += [_stacked(window, frame, is_beside) for is_beside in (False, True)]
     made = [(cell, draw(cell)) for cell, draw in ways]
-    return max(made, key=lambda each: each[0] * (_REQUEST_IS_WORTH if "request" in each[1].rooms else 1.0))[1]
+    return max(made, key=lambda each: each[0] * worth(each[1].rooms, frame))[1]
+
+
+def worth(rooms: dict[str, Box], frame: StageFrame) -> float:
+    """Return by what the size of cells counts more because there is a room for the request."""
+    if "request" not in rooms:
+        return 1.0
+    return _WORTH_IF_WIDE if frame.width >= _WIDE else _WORTH
 
 
 def cross_cell(window: Window, frame: StageFrame, room: Box) -> float:
@@ -179,12 +186,16 @@ def _stacked(window: Window, frame: StageFrame, is_beside: bool) -> _Way:
     return cell, draw
 
 
-def words_column(frame: StageFrame, is_lens: bool) -> tuple[Box, dict[str, Box]]:
-    """Return the place of the arrays beside one column of words, and its rooms."""
+def words_column(frame: StageFrame, is_lens: bool, has_right: bool) -> tuple[Box, dict[str, Box]]:
+    """Return the place of the arrays beside one column of words, or between two of them (``has_right``), and their rooms."""
     left = min(max(_LEAST_LEFT, _LEFT_SHARE * frame.width), _MOST_LEFT)
-    start = MARGIN + left + _GUTTER
-    rooms = _left_rooms(Box(MARGIN, _EDGE + 10, left, frame.bottom - _EDGE - 10), frame, _others(is_lens, False))
-    return Box(start, _EDGE, frame.width - start - MARGIN, frame.bottom - _EDGE), rooms
+    start, top = MARGIN + left + _GUTTER, _EDGE + _AIR
+    words, end = Box(MARGIN, top, left, frame.bottom - top), frame.width - MARGIN
+    if not has_right:
+        return Box(start, _EDGE, end - start, frame.bottom - _EDGE), _left_rooms(words, frame, _others(is_lens, False))
+    right = Box(end - _LEAST_RIGHT, top, _LEAST_RIGHT, frame.bottom - top)
+    rooms = _left_rooms(words, frame, ("meter", "code")) | _column(right, ("request", *_map(is_lens)), frame)
+    return Box(start, _EDGE, right.x - _GUTTER - start, frame.bottom - _EDGE), rooms
 
 
 def stacked_rooms(frame: StageFrame, is_lens: bool) -> tuple[Box, dict[str, Box]]:
@@ -197,7 +208,11 @@ def stacked_rooms(frame: StageFrame, is_lens: bool) -> tuple[Box, dict[str, Box]
 
 def _others(is_lens: bool, has_sum: bool) -> tuple[str, ...]:
     """Return all rooms besides those of the sentence and the legend."""
-    return (*(("sum",) if has_sum else ()), "meter", "request", "code", *(("map",) if is_lens else ()))
+    return (*(("sum",) if has_sum else ()), "meter", "request", "code", *_map(is_lens))
+
+
+def _map(is_lens: bool) -> tuple[str, ...]:
+    return ("map",) if is_lens else ()
 
 
 def _around(frame: StageFrame, below: float, is_lens: bool, has_sum: bool) -> dict[str, Box]:

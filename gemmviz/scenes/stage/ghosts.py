@@ -18,7 +18,7 @@ from gemmviz.scenes.stage.layout import Plan, tile_grids
 
 _OUTLINED = 9.0  # units: smallest cell with its own outline
 _TINT, _HATCH = 0.34, 0.22  # of the matrix's colour in outlines and hatching
-Place = tuple[Longs, Longs]
+_Where = tuple[Longs, Longs]
 
 
 def ghost_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -42,7 +42,7 @@ def ghost_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[P
     return primitives
 
 
-def _outside(moment: Moment, number: int, content: TileContent, cells: Longs, columns: int) -> Place | None:
+def _outside(moment: Moment, number: int, content: TileContent, cells: Longs, columns: int) -> _Where | None:
     """Return the rows and columns, beyond the matrix, of the elements for which ``cells`` stand; None if they can't be told."""
     array = moment.trace.arrays[number]
     copies = np.flatnonzero((content.array == number) & (content.phase >= moment.phase))
@@ -58,7 +58,7 @@ def _outside(moment: Moment, number: int, content: TileContent, cells: Longs, co
     return (r[beyond], c[beyond]) if beyond.any() else None
 
 
-def _shift(at: Place, elements: Place) -> Callable[[Place], Place] | None:
+def _shift(at: _Where, elements: _Where) -> Callable[[_Where], _Where] | None:
     """Return what leads from cells of a tile to elements, if they lie in the same or the transposed order."""
     for first, second in ((0, 1), (1, 0)):
         down, across = elements[0] - at[first], elements[1] - at[second]
@@ -68,7 +68,7 @@ def _shift(at: Place, elements: Place) -> Callable[[Place], Place] | None:
     return None
 
 
-def _near(table: CellGrid, plan: Plan, side: str, place: Place) -> Place:
+def _near(table: CellGrid, plan: Plan, side: str, place: _Where) -> _Where:
     """Return those of the places for which there is space beside the matrix."""
     rows, columns = place
     x, y = table.x + (columns + 1 - table.first[1]) * table.cell, table.y + (rows + 1 - table.first[0]) * table.cell
@@ -82,16 +82,21 @@ def _near(table: CellGrid, plan: Plan, side: str, place: Place) -> Place:
     return rows[seen], columns[seen]
 
 
-def _hatched(key: str, table: CellGrid, place: Place, name: str, options: ViewOptions) -> list[Primitive]:
-    """Draw a diagonal through each cell, and its outline if there is space."""
+def _hatched(key: str, table: CellGrid, place: _Where, name: str, options: ViewOptions) -> list[Primitive]:
+    """Hatch each cell, and draw its outline if there is space."""
     rows, columns = place
     if not len(rows):
         return []
     side, theme = table.cell, options.theme
     corner = table.middle(rows, columns) - side / 2
-    inner: npt.NDArray[np.float64] = np.hstack([corner, corner]) + np.array([0.12, 0.88, 0.88, 0.12]) * side
-    hatch: Primitive = Lines(key, inner, theme.tint(name, _HATCH + 0.1), max(1.0, 0.05 * side))
+    hatch: Primitive = Lines(key, _strokes(corner, side), theme.tint(name, _HATCH + 0.1), max(1.0, 0.05 * side))
     if side < _OUTLINED:
         return [hatch]
     boxes = np.hstack([corner + 1.0, np.full((len(corner), 2), side - 2.0)])
     return [hatch, Rects(f"{key}-outline", boxes, None, theme.tint(name, _TINT), 1.0, min(3.0, 0.1 * side))]
+
+
+def _strokes(corner: npt.NDArray[np.float64], side: float) -> npt.NDArray[np.float64]:
+    """Return two diagonals in each cell, which leave its middle to a number."""
+    ends = np.array([[0.1, 0.42, 0.42, 0.1], [0.58, 0.9, 0.9, 0.58]]) * side
+    return (np.hstack([corner, corner])[:, None] + ends).reshape(-1, 4)

@@ -17,7 +17,7 @@ from gemmviz.model.trace import Trace
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.stage.cell_grid import CellGrid
 
-Side = Literal["A", "B", ""]
+LaneSide = Literal["A", "B", ""]
 _LOOKED_AT = 8  # stores of each site whose origins are looked at
 _MOST_BEYOND = 4  # rows or columns of padding beyond a matrix
 _APART = 16.0  # between arrays that share a lane
@@ -31,7 +31,7 @@ class LaneTile:
     number: int
     rows: int
     columns: int
-    side: Side
+    side: LaneSide
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _padding_beyond(moment: Moment, tiles: Sequence[LaneTile]) -> tuple[int, int
     return beyond[0], beyond[1]
 
 
-def _side(trace: Trace, number: int) -> Side:
+def _side(trace: Trace, number: int) -> LaneSide:
     """Return the matrix whose elements are stored into a shared array; "" for several, and for none."""
     found: set[int] = set()
     for at, site in enumerate(trace.sites):
@@ -191,6 +191,14 @@ def tiles_in(tiles: tuple[LaneTile, ...], room: Box, most: float) -> dict[int, C
     is at most ``most`` wide.
     """
     return max((_in_row(tiles, room, most), _in_stack(tiles, room, most)), key=lambda grids: next(iter(grids.values())).cell)
+
+
+def tiles_extent(tiles: tuple[LaneTile, ...], cell: float, side_by_side: bool) -> tuple[float, float]:
+    """Return the width and the height of shared arrays with cells of this size, side by side or stacked, with their titles."""
+    rows, columns = [each.rows for each in tiles], [each.columns for each in tiles]
+    if side_by_side:
+        return sum(columns) * cell + _TITLE * (len(tiles) - 1), max(rows) * cell + _TITLE
+    return max(columns) * cell, sum(rows) * cell + _TITLE * len(tiles)
 
 
 def _in_row(tiles: tuple[LaneTile, ...], room: Box, most: float) -> dict[int, CellGrid]:

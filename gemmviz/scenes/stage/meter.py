@@ -74,7 +74,7 @@ def _meter(moment: Moment, space: Space) -> Meter | None:
         return None
     one, title = total, "requests of other blocks"
     if request is not None:
-        one = request_cost(moment, touched, request)
+        one = asked_cost(moment, touched, request)
         title = f"request{'s' if one.requests > 1 else ''} of warp {request.warp}"
     if space == "global":
         sums = one.sectors, one.ideal_sectors, total.requests, total.sectors, total.ideal_sectors
@@ -83,7 +83,7 @@ def _meter(moment: Moment, space: Space) -> Meter | None:
     return Meter(title, "wavefront", *sums, f"of {rules.banks} banks")
 
 
-def request_cost(moment: Moment, touched: TouchedOperand, request: Request) -> Counts:
+def asked_cost(moment: Moment, touched: TouchedOperand, request: Request) -> Counts:
     """Return the counts of one warp's request for an operand."""
     rules = moment.trace.rules
     rows = request.lanes.reshape(-1, rules.request_lanes)

@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.scenes.stage.meter import request_cost
+from gemmviz.scenes.stage.meter import asked_cost
 from gemmviz.scenes.stage.sectors import step_sectors, wasted_cells
 from gemmviz.scenes.stage.tile_cells import tile_matrix
 from gemmviz.scenes.stage.waiting import waiting_primitives
@@ -109,7 +109,7 @@ def matrix_of(moment: Moment, touched: TouchedOperand) -> str:
 
 def request_sectors(moment: Moment, touched: TouchedOperand, request: Request) -> tuple[MovedSectors, Counts]:
     """Return the sectors that one warp's request moves, and its counts."""
-    cost = request_cost(moment, touched, request)
+    cost = asked_cost(moment, touched, request)
     if moment.focus.warp is not None:
         return step_sectors(moment, touched), cost
     rules = moment.trace.rules
@@ -174,7 +174,7 @@ def sector_grid(
     outlines = np.stack([x, y, np.full(count, wide * elements), np.full(count, high)], axis=1)
     primitives: list[Primitive] = [
         Rects(f"{key}-along", boxes(free), theme.empty),
-        *wasted_cells(f"{key}-wasted", boxes(along), theme, is_hatched=high * options.pixels >= _LEAST_HATCHED),
+        *wasted_cells(f"{key}-wasted", boxes(along), theme, high * options.pixels >= _LEAST_HATCHED, 2 * air),
         Rects(f"{key}-asked", boxes(asked), accent),
         Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5),
         *_lane_numbers(moved, at, (wide, high), accent, theme, key),
@@ -198,7 +198,7 @@ def _lane_numbers(
 
 
 def _banks(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
-    cost = request_cost(moment, touched, request)
+    cost = asked_cost(moment, touched, request)
     text = f"{many(cost.wavefronts, 'wavefront')}, {cost.ideal_wavefronts} needed"
     stacks = _stacks(moment, touched, request, room, replace(options, moment=1.0))
     return [*stacks, *_foot("request-wavefronts", text, room, room.y + room.height, options.theme)]

@@ -73,8 +73,10 @@ def _foot(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vie
     if text:
         parts.append(Labels("sum-value", points((room.x, y - 8)), (text,), large, theme.accent("C"), "start", "semibold"))
     spare = room.width - text_width(text, large, "semibold") - 16
-    count = count if text_width(count, small) <= spare else count.rpartition(" ")[0]
-    return [*parts, Labels("sum-terms", points((room.x + room.width, y - 8)), (count,), small, theme.faint, "end")]
+    count = next((each for each in (count, count.rpartition(" ")[0]) if text_width(each, small) <= spare), "")
+    if count:
+        parts.append(Labels("sum-terms", points((room.x + room.width, y - 8)), (count,), small, theme.faint, "end"))
+    return parts
 
 
 def _bar(terms: ThreadTerms, y: float, room: Box, theme: Theme) -> list[Primitive]:

@@ -18,8 +18,10 @@ from gemmviz.scenes.kit.hatching import hatching
 from gemmviz.scenes.kit.primitives import Primitive, Rects
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.strips import boxes_of_runs, runs
 
 _LEAST_OUTLINED, _LEAST_HATCHED = 3.0, 6.0  # pixels of a cell
+_LEAST_SINGLE = 26.0  # units: width of a cell that is drawn by itself
 _MOST_SECTORS = 4096
 _WASTED = 0.3  # share of red in the cells that come along
 
@@ -62,10 +64,12 @@ def outlined(array: MemoryArray, moved: MovedSectors, table: CellGrid, options: 
     return primitives
 
 
-def wasted_cells(key: str, boxes: Floats, theme: Theme, is_hatched: bool = True) -> list[Primitive]:
-    """Draw cells (n, 4) whose bytes are moved without being requested."""
+def wasted_cells(key: str, boxes: Floats, theme: Theme, is_hatched: bool = True, apart: float = 0.0) -> list[Primitive]:
+    """Draw cells (n, 4) whose bytes are moved without being requested; small ones side by side, ``apart``, as one box."""
     if not len(boxes):
         return []
+    if boxes[0, 2] < _LEAST_SINGLE:
+        boxes = boxes_of_runs(boxes, runs(((boxes[:, :2], float(boxes[0, 2] + apart)),), np.zeros(len(boxes), np.int64)))
     inset = np.minimum(1.0, 0.04 * boxes[:, 2:].min(axis=1, keepdims=True))
     inner = np.hstack([boxes[:, :2] + inset, boxes[:, 2:] - 2 * inset])
     filled = Rects(key, inner, mixed(theme.background, theme.warning, _WASTED))

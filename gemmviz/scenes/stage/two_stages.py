@@ -126,7 +126,7 @@ def _arrays(moment: Moment, room: Box, pair: Pair, options: ViewOptions, is_lens
         return Plan(window, cross.matrices, {}, cross.lanes, frame.beyond, cross.titles)
     inputs = frozenset(moment.trace.arrays[number].name for number in moment.trace.inputs)
     parts = _parts(moment, pair, is_lens)
-    arranged = arranged_arrays(parts, inputs, room, bool(_more_tiles(pair)))
+    arranged = arranged_arrays(parts, inputs, room, _more_tiles(pair))
     has_tiles = arranged.tiles is not None and lane_tiles(moment.replay)
     return Plan(parts, arranged.grids, {"tiles": arranged.tiles} if has_tiles and arranged.tiles is not None else {})
 

@@ -8,11 +8,11 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, wrap_text
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.theme import Theme, TypeSizes
 from gemmviz.scenes.stage.layout import Plan
 
 _LEADING = 1.22
-_MOST_SENTENCE = 4  # lines
+_MOST_SENTENCE, _SHORT = 4, 2  # lines; letters
 
 
 def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -21,15 +21,14 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     if room is None:
         return []
     theme, sizes = options.theme, options.theme.type
-    kernel = fitted(kernel_title(moment), sizes.note, room.width)
+    kernel = fitted(kernel_words(moment), sizes.note, room.width)
     focus = focus_text(moment.focus, moment.trace)
     place = wrap_text(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width, 2)
     spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 16
-    most = max(1, min(_MOST_SENTENCE, int(spare / (_LEADING * sizes.sentence))))
-    said = wrap_text(beat(moment, options.labels).text, sizes.sentence, room.width, most, "semibold")
+    large, said = _sentence(_joined(beat(moment, options.labels).text), room.width, spare, sizes)
     lines: list[tuple[str, tuple[str, ...], float, str, Face]] = [
         ("title", (kernel,), sizes.note, theme.faint, "regular"),
-        ("action", said, sizes.sentence, theme.text, "semibold"),
+        ("action", said, large, theme.text, "semibold"),
         ("progress", place, sizes.note, theme.faint, "regular"),
     ]
     primitives: list[Primitive] = [Rects("words-ground", boxes(_box(room)), theme.background)] if options.clip else []
@@ -41,6 +40,22 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     return primitives
 
 
+def _sentence(text: str, width: float, height: float, sizes: TypeSizes) -> tuple[float, tuple[str, ...]]:
+    """Return the largest of three sizes in which a sentence fits in whole, and its lines."""
+    for size in (sizes.sentence, sizes.words, sizes.least):
+        most = max(1, min(_MOST_SENTENCE, int(height / (_LEADING * size))))
+        lines = wrap_text(text, size, width, most, "semibold")
+        if " ".join(lines) == text:
+            break
+    return size, lines
+
+
+def _joined(text: str) -> str:
+    """Return a sentence whose last word, if it is short, does not stand alone in its line."""
+    head, _, last = text.rpartition(" ")
+    return f"{head}\u00a0{last}" if head and len(last) <= _SHORT else text
+
+
 def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     """Draw why the run ends at this step."""
     size = theme.type.words
@@ -49,7 +64,7 @@ def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     return [Labels("cost", at, lines, size, theme.text)]
 
 
-def kernel_title(moment: Moment) -> str:
+def kernel_words(moment: Moment) -> str:
     """Return the kernel's name with its parameters."""
     setup = moment.trace.setup
     return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())

@@ -106,14 +106,16 @@ class _Picture:
         return [row, name] if self.options.words else [row]
 
     def threads(self) -> list[Primitive]:
-        """Draw a line from each lane to its place over a bank."""
+        """Draw a line from each lane to the stack over its bank."""
         top = self.lane_y + _LANES + 2
         if self.room.y - top < 0.5 * _LEAST_THREADS:
             return []
         lane, wavefront, bank = self.card.places.T
         start = self.room.x + (lane + 0.5) * self.room.width / len(self.lanes)
         end = self.room.x + (bank + 0.5) * self.cell
-        y = self.floor - (wavefront + 1) * self.high
+        highest = np.zeros(int(bank.max(initial=0)) + 1, np.int64)
+        np.maximum.at(highest, bank, wavefront)
+        y = self.floor - (highest[bank] + 1) * self.high
         segments = np.stack([start, np.full(len(lane), top), end, y], axis=1)
         return [Lines("bank-threads", segments, mixed(self.theme.background, self.accent, 0.5), 1.5)]
 

@@ -20,7 +20,7 @@ from gemmviz.scenes.kit.view import View
 
 _MOST_LAYERS, _MOST_ROWS = 4, 32
 _TOP, _HEAD, _NAMES = 116.0, 64.0, 96.0  # the heading and the axis above a picture; the names beside it
-_LARGEST, _TALLEST = 84.0, 200.0
+_LARGEST, _TALLEST = 84.0, 270.0
 _MOST_REFUSED = 4096  # threads of a refused block that are drawn
 _STACKED = 1.35  # cells by which a layer is behind the one before
 _FLIGHT = 0.5  # share of the motion that one thread takes
@@ -224,9 +224,10 @@ def _region_names(plan: _Plan, theme: Theme) -> list[Primitive]:
     own = plan.tall if plan.tall >= 1.3 * size else high  # in one row, if it is high enough: no line crosses the name
     for warp, name in enumerate(names):
         middle, colour = (x + dx * plan.cell / 2, y + warp * high + own / 2), theme.warps[warp % len(theme.warps)]
-        ground = boxes((middle[0] - wide / 2, middle[1] - own / 2 + 1, wide, own - 2))
+        tall = min(own - 2, 1.4 * size)
+        ground = boxes((middle[0] - wide / 2, middle[1] - tall / 2, wide, tall))
         at = points((middle[0], middle[1] + 0.36 * size))
-        primitives.append(Rects(f"region-{warp}-ground", ground, colour))
+        primitives.append(Rects(f"region-{warp}-ground", ground, colour, radius=4.0))
         primitives.append(Labels(f"region-{warp}", at, (name,), size, theme.ink_on(colour), "middle", "semibold"))
     return primitives
 
@@ -278,9 +279,9 @@ def _runs(row: int, plan: _Plan, theme: Theme) -> list[Primitive]:
         middle, wide = plan.warps.x + (run[0] - first + len(run) / 2) * plan.lane, text_width(text, size) + 12
         is_idle = run[0] >= plan.threads
         ground = theme.empty if is_idle else colour
-        box = boxes((middle - wide / 2, y, wide, high))
+        box = boxes((middle - wide / 2, y + high / 2 - 0.75 * size, wide, 1.5 * size))
         ink = theme.faint if is_idle else theme.ink_on(colour)
-        primitives.append(Rects(f"run-{row}-{place}-ground", box, ground))
+        primitives.append(Rects(f"run-{row}-{place}-ground", box, ground, radius=4.0))
         at = points((middle, y + high / 2 + 0.36 * size))
         primitives.append(Labels(f"run-{row}-{place}", at, (text,), size, ink, "middle"))
     return primitives

@@ -14,7 +14,7 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
 from gemmviz.scenes.kit.hatching import hatching
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, wrap_text
+from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
@@ -24,7 +24,7 @@ _GAP, _TOP, _FOOT, _LEADING = 40.0, 124.0, 40.0, 1.25
 _WIDEST_WORDS, _USUAL_LEVELS = 300.0, 4
 _MOVED = 1  # place of what is moved in sectors
 _LEAST_SIDE = 4.0  # units: a square that is visible
-_HATCHED = 10  # cells of a hatched square along a side
+_HATCH = 22.0  # units between the lines of a hatched square
 
 
 def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
@@ -40,8 +40,9 @@ def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     texts = [_texts(row, column, options) for row in rows]
     low = options.height - _FOOT - max(sum(size * _LEADING for _, _, size, _ in lines) for lines in texts)
     largest = min(low - _TOP, room - (count - 1) * (column + _GAP))
-    if not case.problem.is_multiply:
-        largest = min(largest, column)  # the levels may be equally large
+    if not case.problem.is_multiply:  # the levels may be equally large
+        column = (room - _GAP * (len(rows) - 1)) / len(rows)
+        largest = min(low - _TOP, column)
     x, primitives = MARGIN, list[Primitive]()
     most = _most(case, rows)
     for place, row in enumerate(rows):
@@ -90,7 +91,7 @@ def _square(key: str, row: Traffic, asked: int, box: Box, theme: Theme) -> list[
     red = mixed(theme.background, theme.warning, 0.3)
     return [
         Rects(f"{key}-bar", whole, red, theme.warning, 2.0, 2.0),
-        hatching(f"{key}-hatching", _cells(box, _HATCHED), theme.warning),
+        hatching(f"{key}-hatching", _cells(box, max(1, round(box.width / _HATCH))), theme.warning),
         Rects(f"{key}-requested", boxes((box.x, box.y + box.height - inner, inner, inner)), grey, radius=2.0),
     ]
 
@@ -105,11 +106,9 @@ def _cells(box: Box, count: int) -> Floats:
 def _texts(row: Traffic, room: float, options: ViewOptions) -> list[tuple[str, str, float, str]]:
     """Return key, text, size and colour of the lines below a square."""
     theme, sizes = options.theme, options.theme.type
-    exact = f"{spaced(row.size_bytes)} bytes"
     lines = [("size", size_text(row.size_bytes), sizes.title, theme.text)]
     lines += [("name", line, sizes.words, theme.text) for line in wrap_text(row.level, sizes.words, room, 2)]
-    lines += [("exact", fitted(exact, sizes.least, room), sizes.least, theme.faint)]
-    return lines + [("source", line, sizes.least, theme.faint) for line in wrap_text(row.source, sizes.least, room, 2)]
+    return lines + [("source", line, sizes.least, theme.faint) for line in wrap_text(row.source, sizes.least, room, 4)]
 
 
 def _words(key: str, lines: list[tuple[str, str, float, str]], x: float, y: float) -> list[Primitive]:

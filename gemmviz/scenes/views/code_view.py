@@ -9,6 +9,7 @@ import numpy as np
 from gemmviz.model.code_case import CodeCase, Listing
 from gemmviz.model.kernel import BLANK
 from gemmviz.model.words import many
+from gemmviz.scenes.kit.block_sketch import block_sketch
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
@@ -29,6 +30,11 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
     facts = min(_FACTS_WIDTH, 0.34 * room.width) if case.facts else 0.0
     code = Box(room.x, room.y, room.width - facts - (_GAP if facts else 0.0), room.height)
     primitives, _ = _listing("code", case.main, code, options, _size((case.main,), code.width, code.height, options.theme))
+    low = max(
+        each.boxes[0, 1] + each.boxes[0, 3] for each in primitives if isinstance(each, Rects) and each.key == "code-panel"
+    )
+    below = Box(code.x, low + _GAP, code.width, code.y + code.height - low - _GAP)
+    primitives += block_sketch(case.block, case.tiles, below, options) if case.block else []
     note = case.main.name if case.beside is None else f"highlighted: new since “{case.beside.title}”"
     if case.facts:
         beside = Box(room.x + room.width - facts, room.y, facts, min(room.height, 60.0 * (len(case.facts) + 1)))

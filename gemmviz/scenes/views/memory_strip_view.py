@@ -49,20 +49,10 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     part = "" if (rows, columns) == (whole_rows, whole_columns) else f", its first {rows} rows and {columns} columns"
     heading = f"{array.name}, {whole_rows} rows of {whole_columns} elements of {array.itemsize} bytes{part}"
     size = _fit(names, cell, options.theme.type)
+    texts = names.reshape(rows, columns) if size else None
     primitives: list[Primitive] = [
         Labels("layout-name", points((room.x, room.y - 8)), (heading,), theme.type.words, theme.text, "start", "semibold"),
-        Cells(
-            array.name,
-            room.x,
-            room.y + 12,
-            cell,
-            fill,
-            palette,
-            inks,
-            names.reshape(rows, columns) if size else None,
-            size,
-            theme.background,
-        ),
+        Cells(array.name, room.x, room.y + 12, cell, fill, palette, inks, texts, size, theme.background),
     ]
     own = "column-major" if array.column_major else "row-major"
     beside = room.x + columns * cell + 60

@@ -18,7 +18,7 @@ from gemmviz.scenes.stage.layout import Plan
 from gemmviz.scenes.stage.motion import stage_motion
 from gemmviz.scenes.stage.two_meters import column_primitives
 from gemmviz.scenes.stage.two_stages import two_stages
-from gemmviz.scenes.stage.words import kernel_title
+from gemmviz.scenes.stage.words import kernel_words
 from gemmviz.scenes.views.stage_view import planned_scene
 
 _LOCKED: dict[Lock, str] = {
@@ -82,8 +82,8 @@ def _head(moment: Moment, pair: Pair, box: Box, options: ViewOptions) -> list[Pr
 
 def _title(moment: Moment, pair: Pair, room: float, size: float) -> str:
     """Return the kernel with its parameters; if those of a side are too long, only with those in which the sides differ."""
-    if all(text_width(kernel_title(side), size, "semibold") <= room for side in pair.sides):
-        return kernel_title(moment)
+    if all(text_width(kernel_words(side), size, "semibold") <= room for side in pair.sides):
+        return kernel_words(moment)
     left, right = (side.trace.setup.parameters for side in pair.sides)
     setup = moment.trace.setup
     shared = {name for name in left if name in right}

@@ -15,11 +15,11 @@ def request_scene(moment: Moment, options: ViewOptions) -> Scene:
     return (memory_scene if moment.main.array.space == "global" else banks_scene)(moment, options)
 
 
-def request_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+def _motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw what moves in the same view."""
     if moment.main is None:
         return ()
     return (memory_motion if moment.main.array.space == "global" else banks_motion)(moment, options)
 
 
-VIEW = View("Request: memory or banks", Moment, request_scene, request_motion, is_count=True, order=5)
+VIEW = View("Request: memory or banks", Moment, request_scene, _motion, is_count=True, order=5)

@@ -54,6 +54,7 @@ from gemmviz.scenes.stage.sectors import sector_primitives
 from gemmviz.scenes.stage.stop_marks import stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
 from gemmviz.scenes.stage.values import matrix_values, value_texts
+from gemmviz.scenes.stage.vector_parts import part_outline, threads_beyond
 from gemmviz.scenes.stage.words import sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
@@ -139,7 +140,9 @@ def matrix_state(
             _fill_sums(moment, step, flat, grid)
             state[moment.replay.first_stored(grid) <= step] = SOURCE
     area = moment.area(number)
-    if area is not None and not is_result:
+    if area is not None and not is_result and len(grid.array.shape) == 1:
+        flat[grid.cells(moment.reach(number))] = AREA
+    elif area is not None and not is_result:
         f, (r0, c0) = grid.factor, grid.origin
         rows, columns = (
             slice(max(0, area[0] // f - r0), max(0, -(-area[1] // f) - r0)),
@@ -192,8 +195,11 @@ def _matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, options
     primitives: list[Primitive] = [_cells(moment, number, table, options)]
     primitives.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
     primitives += _beyond(array, table, theme)
+    primitives += threads_beyond(moment, array, table, options)
     area = moment.area(number)
-    if area is not None:
+    if area is not None and len(array.shape) == 1:
+        primitives += part_outline(array, moment.reach(number), table, theme)
+    elif area is not None:
         box = table.part(area[:2], area[2:])
         if box[2] and box[3]:
             primitives.append(Rects(f"{array.name}-area", boxes(box), None, theme.accent(array.name), 4.0))
@@ -209,7 +215,10 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
         if not can_label(state, table, grid, options):
             return matrix_cells(array.name, state, palette, table, grid, options)
         labels = _values(moment, number, table, grid, options) if options.values else None
-        shown = None if options.values else _in_phase(moment, number, state, grid)
+        is_crossed = number == moment.home and _has_lane_order(moment, table, options)
+        if is_crossed:
+            labels = np.full(state.shape, "")
+        shown = None if labels is not None else _in_phase(moment, number, state, grid)
         return matrix_cells(array.name, state, palette, table, grid, options, labels, shown)
     counted = counting_grid(table, array, options)
     grid = in_window(counted, table)
@@ -334,10 +343,15 @@ def _marked(plan: Plan, options: ViewOptions) -> list[Primitive]:
     return [Rects("marked", boxes((x - shift, y - shift, side, side)), None, options.theme.warning, 5.0, radius=3.0)]
 
 
+def _has_lane_order(moment: Moment, table: CellGrid, options: ViewOptions) -> bool:
+    """Whether a line through the cells of C shows the order of a warp's lanes: then no number stands beneath it."""
+    return (options.layer == "lane" or moment.focus.everyone) and table.cell >= _LEAST_ORDERED
+
+
 def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Draw a line through the places of a warp's lanes in order, if colours mean lanes or all blocks are watched."""
     table, size = plan.home(moment), moment.trace.rules.warp_size
-    if table is None or not (options.layer == "lane" or moment.focus.everyone) or table.cell < _LEAST_ORDERED:
+    if table is None or not _has_lane_order(moment, table, options):
         return []
     first = (moment.focus.warp or 0) * size
     homes = moment.homes[first : first + size]
