@@ -267,7 +267,7 @@ class TimelineBar(QWidget):
         if self._type_scale != self.session.shot.type_scale:
             self._type_scale = self.session.shot.type_scale
             self.slider.set_type_scale(self._type_scale)
-        share = f"{self.session.shot.instant:.0%}" if time.is_launch else f"{time.step + 1} / {time.steps}"
+        share = f"{100 * self.session.shot.instant:.0f} %" if time.is_launch else f"{time.step + 1} / {time.steps}"
         self.position.setText(share)
 
     def _on_player(self) -> None:
