@@ -269,7 +269,7 @@ class TimelineBar(QWidget):
             self._type_scale = self.session.shot.type_scale
             self.slider.set_type_scale(self._type_scale)
         step = f"{time.step + 1} / {time.steps}" if time.steps else "–"
-        self.position.setText(f"{self.session.shot.instant:.0%}" if time.is_launch else step)
+        self.position.setText(f"{100 * self.session.shot.instant:.0f} %" if time.is_launch else step)
 
     def _on_player(self) -> None:
         self.slider.show_marks(self.player.marked)
