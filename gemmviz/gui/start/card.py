@@ -75,7 +75,7 @@ class LessonCard(QAbstractButton):
         painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
         is_near = self.underMouse() or self.isDown()
         area = QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5)
-        edge = theme.accent("A") if self.hasFocus() else theme.faint if is_near else theme.line
+        edge = theme.chosen if self.hasFocus() else theme.faint if is_near else theme.line
         painter.setPen(QPen(QColor(edge), 2 if self.hasFocus() else 1))
         painter.setBrush(QColor(mixed(theme.panel, theme.text, 0.07 if is_near else 0.03)))
         painter.drawRoundedRect(area, _RADIUS, _RADIUS)

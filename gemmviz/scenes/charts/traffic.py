@@ -22,6 +22,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
     )
     flat = tuple((x, float(case.untiled)) for x, _ in points)
     flat_texts = tuple(f"without tiles: {spaced(case.untiled)} reads" for _ in flat)
+    parts = tuple(_part(row.elements, case.untiled) for row in case.rows)
     has_reads = case.untiled > 0 and all(row.elements > 0 for row in case.rows)  # a logarithmic axis has no zero
     names = (case.what.partition(",")[0], _UNTILED)
     here = next((row for row in case.rows if row.width == case.here), None)
@@ -35,14 +36,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
         Axis(case.parameter, is_log=True, ticks=tuple((x, f"{x:g}") for x, _ in points)),
         Axis("elements read from global memory", is_log=has_reads),
         (
-            Curve(
-                names[0],
-                names[0],
-                names[0],
-                points,
-                texts,
-                values=tuple(_part(row.elements, case.untiled) for row in case.rows),
-            ),
+            Curve(names[0], names[0], names[0], points, texts, values=parts),
             Curve(names[1], "without tiles", names[1], flat, flat_texts, dashed=True),
         ),
         marks=(Mark(float(case.here), "", is_here=True),) if here is not None else (),

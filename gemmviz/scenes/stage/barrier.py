@@ -58,9 +58,9 @@ def _bars(moment: Moment, plan: Plan) -> list[_Bar]:
     """Return a bar for the block or, where threads wait for their warp, one for each warp."""
     home = plan.home(moment)
     threads = moment.trace.space.threads_per_block
-    if home is None:
-        return []
-    size = moment.trace.rules.warp_size if moment.site.kind == "warp barrier" else threads
+    if home is None or np.isnan(moment.homes).all():
+        return _over_tile(moment, plan)
+    size = moment.trace.rules.warp_size if moment.site.is_warp_barrier else threads
     waits = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block] >= 0
     bars = []
     for first in range(0, threads, size):
@@ -76,6 +76,18 @@ def _bars(moment: Moment, plan: Plan) -> list[_Bar]:
     return bars
 
 
+def _over_tile(moment: Moment, plan: Plan) -> list[_Bar]:
+    """Return a bar over the block's part of C for a multiplication that doesn't store it: its rows of A, its columns of B."""
+    numbers = [moment.trace.number_of(name) for name in "AB"]
+    areas = [None if number is None else moment.area(number) for number in numbers]
+    if not moment.trace.is_multiply or areas[0] is None or areas[1] is None:
+        return []
+    home, group = plan.matrices["C"], np.arange(moment.trace.space.threads_per_block)
+    x, y, wide, tall = home.part(areas[0][:2], areas[1][2:])
+    waits = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block] >= 0
+    return [_bar((x, y, wide, tall), group, waits, home.cell)] if wide and tall and waits.any() else []
+
+
 def _bar(area: tuple[float, float, float, float], group: Longs, waits: Bools, cell: float) -> _Bar:
     """Return the bar across the middle of an area; each thread of the group has an equal part of it."""
     x, y, wide, tall = area
@@ -89,7 +101,8 @@ def _bar(area: tuple[float, float, float, float], group: Longs, waits: Bools, ce
 def _courses(moment: Moment, bar: _Bar, plan: Plan) -> Courses:
     """Return the ways of the threads to the bar. Threads of many go in strips; one that isn't visible appears at the bar."""
     home = plan.home(moment)
-    assert home is not None
+    if home is None or np.isnan(moment.homes[bar.threads]).all():
+        return Courses(bar.slots * (1, 1, 0, 1), bar.slots, np.arange(len(bar.slots)))
     own = moment.homes[bar.threads]
     middle = home.middle(own[:, 0], own[:, 1])
     unseen = np.isnan(middle).any(axis=1) | ~home.holds(own[:, 0], own[:, 1])

@@ -32,9 +32,10 @@ def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     boxes = _boxes(table, rows, columns)
     x, y, side, _ = boxes[0]
     inside = 0 <= stop.elements[0] < array.size
-    over = table.y + table.box[3] + 26 if array.space == "shared" else y - 8  # above the name of a tile, whose cells are large
-    at = points((x + side / 2, over) if inside else (x + side + 8, y + side - 6))
-    anchor: Anchor = "middle" if inside else "start"
+    over = (table.y if array.space == "shared" else y) - 8  # above a tile: below it are the numbers of A
+    is_tile = array.space == "shared"
+    at = points((table.x if is_tile else x + side / 2, over) if inside else (x + side + 8, y + side - 6))
+    anchor: Anchor = "middle" if inside and not is_tile else "start"
     written = array.subscripted(stop.elements[0])
     name = Labels("stop-name", at, (written,), 22.0, theme.warning, anchor, "semibold")
     return [Rects("stop", boxes, None, theme.warning, 5.0), name]

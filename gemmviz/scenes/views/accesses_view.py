@@ -61,7 +61,10 @@ def _legend(moment: Moment, reads: Reads, rows: int, options: ViewOptions) -> li
     main = moment.touched_in("global")
     now = theme.accent(main.array.name if main else "A")
     x, primitives = MARGIN, list[Primitive]()
-    for key, colour, text in (("now", now, "read now"), ("shared", theme.slate, "also read by another thread")):
+    entries = [("now", now, "read now"), ("shared", theme.slate, "also read by another thread")]
+    if any(each.space == "shared" for each in moment.trace.arrays):
+        entries = [entries[0], ("shared", theme.panel, "by (x, y): thread (x, y) reads it for the block")]
+    for key, colour, text in entries:
         swatch = Rects(f"legend-{key}", boxes((x, y - 17, 22, 22)), colour, theme.faint if key == "shared" else None, 1.0, 3.0)
         primitives += [swatch, Labels(f"legend-{key}-text", points((x + 32, y)), (text,), size, theme.faint)]
         x += 32 + text_width(text, size) + 40
@@ -83,8 +86,31 @@ def _cell(
     arrays = moment.trace.arrays
     fill = theme.accent(arrays[lit[0]].name) if lit else theme.slate if is_shared else ""
     tip = "Elements that other threads of the block read as well" if is_shared else ""
+    if not shown and len(numbers) == 1 and (other := _instead(moment, reads, (thread, k), min(numbers))) is not None:
+        x, y, _ = thread_place(other, moment.trace.launch)
+        return TableCell(
+            f"by {options.labels.thread_of(x, y)}", theme.faint, tip="Another thread reads this element for the block"
+        )
     text = "\n".join(_named(moment, each, shown, options) for each in dict.fromkeys(number for number, _ in shown))
     return TableCell(text, "" if is_read else theme.faint, fill, tip=tip)
+
+
+def _instead(moment: Moment, reads: Reads, at: tuple[int, int], number: int) -> int | None:
+    """Return the thread that has read what a thread needs of A or B for one k, into shared memory; None if none has yet.
+
+    ``at``: the thread and the k. Its row of A or column of B is that of what it reads itself.
+    """
+    (thread, k), trace, array = at, moment.trace, moment.trace.arrays[number]
+    ks, count = shown_ks(moment), trace.space.threads_per_block
+    if count > _MOST_COMPARED or not any(each.space == "shared" for each in trace.arrays):
+        return None
+    own = [element for other in ks for of, element in reads.of(thread, other, trace.steps) if of == number]
+    rows, columns = array.row_column(np.array(own, np.int64))
+    if len(np.unique(rows if array.name == "A" else columns)) != 1:
+        return None
+    row, column = int(rows[0]), int(columns[0])
+    needed = number, array.element_at(row, k) if array.name == "A" else array.element_at(k, column)
+    return next((other for other in range(count) if needed in reads.of(other, k, moment.step)), None)
 
 
 def _named(moment: Moment, number: int, shown: list[tuple[int, int]], options: ViewOptions) -> str:
