@@ -9,6 +9,7 @@ from pathlib import Path
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
+from pyqtgraph import PlotWidget
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.analysis.replay.focus import Focus
@@ -49,6 +50,7 @@ def main() -> None:
     _run(app, _SETTLED_S)
     window.grab().save(str(FOLDER / "window.png"))
     window.model.commands.toggle_benchmark()
+    _until(app, lambda: bool(window.findChildren(PlotWidget)))  # its library is loaded on first use
     _run(app, 2 * _SETTLED_S)
     window.grab().save(str(FOLDER / "benchmark.png"))
     window.model.commands.toggle_benchmark()

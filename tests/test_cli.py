@@ -58,7 +58,7 @@ def test_render_shows_whom_what_and_when(tmp_path: Path, capsys: pytest.CaptureF
         assert main(["export", "04_tiled", "-o", str(path), *options]) == 0
         return path.read_text()
 
-    assert "thread (1, 1): reads" in frame("--thread", "5")
+    assert "Thread (1, 1) fetches" in frame("--thread", "5")
     assert "all 4 blocks" in frame("--all")
     assert "warp 0" in frame("--layer", "warp")
     assert "moving-0-3" in frame("--moment", "0.5")
@@ -349,7 +349,7 @@ def test_render_marks_hazards(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     command = ["export", str(tmp_path / "mine.cu"), "--step", "2", "-o", str(tmp_path / "f.svg")]
     assert main(command) == 1
     assert "read after write" in capsys.readouterr().err
-    assert 'id="conflict-' in (tmp_path / "f.svg").read_text(encoding="utf-8")
+    assert 'id="clash-count"' in (tmp_path / "f.svg").read_text(encoding="utf-8")
 
 
 def test_a_run_that_ended_early_is_rendered_up_to_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,7 +59,7 @@ from tests.hand_made import LANES, TILE, HandMade
 ROOT = Path(__file__).resolve().parent.parent
 _CACHES: tuple[Callable[..., Any], ...] = (
     view_extensions, subject_extensions, command_extensions, panel_extensions, format_extensions, device_extensions, theme_names,
-    load_theme, devices._device_in,
+    load_theme, devices._device_in, devices._shipped,
 )  # fmt: skip
 
 
@@ -221,6 +221,7 @@ def test_a_metric(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     qtbot.addWidget(window)
     window.show()
     pictured(window, qtbot, window.start)
+    window.docks.all["metrics"].show()
     table, last = metrics_of(window).launch, len(metrics.LAUNCHES) - 1
     qtbot.waitUntil(lambda: text_in(table, last, 1) == "seven", timeout=20_000)
     assert text_in(table, last, 0) == "Lanes"

@@ -1,7 +1,7 @@
 // Plays a page that gemmviz exported: draws the scene's primitives on a canvas. Uses no library and no network.
 
 const ARRIVAL = 0.85;
-const SPEEDS = [0.5, 1, 2, 4, 8, 16, 30];
+const SPEEDS = [0.2, 0.5, 1, 2, 4, 8, 16, 30];
 const WAY_S = 0.7, BEAT_S = 0.8; // seconds of the way to the next picture, and of its beat
 const GONE = 0.55, COMES = 0.25, STAGGER = 0.35, MOST_SQUARES = 1024; // as in scenes/kit/transition.py and morph.py
 
@@ -36,7 +36,8 @@ export class Replay {
     this.step = 0;
     this.moment = 1;
     this.theme = data.theme;
-    this.speed = 2;
+    this.speed = this.isLesson ? 0.2 : 2;
+    this.held = 0; // seconds that a picture of a lesson has been shown while playing
     this.isPlaying = false;
     this.watched = null; // {first, last} of the block's threads
     this.passage = null; // the way from the picture before
@@ -62,7 +63,7 @@ export class Replay {
   }
 
   go(step, moment = 1) {
-    [this.isMoving, this.passage] = [false, null];
+    [this.isMoving, this.passage, this.held] = [false, null, 0];
     this.step = Math.max(0, Math.min(this.steps - 1, step));
     this.moment = moment;
   }
@@ -103,12 +104,23 @@ export class Replay {
     this.go(next ?? (direction > 0 ? this.steps - 1 : 0));
   }
 
-  advance(seconds) {
+  /** Plays on. A picture of a lesson arrives as it does by hand, and is then shown for the time of a step. */
+  advance(seconds, isCalm) {
     if (!this.isPlaying) return false;
+    if (this.isLesson && this.isMoving) this.move(seconds);
+    else if (this.isLesson) this.hold(seconds, isCalm);
+    if (this.isLesson) return true;
     const at = (this.step + this.moment + seconds * this.speed) % this.steps;
     this.step = Math.floor(at);
     this.moment = at - this.step;
     return true;
+  }
+
+  hold(seconds, isCalm) {
+    this.held += seconds;
+    if (this.held < 1 / this.speed) return;
+    if (this.step + 1 < this.steps) this.forward(isCalm);
+    else this.go(0);
   }
 
   get primitives() {
@@ -570,7 +582,8 @@ export function mount(element, data) {
     if (element.dataset.playing !== String(replay.isPlaying)) find("[data-do=play]").replaceChildren(icon(replay.isPlaying ? "pause" : "play"));
     element.dataset.playing = String(replay.isPlaying);
     const caption = `${replay.now.title}. ${replay.now.caption}`;
-    if (!replay.isPlaying && find(".caption").textContent !== caption) find(".caption").textContent = caption;
+    find(".caption").ariaLive = replay.isPlaying ? "off" : "polite"; // a screen reader can't follow what plays
+    if (find(".caption").textContent !== caption) find(".caption").textContent = caption;
     element.dataset.step = String(replay.step + 1);
     element.dataset.theme = replay.theme;
     element.style.background = replay.colour(data.background);
@@ -623,7 +636,7 @@ export function mount(element, data) {
     const tick = (time) => {
       if (!element.isConnected || tick !== running || !(replay.isPlaying || replay.isMoving)) return;
       const seconds = Math.max(0, Math.min(0.25, (time - last) / 1000));
-      if (replay.isPlaying) replay.advance(seconds);
+      if (replay.isPlaying) replay.advance(seconds, isCalm());
       else replay.move(seconds);
       last = time;
       draw();

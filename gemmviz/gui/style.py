@@ -39,6 +39,7 @@ def apply_theme(app: QApplication, theme: Theme, letter_size: int = LETTERS) -> 
     if app.style().objectName().lower() != "fusion" or app.font() != letters:
         app.setStyle("Fusion")
         app.setFont(letters)
+        app.setFont(letters, "QDockWidgetTitle")  # type: ignore[arg-type]  # the height of titles follows it
     app.setPalette(_palette(theme))
     for widget in app.allWidgets():
         if sheet := widget.styleSheet():
@@ -51,9 +52,10 @@ def _palette(theme: Theme) -> QPalette:
     colours = {
         role.Window: theme.panel, role.WindowText: theme.text, role.Base: theme.background, role.AlternateBase: theme.panel,
         role.Text: theme.text, role.Button: theme.panel, role.ButtonText: theme.text, role.ToolTipBase: theme.panel,
-        role.ToolTipText: theme.text, role.Highlight: theme.accent("A"), role.HighlightedText: theme.ink_on(theme.accent("A")),
+        role.ToolTipText: theme.text, role.Highlight: theme.chosen, role.HighlightedText: theme.ink_on(theme.chosen),
         role.PlaceholderText: theme.faint, role.Mid: theme.line, role.Light: mixed(theme.panel, theme.text, 0.2),
-        role.Dark: theme.line, role.Midlight: theme.line, role.Link: theme.accent("A"), role.BrightText: theme.warning,
+        role.Dark: theme.line, role.Midlight: theme.line, role.Link: theme.chosen, role.Accent: theme.chosen,
+        role.BrightText: theme.warning,
     }  # fmt: skip
     for which, colour in colours.items():
         palette.setColor(which, QColor(colour))

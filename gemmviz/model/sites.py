@@ -173,6 +173,11 @@ class Site:
         return SITE_KINDS[self.kind].is_barrier
 
     @property
+    def is_warp_barrier(self) -> bool:
+        """Whether only the threads of a warp wait for each other here."""
+        return self.kind == "warp barrier"
+
+    @property
     def is_atomic(self) -> bool:
         """Whether several threads may do it to one element in any order."""
         return SITE_KINDS[self.kind].is_atomic

@@ -13,6 +13,11 @@ def spaced(count: int) -> str:
     return f"{count:,}".replace(",", "\u202f")
 
 
+def percent(share: float) -> str:
+    """A share in percent, with one decimal: "12.5 %"."""
+    return f"{100 * share:.1f} %"
+
+
 def many(count: int, noun: str) -> str:
     """A count and its noun: "1 sector", "4 sectors"."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.format import RenderOptions
+from gemmviz.render.inks import colours_of, most_different, unlike
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Frame, Reel
+from gemmviz.scenes.kit.theme import channels
 
 if TYPE_CHECKING:
     import av
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 _AHEAD = 3  # frames that wait for the encoder
 _BT709, _LIMITED = 1, 1  # as ITU-T H.273 numbers them
-_PALETTE_SAMPLES, _MOST_COLOURS, _FLAT_COLOURS = 64, 255, 112
-_SAMPLED_FPS, _SAMPLED_PIXELS = 5, 1 << 16
+_SAMPLED_FPS, _PALETTE_SAMPLES = 5, 16
+_MOST_COLOURS, _MOST_INKS = 255, 128
 
 
 @dataclass(frozen=True)
@@ -158,11 +159,24 @@ def _converter(pixels: str, raster: "Raster", options: RenderOptions) -> "Callab
 
 
 def _palette_of(reel: Reel, raster: "Raster") -> "Callable[[Frame], av.VideoFrame]":
-    """Return one palette for the whole film, from frames of all its parts."""
+    """Return one palette for the whole film: the colours in which its pictures are drawn, however seldom, and those that
+    edges and blends add, from frames of all its parts.
+    """
     import av
     from PIL import Image
 
-    colours = _colours(np.concatenate(list(_samples(reel, raster))))
+    count = reel.frame_count(_SAMPLED_FPS)
+    chosen = set(np.linspace(0, count - 1, min(count, _PALETTE_SAMPLES)).astype(int).tolist())
+    samples, drawn, latest = [], set[str](), None
+    for number, frame in enumerate(reel.frames(_SAMPLED_FPS)):
+        if frame.still is not latest:
+            drawn |= colours_of(frame.scene)
+            latest = frame.still
+        if number in chosen:
+            samples.append(raster.array(frame)[::2, ::2])
+    inks = most_different(np.array([channels(colour) for colour in sorted(drawn)], np.uint8), _MOST_INKS)
+    others = Image.fromarray(np.vstack(samples)).quantize(_MOST_COLOURS - len(inks)).getpalette("RGB")
+    colours = np.vstack([inks, unlike(np.array(others, np.uint8).reshape(-1, 3), inks)])
     palette = Image.new("P", (1, 1))
     palette.putpalette(colours.tobytes())
     table = np.zeros((256, 4), np.uint8)
@@ -173,33 +187,3 @@ def _palette_of(reel: Reel, raster: "Raster") -> "Callable[[Frame], av.VideoFram
         return av.VideoFrame.from_ndarray((np.asarray(image), table), format="pal8")  # type: ignore[arg-type]
 
     return convert
-
-
-def _samples(reel: Reel, raster: "Raster") -> Iterator[npt.NDArray[np.uint8]]:
-    """Yield some pixels of pictures from the whole film, as rows of three: of every still picture if there are few."""
-    stills: list[Frame] = []
-    for frame in reel.frames(_SAMPLED_FPS):
-        if not stills or stills[-1].still is not frame.still or frame.layers:
-            stills.append(frame)
-    for number in np.linspace(0, len(stills) - 1, min(len(stills), _PALETTE_SAMPLES)).astype(int).tolist():
-        pixels = raster.array(stills[number])
-        apart = max(1, round((pixels.shape[0] * pixels.shape[1] / _SAMPLED_PIXELS) ** 0.5))
-        yield pixels[::apart, ::apart].reshape(-1, 3)
-
-
-def _colours(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return a palette: the most frequent colours unchanged, most of which are fills of shapes, and means of all others.
-
-    Means alone would turn a small red shape into a frequent colour close to it, such as the orange of B.
-    """
-    from PIL import Image
-
-    packed = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
-    values, places, counts = np.unique(packed, return_inverse=True, return_counts=True)
-    flat = np.argsort(-counts, kind="stable")[:_FLAT_COLOURS]
-    kept = ((values[flat, None] >> np.array([16, 8, 0], np.uint32)) & 255).astype(np.uint8)
-    others = pixels[~np.isin(places.ravel(), flat)]
-    if not len(others):
-        return kept
-    mixed = Image.fromarray(others[None]).quantize(_MOST_COLOURS - len(kept)).getpalette("RGB")
-    return np.vstack((kept, np.array(mixed, np.uint8).reshape(-1, 3)))

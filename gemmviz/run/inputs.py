@@ -81,7 +81,7 @@ def _bins(size: int, bins: int, element: ElementType, filling: Filling, number: 
     return data
 
 
-def initial(
+def initial_array(
     problem: Problem, name: str, shape: Shape, types: dict[str, ElementType], filling: Filling, cancelled: Callable[[], bool]
 ) -> npt.NDArray[Any]:
     """One array before the run, flat in memory order: read-only values of an input, or zeros of an output."""
@@ -107,4 +107,4 @@ def matrices(
     Integers take the values 0 to 7: at random, or their index modulo 8; floats that hold only smaller indices than there are,
     their index modulo what they hold; elements of an array of bins 0 to bins - 1. Raises Cancelled.
     """
-    return {name: initial(problem, name, shapes[name], types, filling, cancelled) for name in sorted(types)}
+    return {name: initial_array(problem, name, shapes[name], types, filling, cancelled) for name in sorted(types)}

@@ -12,7 +12,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Space
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import INTERPRETER
-from gemmviz.model.words import all_blocks, many, number, spaced
+from gemmviz.model.words import all_blocks, many, number, percent, spaced
 from gemmviz.subjects.runs import KnownRun
 
 
@@ -179,15 +179,15 @@ def _of_speed(speed: KernelSpeed) -> list[str]:
         return [f"Real kernel: {measured.failure}"]
     timing, time_us = measured.timing, measured.timing.median_ms * 1e3
     time = f"{number(time_us)} µs" if time_us < 1e4 else f"{number(timing.median_ms)} ms"
-    spread = "" if timing.spread is None else f" ± {max(timing.spread, 0.001):.1%} (quartiles)"
-    share = "" if speed.share_of_cublas is None else f", {speed.share_of_cublas:.1%} of cuBLAS"
+    spread = "" if timing.spread is None else f" ± {percent(max(timing.spread, 0.001))} (quartiles)"
+    share = "" if speed.share_of_cublas is None else f", {percent(speed.share_of_cublas)} of cuBLAS"
     lines = [f"Real kernel, {speed.source}:", f"{time}{spread}, {number(measured.gflops or 0.0)} GFLOP/s{share}"]
     if measured.resources is not None:
         resources, occupancy = measured.resources, measured.resources.occupancy
         spills = f"{resources.local_bytes} bytes spilled" if resources.local_bytes else "no spills"
         lines.append(f"{resources.registers} registers, {number(resources.shared_bytes)} bytes of shared memory, {spills}")
         blocks = f"{many(occupancy.blocks_per_sm, 'block')} of {many(occupancy.warps_per_block, 'warp')} per SM"
-        lines.append(f"theoretical occupancy {occupancy.share:.1%}: {blocks}")
+        lines.append(f"theoretical occupancy {percent(occupancy.share)}: {blocks}")
     if measured.transfer is not None:
         there, back = measured.transfer.to_device_ms, measured.transfer.to_host_ms
         lines.append(f"copies of pageable memory: A and B to the GPU {there:.3g} ms, C back {back:.3g} ms")

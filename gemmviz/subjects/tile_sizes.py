@@ -10,11 +10,12 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Parameter
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
-from gemmviz.model.words import many
+from gemmviz.model.words import many, spaced
 from gemmviz.subjects.runs import KnownRun
 
 _WORDS = ("TILE", "BLOCK")
 _USUAL = (2, 4, 8, 16, 32, 64)
+_EXACT = 1000  # reads that are told to the whole number
 _LARGER, _FEW = 64, 3  # matrices to try larger tiles on, if fewer sizes than this suit
 
 
@@ -139,4 +140,6 @@ def _loads_in(trace: Trace, number: int) -> int:
 
 
 def _times(loads: float) -> str:
-    return "once" if loads == 1 else f"{loads:.4g} times"
+    if loads == 1:
+        return "once"
+    return f"{spaced(round(loads)) if loads >= _EXACT else f'{loads:.4g}'} times"

@@ -101,6 +101,12 @@ def test_pages_walk_the_views_that_were_kept(window: MainWindow, wall: Wall, tmp
     assert (session.navigation.run_step, marks.at) == (20, 1)
     press(wall, Key.Key_PageDown)
     assert marks.at == 1  # there is no other one
+    assert wall.overlay.message.startswith("The end of ")
+    press(wall, Key.Key_PageDown)
+    assert wall.overlay.message.startswith("The end of ")
+    press(wall, Key.Key_PageUp)
+    assert len(wall.overlay.message) == 0
+    press(wall, Key.Key_PageDown)
     save_lesson(marks.lesson, tmp_path / "l.toml")
     marks.remove(0)
     window.model.opening.open(tmp_path / "l.toml")

@@ -123,3 +123,16 @@ def test_the_panel_shows_the_shelf_until_a_lesson_is_open(window: MainWindow, qt
     panel.choice.setCurrentIndex(0)  # all lessons
     panel.choice.activated.emit(0)
     assert panel.shelf.isVisibleTo(panel)
+
+
+def test_the_start_page_is_used_by_keys(first: MainWindow, qtbot: QtBot) -> None:
+    sure(first.start_mode.panel).explore.click()
+    assert not first.start_mode.is_on
+    first.menus.all["start"].trigger()
+    cards = shelf(first).shown
+    qtbot.waitUntil(cards[0].hasFocus)
+    QTest.keyClick(cards[0], Qt.Key.Key_Down)
+    assert cards[1].hasFocus()
+    QTest.keyClick(cards[1], Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: first.model.course.lesson.name == cards[1].name, timeout=_LONG_MS)
+    first.close()

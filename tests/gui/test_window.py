@@ -1,11 +1,12 @@
 """The window by hand: what a person clicks and types, and what must come of it."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication, QMouseEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSettings, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication, QMouseEvent, QPalette, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -37,7 +38,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import SettingError, TraceFileError
 from gemmviz.model.problem import Problem
 from gemmviz.scenes.kit.primitives import Cells, Hit
-from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.theme import contrast_of, load_theme
 from gemmviz.scenes.kit.timeline import timeline_primitives
 from gemmviz.scenes.stage.hover import hover_lines
 from gemmviz.scenes.stage.layout import plan_of
@@ -358,10 +359,10 @@ def test_the_command_that_makes_the_picture_is_copied(window: MainWindow, qtbot:
 
 def test_number_keys_change_the_view(window: MainWindow, qtbot: QtBot) -> None:
     found = {
-        Qt.Key.Key_2: "lines",
+        Qt.Key.Key_2: "line-bytes-0",
         Qt.Key.Key_3: "message",
         Qt.Key.Key_4: "lane-titles",
-        Qt.Key.Key_5: "lines",
+        Qt.Key.Key_5: "line-bytes-0",
         Qt.Key.Key_6: "bars-0",
         Qt.Key.Key_1: "C",
     }
@@ -374,6 +375,30 @@ def test_both_themes(window: MainWindow) -> None:
     for name, theme in (("light", LIGHT), ("dark", DARK), ("system", DARK)):
         window.model.commands.choose_theme(name)
         assert scene_of(window).background == theme.background
+
+
+def test_controls_have_the_colour_of_no_matrix(window: MainWindow) -> None:
+    for name, theme in (("light", LIGHT), ("dark", DARK)):
+        window.model.commands.choose_theme(name)
+        role, palette = QPalette.ColorRole, QApplication.palette()
+        used = {palette.color(each).name().upper() for each in (role.Highlight, role.Accent, role.Link)}
+        assert used == {theme.chosen}
+        assert theme.chosen not in {*theme.accents.values(), theme.warning}
+        assert contrast_of(theme.chosen, theme.panel) >= 4.5
+
+
+def test_titles_of_panels_grow_with_the_text(window: MainWindow, qtbot: QtBot) -> None:
+    dock = window.docks.all["settings"]
+
+    def letters() -> int:
+        """Height of what is painted in the left part of the title, in pixels."""
+        title = dock.grab(QRect(0, 0, 60, sure(dock.widget()).y() - 1)).toImage()
+        ground = title.pixel(title.width() - 1, 0)
+        return sum(any(title.pixel(x, y) != ground for x in range(title.width())) for y in range(title.height()))
+
+    before = letters()
+    window.model.commands.scale_type(2.0)
+    qtbot.waitUntil(lambda: letters() >= 1.6 * before)
 
 
 def test_every_control_has_a_tooltip_a_name_and_can_be_reached(window: MainWindow) -> None:
@@ -755,7 +780,7 @@ def test_wrapped_texts_between_the_fields_are_whole(window: MainWindow, qtbot: Q
         window.model.opening.choose_kernel(kernel)
         qtbot.waitUntil(lambda: settled(window))
         for label in (form.title, form.launch, form.limits):
-            qtbot.waitUntil(lambda label=label: label.height() >= label.heightForWidth(label.width()))
+            qtbot.waitUntil(partial(lambda shown: shown.height() >= shown.heightForWidth(shown.width()), label))
     form.title.setText("A title that takes several lines in a panel that is far too narrow for all of its many words")
     qtbot.waitUntil(lambda: form.title.minimumHeight() >= 2 * form.title.fontMetrics().height())
     form.title.setText("Short")
@@ -920,9 +945,16 @@ def test_the_cross_has_most_of_the_stage_and_more_room_makes_it_no_smaller(windo
         assert now is not None
         return plan_of(now, window.replay._options()).box.width * stage.view.scale
 
+    def at_rest() -> None:
+        """Waits until the docks have taken their places."""
+        sizes = [stage.size().toTuple()]
+        while len(sizes) < 4 or len(set(sizes[-4:])) > 1:
+            qtbot.wait(20)
+            sizes.append(stage.size().toTuple())
+
     window.resize(1920, 1080)
     window.docks.reset()
-    qtbot.wait(50)
+    at_rest()
     assert cross() >= 0.5 * stage.width()
     last = 0.0
     for width, height in (
@@ -936,12 +968,12 @@ def test_the_cross_has_most_of_the_stage_and_more_room_makes_it_no_smaller(windo
         (2560, 1400),
     ):
         window.resize(width, height)
-        qtbot.wait(20)
+        at_rest()
         assert cross() >= last - 1
         last = cross()
     before = cross()
     window.docks.all["settings"].hide()
-    qtbot.wait(20)
+    at_rest()
     assert cross() >= before - 1
 
 

@@ -26,10 +26,13 @@ from gemmviz.model.errors import Cancelled, GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.render.export import formats, save_frame, save_numbered, save_reel
 from gemmviz.render.format import RenderOptions
-from gemmviz.render.reel import Reel
+from gemmviz.render.inks import most_different
+from gemmviz.render.qt.raster import Raster
+from gemmviz.render.reel import Frame, Reel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.primitives import Cells, Lines, Scene
+from gemmviz.scenes.kit.theme import channels, load_theme
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson
@@ -127,6 +130,29 @@ def test_frames_look_like_the_picture(stage: Prepared, tmp_path: Path, qapp: QAp
     subprocess.run(["ffmpeg", "-v", "error", "-i", path, "-vf", "select=eq(n\\,4)", "-frames:v", "1", frame], check=True)
     save_frame(next(reel_of(stage, look).slides()).scene, tmp_path / "own.png", look)
     assert difference(pixels(frame), pixels(tmp_path / "own.png")) < 4.0
+
+
+def test_colours_that_are_seldom_seen_are_those_of_the_theme_in_a_gif(tmp_path: Path, qapp: QApplication) -> None:
+    """Waste stays red in a film of which few frames show any."""
+    look = RenderOptions(640, 360, fps=2)
+    reel = run_reel(stage_of(), ExportOptions(look, speed=0.5), [0], range(29))
+    save_reel(reel, tmp_path / "f.gif", look)
+    with Image.open(tmp_path / "f.gif") as image:
+        image.seek(3)  # the end of the first step
+        shown = np.asarray(image.convert("RGB")).astype(np.int64)
+    own = Raster(look).array(Frame(reel.first())).astype(np.int64)
+    theme = load_theme("dark")
+    for colour in (theme.warning, theme.accent("A"), theme.text):
+        red_green_blue = np.array(channels(colour))
+        drawn = (own == red_green_blue).all(axis=-1)
+        assert drawn.sum() > 20
+        assert (shown[drawn] == red_green_blue).all()
+
+
+def test_the_colours_that_differ_most_are_kept() -> None:
+    greys = np.repeat(np.arange(100, 140, dtype=np.uint8)[:, None], 3, axis=1)
+    kept = most_different(np.vstack([greys, np.array([[240, 60, 60]], np.uint8)]), 3)
+    assert kept.tolist() == [[100, 100, 100], [240, 60, 60], [139, 139, 139]]
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "pptx", *FILMS])

@@ -101,6 +101,7 @@ def test_keys_move_it(page: webdriver.Chrome) -> None:
     assert step(page) == 29
     press(page, Keys.HOME, " ")
     WebDriverWait(page, 10).until(lambda driver: step(driver) > 1)
+    assert "step 1 of" not in page.find_element(By.CSS_SELECTOR, ".caption").text
     press(page, " ")
     assert page.find_element(By.CSS_SELECTOR, ".gemmviz").get_attribute("data-playing") == "false"
     assert "16 threads" in page.find_element(By.CSS_SELECTOR, ".caption").text  # what a screen reader says
@@ -141,6 +142,23 @@ def test_a_lesson_is_a_page_too(browser: webdriver.Chrome, tmp_path: Path, qapp:
     page = opened(browser, tmp_path / "l.html")
     press(page, Keys.ARROW_RIGHT)
     assert page.find_element(By.CSS_SELECTOR, ".caption").text == "View 1. words 1"
+
+
+def test_a_lesson_that_plays_shows_each_picture_for_its_time(
+    browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication
+) -> None:
+    """Pictures arrive in motion, and stay for the five seconds that the page states."""
+    lesson = shipped_lesson("coalescing")
+    stops = tuple(lesson.stops[sure(lesson.find(id))] for id in ("uncoalesced", "coalesced"))
+    save_reel(lesson_reel(replace(lesson, stops=stops), interpreter, ExportOptions()), tmp_path / "l.html")
+    page = opened(browser, tmp_path / "l.html")
+    played = page.execute_async_script(
+        "const done = arguments[0]; window.gemmviz.then(({replay, draw}) => { replay.isPlaying = true; const seen = [];"
+        " for (const seconds of [4.9, 0.2, 0.1, 5, 4.9, 0.2]) { replay.advance(seconds, false); draw();"
+        " seen.push([replay.step, replay.isMoving]); } replay.isPlaying = false; done(seen); })"
+    )
+    assert played == [[0, False], [1, True], [1, True], [1, False], [1, False], [0, False]]
+    assert page.find_element(By.CSS_SELECTOR, ".speed").get_attribute("value") == "0.2"
 
 
 def test_a_lesson_moves_as_in_the_lecture(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:

@@ -145,7 +145,9 @@ def test_naive_wastes_seven_of_eight_and_coalesced_nothing() -> None:
         moment = moment_of(naive, 0, focus)
         drawn = sector_primitives(moment, {"A": large(naive.arrays[0])}, OPTIONS)
         assert len(boxes_of(drawn, "A-wasteful-sectors")) == 32
-        assert len(boxes_of(drawn, "A-sectors-wasted")) == 7 * 32
+        along = boxes_of(drawn, "A-sectors-wasted")
+        assert len(along) == 32  # the seven elements beside the one that is needed are one box
+        assert np.rint(along[:, 2] / 12).tolist() == [7] * 32
         (meter,) = meters_of(moment)
         assert meter.text == "32 moved, 4 needed"
         assert meter.sum_text == ("" if focus.warp == 0 else "all 32 requests: 1\u202f024 moved, 128 needed")
@@ -327,5 +329,8 @@ def test_motion_ends_with_the_picture(view: str) -> None:
         moment = moment_of(shipped(name), step, Focus(warp=0))
         at = [view_named(view).motion(moment, replace(OPTIONS, moment=share)) for share in (0.3, 1.0)]
         assert not [each for each in at[1] if each.key in ("threads-cover", "banks", "request-waiting")]
+        still = view_named(view).still(moment, replace(OPTIONS, moment=0.3))
+        texts = [{each.key for each in drawn if isinstance(each, Labels)} for drawn in (at[0], still.all)]
+        assert not texts[0] & texts[1]  # no text is drawn twice
         threads = [each for each in at[0] if each.key == "lane-threads"]
         assert all(isinstance(each, Lines) and len(each.segments) == 10 for each in threads)

@@ -57,7 +57,8 @@ def strips(moment: Moment, at: float) -> np.ndarray:
 def test_copies_travel_from_the_matrix_to_the_tile_to_the_thread(reader: Reader, layer: Layer) -> None:
     def first(step: int, at: float) -> np.ndarray:
         box: np.ndarray = moving(reader.at(step), at, layer)[0].boxes[0]
-        return box[:2] + box[2] / 2
+        centre: np.ndarray = box[:2] + box[2] / 2
+        return centre
 
     def place(step: int, number: int, element: int) -> np.ndarray:
         now = reader.at(step)

@@ -11,6 +11,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import LAYERS, TIMELINE, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.scenes.stage.layout import cell_of, places, plan_of, tile_grids
 from gemmviz.scenes.views.stage_view import stage_scene
@@ -121,6 +122,19 @@ def test_kernels_without_shared_arrays_have_larger_cells_and_the_sum_in_the_corn
     room, a, b = naive.rooms["sum"], naive.matrices["A"], naive.matrices["B"]
     assert a.x <= room.x < room.x + room.width < b.x
     assert b.y <= room.y < room.y + room.height < a.y
+
+
+@pytest.mark.parametrize("focus", [Focus(), Focus(warp=0), Focus(thread=5)])
+def test_a_warp_is_seen_among_its_block_and_beside_its_request(focus: Focus) -> None:
+    plan = plan_of(reader_of(("07_tiled_transposed", 64, 64, 64, {"TILE_WIDTH": 16}), focus).at(1), ViewOptions())
+    assert plan.window.is_lens
+    assert min(plan.matrices["A"].rows, plan.matrices["C"].rows) >= 16
+    assert plan.rooms["request"].height >= 320
+
+
+def test_numbers_have_air_on_both_sides() -> None:
+    cells = piece(stage_scene(reader_of(("04_tiled", 8, 8, 8, {"TILE_WIDTH": 4})).at(0), ViewOptions()), "A", Cells)
+    assert text_width("0,0", cells.label_size) <= 0.85 * cells.size
 
 
 def test_arrays_of_several_matrices_and_flat_ones_have_a_place() -> None:

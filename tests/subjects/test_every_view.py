@@ -1,5 +1,6 @@
 """Every view is drawn in the window's session, by the export command and by the library; one of an unknown subject is refused."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,16 +8,20 @@ import pytest
 
 import gemmviz
 from gemmviz.cli.main import main
+from gemmviz.export.prepare import prepare
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views
+from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.scenes.kit.view import View
 from gemmviz.state.shot import Against, Shot, default_shot, save_view
 from gemmviz.subjects.catalog import subject_for, subject_of_view
 from gemmviz.subjects.picture import picture
 from tests.app_model import TestModel
+from tests.legible import too_small, wrong_with
 
 
 def shot_of(view: str) -> Shot:
@@ -54,6 +59,18 @@ def test_the_session_draws_a_view(model: TestModel, view: str) -> None:
     model.inbox.until(lambda: session.display.subject is not None and not session.display.pending)
     assert isinstance(session.display.subject, view_named(view).subject)
     assert picture(session.shot, session.display.subject).primitives
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", theme_names())
+@pytest.mark.parametrize("view", views())
+def test_every_view_can_be_read(view: str, theme: str) -> None:
+    """On a slide nothing is cut, covers something else, or is smaller than the least size, at first, midway and at the end."""
+    shot = replace(shot_of(view), theme=theme)
+    stage = prepare(shot, lambda kernel: nullcontext(Interpreter()))
+    for step in sorted({0, stage.steps // 3, stage.steps // 2, stage.steps - 1}):
+        scene = picture(shot, stage.subject(step))
+        assert (wrong_with(scene), too_small(scene)) == ([], []), step
 
 
 class Unknown:

@@ -73,3 +73,8 @@ def test_a_kernel_without_barriers_has_no_phases() -> None:
 
 def test_the_reads_of_a_tile_are_a_share_of_the_matrix() -> None:
     assert tile_facts(ran(setup_for(load_kernel("04_tiled")))) == "4 blocks, 2 phases, A and B are read 2 times each"
+
+
+def test_large_numbers_of_reads_are_written_out() -> None:
+    facts = tile_facts(ran(setup_for(load_kernel("04_tiled")).changed(M=2048, N=2, K=2, TILE_WIDTH=2)))
+    assert facts == "1024 blocks, 1 phase, A is read once, B is read 1\u202f024 times"

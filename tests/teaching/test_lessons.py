@@ -27,6 +27,7 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels
+from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.state.shot import Shot, default_shot, save_view
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.picture import picture
@@ -39,7 +40,7 @@ from gemmviz.teaching.quantities.reference import parse_reference
 from gemmviz.teaching.reel import lesson_reel
 from gemmviz.teaching.reveal import parts_of
 from tests.conftest import sure
-from tests.legible import wrong_with
+from tests.legible import too_small, wrong_with
 
 OWN = [name for name in lesson_names() if name != COURSE]
 OF_OTHER_PROBLEMS = {"transpose", "vector-add", "reduction", "stencil", "matrix-vector"}  # no part of the course
@@ -99,18 +100,18 @@ def test_a_lesson_is_read_back_as_it_was(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("theme", theme_names())
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_is_drawn_and_nothing_overlaps(name: str, theme: str) -> None:
     start_qt()
-    look = RenderOptions(1280, 720)
+    look = RenderOptions(1920, 1080)
     reel = lesson_reel(
         shipped_lesson(name), lambda kernel: nullcontext(ENGINE), ExportOptions(look), dressed(theme), answers=True
     )
     wrong, pictures = {}, 0
     for number, slide in enumerate(reel.slides(), 1):
-        wrong[number, slide.title] = wrong_with(slide.scene)[:3]
-        svg = scene_svg(slide.scene, "fonts" if theme == THEMES[0] else "named")  # letters are the same in all themes
+        wrong[number, slide.title] = (*wrong_with(slide.scene)[:3], *too_small(slide.scene)[:3])
+        svg = scene_svg(slide.scene, "fonts" if theme == "dark" else "named")  # letters are the same in all themes
         assert svg.startswith("<svg")
         assert len(encode_png(Raster(look).array(Frame(slide.scene)))) > 2000
         assert slide.caption

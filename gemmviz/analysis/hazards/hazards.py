@@ -215,14 +215,14 @@ def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bo
     blocks = trace.blocks.count if blocks is None else blocks
     finder = HazardFinder(trace.arrays, blocks, trace.rules.warp_size)
     elements = trace.element.reshape(len(trace.element), -1, trace.space.threads_per_block)[:, :blocks]
-    last = _last_rows(elements) if any(site.kind == "warp barrier" for site in trace.sites) else None
+    last = _last_rows(elements) if any(site.is_warp_barrier for site in trace.sites) else None
     for step in range(trace.steps):
         if cancelled():
             raise Cancelled
         site, row = trace.site_of(step), int(trace.row[step])
         if site.is_barrier:
             arrived = elements[row] >= 0
-            if last is not None and site.kind == "warp barrier":
+            if last is not None and site.is_warp_barrier:
                 arrived |= last < row
             finder.barrier(site, arrived)
         for place, operand in enumerate(site.operands):
@@ -275,7 +275,7 @@ class HazardSink(AccessSink):
             self._new_step(where)
         if not where.is_barrier and (operand is None or self.arrays[operand.array].space != "shared"):
             return
-        if where.kind == "warp barrier" and mask is not None and self.machine.exited is not None:
+        if where.is_warp_barrier and mask is not None and self.machine.exited is not None:
             mask = mask | self.machine.exited
         values = np.asarray(offset if mask is None else np.where(mask, offset, INACTIVE))
         rows = self.space.per_block(values if values.ndim else values.reshape((1,) * len(self.space.shape)))

@@ -1,6 +1,6 @@
 """The panel of lessons: contents, progress, the text of the step, questions and exercises."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -144,6 +144,13 @@ class Lessons(QWidget):
                 self.contents.addItem(QListWidgetItem(name))
         if self.course.at is not None and self.contents.currentRow() != self.course.at:
             self.contents.setCurrentRow(self.course.at)
+        QTimer.singleShot(0, self, self._reveal_row)
+
+    def _reveal_row(self) -> None:
+        """Scroll to the step that is shown, once the contents have their height."""
+        item = self.contents.currentItem()
+        if item is not None:
+            self.contents.scrollToItem(item)
 
 
 def _sign(stop: LessonStep) -> str:

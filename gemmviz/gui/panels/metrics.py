@@ -103,7 +103,8 @@ class Metrics(QWidget):
         self._mark(now.site.place)
 
     def _cover(self, on: bool) -> None:
-        """Hide all counts while a question about them is open."""
+        """Hide all counts while a question about them is open, and "C is right", which would read like its answer C."""
+        self.check.setHidden(on)
         if on != self.costs.is_covered:
             self._listed = None
             for table in (self.costs, self.launch, self.accesses):

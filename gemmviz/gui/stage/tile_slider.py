@@ -92,7 +92,7 @@ class StopSlider(QSlider):
         painter.end()
 
     def _paint_handle(self, painter: QPainter, theme: Theme, y: float) -> None:
-        painter.setPen(QPen(QColor(theme.accent("A") if self.hasFocus() else theme.background), 2))
+        painter.setPen(QPen(QColor(theme.chosen if self.hasFocus() else theme.background), 2))
         painter.setBrush(QColor(theme.text))
         painter.drawEllipse(QPointF(self._x_of(self.value()), y), 8.0, 8.0)
 

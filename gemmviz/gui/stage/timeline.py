@@ -103,8 +103,9 @@ class TimelineSlider(QSlider):
         x = x_of_step(self.value() + 0.5, self.maximum() + 1, self.tracks)
         self._shade(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(self.theme.background), 1))
-        painter.setBrush(QColor(self.theme.accent("A") if self.hasFocus() else self.theme.text))
+        colour, wide = (self.theme.chosen, 3.0) if self.hasFocus() else (self.theme.background, 1.0)
+        painter.setPen(QPen(QColor(colour), wide))
+        painter.setBrush(QColor(self.theme.text))
         room = self.tracks
         painter.drawRoundedRect(QRectF(x - 3, room.y - 5, 6, room.height + 8), 2, 2)
         painter.end()
@@ -267,8 +268,8 @@ class TimelineBar(QWidget):
         if self._type_scale != self.session.shot.type_scale:
             self._type_scale = self.session.shot.type_scale
             self.slider.set_type_scale(self._type_scale)
-        share = f"{self.session.shot.instant:.0%}" if time.is_launch else f"{time.step + 1} / {time.steps}"
-        self.position.setText(share)
+        step = f"{time.step + 1} / {time.steps}" if time.steps else "–"
+        self.position.setText(f"{100 * self.session.shot.instant:.0f} %" if time.is_launch else step)
 
     def _on_player(self) -> None:
         self.slider.show_marks(self.player.marked)

@@ -1,7 +1,7 @@
 """A card of a lesson: a moving picture of it, its title and length, and how much of it was seen."""
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from gemmviz.gui.thumbnails import HEIGHT, WIDTH, CardContents
@@ -12,6 +12,8 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 _HIGH, _PAD, _RADIUS, _BAR = 96, 8, 8.0, 4.0
 _TITLE, _NARROW_TITLE, _TEXT = 15.0, 13.0, 12.5  # pixels
 _NARROW, _NARROW_SHARE = 330, 0.36
+_OPEN = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_KEYS = (*_OPEN, Qt.Key.Key_Space, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
 class LessonCard(QAbstractButton):
@@ -56,12 +58,24 @@ class LessonCard(QAbstractButton):
             self.frame = (self.frame + 1) % len(self.contents.frames)
             self.update()
 
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in _KEYS:
+            event.accept()  # here these keys open and choose lessons
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _OPEN:
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, painter = self.theme, QPainter(self)
         painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
         is_near = self.underMouse() or self.isDown()
         area = QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5)
-        edge = theme.accent("A") if self.hasFocus() else theme.faint if is_near else theme.line
+        edge = theme.chosen if self.hasFocus() else theme.faint if is_near else theme.line
         painter.setPen(QPen(QColor(edge), 2 if self.hasFocus() else 1))
         painter.setBrush(QColor(mixed(theme.panel, theme.text, 0.07 if is_near else 0.03)))
         painter.drawRoundedRect(area, _RADIUS, _RADIUS)

@@ -5,6 +5,7 @@ import re
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QFont,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -34,7 +35,10 @@ class _Highlighter(QSyntaxHighlighter):
         for match in _WORDS.finditer(text):
             style = QTextCharFormat()
             comment = match[0].startswith("//")
-            style.setForeground(QColor(self.theme.faint if comment else mixed(self.theme.text, self.theme.accent("A"), 0.75)))
+            if comment:
+                style.setForeground(QColor(self.theme.faint))
+            else:
+                style.setFontWeight(QFont.Weight.Bold)
             self.setFormat(match.start(), len(match[0]), style)
 
 

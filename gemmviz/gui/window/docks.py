@@ -4,7 +4,17 @@ from functools import cache
 from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QScrollArea, QWidget
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QMainWindow,
+    QScrollArea,
+    QStyle,
+    QStyleOptionDockWidget,
+    QStylePainter,
+    QWidget,
+)
 
 import gemmviz.gui.panels as folder
 from gemmviz.files.extensions import Extensions, extensions_in
@@ -32,6 +42,21 @@ def panels() -> dict[str, Panel]:
     return panel_extensions().items
 
 
+class _Dock(QDockWidget):
+    """A dock whose title has the letters of the window."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.isFloating():
+            super().paintEvent(event)
+            return
+        option = QStyleOptionDockWidget()
+        self.initStyleOption(option)
+        painter = QStylePainter(self)
+        painter.setFont(self.font())  # QDockWidget paints with the desktop's own font for titles
+        painter.drawControl(QStyle.ControlElement.CE_DockWidgetTitle, option)
+        painter.end()
+
+
 class Docks:
     """The docks of a window. ``all``: the docks by the id of their panel; ``widgets``: the panels' own widgets; ``panels``: the
     panels in use; ``broken``: one error for each panel that was left out.
@@ -53,7 +78,7 @@ class Docks:
 
     def _dock(self, name: str, panel: Panel, model: WindowModel) -> QDockWidget:
         self.widgets[name] = widget = panel.make(model)
-        dock = QDockWidget(panel.title, self.window)
+        dock = _Dock(panel.title, self.window)
         dock.setObjectName(name)
         dock.setWidget(_scrolled(widget, panel.least_width) if panel.scrolls else widget)
         self.window.addDockWidget(_AREAS[panel.area], dock)

@@ -42,6 +42,12 @@ class StartMode:
         self.docks.hide(True)
         self.panel.show()
 
+    def choose(self) -> None:
+        """Show the start panel with the keyboard on its first card."""
+        self.begin()
+        assert self.panel is not None
+        self.panel.shelf.shown[0].setFocus()
+
     def leave(self, *_: object) -> None:
         """Show the docks again."""
         if self.is_on and self.panel is not None:

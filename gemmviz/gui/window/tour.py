@@ -114,7 +114,7 @@ class Tour(QWidget):
         cover.addRect(self.rect())
         hole.addRoundedRect(self._hole(), 6, 6)
         painter.fillPath(cover.subtracted(hole), faded(self.theme.background, 0.72))
-        painter.setPen(QPen(faded(self.theme.accent("A"), 1.0), 2))
+        painter.setPen(QPen(faded(self.theme.chosen, 1.0), 2))
         painter.drawPath(hole)
         painter.end()
 

@@ -28,7 +28,7 @@ from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, Step
 from gemmviz.run.cpu.roundoff import arithmetic_roundoff
 from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues
-from gemmviz.run.inputs import initial
+from gemmviz.run.inputs import initial_array
 from gemmviz.run.recording import Recording, record_limit
 from gemmviz.source.program import program_for
 
@@ -99,7 +99,7 @@ def contents_of(binding: Binding, data: dict[str, Any], cancelled: Callable[[], 
     """The flat matrices ``data`` after a run, and the outputs that held values before it."""
     problem, shapes, types = binding.setup.problem, binding.shapes, binding.element_types
     before = {
-        name: initial(problem, name, shapes[name], types, binding.setup.filling, cancelled)
+        name: initial_array(problem, name, shapes[name], types, binding.setup.filling, cancelled)
         for name in problem.output_names
         if problem.holds_before(name)
     }

@@ -8,10 +8,10 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes
 from gemmviz.scenes.kit.text import text_width
 
 _MOST, _LARGEST, _GAP, _HEAD = 8, 120.0, 64.0, 40.0  # most rows and columns; largest cell; between tables; above one
-Table = tuple[str, int, int]
+_Table = tuple[str, int, int]
 
 
-def block_sketch(block: tuple[int, int, int], tiles: tuple[Table, ...], room: Box, options: ViewOptions) -> list[Primitive]:
+def block_sketch(block: tuple[int, int, int], tiles: tuple[_Table, ...], room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the threads of a block and the cells of its shared arrays (name, rows, columns) with cells of one size, as large as
     fit the room; nothing if they are too many or too small.
     """

@@ -160,7 +160,7 @@ def _title(moment: Moment) -> str:
 
 
 def _action(moment: Moment, options: ViewOptions) -> str:
-    where = focus_text(replace(moment.focus, warp=None, thread=None), moment.trace)
+    where = focus_text(replace(moment.focus, thread=None), moment.trace)
     text = beat(moment, options.labels).text
     return f"{where}: {text[:1].lower()}{text[1:]}, line {moment.site.place.line}"
 

@@ -18,6 +18,7 @@ from gemmviz.model.problem import Problem
 WARP_ACCENTS = ("#9E76BC", "#B57389", "#4C9657", "#C565A8", "#5885DC", "#1294A6", "#988629", "#19968C")
 LANE_ACCENTS = ("#563E60", "#6E5070", "#856480", "#9C7991", "#B38FA3", "#C9A6B6", "#E0BDC9", "#F6D5DD")
 CURVE_ACCENTS = ("#797ED5", "#EFCF72", "#BD6BA1", "#92DFDA", "#7C8E33", "#ABC8F5", "#BB8377", "#8EE4A1")
+_CHOSEN = 0.6  # share of the text in the colour of what is chosen
 _LEVELS = (0.86, 0.68, 0.54, 0.42, 0.34, 0.27)  # strength of the outlines of memories, the nearest to the threads first
 _LEAST_LOAD = 0.22
 
@@ -73,6 +74,11 @@ class Theme:
 
     def accent(self, name: str) -> str:
         return self.accents.get(name, self.faint)
+
+    @property
+    def chosen(self) -> str:
+        """The colour of what is selected, checked or has the keyboard's focus: none of a matrix."""
+        return mixed(self.slate, self.text, _CHOSEN)
 
     def for_problem(self, problem: Problem) -> "Theme":
         """The theme with a colour for each array of a problem."""

@@ -9,7 +9,7 @@ from gemmviz.model.threads import Range
 
 Lens = Literal["auto", "lens", "whole"]
 _LEAST_STRETCH, _LEAST_OF_TILES = 16, 8  # smallest visible range of k: of single elements, and of what tiles hold
-_MOST_AROUND, _LEAST_ACROSS = 4, 12  # rows or columns beside what is accessed; smallest visible number of them
+_MOST_AROUND, _LEAST_ACROSS = 4, 10  # rows or columns beside what is accessed; smallest visible number of them
 
 
 @dataclass(frozen=True, slots=True)

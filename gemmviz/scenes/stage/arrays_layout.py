@@ -21,7 +21,7 @@ _MOST_OF_TILES = 0.45  # share of the room that the tiles take at most
 _GAP = 40.0  # between the tiles and the arrays
 _STEPS = 40  # of the search for the largest cell
 Direction = Literal["row", "column"]
-Tiles = tuple[LaneTile, ...]
+LaneTiles = tuple[LaneTile, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[A
 
 
 @lru_cache(maxsize=64)
-def arranged_arrays(parts: Parts, inputs: frozenset[str], room: Box, tiles: Tiles) -> Arrangement:
+def arranged_arrays(parts: Parts, inputs: frozenset[str], room: Box, tiles: LaneTiles) -> Arrangement:
     """Return the arrangement in a room with the largest cells, which those of the tiles share if there is space."""
     ways = product(("row", "column"), repeat=3)
     best = max(((_largest(parts, inputs, room, tiles, way), way) for way in ways), key=lambda each: each[0])  # type: ignore[arg-type]
@@ -78,7 +78,7 @@ def _grid(part: ArrayPart, x: float, y: float, cell: float) -> CellGrid:
     return CellGrid(x, y, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]), step)
 
 
-def _largest(parts: Parts, inputs: frozenset[str], room: Box, tiles: Tiles, way: tuple[Direction, ...]) -> float:
+def _largest(parts: Parts, inputs: frozenset[str], room: Box, tiles: LaneTiles, way: tuple[Direction, ...]) -> float:
     """Return the largest cell with which one way of arranging fits the room."""
     low, high = 0.0, _LARGEST_CELL
     for _ in range(_STEPS):
@@ -89,7 +89,7 @@ def _largest(parts: Parts, inputs: frozenset[str], room: Box, tiles: Tiles, way:
 
 
 def _whole(
-    parts: Parts, inputs: frozenset[str], room: Box, tiles: Tiles, way: tuple[Direction, ...], cell: float
+    parts: Parts, inputs: frozenset[str], room: Box, tiles: LaneTiles, way: tuple[Direction, ...], cell: float
 ) -> tuple[_Placed, Box | None]:
     """Return all arrays in one way: the direction of inputs, tiles and outputs, and those within inputs and outputs."""
     main, of_inputs, of_outputs = way

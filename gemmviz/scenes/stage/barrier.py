@@ -60,7 +60,7 @@ def _bars(moment: Moment, plan: Plan) -> list[_Bar]:
     threads = moment.trace.space.threads_per_block
     if home is None or np.isnan(moment.homes).all():
         return _over_tile(moment, plan)
-    size = moment.trace.rules.warp_size if moment.site.kind == "warp barrier" else threads
+    size = moment.trace.rules.warp_size if moment.site.is_warp_barrier else threads
     waits = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block] >= 0
     bars = []
     for first in range(0, threads, size):

@@ -207,6 +207,9 @@ def _banks(moment: Moment, touched: TouchedOperand, request: Request, room: Box,
 def _stacks(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
     if room.height < _LEAST_STACKS:
         return []
-    card = access_card(request.lanes, touched.operand, touched.array, moment.trace.rules)
+    card = moment.cached(
+        ("card", touched.row, request.warp),
+        lambda: access_card(request.lanes, touched.operand, touched.array, moment.trace.rules),
+    )
     accent = options.theme.accent(matrix_of(moment, touched))
     return waiting_primitives(card, room, accent, options.theme, "request-waiting", share=options.moment)

@@ -148,8 +148,8 @@ def _pairs(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vi
     theme, size, order = options.theme, options.theme.type.least, _order(moment)
     texts = _values(moment, order) if options.values else None
     texts = texts or _indices(terms, order.k, options)
-    sample = range(0, len(order.k), max(1, len(order.k) // _SAMPLED))
-    wide = max(_HIGH, max(text_width(each, size) for at in sample for each in texts(at)) + 2 * _PAD)
+    key = "width of a pair", moment.scope.of_block.start, moment.scope.first_thread, options.values, options.labels
+    wide = max(_HIGH, moment.replay.cached(key, lambda: _widest(texts, len(order.k))) * size + 2 * _PAD)
     across = int((room.width + _GAP) / (2 * wide + _GAP))
     rows = int((room.height + _GAP) / (_HIGH + _GAP))
     if not across or not rows:
@@ -179,6 +179,12 @@ def _light(read: int, whole: int, now: int, step: int) -> int:
     if read > step:
         return _AHEAD
     return _NOW if whole >= now else _DONE
+
+
+def _widest(texts: _Texts, count: int) -> float:
+    """Return the width of the widest of some texts in size 1."""
+    sample = range(0, count, max(1, count // _SAMPLED))
+    return max(text_width(each, 1.0) for at in sample for each in texts(at))
 
 
 def _values(moment: Moment, order: _Order) -> _Texts | None:

@@ -46,7 +46,9 @@ def threads_beyond(moment: Moment, array: MemoryArray, table: CellGrid, options:
     at the vector that is accessed now how many there are. Nothing if threads and elements aren't in the same order.
     """
     number = moment.trace.number_of(array.name)
-    beyond = None if number is None or len(array.shape) != 1 else _beyond(moment, number)
+    if number is None or len(array.shape) != 1:
+        return []
+    beyond = _beyond(moment, number)
     if beyond is None or not len(beyond):
         return []
     theme, side = options.theme, table.cell

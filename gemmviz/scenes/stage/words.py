@@ -12,7 +12,7 @@ from gemmviz.scenes.kit.theme import Theme, TypeSizes
 from gemmviz.scenes.stage.layout import Plan
 
 _LEADING = 1.22
-_MOST_SENTENCE, _SHORT = 4, 2  # lines; letters
+_MOST_SENTENCE, _SHORT, _JOINED = 4, 2, "\u00a0"  # lines; letters; a space that does not break
 
 
 def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -25,7 +25,7 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     focus = focus_text(moment.focus, moment.trace)
     place = wrap_text(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width, 2)
     spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 16
-    large, said = _sentence(_joined(beat(moment, options.labels).text), room.width, spare, sizes)
+    large, said = _sentence(beat(moment, options.labels).text, room.width, spare, sizes)
     lines: list[tuple[str, tuple[str, ...], float, str, Face]] = [
         ("title", (kernel,), sizes.note, theme.faint, "regular"),
         ("action", said, large, theme.text, "semibold"),
@@ -44,16 +44,17 @@ def _sentence(text: str, width: float, height: float, sizes: TypeSizes) -> tuple
     """Return the largest of three sizes in which a sentence fits in whole, and its lines."""
     for size in (sizes.sentence, sizes.words, sizes.least):
         most = max(1, min(_MOST_SENTENCE, int(height / (_LEADING * size))))
-        lines = wrap_text(text, size, width, most, "semibold")
+        lines = _wrapped(text, size, width, most)
         if " ".join(lines) == text:
             break
     return size, lines
 
 
-def _joined(text: str) -> str:
-    """Return a sentence whose last word, if it is short, does not stand alone in its line."""
+def _wrapped(text: str, size: float, room: float, most: int) -> tuple[str, ...]:
+    """Return the lines of a sentence, whose last word does not stand alone if it is short."""
     head, _, last = text.rpartition(" ")
-    return f"{head}\u00a0{last}" if head and len(last) <= _SHORT else text
+    joined = f"{head}{_JOINED}{last}" if head and len(last) <= _SHORT else text
+    return tuple(line.replace(_JOINED, " ") for line in wrap_text(joined, size, room, most, "semibold"))
 
 
 def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:

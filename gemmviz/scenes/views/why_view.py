@@ -8,7 +8,7 @@ import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.speed_case import Cause, SpeedCase, Traffic
-from gemmviz.model.words import number, spaced
+from gemmviz.model.words import number, percent, spaced
 from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
@@ -48,8 +48,8 @@ def _speed(case: SpeedCase) -> str:
         return f"No rate in GFLOP/s: {case.problem.kind.why_no_flops}"
     if case.rate is None:
         return f"Time unknown: {case.rate_source or 'not measured yet'}"
-    share = "" if case.share_of_cublas is None else f", {case.share_of_cublas:.1%} of cuBLAS"
-    peak = f"{case.rate / case.device.peak_gflops:.1%} of the peak of {number(case.device.peak_gflops)}"
+    share = "" if case.share_of_cublas is None else f", {percent(case.share_of_cublas)} of cuBLAS"
+    peak = f"{percent(case.rate / case.device.peak_gflops)} of the peak"
     return f"{number(case.rate)} GFLOP/s: {peak}{share}; {case.rate_source}"
 
 
@@ -186,7 +186,7 @@ def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:
     """Return the length of a cause's bar, 0 to 1, and its text; no length without a cost."""
     if case.model_ms is None:
         share = 1 - 1 / cause.excess
-        return share, f"{share:.0%} lost" if cause.is_waste else f"{cause.excess:.3g} times"
+        return share, f"{100 * share:.0f} % lost" if cause.is_waste else f"{cause.excess:.3g} times"
     if cause.cost_ms is None:
         return None, "not in the model: no latency"
     return cause.cost_ms / case.model_ms, f"{_time(cause.cost_ms)} of {_time(case.model_ms)}"

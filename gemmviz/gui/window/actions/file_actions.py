@@ -18,7 +18,7 @@ _NO_SAVED_VIEWS = "There are no saved views. Press Shift+B to add one"
 def file_actions() -> Iterator[Action]:
     """Yield the actions of the File menu."""
     yield Action(
-        "start", "file", "Start &page", lambda c: c.start_mode.begin(), ("Alt+Home",), "start page: lessons, own kernels",
+        "start", "file", "Start &page", lambda c: c.start_mode.choose(), ("Alt+Home",), "start page: lessons, own kernels",
         is_on=lambda c: c.start_mode.is_on,
     )  # fmt: skip
     yield Action("open", "file", "&Open …", lambda c: dialogs.ask_to_open(c.model, c.window), ("Ctrl+O",), "open")
