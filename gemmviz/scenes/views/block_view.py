@@ -121,7 +121,7 @@ def _refused(case: LaunchCase, options: ViewOptions) -> list[Primitive]:
                   (theme.text, theme.text), line=theme.background)  # fmt: skip
     x, wide = room.x + dx * cell + 60, room.width - dx * cell - 60
     lines = [
-        *((line, size, theme.text) for line in wrap_text(case.refusal, size, wide, 5)),
+        *((line, size, theme.text) for line in wrap_text(case.refusal, size, wide, 5, "semibold")),
         (f"{spaced(wanted.threads_per_block - most)} threads too many", size, theme.legible(theme.warning)),
     ]
     y, primitives = room.y + 0.3 * room.height, []

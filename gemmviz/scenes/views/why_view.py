@@ -186,7 +186,8 @@ def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:
     """Return the length of a cause's bar, 0 to 1, and its text; no length without a cost."""
     if case.model_ms is None:
         share = 1 - 1 / cause.excess
-        return share, f"{100 * share:.0f} % lost" if cause.is_waste else f"{cause.excess:.3g} times"
+        times = f"{number(cause.excess)} times" if cause.excess > 1.0 else "no excess"
+        return share, f"{100 * share:.0f} % lost" if cause.is_waste else times
     if cause.cost_ms is None:
         return None, "not in the model: no latency"
     return cause.cost_ms / case.model_ms, f"{_time(cause.cost_ms)} of {_time(case.model_ms)}"
