@@ -31,7 +31,7 @@ def main() -> None:
                 small = picture.convert("RGB").resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
             sheet.paste(small, (place % COLUMNS * (WIDTH + GAP), place // COLUMNS * (HEIGHT + GAP)))
     data = io.BytesIO()
-    sheet.quantize(128, dither=Image.Dither.NONE).save(data, "png", optimize=True)
+    sheet.quantize(256, kmeans=3, dither=Image.Dither.NONE).save(data, "png", optimize=True)
     SHEET.write_bytes(data.getvalue())
     print(f"{len(paths)} steps, {len(data.getvalue()) // 1024} KiB")
 

@@ -132,11 +132,14 @@ def test_every_layer_is_drawn(layer: str) -> None:
         assert wrong_with(view_named("stage").scene(reader_of_problem(name).at(0), options)) == []
 
 
-def test_the_stage_has_inputs_tile_and_output_side_by_side() -> None:
-    scene = view_named("stage").scene(reader_of_problem("transpose_tiled").at(3), ViewOptions())
-    left, tile, right = (piece(scene, key, Cells) for key in ("in", "tile-tile", "out"))
-    assert left.x + left.fill.shape[1] * left.size < tile.x < tile.x + 32 * tile.size < right.x
-    assert left.size == right.size
+@pytest.mark.parametrize("width", [1600.0, 2400.0])
+def test_the_stage_has_the_tile_between_input_and_output(width: float) -> None:
+    scene = view_named("stage").scene(reader_of_problem("transpose_tiled").at(3), ViewOptions(width=width))
+    source, tile, target = (piece(scene, key, Cells).box for key in ("in", "tile-tile", "out"))
+    in_a_row = source[0] + source[2] < tile[0] and tile[0] + tile[2] < target[0]
+    in_a_column = source[1] + source[3] < tile[1] and tile[1] + tile[3] < target[1]
+    assert in_a_row != in_a_column
+    assert len({piece(scene, key, Cells).size for key in ("in", "tile-tile", "out")}) == 1
     assert piece(scene, "in-name", Labels).texts == ("in  32 × 64",)
 
 

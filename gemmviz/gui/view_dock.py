@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QMouseEvent
 
-from gemmviz.gui.stage.replay_page import over_the_picture
+from gemmviz.gui.stage.replay_page import over_a_panel
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.scene_widget import SceneDock
 from gemmviz.gui.window_model import WindowModel
@@ -30,7 +30,8 @@ class ViewDock(SceneDock):
         ):
             event.connect(self._refresh.due)
         if subject_of_view(view).is_of_run:
-            session.notices.changed.connect(lambda: self.set_stale(over_the_picture(session)))
+            for event in (session.notices.changed, session.shot_changed, session.run_changed):
+                event.connect(lambda: self.set_stale(over_a_panel(session)))
         self.resized.connect(self._refresh.due)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

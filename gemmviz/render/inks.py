@@ -43,4 +43,4 @@ def most_different(colours: Colours, most: int) -> Colours:
 def unlike(colours: Colours, inks: Colours) -> Colours:
     """Return those of the colours that nobody takes for one of the inks."""
     away = np.abs(colours[:, None].astype(np.int64) - inks[None]).max(axis=2).min(axis=1)
-    return colours[away > _ALIKE]
+    return np.asarray(colours[away > _ALIKE])

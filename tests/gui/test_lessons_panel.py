@@ -9,6 +9,7 @@ from gemmviz.gui.panels.lessons import Lessons
 from gemmviz.gui.panels.metrics import Metrics
 from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.preferences import InMemoryStore
+from gemmviz.gui.view_dock import ViewDock
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
@@ -144,3 +145,16 @@ def test_a_quiz_from_a_file_is_a_lesson(window: MainWindow, panel: Lessons, tmp_
     assert "Question 2" in panel.contents.item(1).text()
     assert [panel.contents.item(row).text()[0] for row in range(3)] == ["✓", " ", " "]  # one was seen, not all
     assert len(panel.task.choices) >= 3
+
+
+def test_panels_do_not_pass_the_run_before_off_as_a_step_that_needs_none(
+    window: MainWindow, panel: Lessons, qtbot: QtBot
+) -> None:
+    request = window.docks.widgets["request"]
+    assert isinstance(request, ViewDock)
+    qtbot.waitUntil(lambda: settled(window) and window.session.shown is not None, timeout=_LONG_MS)
+    assert len(request.stale) == 0
+    panel.course.begin(shipped_lesson("coalescing"))
+    panel.course.go(0)  # a device
+    qtbot.waitUntil(lambda: "no run" in request.stale, timeout=_LONG_MS)
+    assert not window.docks.widgets["metrics"].isEnabled()

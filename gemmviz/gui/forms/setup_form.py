@@ -130,6 +130,8 @@ class SetupForm(QWidget):
             self.launch.setText(_NO_LAUNCH)
         elif launch is not None:
             self.launch.setText("\n".join(launch_lines(self.model.session.shot.setup, launch)))
+            if self.isVisible():
+                self.fit_labels()
 
     # Errors
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.gui.panel import Panel
+from gemmviz.gui.stage.replay_page import over_a_panel
 from gemmviz.gui.widgets.controls import line
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.tables import NUMBER, Table
@@ -90,9 +91,9 @@ class Metrics(QWidget):
     def draw(self) -> None:
         session = self.model.session
         shown, now = session.shown, session.now
+        self.setEnabled(not session.is_stale and not over_a_panel(session))
         if shown is None or now is None or session.slot.reading.is_drawing:
             return
-        self.setEnabled(not session.is_stale)
         self._say(shown, now)
         self._cover(session.display.counted < 1.0)
         self._show_step(shown, now)

@@ -26,6 +26,7 @@ from gemmviz.subjects.picture import options_for
 
 _STALE = "This picture shows the previous settings. The current ones can't run"
 _LEAST_HEIGHT = 440  # pixels: of a page with the tile slider
+_NO_RUN = "The picture above needs no run of a kernel"
 _NOTHING = "These settings can't run"
 
 
@@ -34,6 +35,16 @@ def over_the_picture(session: Session) -> str:
     if session.error is None or not session.display.has_time:
         return ""
     return _NOTHING if session.shown is None else _STALE
+
+
+def over_a_panel(session: Session) -> str:
+    """Return the message over a panel's picture, "" if it is of the settings that are shown: beside a picture that
+    needs no run, panels still hold the run before.
+    """
+    shown = session.shown
+    if not session.display.kind.needs_run and (shown is None or shown.setup != session.shot.setup):
+        return _NO_RUN
+    return over_the_picture(session)
 
 
 class ReplayPage(QWidget):

@@ -19,10 +19,11 @@ SHAPES = ("sector", "wavefront", "wasteful", "meter", "request-", "waiting")
 _STATEMENTS = ("action", "cost", "note")  # sentences that may name the element or the thread that a question is about
 _NUMBER = "\\d+(?:\u202f\\d{3})*(?:\\.\\d+)?"
 _UNITS = (
-    "sectors?", "requests?", "wavefronts?", "transactions?", "instructions?", "lines?(?! above| below)", "bytes?", "elements?",
-    "lanes?", "terms?", "words?", "tiles?", "phases?", "blocks?", "warps?", "loads?", "reads?", "stores?", "writes?",
-    "accesses", "conflicts?", "collisions?", "broadcasts?", "banks?", "[KMG]iB", "B", "moved", "needed", "used", "excess", "lost",
-    "wasted", "unasked", "too many", "would", "times", "× (?:more|fewer)",
+    "sectors?", "requests?", "wavefronts?", "transactions?", "instructions?", "lines?(?! above| below)", "bytes?",
+    "elements?", "lanes?", "terms?", "words?", "tiles?", "phases?",
+    "blocks?", "warps?", "loads?", "reads?", "stores?", "writes?", "accesses",
+    "conflicts?", "collisions?", "broadcasts?", "banks?", "[KMG]iB", "B", "moved", "needed", "used", "excess", "lost", "wasted",
+    "unasked", "too many", "would", "times", "× (?:more|fewer)",
 )  # fmt: skip
 _GROWING = frozenset({"sectors", "wavefronts", "transactions", "lanes", "elements", "loads", "bytes", "moved"})
 _INDEXED = ("warp", "lane", "thread", "block", "step", "line", "byte", "row", "column", "bank")

@@ -13,6 +13,7 @@ from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, point
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.layout import Plan
 
 _EDGE, _AIR = 4.0, 14.0  # width of an outline; from a vector to the words on its right
 
@@ -41,11 +42,11 @@ def _edges(inside: np.ndarray) -> Floats:
     return np.concatenate(found)
 
 
-def threads_beyond(moment: Moment, array: MemoryArray, table: CellGrid, options: ViewOptions) -> list[Primitive]:
+def threads_beyond(moment: Moment, array: MemoryArray, plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Draw, hatched, the places behind the end of a vector where the threads of the block without an element would be, and say
     at the vector that is accessed now how many there are. Nothing if threads and elements aren't in the same order.
     """
-    number = moment.trace.number_of(array.name)
+    number, table = moment.trace.number_of(array.name), plan.matrices[array.name]
     if number is None or len(array.shape) != 1:
         return []
     beyond = _beyond(moment, number)
@@ -65,10 +66,16 @@ def threads_beyond(moment: Moment, array: MemoryArray, table: CellGrid, options:
     ]
     x, y = table.x + table.box[2] + _AIR, float(corner[-1, 1]) + side / 2
     text, size = f"{many(len(beyond), 'thread')} without", theme.type.words
-    if any(moment.of_array(number)) and x + text_width(text, size, "semibold") <= options.width - MARGIN:
+    if any(moment.of_array(number)) and x + text_width(text, size, "semibold") <= _right(plan, options):
         at = points((x, y - 0.2 * size), (x, y + 0.95 * size))
         primitives.append(Labels(f"{array.name}-idle-words", at, (text, "an element"), size, theme.text, "start", "semibold"))
     return primitives
+
+
+def _right(plan: Plan, options: ViewOptions) -> float:
+    """Return the x up to which words may stand: the request's room, or the margin of the frame."""
+    rights = [room.x for name, room in plan.rooms.items() if name in ("request", "code") and room.x > plan.box.x]
+    return min([options.width - MARGIN, *rights])
 
 
 def _beyond(moment: Moment, number: int) -> Longs | None:

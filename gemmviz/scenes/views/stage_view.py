@@ -195,7 +195,7 @@ def _matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, options
     primitives: list[Primitive] = [_cells(moment, number, table, options)]
     primitives.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
     primitives += _beyond(array, table, theme)
-    primitives += threads_beyond(moment, array, table, options)
+    primitives += threads_beyond(moment, array, plan, options)
     area = moment.area(number)
     if area is not None and len(array.shape) == 1:
         primitives += part_outline(array, moment.reach(number), table, theme)
