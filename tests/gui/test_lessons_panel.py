@@ -153,8 +153,10 @@ def test_panels_do_not_pass_the_run_before_off_as_a_step_that_needs_none(
     request = window.docks.widgets["request"]
     assert isinstance(request, ViewDock)
     qtbot.waitUntil(lambda: settled(window) and window.session.shown is not None, timeout=_LONG_MS)
+    window.docks.all["metrics"].show()
+    window.docks.all["metrics"].raise_()
     assert len(request.stale) == 0
     panel.course.begin(shipped_lesson("coalescing"))
     panel.course.go(0)  # a device
     qtbot.waitUntil(lambda: "no run" in request.stale, timeout=_LONG_MS)
-    assert not window.docks.widgets["metrics"].isEnabled()
+    qtbot.waitUntil(lambda: not window.docks.widgets["metrics"].isEnabled(), timeout=_LONG_MS)
