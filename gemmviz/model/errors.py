@@ -13,6 +13,8 @@ ErrorId = Literal[
     "assertion", "step-budget", "no-access",
 ]  # fmt: skip
 
+ENDLESS = "a template, a macro or a constexpr function may expand without end; leave it out"  # remedy of reading
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

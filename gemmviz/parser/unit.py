@@ -7,7 +7,7 @@ from functools import cache, cached_property
 
 from clang.cindex import Cursor, Diagnostic, Index, SourceLocation, SourceRange, TranslationUnit, TranslationUnitLoadError
 
-from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.errors import ENDLESS, Place, SourceError
 from gemmviz.parser.includes import with_paths
 from gemmviz.parser.leniency import corrected
 from gemmviz.parser.parameters import with_parameters
@@ -139,7 +139,7 @@ def parse(source: SourceText, appended: str = "") -> Unit:
     except TranslationUnitLoadError:
         if have_vanished(headers):
             return parse(source, appended)
-        raise SourceError("the parser gives up on this file", remedy="leave out what is unusual in it") from None
+        raise SourceError("the parser gives up on this file", remedy=ENDLESS) from None
     return Unit(source, tree, files, notes)
 
 

@@ -18,7 +18,7 @@ import psutil
 
 from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command, read_frame, write_frame
 from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import Cancelled, GemmvizError, SourceError
+from gemmviz.model.errors import ENDLESS, Cancelled, GemmvizError, SourceError
 
 READY = 0  # number of the reply that a process sends when it has started
 _MOST_SECONDS = 2.0  # of a request, while it computes
@@ -26,7 +26,6 @@ _MOST_WAIT_S, _START_S, _EXIT_S = 10.0, 30.0, 5.0
 _MOST_MEMORY = 1 << 30  # bytes
 _POLL_S, _WATCH_AFTER_S = 0.02, 0.1
 _UNWATCHED_S = 0.2  # of a request, before the first look at its time and while its process is ended
-_ENDLESS = "a template, a macro or a constexpr function may expand without end; leave it out"
 
 
 class ReaderLink:
@@ -240,9 +239,9 @@ class _Watch:
         except psutil.Error:  # it has just exited
             return None
         if memory > _MOST_MEMORY:
-            return SourceError(f"reading this file takes more than {_MOST_MEMORY >> 20} MiB", remedy=_ENDLESS)
+            return SourceError(f"reading this file takes more than {_MOST_MEMORY >> 20} MiB", remedy=ENDLESS)
         if cpu_s > _MOST_SECONDS - _UNWATCHED_S or wall_s > _MOST_WAIT_S:
-            return SourceError(f"reading this file takes longer than {_MOST_SECONDS:g} s", remedy=_ENDLESS)
+            return SourceError(f"reading this file takes longer than {_MOST_SECONDS:g} s", remedy=ENDLESS)
         return None
 
     def _usage(self) -> tuple[float, int]:
