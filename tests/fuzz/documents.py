@@ -62,10 +62,14 @@ def _read_view(path: Path, cancelled: Cancel) -> None:
 
 # Lessons
 
+_MINUTES = 120.0
+
 
 @cache
 def lesson_facts() -> Any:
-    """A lesson with a question, an exercise, blanks and steps that expect something, as plain data."""
+    """A lesson with a question, an exercise, blanks and steps that expect something, as plain data. Each step has a duration:
+    a default would not be written, and so never be changed.
+    """
     stops = [stop for name in lesson_names() for stop in shipped_lesson(name).stops]
     wanted: tuple[Callable[[LessonStep], bool], ...] = (
         lambda stop: stop.question is not None,
@@ -74,7 +78,8 @@ def lesson_facts() -> Any:
         lambda stop: len(stop.expect) > 2,
     )
     chosen = tuple(replace(next(stop for stop in stops if wants(stop)), needs=()) for wants in wanted)
-    return tomllib.loads(lesson_text(Lesson("Lesson", chosen, "About", ("Source",))))
+    facts = tomllib.loads(lesson_text(Lesson("Lesson", chosen, "About", ("Source",))))
+    return facts | {"step": [step | {"minutes": _MINUTES} for step in facts["step"]]}
 
 
 def _lessons() -> st.SearchStrategy[bytes]:

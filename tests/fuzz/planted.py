@@ -244,7 +244,7 @@ PLANTED: dict[str, Defect] = {
         "is another one",
         _around(
             "gemmviz.teaching.lesson_fields:_step_fields",
-            lambda function, step: msgspec.structs.replace(function(step), minutes=2.0),
+            lambda function, step: msgspec.structs.replace(function(step), minutes=min(step.minutes, 100.0)),
         ),
     ),
     "a device's figures are not checked": Defect("devices", "Error", _without("gemmviz.model.device:_check_figures")),
