@@ -5,9 +5,12 @@ from typing import Literal
 from gemmviz.analysis.models.latency import hiding_of
 from gemmviz.analysis.models.schedules import waves
 from gemmviz.model.errors import UsageError
+from gemmviz.model.schedule import Schedule
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import quantity
+
+ScheduleSource = Literal["recorded", "model"]
 
 
 @quantity("blocks per SM", origin="model")
@@ -45,16 +48,25 @@ def compared_wave_count(facts: ShotFacts) -> int:
     return int(wave_count.compute(facts.about(Shot(facts.shot.against.setup))))
 
 
-@quantity("most blocks resident on an SM", origin="model")
-def most_resident_blocks(facts: ShotFacts) -> int:
+@quantity("most blocks resident on an SM", origin="recorded")
+def most_resident_blocks(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
     """Largest number of blocks on one multiprocessor at the same time, in the schedule."""
-    return int(facts.grid.schedule.resident().max())
+    return int(_schedule(facts, source).resident().max())
 
 
-@quantity("blocks in the schedule", origin="model")
-def scheduled_blocks(facts: ShotFacts) -> int:
+@quantity("blocks in the schedule", origin="recorded")
+def scheduled_blocks(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
     """Blocks that the schedule holds."""
-    return int(facts.grid.schedule.blocks)
+    return int(_schedule(facts, source).blocks)
+
+
+def _schedule(facts: ShotFacts, source: ScheduleSource) -> Schedule:
+    """The schedule of the launch. Raises UsageError if it comes from something else than ``source``."""
+    if facts.grid.is_model != (source == "model"):
+        found = "model" if facts.grid.is_model else "recorded"
+        what = "is not recorded" if facts.grid.is_model else "is recorded, not a model's"
+        raise UsageError(f"the schedule of this launch {what}", remedy=f"write source={found}")
+    return facts.grid.schedule
 
 
 @quantity("warps per scheduler", origin="model")
