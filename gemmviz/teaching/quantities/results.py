@@ -10,14 +10,16 @@ HazardId = Literal["read-after-write", "write-after-read", "write-after-write"]
 
 @quantity("C")
 def result(facts: ShotFacts) -> str:
-    """``right`` or ``wrong``, by the check of the outputs; ``unchecked`` if the problem is unknown. Raises the fault that ended
-    the run early.
+    """``right`` or ``wrong``, by the check of the outputs; ``unwritten`` if the traced threads store nothing that could be
+    compared, ``unchecked`` if the problem is unknown. Raises the fault that ended the run early.
     """
     if facts.outcome.fault is not None:
         raise facts.outcome.fault
     check = facts.replay.trace.check
     if not check.is_checked:
         return "unchecked"
+    if not check.compared:
+        return "unwritten"
     return "right" if check.passed else "wrong"
 
 
