@@ -19,11 +19,18 @@ def matrix_values(moment: Moment, number: int) -> npt.NDArray[np.float64] | None
     if moment.replay.value is None or moment.replay.value.size > _MOST:
         return None
     if moment.trace.arrays[number].name in moment.trace.setup.problem.output_names:
-        return _stored(moment, number)
+        return _stored(moment, number, moment.step)
     known: npt.NDArray[np.float64] = moment.replay.cached(
         ("values", number, id(moment.replay.value)), lambda: _read(moment, number)
     )
     return known
+
+
+def final_values(moment: Moment, number: int) -> npt.NDArray[np.float64] | None:
+    """Return what the whole run stores in each element of a global array, flat, NaN where nothing; None if it is unknown."""
+    if moment.replay.value is None or moment.replay.value.size > _MOST:
+        return None
+    return _stored(moment, number, moment.trace.steps)
 
 
 def _read(moment: Moment, number: int) -> npt.NDArray[np.float64]:
@@ -34,11 +41,11 @@ def _read(moment: Moment, number: int) -> npt.NDArray[np.float64]:
     return found
 
 
-def _stored(moment: Moment, number: int) -> npt.NDArray[np.float64]:
-    """Return what was last stored into an output up to this step."""
+def _stored(moment: Moment, number: int, step: int) -> npt.NDArray[np.float64]:
+    """Return what was last stored into an output up to a step."""
     found = np.full(moment.trace.arrays[number].size, np.nan)
     for touches in moment.trace.touches_of(number, "write"):
-        _fill(moment, found, touches.rows[touches.steps <= moment.step])
+        _fill(moment, found, touches.rows[touches.steps <= step])
     return found
 
 
