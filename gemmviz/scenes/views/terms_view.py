@@ -78,7 +78,7 @@ def terms_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         return titled([message(case.refusal, options)], f"The words of {case.what}", case.device.name, options)
     plan = _Plan.of(case, case.launch, options)
     pieces = [*_software(case, plan, options), *_device(case, plan, options), *_multiprocessor(case, plan, options)]
-    return titled([*pieces, *_memory(case, plan, options)], "The words, in one picture", case.device.name, options)
+    return titled([*pieces, *_memory(case, plan, options), *_ways(case, plan, options)], "The words, in one picture", case.device.name, options)
 
 
 def terms_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -180,7 +180,7 @@ def _multiprocessor(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list
     ]
     for place, (part, (name, text)) in enumerate(zip(_part_boxes(case, plan, options), _parts(case), strict=True)):
         pieces += _part(f"part-{place}", name, text, part, options)
-    return [*pieces, *_ways(case, plan, options)]
+    return pieces
 
 
 def _cores(device: Device, room: Box, theme: Theme) -> Primitive:
