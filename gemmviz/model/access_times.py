@@ -3,35 +3,43 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from gemmviz.model.gpu import Gpu
-
-MemoryPlace = Literal["register", "shared", "L1", "L2", "DRAM"]
+MemoryPlace = Literal["register", "shared", "constant", "L1", "L2", "DRAM"]
 
 
 @dataclass(frozen=True, slots=True)
 class AccessTime:
-    """Cycles from one access of a place to the next one that depends on it. ``how``: what was measured."""
+    """Cycles from one access of a memory to the next one, which depends on it: the median, least and greatest of ``repeats``
+    chains of ``loads`` accesses. ``what``: what was measured.
+    """
 
-    place: MemoryPlace
+    memory: MemoryPlace
+    what: str
     cycles: float
-    how: str = ""
+    low: float
+    high: float
+    loads: int
+    repeats: int
 
 
 @dataclass(frozen=True)
 class AccessTimes:
-    """Access times on one GPU, recorded on one day. ``rows``: the nearest place first."""
+    """Access times on one GPU, recorded on one day. ``rows``: the nearest memory first; ``method``: how they were measured."""
 
-    gpu: Gpu
+    device: str
+    driver: str
+    compiler: str
     date: str
+    clock_khz: int
+    method: str
     rows: tuple[AccessTime, ...]
 
     @property
     def source(self) -> str:
-        return f"cycles until an access that depends on this one, measured on {self.gpu.name}, {self.date}"
+        return f"cycles until an access that depends on this one, measured on {self.device}, {self.date}"
 
-    def cycles(self, place: str) -> float | None:
-        """Cycles of a place, None if it was not measured."""
-        return next((row.cycles for row in self.rows if row.place == place), None)
+    def cycles(self, memory: str) -> float | None:
+        """Cycles of a memory, None if it was not measured."""
+        return next((row.cycles for row in self.rows if row.memory == memory), None)
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ _TOP, _CLOCK, _INSET = 116.0, 66.0, 16.0
 _NAMES = 0.2  # of the width: the names of the memories
 _BEYOND = 150.0  # right of the slowest memory: its cycles
 _WORD = 26.0
-_PLACES = {"register": "register", "shared": "shared memory", "L1": "global, found in L1", "L2": "global, found in L2",
-           "DRAM": "global, from DRAM"}  # fmt: skip
+_NAMES_OF = {"register": "register", "shared": "shared memory", "constant": "constant, cached", "L1": "global, found in L1",
+             "L2": "global, found in L2", "DRAM": "global, from DRAM"}  # fmt: skip
 _RINGS = (
     ("one thread, as long as it runs", ("register",)),
     ("one block, as long as it runs", ("shared",)),
-    ("all threads and the host, until it is freed", ("L1", "L2", "DRAM")),
+    ("all threads and the host, as long as the program", ("L1", "constant", "L2", "DRAM")),
 )
 
 
@@ -41,7 +41,8 @@ class _Plan:
 
     @classmethod
     def of(cls, case: AccessTimesCase, options: ViewOptions) -> "_Plan":
-        rings = [(name, [row for row in case.times.rows if row.place in places]) for name, places in _RINGS]
+        by_name = {row.memory: row for row in case.times.rows}
+        rings = [(name, [by_name[each] for each in places if each in by_name]) for name, places in _RINGS]
         rings = [(name, rows) for name, rows in rings if rows]
         size, count = options.theme.type.least, len(case.times.rows)
         foot = 1.7 * size
@@ -51,7 +52,7 @@ class _Plan:
         tops, found = dict[str, float](), []
         for place, (name, rows) in enumerate(rings):
             for row in rows:
-                tops[row.place] = y
+                tops[row.memory] = y
                 y += pitch
             y += foot
             inset = (len(rings) - 1 - place) * _INSET
@@ -75,7 +76,7 @@ def access_times_scene(case: AccessTimesCase, options: ViewOptions) -> Scene:
         pieces.append(Labels(f"ring-{place}-name", at, (name,), size, theme.faint))
     for row in case.times.rows:
         pieces += _row(row, plan, options)
-    other = "" if case.device == case.times.gpu.name else f"; {case.device} was not measured"
+    other = "" if case.device == case.times.device else f"; {case.device} was not measured"
     return titled([*pieces, *_ticks(case, plan, options)], "How long one access takes", case.times.source + other, options)
 
 
@@ -90,7 +91,7 @@ def access_times_motion(case: AccessTimesCase, options: ViewOptions) -> tuple[Pr
     words = Squares("words", np.array(places), np.zeros(len(places), np.uint8), colours, colours)
     size = theme.type.words
     arrived = [
-        Labels(f"cycles-{row.place}", points((plan.x(row.cycles) + _WORD / 2 + 12, _middle(plan, row) + 0.36 * size)),
+        Labels(f"cycles-{row.memory}", points((plan.x(row.cycles) + _WORD / 2 + 12, _middle(plan, row) + 0.36 * size)),
                (f"{number(row.cycles)} cycles",), size, theme.text, "start", "semibold")
         for row in case.times.rows if now >= row.cycles
     ]  # fmt: skip
@@ -99,20 +100,20 @@ def access_times_motion(case: AccessTimesCase, options: ViewOptions) -> tuple[Pr
 
 
 def _middle(plan: _Plan, row: AccessTime) -> float:
-    return plan.rows[row.place] + plan.pitch / 2
+    return plan.rows[row.memory] + plan.pitch / 2
 
 
 def _row(row: AccessTime, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the name of a memory, the way to it, and the memory at the end of it."""
     theme, size, y = options.theme, options.theme.type.words, _middle(plan, row)
     left = MARGIN + len(plan.rings) * _INSET + 8
-    name = fitted(_PLACES[row.place], size, plan.start - left - _WORD)
+    name = fitted(_NAMES_OF[row.memory], size, plan.start - left - _WORD)
     side = _WORD + 12
     box = boxes((plan.x(row.cycles) - side / 2, y - side / 2, side, side))
     return [
-        Labels(f"name-{row.place}", points((left, y + 0.36 * size)), (name,), size, theme.text, "start", "semibold"),
-        Lines(f"way-{row.place}", boxes((plan.start, y, plan.x(row.cycles), y)), theme.line, 3.0),
-        Rects(f"memory-{row.place}", box, theme.slate, theme.faint, 2.0, 5.0),
+        Labels(f"name-{row.memory}", points((left, y + 0.36 * size)), (name,), size, theme.text, "start", "semibold"),
+        Lines(f"way-{row.memory}", boxes((plan.start, y, plan.x(row.cycles), y)), theme.line, 3.0),
+        Rects(f"memory-{row.memory}", box, theme.slate, theme.faint, 2.0, 5.0),
     ]
 
 

@@ -78,7 +78,12 @@ def terms_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         return titled([message(case.refusal, options)], f"The words of {case.what}", case.device.name, options)
     plan = _Plan.of(case, case.launch, options)
     pieces = [*_software(case, plan, options), *_device(case, plan, options), *_multiprocessor(case, plan, options)]
-    return titled([*pieces, *_memory(case, plan, options), *_ways(case, plan, options)], "The words, in one picture", case.device.name, options)
+    return titled(
+        [*pieces, *_memory(case, plan, options), *_ways(case, plan, options)],
+        "The words, in one picture",
+        case.device.name,
+        options,
+    )
 
 
 def terms_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:

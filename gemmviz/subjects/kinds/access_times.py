@@ -11,7 +11,7 @@ from gemmviz.subjects.subject import Context, Subject
 def _make(shot: Shot, context: Context) -> AccessTimesCase:
     """The access times. Raises UsageError without a recording."""
     name, known = device_for(shot.setup).name, recorded_access_times()
-    times = next((each for each in known if each.gpu.name == name), known[0] if known else None)
+    times = next((each for each in known if each.device == name), known[0] if known else None)
     if times is None:
         raise UsageError("no access times are recorded", remedy="reinstall gemmviz: its measurements are missing")
     return AccessTimesCase(times, name)
