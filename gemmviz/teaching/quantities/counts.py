@@ -101,3 +101,9 @@ def arithmetic_intensity_with_stores(facts: ShotFacts) -> float:
 def roofline_gflops(facts: ShotFacts, measure: Measure) -> float:
     """Attainable rate at the launch's arithmetic intensity, in GFLOP/s."""
     return facts.device.roof(float(arithmetic_intensity.compute(facts, measure)))
+
+
+@quantity("roofline in GFLOP/s, stores included")
+def roofline_gflops_with_stores(facts: ShotFacts) -> float:
+    """Attainable rate at the arithmetic intensity of all requested bytes, in GFLOP/s."""
+    return facts.device.roof(float(arithmetic_intensity_with_stores.compute(facts)))
