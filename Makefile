@@ -70,6 +70,8 @@ contact-sheet: $(VENV)/installed
 
 course: $(VENV)/installed
 	$(BIN)/python packaging/course.py
+	$(BIN)/python packaging/access_times.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1 $(BIN)/python packaging/precision.py
 
 lessons: $(VENV)/installed
 	$(BIN)/python packaging/lessons.py
