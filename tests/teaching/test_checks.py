@@ -152,7 +152,7 @@ def test_a_schedule_that_is_not_recorded_is_not_replaced_by_a_model() -> None:
     )
     (failure,) = failures(text.format(""))
     assert (
-        "mine.toml:6:11: step 1, One: most blocks resident on an SM is not available: the schedule of this launch is not recorded"
+        "mine.toml:8:11: step 1, One: most blocks resident on an SM is not available: the schedule of this launch is not recorded"
         in failure
     )
     assert failures(text.format("(source=model)")) == []
