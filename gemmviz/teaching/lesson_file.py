@@ -25,7 +25,9 @@ from gemmviz.teaching.lesson_fields import (
     LessonFields,
     QuestionFields,
     StepFields,
+    exercise_size,
     plain_lesson,
+    solution_in,
     updated,
 )
 
@@ -165,7 +167,8 @@ def _question(fields: QuestionFields, path: FieldPath, places: Places) -> Questi
 def _exercise(fields: ExerciseFields, path: FieldPath, places: Places) -> Exercise:
     if not fields.task or not fields.until:
         raise FormatError('an exercise needs task = "…" and [[step.exercise.until]]', nearest_place(places, path))
-    return Exercise(fields.task, _expectations(fields.until, (*path, "until"), places), fields.hints, fields.key)
+    until, sizes = _expectations(fields.until, (*path, "until"), places), tuple(map(exercise_size, fields.sizes))
+    return Exercise(fields.task, until, fields.hints, fields.key, sizes, solution_in(fields))
 
 
 @cache
