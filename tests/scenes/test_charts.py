@@ -5,14 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_precision_benchmarks
 from gemmviz.files.reported_file import reported_shares
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.growth import growth_chart
-from gemmviz.scenes.charts.speeds import narrowed, share_chart
+from gemmviz.scenes.charts.hosts import host_chart
+from gemmviz.scenes.charts.precision import precision_chart
+from gemmviz.scenes.charts.rows import narrowed
+from gemmviz.scenes.charts.speeds import rate_chart, share_chart
+from gemmviz.scenes.kit.curves import curve_colours
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
+from gemmviz.scenes.kit.theme import load_theme
+from tests.conftest import sure
 from tests.legible import too_small, wrong_with
 
 FRAMES = [(1600.0, 900.0), (1600.0, 770.0), (1280.0, 720.0)]
@@ -76,6 +82,44 @@ def test_every_reported_share_names_its_part() -> None:
         (2, "02_naive", 1.0), (2, "03_coalesced", 9.0), (3, "03_coalesced", 9.0), (3, "04_tiled", 12.0),
     }  # fmt: skip
     assert all(f"part {each.part}" in each.source for each in reported_shares())
+
+
+def precise() -> Benchmark:
+    return narrowed(recorded_precision_benchmarks()[0])
+
+
+def test_the_cpu_stands_beside_the_gpu_with_and_without_its_copies() -> None:
+    shown = host_chart(precise()).showing({}).curves
+    names = [curve.name for curve in shown]
+    assert [curve.name for curve in shown if curve.dashed] == ["04_tiled, 32 wide + copies"]
+    assert {"Triple loop, one thread", "Flattened loop, 12 threads", "NumPy, one thread", "04_tiled, 32 wide"} < set(names)
+    alone, with_copies = (dict(next(c for c in shown if c.name == name).points) for name in (names[-2], names[-1]))
+    assert all(with_copies[n] < alone[n] for n in alone)
+    colours = curve_colours(host_chart(precise()), load_theme("dark"))
+    assert len({colours[curve.family] for curve in shown}) == len(shown) - 1, "only the pair shares a colour"
+
+
+def test_other_precisions_are_dashed_beside_float_and_hidden_elsewhere() -> None:
+    chart = precision_chart(precise())
+    shown = {curve.name: curve for curve in chart.showing({}).curves}
+    assert shown["04_tiled, double, 32 wide"].dashed
+    assert shown["04_tiled, double, 32 wide"].family == shown["04_tiled, 32 wide"].family
+    assert not shown["cuBLAS, TF32 tensor cores"].dashed
+    assert not [curve for curve in rate_chart(precise()).showing({}).curves if "double" in curve.name or "TF32" in curve.name]
+    assert all(opens is None for curve in chart.curves if "double" in curve.name for opens in curve.opens)
+
+
+def test_a_share_of_cublas_is_of_the_same_precision() -> None:
+    benchmark = precise()
+    row = next(row for row in benchmark.rows if row.kernel == "04_tiled, double" and row.problem.N == 4096)
+    beside = next(row for row in benchmark.rows if row.kernel == "cuBLAS, double" and row.problem.N == 4096)
+    assert benchmark.share_of_cublas(row) == sure(row.gflops) / sure(beside.gflops)
+
+
+def test_the_cpu_can_be_left_out_but_not_a_librarys_tensor_cores() -> None:
+    kernels = {row.kernel for row in narrowed(precise(), with_host=False).rows}
+    assert "cuBLAS, TF32 tensor cores" in kernels
+    assert not any("thread" in kernel for kernel in kernels)
 
 
 def test_cublas_is_in_the_charts_of_growth_and_of_shares() -> None:
