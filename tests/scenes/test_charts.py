@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_precision_benchmarks
+from gemmviz.files.devices import load_device
 from gemmviz.files.reported_file import reported_shares
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.problem import Problem
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.growth import growth_chart
 from gemmviz.scenes.charts.hosts import host_chart
@@ -135,3 +140,62 @@ def test_blocks_for_each_sm_are_those_of_the_recorded_gpu() -> None:
     assert "4096\n124.1" in [text for _, text in growth_chart(benchmark).x.ticks or ()]
     assert "4096\n248.2" in [text for _, text in growth_chart(other).x.ticks or ()]
     assert "half a GPU" in growth_chart(other).x.label
+
+
+# Work and span, and the cache as a box
+
+
+def case_of(size: int, device: str = "h200", block: int = 4) -> LaunchCase:
+    setup = setup_for(load_kernel("03_coalesced"), Problem(size, size, size), {"BLOCK": block}, device=device)
+    return LaunchCase(setup, load_device(device), "03_coalesced", None)
+
+
+def test_the_ticks_of_one_thread_part_into_rows_of_their_own() -> None:
+    view, case = view_named("work"), case_of(4)
+    early, late = (view.motion(case, ViewOptions(moment=moment)) for moment in (0.3, 1.0))
+    cells = {each.key: each.boxes for each in late if isinstance(each, Rects)}
+    assert sum(len(cells[f"sum-{number}"]) for number in range(16)) == len(cells["ran"]) == 64
+    assert {float(cells[f"sum-{number}"][0, 0]) for number in range(16)} == {float(cells["ran"][0, 0])}
+    assert len({float(cells[f"sum-{number}"][0, 1]) for number in range(16)}) == 16, "side by side"
+    assert {float(each.boxes[0, 1]) for each in early if isinstance(each, Rects)} == {float(cells["ran"][0, 1])}, "in a row"
+    said = texts(view.scene(case, ViewOptions()))
+    assert {"64 ticks one after the other", "4 ticks with 16 threads"} <= set(said)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize(("view", "size", "device"), [
+    ("work", 4, "h200"), ("work", 5, "h200"), ("work", 4096, "h200"),
+    ("cache", 4096, "rx6800xt"), ("cache", 3345, "rx6800xt"), ("cache", 512, "8800gtx"),
+])  # fmt: skip
+@pytest.mark.parametrize("moment", [0.5, 1.0])
+def test_pictures_of_scaling_can_be_read(view: str, size: int, device: str, frame: tuple[float, float], moment: float) -> None:
+    options = ViewOptions(width=frame[0], height=frame[1], moment=moment)
+    scene = view_named(view).scene(case_of(size, device), options)
+    assert not wrong_with(scene)
+    assert not too_small(scene)
+    assert not any("…" in text for text in texts(scene))
+
+
+def test_what_does_not_fit_the_cache_is_red_and_above_its_edge() -> None:
+    view, theme = view_named("cache"), load_theme("dark")
+    scene = view.scene(case_of(4096, "rx6800xt"), ViewOptions())
+    found = {each.key: each for each in scene.all if isinstance(each, Rects)}
+    box = found["cache"].boxes[0]
+    assert {"A-held", "B-held", "C-lost"} <= set(found)
+    assert "C-held" not in found
+    assert found["C-lost"].stroke == theme.warning
+    assert found["C-lost"].boxes[0, 1] + found["C-lost"].boxes[0, 3] == pytest.approx(box[1])
+    assert found["A-held"].boxes[0, 3] == pytest.approx(box[3] / 2), "64 of 128 MiB"
+    assert "Three square matrices fit up to N = 3344" in texts(scene)
+    fitting = {each.key for each in view.scene(case_of(2048, "rx6800xt"), ViewOptions()).all}
+    assert not any("lost" in key for key in fitting)
+
+
+def test_the_matrices_are_poured_one_after_the_other() -> None:
+    view, case = view_named("cache"), case_of(4096, "rx6800xt")
+    heights = []
+    for moment in (0.0, 0.25, 0.5, 0.75, 1.0):
+        bands = [each.boxes[0, 3] for each in view.motion(case, ViewOptions(moment=moment)) if each.key[2:] in ("held", "lost")]
+        heights.append(round(float(sum(bands)), 3))
+    assert heights == sorted(set(heights))
+    assert heights[0] == 0
