@@ -12,6 +12,7 @@ from gemmviz.teaching.quantities import (
     accesses,
     counts,
     launch,
+    limits,
     models,
     occupancy,
     per_thread,
@@ -22,7 +23,7 @@ from gemmviz.teaching.quantities import (
 from gemmviz.teaching.quantities.quantity import Origin, Quantity, QuantityValue
 from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
 
-_THEMES: tuple[ModuleType, ...] = (launch, occupancy, counts, accesses, results, steps, per_thread, models, recordings)
+_THEMES: tuple[ModuleType, ...] = (launch, occupancy, counts, accesses, results, steps, per_thread, models, recordings, limits)
 
 
 @cache

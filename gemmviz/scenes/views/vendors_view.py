@@ -26,7 +26,7 @@ _MAKERS = (("made by", "NVIDIA", "AMD, open source"), ("runs on", "NVIDIA GPUs",
 _PARTS = (("threads in step", "warp"), ("memory of a block", "shared memory"), ("group of cores", "sm"))
 
 
-def terms_scene(case: LaunchCase, options: ViewOptions) -> Scene:
+def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw the names of the rows and of both columns."""
     theme, sizes = options.theme, options.theme.type
     primitives: list[Primitive] = []
@@ -34,17 +34,17 @@ def terms_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         box = _column(place, options)
         fill = theme.slate if (case.device.vendor == "AMD") == bool(place) else theme.panel
         primitives += [
-            Rects(f"terms-column-{place}", boxes((box.x, box.y, box.width, box.height)), fill, radius=10.0),
-            Labels(f"terms-head-{place}", points((box.x + 24.0, box.y + 42.0)), (head,), sizes.title, theme.text, "start", "semibold"),
+            Rects(f"vendors-column-{place}", boxes((box.x, box.y, box.width, box.height)), fill, radius=10.0),
+            Labels(f"vendors-head-{place}", points((box.x + 24.0, box.y + 42.0)), (head,), sizes.title, theme.text, "start", "semibold"),
         ]
     for place, (name, *_) in enumerate(_rows(case)):
         at = points((MARGIN, _baseline(place, case, options)))
-        primitives.append(Labels(f"terms-name-{place}", at, (name,), sizes.words, theme.faint))
+        primitives.append(Labels(f"vendors-name-{place}", at, (name,), sizes.words, theme.faint))
     note = f"words for parts of the chip on the right: {case.device.name}" if case.device.own_words else "words of CUDA and of HIP"
     return titled(primitives, "CUDA and HIP", note, options)
 
 
-def terms_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
+def vendors_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the terms: row by row, that of CUDA and then its counterpart, which comes from it."""
     theme, rows, drawn = options.theme, _rows(case), list[Primitive]()
     size = min(theme.type.name, *(_size(row, options) for row in rows))
@@ -90,7 +90,7 @@ def _term(
     is_same = side == 1 and term == _rows(case)[place][1]
     ink = mixed(theme.background, theme.faint if is_same else theme.text, share)
     text = fitted(term, size, _column(side, options).width - 48.0, "semibold")
-    return Labels(f"terms-{place}-{side}", points((x, _baseline(place, case, options))), (text,), size, ink, "start", "semibold")
+    return Labels(f"vendors-{place}-{side}", points((x, _baseline(place, case, options))), (text,), size, ink, "start", "semibold")
 
 
-VIEW = View("Words of CUDA and HIP", LaunchCase, terms_scene, terms_motion, order=44)
+VIEW = View("Words of CUDA and HIP", LaunchCase, vendors_scene, vendors_motion, order=44)
