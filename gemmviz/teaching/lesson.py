@@ -55,12 +55,15 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice of a question. ``why``: the reason that it is right or wrong. ``shot``: the view that shows the reason."""
+    """One choice of a question. ``why``: the reason that it is right or wrong. ``shot``: the view that shows the reason.
+    ``expect``: what makes it right. It is true of the right choice's view, and false of the question's for any other.
+    """
 
     text: str
     right: bool = False
     why: str = ""
     shot: Shot | None = None
+    expect: tuple[Expectation, ...] = ()
 
     def with_texts(self, changed: Callable[[str], str]) -> "Choice":
         return replace(self, text=changed(self.text), why=changed(self.why))

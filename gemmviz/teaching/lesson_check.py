@@ -10,12 +10,12 @@ from gemmviz.teaching.quantities.quantity import QuantityValue
 
 @dataclass(frozen=True, slots=True)
 class LessonCheck:
-    """One check of a step. ``number``: the step's number from 1; ``subject``: what is checked, such as the title of a quantity;
-    ``place``: where the step's file states it. ``expectation``: None for a check that only fails by an error. ``actual``: the
-    computed value. ``error``: why it can't be computed, or what is wrong. ``is_remark``: a failure is advice, not a fault.
+    """One check of a step. ``subject``: what is checked, such as the title of a quantity; ``place``: where the step's file
+    states it. ``expectation``: None for a check that only fails by an error. ``actual``: the computed value. ``error``: why it
+    can't be computed, or what is wrong. ``is_remark``: a failure is advice, not a fault. ``number``: the step's number in the
+    lesson, from 1.
     """
 
-    number: int
     step: LessonStep
     subject: str
     place: Place | None
@@ -23,6 +23,7 @@ class LessonCheck:
     actual: QuantityValue | None = None
     error: GemmvizError | None = None
     is_remark: bool = False
+    number: int = 1
 
     @property
     def is_true(self) -> bool:
@@ -32,9 +33,14 @@ class LessonCheck:
         return self.actual is not None and self.expectation.is_met_by(self.actual)
 
     @property
+    def key(self) -> tuple[str, str, str, str]:
+        """The same for a step in its own lesson and in others that include it."""
+        return self.step.file, str(self.place), self.subject, str(self.error or self.actual)
+
+    @property
     def sentence(self) -> str:
         """Description of a failed check."""
-        step = f"step {self.number}, {self.step.title or self.step.id or 'untitled'}"
+        step = f"{'remark: ' * self.is_remark}step {self.number}, {self.step.title or self.step.id or 'untitled'}"
         if self.expectation is None:
             return f"{step}: {self.subject}: {self.error}"
         if self.error is not None:

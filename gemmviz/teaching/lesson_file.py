@@ -152,7 +152,7 @@ def _expectations(fields: tuple[ExpectationFields, ...], path: FieldPath, places
 def _question(fields: QuestionFields, path: FieldPath, places: Places) -> Question:
     def choice(each: ChoiceFields, number: int) -> Choice:
         shot = None if each.shot is None else _shot(each.shot, (*path, number, "shot"), places)
-        return Choice(each.text, each.right, each.why, shot)
+        return Choice(each.text, each.right, each.why, shot, _expectations(each.expect, (*path, number, "expect"), places))
 
     return Question(fields.text, tuple(choice(each, number) for number, each in enumerate(fields.choices)))
 

@@ -35,12 +35,22 @@ def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         fill = theme.slate if (case.device.vendor == "AMD") == bool(place) else theme.panel
         primitives += [
             Rects(f"vendors-column-{place}", boxes((box.x, box.y, box.width, box.height)), fill, radius=10.0),
-            Labels(f"vendors-head-{place}", points((box.x + 24.0, box.y + 42.0)), (head,), sizes.title, theme.text, "start", "semibold"),
+            Labels(
+                f"vendors-head-{place}",
+                points((box.x + 24.0, box.y + 42.0)),
+                (head,),
+                sizes.title,
+                theme.text,
+                "start",
+                "semibold",
+            ),
         ]
     for place, (name, *_) in enumerate(_rows(case)):
         at = points((MARGIN, _baseline(place, case, options)))
         primitives.append(Labels(f"vendors-name-{place}", at, (name,), sizes.words, theme.faint))
-    note = f"words for parts of the chip on the right: {case.device.name}" if case.device.own_words else "words of CUDA and of HIP"
+    note = (
+        f"words for parts of the chip on the right: {case.device.name}" if case.device.own_words else "words of CUDA and of HIP"
+    )
     return titled(primitives, "CUDA and HIP", note, options)
 
 
@@ -90,7 +100,9 @@ def _term(
     is_same = side == 1 and term == _rows(case)[place][1]
     ink = mixed(theme.background, theme.faint if is_same else theme.text, share)
     text = fitted(term, size, _column(side, options).width - 48.0, "semibold")
-    return Labels(f"vendors-{place}-{side}", points((x, _baseline(place, case, options))), (text,), size, ink, "start", "semibold")
+    return Labels(
+        f"vendors-{place}-{side}", points((x, _baseline(place, case, options))), (text,), size, ink, "start", "semibold"
+    )
 
 
 VIEW = View("Words of CUDA and HIP", LaunchCase, vendors_scene, vendors_motion, order=44)

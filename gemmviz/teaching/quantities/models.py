@@ -45,7 +45,7 @@ def block_count_at(facts: ShotFacts, n: Whole) -> int:
     return blocks_at(n, facts.shot.chart.width or 1)
 
 
-@quantity("blocks for each SM at N = {n}", origin="definition")
+@quantity("blocks for each SM of the recorded GPU at N = {n}", origin="definition")
 def blocks_per_sm_at(facts: ShotFacts, n: Whole) -> float:
-    """Blocks of an N × N problem divided by the number of multiprocessors."""
-    return blocks_at(n, facts.shot.chart.width or 1) / facts.device.sms
+    """Blocks of an N × N problem divided by the multiprocessors of the GPU of the shot's recording."""
+    return blocks_at(n, facts.shot.chart.width or 1) / facts.benchmark.gpu.sms

@@ -2,12 +2,18 @@
 
 from typing import Literal
 
+import numpy as np
+
 from gemmviz.analysis.models.latency import hiding_of
 from gemmviz.analysis.models.schedules import waves
+from gemmviz.model.block_phase import BlockPhase
 from gemmviz.model.errors import UsageError
+from gemmviz.model.schedule import Schedule
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import quantity
+
+ScheduleSource = Literal["recorded", "model"]
 
 
 @quantity("blocks per SM", origin="model")
@@ -45,16 +51,25 @@ def compared_wave_count(facts: ShotFacts) -> int:
     return int(wave_count.compute(facts.about(Shot(facts.shot.against.setup))))
 
 
-@quantity("most blocks resident on an SM", origin="model")
-def most_resident_blocks(facts: ShotFacts) -> int:
+@quantity("most blocks resident on an SM", origin="recorded")
+def most_resident_blocks(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
     """Largest number of blocks on one multiprocessor at the same time, in the schedule."""
-    return int(facts.grid.schedule.resident().max())
+    return int(_schedule(facts, source).resident().max())
 
 
-@quantity("blocks in the schedule", origin="model")
-def scheduled_blocks(facts: ShotFacts) -> int:
+@quantity("blocks in the schedule", origin="recorded")
+def scheduled_blocks(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
     """Blocks that the schedule holds."""
-    return int(facts.grid.schedule.blocks)
+    return int(_schedule(facts, source).blocks)
+
+
+def _schedule(facts: ShotFacts, source: ScheduleSource) -> Schedule:
+    """The schedule of the launch. Raises UsageError if it comes from something else than ``source``."""
+    if facts.grid.is_model != (source == "model"):
+        found = "model" if facts.grid.is_model else "recorded"
+        what = "is not recorded" if facts.grid.is_model else "is recorded, not a model's"
+        raise UsageError(f"the schedule of this launch {what}", remedy=f"write source={found}")
+    return facts.grid.schedule
 
 
 @quantity("warps per scheduler", origin="model")
@@ -67,3 +82,16 @@ def warps_per_scheduler(facts: ShotFacts) -> float:
 def issued_percent(facts: ShotFacts) -> float:
     """Share of cycles in which a scheduler can issue, in percent, by the model of latency."""
     return 100 * hiding_of(facts.occupancy).used
+
+
+@quantity("multiprocessors without a block")
+def idle_multiprocessors(facts: ShotFacts) -> int:
+    """Multiprocessors that no block of the schedule runs on."""
+    return facts.device.sms - len(np.unique(facts.grid.schedule.sm))
+
+
+@quantity("loads that blocks can have pending on an SM, by {resource}")
+def pending_loads(facts: ShotFacts, resource: Literal["shared memory", "threads"]) -> int:
+    """Loads of one phase of as many blocks as fit in one multiprocessor by one resource alone."""
+    phase = facts.of_kind(BlockPhase)
+    return phase.fitting[resource] * phase.loads

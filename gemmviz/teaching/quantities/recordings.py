@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from gemmviz.files.reported_file import reported_shares
 from gemmviz.model.benchmark import CUBLAS
 from gemmviz.model.errors import UsageError
 from gemmviz.model.timing import Measured
@@ -30,11 +31,26 @@ def cublas_percent(facts: ShotFacts, kernel: str, n: Whole) -> float:
     return 100 * share
 
 
+@quantity("percent of cuBLAS that part {part} reports for {kernel}", origin="reported")
+def reported_percent(facts: ShotFacts, part: Whole, kernel: str) -> float:
+    """Share of cuBLAS that a part of the course reports for large matrices, in percent. The course names no device."""
+    found = next((each for each in reported_shares() if (each.part, each.kernel) == (part, kernel)), None)
+    if found is None:
+        raise UsageError(f"part {part} of the course reports no share of cuBLAS for {kernel}")
+    return found.percent
+
+
 @quantity("speedup of {kernel} over {base} at N = {n}", origin="recorded")
 def speedup(facts: ShotFacts, kernel: str, base: str, n: Whole) -> float:
     """Recorded rate of a kernel divided by that of another."""
     slower = _fastest(facts, base, n).gflops
     return (_fastest(facts, kernel, n).gflops or 0.0) / slower if slower else 0.0
+
+
+@quantity("multiprocessors of the recorded GPU", origin="recorded")
+def recorded_sms(facts: ShotFacts) -> int:
+    """Multiprocessors of the GPU of the shot's recording, whatever the shot's own device is."""
+    return facts.benchmark.gpu.sms
 
 
 @quantity("microseconds of the benchmark's copies at N = {n}", origin="recorded")
