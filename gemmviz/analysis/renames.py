@@ -12,8 +12,11 @@ Pairs = list[tuple[int, int]]
 _TOKEN = re.compile(r"\w+|\S")
 _NAME = re.compile(r"[A-Za-z_]\w*$")
 _FIXED = frozenset(
-    ["const", "unsigned", "int", "float", "double", "size_t", "auto", "void", "bool", "for", "while", "if", "else", "return", "extern", "global", "shared", "__global__", "__shared__", "threadIdx", "blockIdx", "blockDim", "gridDim", "__syncthreads", "ceil", "min", "max"]
-)
+    (
+        "const", "unsigned", "int", "float", "double", "size_t", "auto", "void", "bool", "for", "while", "if", "else", "return",
+        "extern", "__global__", "__shared__", "threadIdx", "blockIdx", "blockDim", "gridDim", "__syncthreads", "ceil", "min", "max",
+    )
+)  # fmt: skip
 
 
 def renamed(left: list[str], right: list[str], equal: Pairs, differing: list[tuple[range, range]]) -> Pairs:
