@@ -162,4 +162,4 @@ def _note(device: Device) -> str:
     return f"{device.architecture}; boxes are not to scale"
 
 
-VIEW = View("Reach: memories of a multiprocessor", LaunchCase, reach_scene, reach_motion, order=52)
+VIEW = View("Reach: memories of a multiprocessor", LaunchCase, reach_scene, reach_motion, order=60)

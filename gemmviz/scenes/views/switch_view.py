@@ -172,4 +172,4 @@ def _strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive
     return [*pieces, Labels("strips", names, ("scheduler", "CPU core"), size, theme.text, "end")]
 
 
-VIEW = View("Changing warps, beside a CPU", OccupancyCase, switch_scene, switch_motion, order=53)
+VIEW = View("Changing warps, beside a CPU", OccupancyCase, switch_scene, switch_motion, order=61)

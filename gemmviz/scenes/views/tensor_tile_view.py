@@ -60,7 +60,9 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     plan, size, warp = _Plan.of(case, options), theme.type.name, case.device.warp_size
     pieces: list[Primitive] = []
     for name, (x, y) in plan.corners.items():
-        at = points((x, y - 10))
+        rows, columns = plan.sizes[name]
+        low = points((x + columns * plan.cell + 12, y + rows * plan.cell - 4))
+        at = low if name == "C" else points((x, y - 10))
         pieces.append(Labels(f"{name}-name", at, (name,), size, theme.accent(name), "start", "semibold"))
     box, leading = plan.words, 1.5 * theme.type.sentence
     lines = (
@@ -127,5 +129,5 @@ def _paragraph(key: str, text: str, box: Box, options: ViewOptions) -> list[Prim
 
 
 VIEW = View(
-    "Tensor cores: tile of an instruction", LaunchCase, tensor_tile_scene, tensor_tile_motion, multiplies=True, order=54
+    "Tensor cores: tile of an instruction", LaunchCase, tensor_tile_scene, tensor_tile_motion, multiplies=True, order=63
 )
