@@ -9,6 +9,7 @@ import numpy as np
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities import (
+    access_times,
     accesses,
     counts,
     launch,
@@ -22,7 +23,9 @@ from gemmviz.teaching.quantities import (
 from gemmviz.teaching.quantities.quantity import Origin, Quantity, QuantityValue
 from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
 
-_THEMES: tuple[ModuleType, ...] = (launch, occupancy, counts, accesses, results, steps, per_thread, models, recordings)
+_THEMES: tuple[ModuleType, ...] = (
+    launch, occupancy, counts, accesses, results, steps, per_thread, models, recordings, access_times,
+)  # fmt: skip
 
 
 @cache

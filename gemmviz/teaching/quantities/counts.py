@@ -7,6 +7,7 @@ from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import Access, Space
+from gemmviz.subjects.block_phase import loads_per_phase, operations_per_phase
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.levels import DRAM, traffic_of
 from gemmviz.teaching.quantities.arguments import Factor, Matrix, Measure, Whole, matrix_named
@@ -67,21 +68,14 @@ def launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavef
 @quantity("elements read per block and phase", origin="counts")
 def elements_per_phase(facts: ShotFacts) -> int:
     """Elements that a block reads from global memory in one phase. Raises UsageError unless all phases are alike."""
-    return facts.counts.elements("global", "read") // facts.launch.block_count // _equal_phases(facts)
+    return loads_per_phase(facts.setup, facts.counts)
 
 
 @quantity("floating-point operations per block and phase", origin="definition")
 def flops_per_phase(facts: ShotFacts) -> int:
     """Multiplications and additions of a block in one phase. Raises UsageError unless all phases are alike."""
-    return flops_of(facts.setup.problem) // facts.launch.block_count // _equal_phases(facts)
-
-
-def _equal_phases(facts: ShotFacts) -> int:
-    """Number of phases of a kernel whose square tiles divide all sizes. Raises UsageError for others."""
-    width = facts.setup.parameters.get("TILE_WIDTH", 0) if len(facts.setup.parameters) == 1 else 0
-    if not facts.setup.problem.is_multiply or not width or any(size % width for size in facts.setup.problem.sizes.values()):
-        raise UsageError("the phases of this launch are not known to be alike", remedy="use a quantity of the whole launch")
-    return facts.setup.problem.K // width
+    flops_of(facts.setup.problem)
+    return operations_per_phase(facts.setup)
 
 
 def flops_of(problem: Problem) -> int:
@@ -107,3 +101,9 @@ def arithmetic_intensity_with_stores(facts: ShotFacts) -> float:
 def roofline_gflops(facts: ShotFacts, measure: Measure) -> float:
     """Attainable rate at the launch's arithmetic intensity, in GFLOP/s."""
     return facts.device.roof(float(arithmetic_intensity.compute(facts, measure)))
+
+
+@quantity("roofline in GFLOP/s, stores included")
+def roofline_gflops_with_stores(facts: ShotFacts) -> float:
+    """Attainable rate at the arithmetic intensity of all requested bytes, in GFLOP/s."""
+    return facts.device.roof(float(arithmetic_intensity_with_stores.compute(facts)))

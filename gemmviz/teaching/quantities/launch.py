@@ -4,11 +4,12 @@ from dataclasses import fields
 from typing import Literal
 
 from gemmviz.analysis.replay.focus import block_label, thread_number, thread_text
-from gemmviz.launch.legality import can_run, launch_for
+from gemmviz.launch.legality import can_run, launch_for, requested_launch
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.words import listed
+from gemmviz.scenes.kit.strips import strips_of
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import Whole
 from gemmviz.teaching.quantities.quantity import QuantityValue, quantity
@@ -143,3 +144,28 @@ def refusal(facts: ShotFacts) -> str:
     except GemmvizError as error:
         return error.id
     return ""
+
+
+@quantity("threads per block, as requested")
+def requested_threads(facts: ShotFacts) -> int:
+    """Threads of one block as the launch asks for it, whether or not the device can run it."""
+    return requested_launch(facts.setup).threads_per_block
+
+
+@quantity("blocks, as requested")
+def requested_blocks(facts: ShotFacts) -> int:
+    """Blocks of the grid as the launch asks for it, whether or not the device can run it."""
+    return requested_launch(facts.setup).block_count
+
+
+@quantity("largest grid of the device along {axis}")
+def largest_grid(facts: ShotFacts, axis: Literal["x", "y", "z"]) -> int:
+    """Blocks that the device allows along an axis of a grid."""
+    return facts.device.max_grid["xyz".index(axis)]
+
+
+@quantity("launches of the grid in strips")
+def launches_in_strips(facts: ShotFacts) -> int:
+    """Launches into which a host's loop cuts a grid that is longer than the device allows; 1 for a grid that it allows."""
+    strips = strips_of(requested_launch(facts.setup), facts.device)
+    return 1 if strips is None else strips.count

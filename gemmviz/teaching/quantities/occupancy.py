@@ -2,8 +2,11 @@
 
 from typing import Literal
 
+import numpy as np
+
 from gemmviz.analysis.models.latency import hiding_of
 from gemmviz.analysis.models.schedules import waves
+from gemmviz.model.block_phase import BlockPhase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.schedule import Schedule
 from gemmviz.state.shot import Shot
@@ -79,3 +82,16 @@ def warps_per_scheduler(facts: ShotFacts) -> float:
 def issued_percent(facts: ShotFacts) -> float:
     """Share of cycles in which a scheduler can issue, in percent, by the model of latency."""
     return 100 * hiding_of(facts.occupancy).used
+
+
+@quantity("multiprocessors without a block")
+def idle_multiprocessors(facts: ShotFacts) -> int:
+    """Multiprocessors that no block of the schedule runs on."""
+    return facts.device.sms - len(np.unique(facts.grid.schedule.sm))
+
+
+@quantity("loads that blocks can have pending on an SM, by {resource}")
+def pending_loads(facts: ShotFacts, resource: Literal["shared memory", "threads"]) -> int:
+    """Loads of one phase of as many blocks as fit in one multiprocessor by one resource alone."""
+    phase = facts.of_kind(BlockPhase)
+    return phase.fitting[resource] * phase.loads

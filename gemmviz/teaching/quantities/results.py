@@ -65,3 +65,19 @@ def race_wrong_elements(facts: ShotFacts) -> int:
 def race_lead(facts: ShotFacts) -> int:
     """Shortest lead, in steps, that spoils C; 0 if no order does."""
     return facts.race.lead
+
+
+@quantity("largest error of C")
+def largest_error(facts: ShotFacts) -> float:
+    """Largest error of an element of the output, compared with float64."""
+    return facts.replay.trace.check.worst_error or 0.0
+
+
+@quantity("largest error of the compared run's C, in multiples of this one's")
+def compared_error_ratio(facts: ShotFacts) -> float:
+    """Largest error of the run that the shot compares with, divided by the shot's own. Raises UsageError without one."""
+    if facts.shot.against is None:
+        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
+    own = float(largest_error.compute(facts))
+    other = float(largest_error.compute(facts.about(Shot(facts.shot.against.setup))))
+    return other / own if own else 0.0
