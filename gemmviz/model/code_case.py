@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The ``lines`` of a source without its header; ``lit``: indices of highlighted lines, from 0."""
+    """The ``lines`` of a source without its header; ``lit``: indices of highlighted lines, from 0; ``renamed``:
+    those of them that differ from the compared source in names alone.
+    """
 
     name: str
     title: str
     lines: tuple[str, ...]
     lit: frozenset[int] = frozenset()
+    renamed: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,7 @@ class LessonPlayer(LessonEditor):
     @property
     def feedback(self) -> str:
         """What the student is told about the chosen answers; "" before the first."""
-        stop = self.now
+        stop = self.filled
         if stop is None or stop.question is None:
             return ""
         if not self.is_asking:
@@ -165,10 +165,10 @@ class LessonPlayer(LessonEditor):
             self.changed.emit()
 
     def _parts_of(self, stop: LessonStep) -> Sequence[Reveal]:
-        parts = super()._parts_of(stop)
-        if stop.question is None or self._looked is None:
+        parts, filled = super()._parts_of(stop), self.filled
+        if filled is None or filled.question is None or self._looked is None:
             return parts
-        return [*parts, answer_of(stop, stop.question, self._looked)]
+        return [*parts, answer_of(filled, filled.question, self._looked)]
 
     # Counts that would answer a question
 

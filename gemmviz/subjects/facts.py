@@ -109,7 +109,9 @@ class ShotFacts:
 
     @cached_property
     def benchmark(self) -> Benchmark:
-        benchmark = named(recorded(), self.shot.chart.source)
+        """The recording that the shot's chart names; the first one if it names none."""
+        benchmarks, source = recorded(), self.shot.chart.source
+        benchmark = benchmarks.get(source) if source else named(benchmarks, source)
         if benchmark is None:
-            raise UsageError("there is no recording")
+            raise UsageError(f"there is no recording {source!r}" if source else "there is no recording")
         return benchmark

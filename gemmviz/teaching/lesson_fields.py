@@ -29,6 +29,7 @@ class ChoiceFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
     right: bool = False
     why: str = ""
     shot: dict[str, Any] | None = None
+    expect: tuple[ExpectationFields, ...] = ()
 
 
 class QuestionFields(Struct, forbid_unknown_fields=True):
@@ -112,7 +113,8 @@ def _expectation_fields(each: Expectation) -> ExpectationFields:
 
 
 def _choice_fields(each: Choice) -> ChoiceFields:
-    return ChoiceFields(each.text, each.right, each.why, None if each.shot is None else plain_of(each.shot))
+    shot = None if each.shot is None else plain_of(each.shot)
+    return ChoiceFields(each.text, each.right, each.why, shot, tuple(map(_expectation_fields, each.expect)))
 
 
 def _question_fields(question: Question) -> QuestionFields:

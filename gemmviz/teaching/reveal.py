@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.band import Caption
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
-from gemmviz.teaching.lesson import LessonStep, Question
+from gemmviz.teaching.lesson import FIELD, LessonStep, Question
 
 
 @dataclass(frozen=True)
@@ -40,20 +40,18 @@ class Reveal:
         return replace(self.whole, caption=words.text, is_beat=True, number="" if before else number)
 
 
-def caption_of(stop: LessonStep, caption: str | None = None) -> Caption:
-    """Title and caption of a step. ``caption``: with computed numbers; if None, a caption that needs numbers is empty."""
-    if caption is None:
-        caption = "" if stop.needed else stop.caption
-    return Caption(stop.title, caption)
+def caption_of(stop: LessonStep) -> Caption:
+    """Title and caption of a step; a caption whose numbers are not computed yet is empty."""
+    return Caption(stop.with_numbers({}).title, "" if FIELD.search(stop.caption) else stop.caption)
 
 
-def parts_of(stop: LessonStep, caption: str | None = None, replay: Replay | None = None) -> list[Reveal]:
-    """All parts of a step. ``replay``: the replay of the step's run, which gives phases, steps and lanes; without it they are
-    revealed at once.
+def parts_of(stop: LessonStep, replay: Replay | None = None) -> list[Reveal]:
+    """All parts of a step, with numbers if the step is one of ``filled_step``. ``replay``: the replay of the step's run, which
+    gives phases, steps and lanes; without it they are revealed at once.
     """
     if stop.question is not None:
-        return _of_question(stop, stop.question)
-    whole = caption_of(stop, caption)
+        return _of_question(stop.with_numbers({}))
+    whole = caption_of(stop)
     built = _built(stop, replay)
     beats = None if stop.build == "blanks" else replay
     parts = [*(Reveal(shot, whole, beats) for shot in built[:-1]), Reveal(built[-1], whole)]
@@ -62,8 +60,10 @@ def parts_of(stop: LessonStep, caption: str | None = None, replay: Replay | None
     return parts
 
 
-def _of_question(stop: LessonStep, question: Question) -> list[Reveal]:
+def _of_question(stop: LessonStep) -> list[Reveal]:
     """The question alone, then the right choice with its view."""
+    question = stop.question
+    assert question is not None
     asked = Reveal(stop.shot, Caption(stop.title, question.text, _texts(question)))
     return [asked, answer_of(stop, question, question.right)]
 

@@ -18,9 +18,10 @@ from gemmviz.model.occupancy import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.chart import curve_names, ticks
+from gemmviz.scenes.kit.curves import curve_names
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Rects, Scene
+from gemmviz.scenes.kit.scale import ticks
 from gemmviz.scenes.kit.slots import Tray, count_landed
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.scenes.views.occupancy_view import why_no_more

@@ -6,14 +6,16 @@ from functools import cache
 from itertools import chain
 from math import sqrt
 
+from gemmviz.files.reported_file import reported_shares
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.model.benchmark import CUBLAS, Benchmark
-from gemmviz.model.chart import Axis, Chart, Curve, Mark, Opens
+from gemmviz.model.chart import Aside, Axis, Chart, Curve, Mark, Opens
 from gemmviz.model.timing import Measured
 from gemmviz.model.words import capital, number
 
 UNTILED = "03_coalesced"
 _BYTES = 4
+_UNNAMED = "on a device that it does not name"
 _WIDTHS = ("BLOCK", "TILE_WIDTH")
 
 
@@ -118,15 +120,27 @@ def _width_text(rows: Iterable[Measured]) -> str:
 
 
 def rates(benchmark: Benchmark) -> list[Curve]:
-    return _over_size(benchmark, lambda row: row.gflops)
+    return [_valued(curve) for curve in _over_size(benchmark, lambda row: row.gflops)]
+
+
+def _valued(curve: Curve, unit: str = "") -> Curve:
+    """Return a curve with the values of its points as texts, three digits each."""
+    return replace(curve, values=tuple(f"{number(y)}{unit}" for _, y in curve.points))
 
 
 def shares(benchmark: Benchmark) -> list[Curve]:
     def share(row: Measured) -> float | None:
         fraction = benchmark.share_of_cublas(row)
-        return None if fraction is None or row.kernel == CUBLAS else fraction * 100
+        return None if fraction is None else fraction * 100
 
-    return [replace(curve, values=tuple(f"{y:.3g} %" for _, y in curve.points)) for curve in _over_size(benchmark, share)]
+    return [_with_values(curve) for curve in _over_size(benchmark, share)]
+
+
+def _with_values(curve: Curve) -> Curve:
+    """Return a curve of shares with its values, cuBLAS itself as the line that others are measured against."""
+    if curve.family == CUBLAS:
+        return replace(curve, dashed=True)
+    return _valued(curve, " %")
 
 
 def by_tile(benchmark: Benchmark) -> list[Curve]:
@@ -148,7 +162,7 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
 def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
     points = tuple((float(_tile(row)), row.gflops or 0.0) for row in rows)
     opens = tuple(map(opens_of, rows))
-    return Curve(label, label, rows[0].kernel, points, tuple(map(_text, rows)), shown, shown, opens=opens)
+    return _valued(Curve(label, label, rows[0].kernel, points, tuple(map(_text, rows)), shown, shown, opens=opens))
 
 
 def speed_ups(benchmark: Benchmark) -> list[Curve]:
@@ -161,7 +175,7 @@ def speed_ups(benchmark: Benchmark) -> list[Curve]:
         base = untiled.get(row.problem.N)
         return None if base is None or row.gflops is None else row.gflops / base
 
-    return _over_size(benchmark, speed_up)
+    return [_valued(curve) for curve in _over_size(benchmark, speed_up)]
 
 
 def with_transfer(benchmark: Benchmark) -> list[Curve]:
@@ -173,14 +187,14 @@ def with_transfer(benchmark: Benchmark) -> list[Curve]:
     curves = []
     for curve in (curve for curve in alone if curve.label in both):
         shown = curve.main and (curve.family in (CUBLAS, UNTILED) or curve is quickest)
-        curves.append(replace(curve, shown=shown))
+        curves.append(_valued(replace(curve, shown=shown)))
         copied = both[curve.label]
         texts = tuple(
             f"with {number(copied_ms[int(size)] * 1e3)} µs for the copies (pageable memory): {text}"
             for (size, _), text in zip(copied.points, copied.texts, strict=True)
         )
         label, name = f"{curve.label} + copies", f"{curve.name} + copies"
-        curves.append(replace(copied, label=label, name=name, texts=texts, shown=shown, dashed=True))
+        curves.append(_valued(replace(copied, label=label, name=name, texts=texts, shown=shown, dashed=True)))
     return curves
 
 
@@ -202,7 +216,14 @@ def rate_chart(benchmark: Benchmark) -> Chart:
 def share_chart(benchmark: Benchmark) -> Chart:
     y = Axis("% of cuBLAS", is_log=True)
     chart = _chart(benchmark, "Share of cuBLAS by size", _SIZE, y, shares(benchmark), _POINT)
-    return replace(chart, remark=_remark_on_shares(benchmark))
+    notes = (*chart.notes, f"rings: what the course reports for large matrices, {_UNNAMED}")
+    return replace(chart, remark=_remark_on_shares(benchmark), asides=_reported(), asides_name="the course", notes=notes)
+
+
+def _reported() -> tuple[Aside, ...]:
+    """Return the shares that the course reports, each once."""
+    found = {(each.kernel, each.percent) for each in reported_shares()}
+    return tuple(Aside(percent, f"{percent:g} %", kernel) for kernel, percent in sorted(found))
 
 
 def _remark_on_shares(benchmark: Benchmark) -> str:

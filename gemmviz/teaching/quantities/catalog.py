@@ -20,7 +20,7 @@ from gemmviz.teaching.quantities import (
     results,
     steps,
 )
-from gemmviz.teaching.quantities.quantity import Quantity, QuantityValue
+from gemmviz.teaching.quantities.quantity import Origin, Quantity, QuantityValue
 from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
 
 _THEMES: tuple[ModuleType, ...] = (
@@ -41,6 +41,14 @@ def quantity_value(reference: str, facts: ShotFacts) -> QuantityValue:
     quantity, arguments = _resolved(parse_reference(reference))
     value = quantity.compute(facts, **{name: getattr(arguments, name) for name in arguments.__struct_fields__})
     return value.item() if isinstance(value, np.generic) else value
+
+
+def quantity_origin(reference: str) -> Origin | None:
+    """What the value of the quantity that ``reference`` names comes from; None where it names none."""
+    try:
+        return _resolved(parse_reference(reference))[0].origin
+    except UsageError:
+        return None
 
 
 def quantity_title(reference: str) -> str:

@@ -12,15 +12,28 @@ HazardId = Literal["read-after-write", "write-after-read", "write-after-write"]
 
 @quantity("C")
 def result(facts: ShotFacts) -> str:
-    """``right`` or ``wrong``, by the check of the outputs; ``unchecked`` if the problem is unknown. Raises the fault that ended
-    the run early.
+    """``right`` or ``wrong``, by the check of the outputs; ``unwritten`` if the traced threads store nothing that could be
+    compared, ``unchecked`` if the problem is unknown. Raises the fault that ended the run early.
     """
-    if facts.outcome.fault is not None:
-        raise facts.outcome.fault
+    fault = facts.outcome.fault
+    if fault is not None and fault.id == "no-access":
+        return "unwritten"
+    if fault is not None:
+        raise fault
     check = facts.replay.trace.check
     if not check.is_checked:
         return "unchecked"
+    if not check.compared:
+        return "unwritten"
     return "right" if check.passed else "wrong"
+
+
+@quantity("C of the compared launch")
+def compared_result(facts: ShotFacts) -> str:
+    """``result`` of the launch that the shot compares with. Raises UsageError where there is none."""
+    if facts.shot.against is None:
+        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
+    return str(result.compute(facts.about(Shot(facts.shot.against.setup))))
 
 
 @quantity("fault")

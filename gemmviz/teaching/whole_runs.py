@@ -1,0 +1,54 @@
+"""Whole runs of launches, by which lessons check C: of the launch itself if it is small, else of a smaller problem."""
+
+from dataclasses import dataclass, replace
+from math import prod
+
+from gemmviz.files.answer_file import answer_key
+from gemmviz.launch.legality import can_run, device_for
+from gemmviz.model.setup import Setup
+from gemmviz.run.engine import Engine
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.facts import ShotFacts
+
+QUICK_SIZE = 1 << 18  # product of a problem's sizes up to which it is run as a whole: 64³
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRun:
+    """Facts about the run of all blocks of a launch. ``is_smaller``: of a smaller problem than the step's, with the same
+    kernel, parameters and device.
+    """
+
+    facts: ShotFacts
+    is_smaller: bool
+
+    @property
+    def where(self) -> str:
+        """The size in words, if it is not that of the step."""
+        return f" at {self.facts.setup.problem}" if self.is_smaller else ""
+
+
+class WholeRuns:
+    """Runs that several steps of lessons share: each launch runs once."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, WholeRun] = {}
+
+    def of(self, setup: Setup, engine: Engine) -> WholeRun:
+        """The run of a setup. Its facts raise GemmvizError for a launch that can't be run."""
+        quick = quick_setup(setup)
+        key = answer_key(quick, device_for(quick))
+        if key not in self._runs:
+            self._runs[key] = WholeRun(ShotFacts(Shot(quick), engine), False)
+        return replace(self._runs[key], is_smaller=quick.problem != setup.problem)
+
+
+def quick_setup(setup: Setup) -> Setup:
+    """All blocks and phases of a setup, with its sizes halved until it runs quickly, as far as its kernel can run them."""
+    setup = replace(setup, blocks="", phases="")
+    while prod(setup.problem.sizes.values()) > QUICK_SIZE:
+        smaller = setup.changed(**{name: -(-size // 2) for name, size in setup.problem.sizes.items()})
+        if not can_run(smaller):
+            break
+        setup = smaller
+    return setup
