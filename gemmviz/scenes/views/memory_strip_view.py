@@ -46,14 +46,14 @@ def layout_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]
         number = np.arange(matrix.fill.size).reshape(matrix.fill.shape)
         order = (number.T if is_columns else number).ravel()
         start, end = _middles(matrix)[order], np.concatenate([_middles(line) for line in lines])
-        begin = np.arange(len(order)) / len(order) * (1 - _FLIGHT)
-        share = eased(np.clip((options.moment / ARRIVAL - begin) / _FLIGHT, 0, 1))[:, None]
+        begin = place + np.arange(len(order)) / len(order) * (1 - _FLIGHT)
+        share = eased(np.clip((len(_ORDERS) * options.moment / ARRIVAL - begin) / _FLIGHT, 0, 1))[:, None]
         now = start + (end - start) * share
         there, side = share[:, 0] > 0, now[:, 2]
         now = np.column_stack([now[:, 0] - side / 2, now[:, 1] - side / 2, side])
         fill = matrix.fill.ravel()[order][there]
         labels = None if matrix.labels is None else matrix.labels.ravel()[order][there]
-        size = min((each.label_size for each in (matrix, *lines)), default=0.0)
+        size = 0.0 if labels is None else _fit(matrix.labels.ravel(), float(end[:, 2].min()), options.theme.type)
         flying.append(Squares(f"flying-{place}", now[there], fill, matrix.palette, matrix.inks, labels if size else None, size,
                               options.theme.background))  # fmt: skip
     return tuple(flying)
