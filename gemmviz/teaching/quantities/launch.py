@@ -153,7 +153,7 @@ def requested_threads(facts: ShotFacts) -> int:
 
 
 @quantity("blocks, as requested", origin="definition")
-def requested_blocks(facts: ShotFacts) -> int:
+def requested_block_count(facts: ShotFacts) -> int:
     """Blocks of the grid as the launch asks for it, whether or not the device can run it."""
     return requested_launch(facts.setup).block_count
 
