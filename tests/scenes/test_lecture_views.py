@@ -65,7 +65,7 @@ def subjects() -> dict[tuple[str, str], Any]:
         ("rounding", ""): rounding(), ("memory_strip", ""): moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2)),
     }  # fmt: skip
     return found | {
-        ("grid_and_device", device): launch_case("column_first", 16, device, TILE_WIDTH=4)
+        ("terms", device): launch_case("column_first", 16, device, TILE_WIDTH=4)
         for device in ("8800gtx", "h200", "rx6800xt", "toy2")
     }
 
@@ -231,7 +231,7 @@ def test_calls_of_the_host_end_in_their_order() -> None:
 
 def test_all_multiprocessors_are_drawn() -> None:
     for device in ("8800gtx", "h200", "rx6800xt", "toy2"):
-        scene, setup = drawn(("grid_and_device", device)), subjects()["grid_and_device", device].setup
+        scene, setup = drawn(("terms", device)), subjects()["terms", device].setup
         assert len(piece(scene, "sms", Rects).boxes) == device_for(setup).sms
 
 

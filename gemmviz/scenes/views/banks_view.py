@@ -87,9 +87,13 @@ class _Picture:
         stagger = _STAGGER if rows > 1 else 0.0
         begins = stagger * wavefront / max(1, rows - 1)
         along = eased(np.clip((share - begins) / (1.0 - stagger), 0.0, 1.0))[:, None]
-        start = np.stack([self.room.x + lane * wide, *(np.full(len(lane), each) for each in (self.lane_y, wide, _LANES))], axis=1)
+        start = np.stack(
+            [self.room.x + lane * wide, *(np.full(len(lane), each) for each in (self.lane_y, wide, _LANES))], axis=1
+        )
         high = np.full(len(lane), self.high)
-        end = np.stack([self.room.x + bank * self.cell, self.floor - (wavefront + 1) * high, np.full(len(lane), self.cell), high], axis=1)
+        end = np.stack(
+            [self.room.x + bank * self.cell, self.floor - (wavefront + 1) * high, np.full(len(lane), self.cell), high], axis=1
+        )
         places = start + (end - start) * along
         lies = (along[:, 0] >= 1.0) & ~np.isin(wavefront, self.card.starts)
         line = self.theme.background

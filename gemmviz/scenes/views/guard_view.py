@@ -128,7 +128,9 @@ class _Picture:
             fill = theme.accent(self.result) if number else None
             drawn.append(Rects(f"guard-swatch-{number}", swatch, fill, None if number else theme.faint, 1.5, 3.0))
             drawn += [] if number else [hatching("guard-swatch-lines", swatch, theme.faint)]
-            drawn.append(text_line(f"guard-{state}", (x + 38, y), f"{spaced(count)} {state}", sizes.words, room - 38, theme.text))
+            drawn.append(
+                text_line(f"guard-{state}", (x + 38, y), f"{spaced(count)} {state}", sizes.words, room - 38, theme.text)
+            )
         return [*drawn, *self._per_block(x, y + 2.6 * sizes.words, room)]
 
     def _per_block(self, x: float, y: float, room: float) -> list[Primitive]:
@@ -141,8 +143,6 @@ class _Picture:
             texts.append(f"block ({bx}, {by}): {own} of {self.per_block} work")
         at = points(*((x, y + n * 1.5 * size) for n in range(shown)))
         return [Labels("guard-blocks", at, tuple(texts), size, self.theme.faint)] if texts else []
-
-
 
 
 VIEW = View("Threads with and without an element", Moment, guard_scene, guard_motion, order=38)

@@ -75,7 +75,9 @@ class _Part:
         top = self.box.y + 34.0 + high + 24.0
         rows, columns = run.stored.shape
         self.factor = -(-max(rows, columns) // _MOST_CELLS)
-        self.cell = min(_LARGEST_CELL, (box.y + box.height - top) / -(-rows // self.factor), 0.5 * box.width * self.factor / columns)
+        self.cell = min(
+            _LARGEST_CELL, (box.y + box.height - top) / -(-rows // self.factor), 0.5 * box.width * self.factor / columns
+        )
         self.corner = box.x, top
 
     def still(self) -> list[Primitive]:

@@ -35,7 +35,9 @@ def order_scene(moment: Moment, options: ViewOptions) -> Scene:
     for number, (name, box) in enumerate(zip(_ORDERS, _boxes(options), strict=True)):
         size = theme.type.caption
         text = fitted(name, size, box.width, "semibold")
-        primitives.append(text_line(f"order-{number}-name", (box.x, box.y + size), text, size, box.width, theme.text, "semibold"))
+        primitives.append(
+            text_line(f"order-{number}-name", (box.x, box.y + size), text, size, box.width, theme.text, "semibold")
+        )
     return titled(primitives, title, note, options)
 
 
@@ -71,9 +73,7 @@ def _shape(moment: Moment) -> tuple[int, int] | None:
 
 def _boxes(options: ViewOptions) -> list[Box]:
     wide = (options.width - 2 * MARGIN - 2 * _GAP) / len(_ORDERS)
-    return [
-        Box(MARGIN + place * (wide + _GAP), _TOP, wide, options.height - _TOP - 24.0) for place in range(len(_ORDERS))
-    ]
+    return [Box(MARGIN + place * (wide + _GAP), _TOP, wide, options.height - _TOP - 24.0) for place in range(len(_ORDERS))]
 
 
 def _orders(moment: Moment, shape: tuple[int, int]) -> tuple[Longs, ...]:

@@ -106,9 +106,7 @@ class _Part:
         theme, rules = self.options.theme, self.moment.trace.rules
         text = f"{self.name}: {_summary(self.steps, self.addresses, self.lines)} of {rules.line_bytes} bytes"
         at = self.room.x, self.room.y + self.heading
-        head = text_line(
-            f"{self.name}-walk", at, text, self.heading, self.room.width, theme.accent(self.name), "semibold"
-        )
+        head = text_line(f"{self.name}-walk", at, text, self.heading, self.room.width, theme.accent(self.name), "semibold")
         return [head, *(each for read in self._shown for each in self._read(read)), *self._strip()]
 
     def _read(self, read: int) -> list[Primitive]:
@@ -117,7 +115,11 @@ class _Part:
         colours = (theme.empty, theme.tint(self.name, 0.45), theme.accent(self.name))
         state = 0 if read >= self.done else 2 if self.steps[read] == self.moment.step else 1
         inks = (theme.faint, *(theme.ink_on(colour) for colour in colours[1:]))
-        line, text, address = f"line {spaced(int(self.lines[read]))}", self.texts[read], f"byte {spaced(int(self.addresses[read]))}"
+        line, text, address = (
+            f"line {spaced(int(self.lines[read]))}",
+            self.texts[read],
+            f"byte {spaced(int(self.addresses[read]))}",
+        )
         under = address, line if read == 0 or self.lines[read] != self.lines[read - 1] else "same line"
         spots = points(*((box.x + box.width / 2, box.y + box.height + times * size) for times in (1.25, 2.5)))
         tip = np.array([[f"{text}\n{address}\n{line}"]])
