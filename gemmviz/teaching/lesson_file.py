@@ -156,7 +156,12 @@ def _question(fields: QuestionFields, path: FieldPath, places: Places) -> Questi
         shot = None if each.shot is None else _shot(each.shot, (*path, number, "shot"), places)
         return Choice(each.text, each.right, each.why, shot, _expectations(each.expect, (*path, number, "expect"), places))
 
-    return Question(fields.text, tuple(choice(each, number) for number, each in enumerate(fields.choices)))
+    choices = tuple(choice(each, number) for number, each in enumerate(fields.choices))
+    try:
+        return Question(fields.text, choices)
+    except UsageError as error:
+        error.place = nearest_place(places, path[:-1])
+        raise
 
 
 def _exercise(fields: ExerciseFields, path: FieldPath, places: Places) -> Exercise:
