@@ -55,7 +55,7 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
     try:
         block_run = Interleaving(binding, space, lanes, stopped)
         right, lockstep = block_run.play()
-        pairs = racing_pairs(block_run.lockstep())
+        pairs = racing_pairs(block_run.lockstep(), stopped)
     except Cancelled:
         if cancelled():
             raise

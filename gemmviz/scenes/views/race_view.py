@@ -63,10 +63,9 @@ def story(case: RaceCase) -> list[str]:
     if not read.is_spoilt:
         return [f"{_who(case, write)}; {_who(case, read)}"]
     late = pair[0] > pair[1]
-    several = "values that are not there yet" if late else "values of the next phase"
+    several = "the old values" if late else "the new values"
     values = f"{read.value:.3g} for {read.expected:.3g}" if len(read.cells) == 1 else several
-    when = "too late" if late else "too early, for the next phase"
-    return [f"{_who(case, read)} and gets {values}", f"{_who(case, write)} {when}"]
+    return [f"{_who(case, read)} and gets {values}", f"{_who(case, write)} {'too late' if late else 'too early'}"]
 
 
 def _who(case: RaceCase, turn: Turn) -> str:
