@@ -8,6 +8,7 @@ from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.outcome import Outcome
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.gathering import EngineOf
+from gemmviz.teaching.exercise_faults import exercise_faults
 from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep
 from gemmviz.teaching.lesson_check import LessonCheck
 from gemmviz.teaching.picture_checks import picture_errors
@@ -51,6 +52,8 @@ class LessonChecker:
                 yield LessonCheck(step, each.subject, step.place, each.expectation, each.actual, each.error, each.is_advice)
         for subject, place, error in question_faults(step, self._engine_of):
             yield LessonCheck(step, subject, place, error=error)
+        for fault in exercise_faults(step):
+            yield LessonCheck(step, "the exercise", step.place_of("exercise"), error=fault)
         if not says_something(step):
             remedy = "expect something of the run, the counts, a recording or a model"
             remark = GemmvizError("they read back what the step sets", remedy=remedy)
