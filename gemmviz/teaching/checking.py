@@ -1,6 +1,6 @@
 """Checks of a lesson: its texts, pictures, runs and questions, and every expectation compared with the computed value."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from gemmviz.export.prepare import ExportOptions, frame_at, prepare
@@ -27,6 +27,10 @@ class LessonChecker:
         self._engine_of = engine_of
         self._runs = WholeRuns()
         self._checked: dict[tuple[str, Place | None], list[LessonCheck]] = {}
+
+    def adopt(self, steps: Iterable[list[LessonCheck]]) -> None:
+        """Take over the checks of steps that were checked by another process."""
+        self._checked.update({(checks[0].step.file, checks[0].step.place): checks for checks in steps if checks})
 
     def checks_of(self, lesson: Lesson) -> Iterator[LessonCheck]:
         """All checks of a lesson in order."""
