@@ -10,6 +10,7 @@ from gemmviz.model.errors import UsageError, closest
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities import (
     accesses,
+    answers,
     counts,
     launch,
     models,
@@ -22,7 +23,7 @@ from gemmviz.teaching.quantities import (
 from gemmviz.teaching.quantities.quantity import Quantity, QuantityValue
 from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
 
-_THEMES: tuple[ModuleType, ...] = (launch, occupancy, counts, accesses, results, steps, per_thread, models, recordings)
+_THEMES: tuple[ModuleType, ...] = (launch, occupancy, counts, accesses, results, steps, per_thread, answers, models, recordings)
 
 
 @cache
