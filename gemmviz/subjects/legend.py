@@ -54,8 +54,9 @@ class LaunchWords:
     @property
     def _launch(self) -> str:
         setup, launch = self.setup, self.launch
-        sizes = {self._names[name]: size for name, size in setup.problem.sizes.items() if name in self._names}
-        sizes |= {macro: setup.problem.sizes[size] for macro, size in setup.kernel.size_macros}
+        known = setup.problem.sizes
+        sizes = {self.name(name): known[name] for name in setup.kernel.args if name in known}
+        sizes |= {macro: known[size] for macro, size in setup.kernel.size_macros}
         values = [f"{name} = {size}" for name, size in sizes.items()] or [setup.problem.text()]
         where = f"{', '.join((kernel_title(setup), *values))}, on {device_for(setup).name}"
         return f"{where}: a grid of {extents_text(launch.grid)}, blocks of {extents_text(launch.block)}"
@@ -66,23 +67,24 @@ class LaunchWords:
         shapes: dict[tuple[int, ...], list[str]] = {}
         for array, shape in self._binding.shapes.items():
             shapes.setdefault(shape, []).append(self.name(array))
-        texts = (f"{listed(names)} {'is' if len(names) == 1 else 'are'} {_shape(shape)}" for shape, names in shapes.items())
-        return f"{'; '.join(texts)}." if shapes else ""
+        matrices, others = (
+            ", ".join(_sized(names, shape) for shape, names in shapes.items() if (len(shape) == 2) == is_matrix)
+            for is_matrix in (True, False)
+        )
+        return " ".join(filter(None, (matrices and f"{matrices} (rows × columns).", others and f"{others}.")))
 
     @property
     def _notation(self) -> str:
-        shapes = self._binding.shapes
-        order = f" as [{self.labels.order}]" if any(len(shape) > 1 for shape in shapes.values()) else ""
-        elements = f"Elements of {listed(map(self.name, shapes))} are written{order}, counted from {self.labels.first}"
+        has_matrices = any(len(shape) > 1 for shape in self._binding.shapes.values())
+        order = f"written as [{self.labels.order}] and " if has_matrices else ""
         threads, blocks = (self._axes(extents) for extents in (self.launch.block, self.launch.grid))
         indices = f"threads and blocks as {threads}" if threads == blocks else f"threads as {threads}, blocks as {blocks}"
-        loop = self.program.phase_loop
-        phases = (
-            "; phases are counted from 1"
-            if any(each.number == loop and each.holds_barrier for each in self.program.loops)
-            else ""
-        )
-        return f"{elements}; {indices}, counted from 0{phases}."
+        phases = "; phases are counted from 1" if self._has_phases else ""
+        return f"Elements are {order}counted from {self.labels.first}; {indices}, counted from 0{phases}."
+
+    @property
+    def _has_phases(self) -> bool:
+        return any(loop.number == self.program.phase_loop and loop.holds_barrier for loop in self.program.loops)
 
     def _axes(self, extents: Triple) -> str:
         axes = "xyz" if extents[2] > 1 else "xy"
@@ -101,5 +103,7 @@ def extents_text(extents: Triple) -> str:
     return " × ".join(map(str, extents if extents[2] > 1 else extents[:2]))
 
 
-def _shape(shape: tuple[int, ...]) -> str:
-    return f"{' × '.join(map(str, shape))} (rows × columns)" if len(shape) == 2 else f"{' × '.join(map(str, shape))} long"
+def _sized(names: list[str], shape: tuple[int, ...]) -> str:
+    """Arrays with their shape: "A and B are 8 × 8", "x is 64 long"."""
+    verb = "is" if len(names) == 1 else "are"
+    return f"{listed(names)} {verb} {' × '.join(map(str, shape))}{'' if len(shape) > 1 else ' long'}"

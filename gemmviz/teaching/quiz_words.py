@@ -8,7 +8,7 @@ from gemmviz.model.labels import LabelStyle
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Triple
-from gemmviz.model.words import listed
+from gemmviz.model.words import listed, ordinal
 from gemmviz.source.loop_counters import LoopCounter, loop_counters
 from gemmviz.subjects.legend import LaunchWords
 
@@ -74,5 +74,5 @@ class QuizWords:
             elif value:
                 when.append(value)
             else:
-                trips.append(f" in trip {trip + 1} of the loop in line {trace.loops[loop].place.line}")
+                trips.append(f" in the {ordinal(trip + 1)} trip of the loop in line {trace.loops[loop].place.line}")
         return phase + "".join(trips) + (f" when {listed(when)}" if when else "")

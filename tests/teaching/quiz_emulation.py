@@ -74,11 +74,9 @@ class Launch:
 
     @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the arrays, from sentences such as "A and B are 8 × 8 (rows × columns); x is 64 long"."""
+        """Shapes of the arrays, from sentences such as "A and B are 8 × 8, C is 8 × 4 (rows × columns). x is 64 long."."""
         shapes: dict[str, tuple[int, ...]] = {}
-        for names, shape in re.findall(
-            r"((?:\w+(?:, | and ))*\w+) (?:is|are) ((?:\d+ × \d+ \(rows)|(?:\d+ long))", self.legend
-        ):
+        for names, shape in re.findall(r"((?:\w+(?:, | and ))*\w+) (?:is|are) (\d+ × \d+|\d+ long)", self.legend):
             for name in re.split(r", | and ", names):
                 shapes[name] = tuple(map(int, re.findall(r"\d+", shape)))
         return shapes

@@ -14,17 +14,17 @@ OUTCOMES = {
     "every order of the threads gives the same result": "none",
     "wait for each other without end": "stuck",
 }
-_MOMENT = r"(?: in phase (?P<phase>\d+)(?: \((?P<name>\w+) = (?P<value>-?\d+)\))?)?(?P<trips>(?: in trip \d+ of the loop in line \d+)*)"
+_MOMENT = r"(?: in phase (?P<phase>\d+)(?: \((?P<name>\w+) = (?P<value>-?\d+)\))?)?(?P<trips>(?: in the \d+\w\w trip of the loop in line \d+)*)"
 _WHEN = r"(?: when (?P<when>[\w =,-]+?))?"
-_WHERE = rf"in line (?P<line>\d+){_MOMENT}{_WHEN}"
+_WHERE = rf"line (?P<line>\d+){_MOMENT}{_WHEN}"
 _BLOCK = r"(?: of (?P<block>block \([\d, ]+\)))?"
 _PATTERNS = {
-    "sectors": rf"Warp (?P<warp>\d+){_BLOCK} (?P<verb>reads|writes) (?P<array>\w+) {_WHERE}\. How many sectors of 32 bytes .*",
-    "wavefronts": rf"Warp (?P<warp>\d+){_BLOCK} (?P<verb>reads|writes) (?P<array>\w+) {_WHERE}\. How many wavefronts .*",
-    "element": rf"Which element of (?P<array>\w+) does (?P<thread>thread \([\d, ]+\)){_BLOCK} (?P<verb>read) {_WHERE}\?",
+    "sectors": rf"In {_WHERE}, warp (?P<warp>\d+){_BLOCK} (?P<verb>reads|writes) (?P<array>\w+)\. How many sectors of 32 bytes .*",
+    "wavefronts": rf"In {_WHERE}, warp (?P<warp>\d+){_BLOCK} (?P<verb>reads|writes) (?P<array>\w+)\. How many wavefronts .*",
+    "element": rf"Which element of (?P<array>\w+) does (?P<thread>thread \([\d, ]+\)){_BLOCK} (?P<verb>read) in {_WHERE}\?",
     "tile": rf"Which element does (?P<cell>\w+[\[\]\d]+){_BLOCK} hold when line (?P<line>\d+) reads (?P<array>\w+){_MOMENT}\?",
     "bank": (
-        rf"Lane (?P<lane>\d+) of warp (?P<warp>\d+){_BLOCK} (?P<verb>reads|writes) (?P<cell>\w+[\[\]\d]+) {_WHERE}\. "
+        rf"In {_WHERE}, lane (?P<lane>\d+) of warp (?P<warp>\d+){_BLOCK} (?P<verb>reads|writes) (?P<cell>\w+[\[\]\d]+)\. "
         r"(?P<array>\w+) begins in bank 0\. In which of the 32 banks \(of 4 bytes\) is this element\?"
     ),
     "owner": r"Which thread stores (?P<element>\w+\[[\d, ]+\])\?",
@@ -64,7 +64,7 @@ class Solver:
             at["phase"] = int(facts["phase"])
         if "name" in facts:
             at[f"({facts['name']})"] = int(facts["value"])
-        for trip, line in re.findall(r"trip (\d+) of the loop in line (\d+)", facts.get("trips", "")):
+        for trip, line in re.findall(r"(\d+)\w\w trip of the loop in line (\d+)", facts.get("trips", "")):
             at[f"loop {line}"] = int(trip)
         for name, value in re.findall(r"(\w+) = (-?\d+)", facts.get("when", "")):
             at[name] = int(value)

@@ -111,8 +111,8 @@ def test_a_saved_quiz_checks_its_answers(kernel: str, tmp_path: Path, capsys: py
 def test_notation_is_that_of_the_labels() -> None:
     setup = setup_for(load_kernel("early_return"), Problem(6, 6, 6), {"BLOCK": 4})
     plain, other = (quiz_of(setup, Interpreter(), 6, labels=labels) for labels in (PLAIN, LabelStyle("column, row", 1, "y, x")))
-    assert "Md, Nd and Pd are written as [row, column], counted from 0; threads and blocks as (x, y)" in plain.about
-    assert "Md, Nd and Pd are written as [column, row], counted from 1; threads and blocks as (y, x)" in other.about
+    assert "Elements are written as [row, column] and counted from 0; threads and blocks as (x, y)" in plain.about
+    assert "Elements are written as [column, row] and counted from 1; threads and blocks as (y, x)" in other.about
     for stop in plain.stops:
         twin = next((each for each in other.stops if each.shot.at == stop.shot.at and each.shot.focus == stop.shot.focus), None)
         question = sure(stop.question)

@@ -18,7 +18,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     word = int(lane_words(np.array([[element]]), array.itemsize, rules)[0][0, 0])
     bank, who = word % rules.banks, f"warp {access.focus.warp}{words.of_block(access.focus.block)}"
     text = (
-        f"Lane {lane} of {who} {access.verb} {array.subscripted(element)} in line {access.line}{words.moment(access.step)}. "
+        f"In line {access.line}{words.moment(access.step)}, lane {lane} of {who} {access.verb} {array.subscripted(element)}. "
         f"{array.name} begins in bank 0. In which of the {rules.banks} banks (of {rules.bank_bytes} bytes) is this element?"
     )
     why = f"it is in word {word} of the array; {word} modulo {rules.banks} is {bank}"

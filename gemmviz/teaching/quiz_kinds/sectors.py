@@ -15,8 +15,8 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     if access is None:
         return None
     words, cost, size = source.words, access.moment.cost, rules.sector_bytes
-    who = f"Warp {access.focus.warp}{words.of_block(access.focus.block)}"
-    what = f"{access.verb} {words.name(access.main.array)} in line {access.line}{words.moment(access.step)}"
+    what = f"{access.verb} {words.name(access.main.array)}"
+    who = f"In line {access.line}{words.moment(access.step)}, warp {access.focus.warp}{words.of_block(access.focus.block)}"
     text = f"{who} {what}. How many sectors of {size} bytes does this request move?"
     right = many(cost.sectors, "sector")
     why = f"{many(cost.lanes, 'lane')} of the warp {_take(cost.lanes)} part; their elements are in {right}"

@@ -24,7 +24,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     line, when = trace.site_of(access.step).place.line, _phase(source, access)
     text = f"Which element does {tile.subscripted(cell)}{words.of_block(block)} hold when line {line} reads {tile.name}{when}?"
     stored = int(source.moment(access.step, Focus(block)).tiles[access.operand.array].phase[cell])
-    why = f"it is stored there in phase {stored + 1}" if stored >= 0 else "it is stored there before"
+    why = f"{_storing(source, access.operand.array)} there{f' in phase {stored + 1}' if stored >= 0 else ''}"
     wrong = [
         (words.element(trace.arrays[number], other), reason)
         for (number, other), reason in _others(source, access, block, cell, held)
@@ -32,6 +32,12 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     expect = (Expectation(f"cell_content(array={tile.name}, cell={cell})", source.labels.named(matrix, element)),)
     shot, beside = source.shot(access.step, "stage", Focus(block)), off_by_one(source, matrix, element)
     return GeneratedQuestion(text, words.element(matrix, element), why, shot, wrong, expect, beside)
+
+
+def _storing(source: QuizSource, tile: int) -> str:
+    """What stores into a shared array: its line if there is one."""
+    lines = {site.place.line for site in source.replay.trace.sites for op in site.accesses("write") if op.array == tile}
+    return f"line {min(lines)} stores it" if len(lines) == 1 else "it is stored"
 
 
 def _phase(source: QuizSource, access: Access) -> str:

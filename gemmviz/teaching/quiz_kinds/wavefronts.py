@@ -17,8 +17,8 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     if access is None:
         return None
     words, count = source.words, access.moment.cost.wavefronts
-    who = f"Warp {access.focus.warp}{words.of_block(access.focus.block)}"
-    what = f"{access.verb} {words.name(access.main.array)} in line {access.line}{words.moment(access.step)}"
+    what = f"{access.verb} {words.name(access.main.array)}"
+    who = f"In line {access.line}{words.moment(access.step)}, warp {access.focus.warp}{words.of_block(access.focus.block)}"
     text = f"{who} {what}. How many wavefronts (passes over the {rules.banks} banks) does this request take?"
     is_plain = access.main.operand.width * access.main.array.itemsize <= rules.bank_bytes
     most = f"the largest number of different words that it needs from one bank is {count}"
