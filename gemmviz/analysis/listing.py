@@ -5,19 +5,27 @@ from collections.abc import Callable
 from dataclasses import replace
 from difflib import SequenceMatcher
 
+from gemmviz.analysis.renames import renamed
 from gemmviz.model.code_case import CodeCase, Listing
 from gemmviz.model.kernel import KernelSpec
 
 
 def listing_of(kernel: KernelSpec) -> Listing:
     """The source of a kernel, from its first line of code on."""
-    lines = kernel.text.rstrip().split("\n")
-    first = next((place for place, line in enumerate(lines) if line.strip() and not line.startswith("//")), 0)
-    return Listing(kernel.name, kernel.title, tuple(line.rstrip() for line in lines[first:]))
+    lines = kernel.text.rstrip().split("\n")[first_line(kernel) :]
+    return Listing(kernel.name, kernel.title, tuple(line.rstrip() for line in lines))
+
+
+def first_line(kernel: KernelSpec) -> int:
+    """Index of the first line of code in the text of a kernel."""
+    lines = enumerate(kernel.text.rstrip().split("\n"))
+    return next((place for place, line in lines if line.strip() and not line.startswith("//")), 0)
 
 
 def compared(main: Listing, beside: Listing) -> CodeCase:
-    """The comparison of two sources: lines that differ are highlighted on both sides, equal ones are paired."""
+    """The comparison of two sources: lines that differ are highlighted on both sides, equal ones are paired. Lines that differ
+    in names alone are told apart from those that do something else.
+    """
     exact = _compared(main, beside, _with_braces)
     return exact if exact.is_grown else _compared(main, beside, _bare)
 
@@ -25,15 +33,20 @@ def compared(main: Listing, beside: Listing) -> CodeCase:
 def _compared(main: Listing, beside: Listing, text: Callable[[str], str]) -> CodeCase:
     """The comparison of two sources whose lines are equal if their ``text`` is."""
     left, right = ([text(line) for line in each.lines] for each in (beside, main))
-    pairs, lit_left, lit_right = [], set(), set()
+    pairs, parts, lit_left, lit_right = [], [], set(), set()
     for tag, i0, i1, j0, j1 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag == "equal":
             pairs += list(zip(range(i0, i1), range(j0, j1), strict=True))
         else:
+            parts.append((range(i0, i1), range(j0, j1)))
             lit_left |= {place for place in range(i0, i1) if left[place]}
             lit_right |= {place for place in range(j0, j1) if right[place]}
-    grown = not lit_left
-    return CodeCase(replace(main, lit=frozenset(lit_right)), replace(beside, lit=frozenset(lit_left)), grown, tuple(pairs))
+    same = renamed(list(beside.lines), list(main.lines), pairs, parts)
+    left_names, right_names = (frozenset(pair[side] for pair in same) for side in (0, 1))
+    return CodeCase(
+        replace(main, lit=frozenset(lit_right), renamed=right_names),
+        replace(beside, lit=frozenset(lit_left), renamed=left_names), not lit_left, tuple(sorted(pairs + same)),
+    )  # fmt: skip
 
 
 def _with_braces(line: str) -> str:

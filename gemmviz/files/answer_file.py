@@ -29,6 +29,7 @@ from gemmviz.model.watched import Watched, WatchedVariable
 
 FOLDER = "assets/lessons/stored"
 _VERSION, _KEY_LENGTH = 1, 24
+_USUAL = ("old_outputs", "zeros")  # contents that older answers don't name
 _NOT_ASKED = ("name", "file", "title", "description", "is_shipped")  # fields of a kernel that change no answer
 Number = bool | int | float | str
 Arrays = dict[str, npt.NDArray[Any]]
@@ -96,6 +97,7 @@ def answer_key(setup: Setup, device: Device) -> str:
     """Hash of everything that the answers about a setup depend on: kernel, sizes, parameters, contents, device, traced part."""
     plain = to_plain(setup)
     plain["kernel"] = {name: value for name, value in plain["kernel"].items() if name not in _NOT_ASKED}
+    plain["filling"] = {name: value for name, value in plain["filling"].items() if (name, value) != _USUAL}
     return hashlib.sha256(to_json([_VERSION, plain, to_plain(device)])).hexdigest()[:_KEY_LENGTH]
 
 

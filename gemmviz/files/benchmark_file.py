@@ -18,6 +18,7 @@ FORMAT = "gemmviz benchmark"
 VERSION = 1
 _MOST_ROWS, _MOST_KERNELS, _LONGEST_NAME = 5000, 100, 255
 _LEAST_MS, _MOST_MS = 1e-9, 1e12
+_GROUPS = ("-lessons", "-patterns", "-precision")
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,16 @@ def recorded_pattern_benchmarks() -> tuple[Benchmark, ...]:
     return _recorded("-patterns")
 
 
+@cache
+def recorded_precision_benchmarks() -> tuple[Benchmark, ...]:
+    """The shipped benchmarks of multiplications in float, in double, on tensor cores and on the CPU, one per GPU."""
+    return _recorded("-precision")
+
+
 def _recorded(group: str) -> tuple[Benchmark, ...]:
     paths = resources("assets/measurements", "benchmark-*.json")
     return tuple(read_benchmark(path, recorded=True) for path in paths if _group(path.stem) == group)
 
 
 def _group(stem: str) -> str:
-    return next((group for group in ("-lessons", "-patterns") if stem.endswith(group)), "")
+    return next((group for group in _GROUPS if stem.endswith(group)), "")

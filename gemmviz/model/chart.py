@@ -60,10 +60,19 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """A value of a family that has no x: it stands in a column of its own beside the curves, as a ring with a text."""
+
+    y: float
+    text: str
+    family: str
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """A chart. ``families``: all families whose colours are the same in every chart of the kind, in order; ``beside``: the
     families that others are compared with. ``notes``: sentences below the chart. ``hint``: what a click on a point does;
-    ``remark``: how to read it, above the chart.
+    ``remark``: how to read it, above the chart. ``asides``: values without an x, and ``asides_name``, what they are.
     """
 
     title: str
@@ -77,10 +86,14 @@ class Chart:
     notes: tuple[str, ...] = ()
     hint: str = ""
     remark: str = ""
+    asides: tuple[Aside, ...] = ()
+    asides_name: str = ""
 
     def showing(self, chosen: Mapping[str, bool]) -> "Chart":
         """A copy with the curves that are visible: those ``shown`` at first or chosen by label, without the hidden ones."""
-        return replace(self, curves=tuple(curve for curve in self.curves if chosen.get(curve.label, curve.shown)))
+        curves = tuple(curve for curve in self.curves if chosen.get(curve.label, curve.shown))
+        shown = {curve.family for curve in curves}
+        return replace(self, curves=curves, asides=tuple(aside for aside in self.asides if aside.family in shown))
 
     def evenly(self) -> "Chart":
         """A copy with linear instead of logarithmic axes."""

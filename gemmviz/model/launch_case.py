@@ -11,7 +11,8 @@ from gemmviz.model.setup import Setup
 @dataclass(frozen=True)
 class LaunchCase:
     """A launch. ``what``: its name for titles. ``launch``: its grid and block, None if the device refuses it; ``refusal`` is
-    the reason, and ``requested`` the refused grid and block, None if they are unknown.
+    the reason, and ``requested`` the refused grid and block, None if they are unknown. ``shared_bytes``: shared memory of a
+    refused block, None if it is unknown.
     """
 
     setup: Setup
@@ -20,6 +21,7 @@ class LaunchCase:
     launch: Launch | None
     refusal: str = ""
     requested: Launch | None = None
+    shared_bytes: int | None = None
 
     @property
     def problem(self) -> Problem:

@@ -13,7 +13,7 @@ from gemmviz.model.setting import Control, Setting
 
 _LARGEST, _MOST_ELEMENTS, _MOST_ARRAYS, _MOST_DIMENSIONS = 2**31 - 1, 2**31, 16, 4
 _WORDS = ("kind", "arrays", "outputs")
-_TAKEN = ("device", "blocks", "phases", "pattern", "seed")  # names of other settings
+_TAKEN = ("device", "blocks", "phases", "pattern", "seed", "old_outputs")  # names of other settings
 Formulas = tuple[str, ...]
 
 

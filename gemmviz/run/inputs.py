@@ -84,10 +84,11 @@ def _bins(size: int, bins: int, element: ElementType, filling: Filling, number: 
 def initial_array(
     problem: Problem, name: str, shape: Shape, types: dict[str, ElementType], filling: Filling, cancelled: Callable[[], bool]
 ) -> npt.NDArray[Any]:
-    """One array before the run, flat in memory order: read-only values of an input, or zeros of an output."""
+    """One array before the run, flat in memory order: read-only values of an input, or zeros or NaN of an output."""
     element, size, number = types[name], prod(shape), sorted(types).index(name)
     if not problem.holds_before(name):
-        return np.zeros(size, element.stored)
+        remains = np.zeros(size, element.stored)
+        return element.elements(np.full(size, np.nan)) if filling.old_outputs == "nan" and element.is_float else remains
     if problem.array(name).contents == "bins":
         return _bins(size, problem.sizes["bins"], element, filling, number)
     data = _filled(size, element, filling, number, cancelled)
@@ -101,8 +102,8 @@ def matrices(
     filling: Filling,
     cancelled: Callable[[], bool],
 ) -> dict[str, Any]:
-    """All arrays of a problem before the run, by name: inputs, which are read-only, and outputs, all zero unless they hold
-    values before the run. They are flat arrays in memory order.
+    """All arrays of a problem before the run, by name: inputs, which are read-only, and outputs, all zero or NaN unless
+    they hold values before the run. They are flat arrays in memory order.
 
     Integers take the values 0 to 7: at random, or their index modulo 8; floats that hold only smaller indices than there are,
     their index modulo what they hold; elements of an array of bins 0 to bins - 1. Raises Cancelled.

@@ -56,6 +56,15 @@ class LessonEditor:
         return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
 
     @property
+    def filled(self) -> LessonStep | None:
+        """The current view with the numbers in its texts, as far as they are computed."""
+        stop = self.now
+        if stop is None:
+            return None
+        ready = self._ready_of(stop)
+        return stop.with_numbers({}) if ready is None else ready.filled
+
+    @property
     def is_waiting(self) -> bool:
         """Whether another view was requested that isn't ready yet; the current one is shown until then."""
         return self._awaited is not None
@@ -181,8 +190,12 @@ class LessonEditor:
 
     def _parts_of(self, stop: LessonStep) -> Sequence[Reveal]:
         """Parts of a step; without its run, those that are revealed step by step are one."""
-        ready = self._shown if self._is_shown(stop) else self._at_hand(stop)
+        ready = self._ready_of(stop)
         return parts_of(stop) if ready is None else ready.parts
+
+    def _ready_of(self, stop: LessonStep) -> ReadyStep | None:
+        """All that a view shows; None if it is not ready."""
+        return self._shown if self._is_shown(stop) else self._at_hand(stop)
 
     def _at_hand(self, stop: LessonStep) -> ReadyStep | None:
         """A step that is ready, or whose run is displayed; None for any other."""

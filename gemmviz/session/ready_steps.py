@@ -16,7 +16,7 @@ from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.ready_shot import ReadyShot, ready_shot
 from gemmviz.subjects.runs import KnownRun
 from gemmviz.subjects.subject import EngineFor
-from gemmviz.teaching.captions import caption_with_numbers
+from gemmviz.teaching.captions import filled_step, unavailable_step
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 
@@ -26,11 +26,12 @@ _MOST_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadyStep:
-    """A step whose pictures can be shown at once. ``parts``: its parts with their captions, numbers included; ``shots``: what
-    the pictures of its parts, and of the choices of its question, need.
+    """A step whose pictures can be shown at once. ``filled``: the step with the numbers in its texts; ``parts``: its parts with
+    their captions; ``shots``: what the pictures of its parts, and of the choices of its question, need.
     """
 
     stop: LessonStep
+    filled: LessonStep
     parts: tuple[Reveal, ...]
     shots: tuple[ReadyShot, ...]
 
@@ -46,14 +47,14 @@ def ready_step(stop: LessonStep, engine_for: EngineFor, cancelled: Cancel, known
     first = ready_shot(stop.shot, engine_for, cancelled, known)
     outcome = None if first.run is None else first.run.outcome
     facts = ShotFacts(stop.shot, engine_for(stop.shot.setup.kernel), outcome)
-    caption = caption_with_numbers(stop, facts) if stop.needed else None
-    parts = tuple(parts_of(stop, caption, None if first.run is None else first.run.replay))
+    filled = filled_step(stop, facts)
+    parts = tuple(parts_of(filled, None if first.run is None else first.run.replay))
     shots = [first]
     choices = () if stop.question is None else stop.question.choices
     for shot in (*(part.shot for part in parts), *(choice.shot for choice in choices if choice.shot is not None)):
         if not any(each.is_for(shot) for each in shots):
             shots.append(ready_shot(shot, engine_for, cancelled, (*shots, *known)))
-    return ReadyStep(stop, parts, tuple(shots))
+    return ReadyStep(stop, filled, parts, tuple(shots))
 
 
 def step_of_run(stop: LessonStep, run: KnownRun, launch: Launch) -> ReadyStep | None:
@@ -62,8 +63,8 @@ def step_of_run(stop: LessonStep, run: KnownRun, launch: Launch) -> ReadyStep | 
     is_of_run = subject.is_of_run and shot.setup == run.setup and shot.focus.block == shot.focus.within(run.trace).block
     if not is_of_run or stop.needed or stop.question is not None or stop.build == "blanks":
         return None
-    parts = tuple(parts_of(stop, None, run.replay))
-    return ReadyStep(stop, parts, tuple(ReadyShot(part.shot, launch, run) for part in parts))
+    parts = tuple(parts_of(stop, run.replay))
+    return ReadyStep(stop, stop, parts, tuple(ReadyShot(part.shot, launch, run) for part in parts))
 
 
 class ReadySteps:
@@ -127,5 +128,6 @@ class ReadySteps:
         """Count a step as ready that can't be computed: its picture is the error."""
         stop = self._working
         if stop is not None:
-            parts = tuple(parts_of(replace(stop, build=""), stop.caption_with(dict.fromkeys(stop.needed, "?"))))
-            self._add(ReadyStep(stop, parts, tuple(ReadyShot(part.shot, error=error) for part in parts)))
+            filled = unavailable_step(stop)
+            parts = tuple(parts_of(replace(filled, build="")))
+            self._add(ReadyStep(stop, filled, parts, tuple(ReadyShot(part.shot, error=error) for part in parts)))

@@ -46,8 +46,8 @@ class ShotFacts:
         return ShotFacts(shot, self.engine)
 
     def of_kind(self, kind: type[_Value]) -> _Value:
-        """The shot's value of a subject that needs no run."""
-        value = subject_for(kind).make(self.shot, Context(lambda kernel: self.engine))
+        """The shot's value of a subject that needs no run; its measurements are the recorded ones."""
+        value = subject_for(kind).make(self.shot, Context(lambda kernel: self.engine, measurements=recorded()))
         assert isinstance(value, kind)
         return value
 
@@ -109,7 +109,9 @@ class ShotFacts:
 
     @cached_property
     def benchmark(self) -> Benchmark:
-        benchmark = named(recorded(), self.shot.chart.source)
+        """The recording that the shot's chart names; the first one if it names none."""
+        benchmarks, source = recorded(), self.shot.chart.source
+        benchmark = benchmarks.get(source) if source else named(benchmarks, source)
         if benchmark is None:
-            raise UsageError("there is no recording")
+            raise UsageError(f"there is no recording {source!r}" if source else "there is no recording")
         return benchmark

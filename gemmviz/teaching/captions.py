@@ -1,4 +1,4 @@
-"""Captions with computed numbers, and how numbers are displayed."""
+"""Texts of lessons with computed numbers, and how numbers are displayed."""
 
 import math
 from typing import Any
@@ -11,6 +11,9 @@ from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
 from gemmviz.teaching.stored_numbers import stored_number
 
+UNAVAILABLE = "?"
+_SHOWN_DIGITS = 3
+
 
 def shown_value(value: Any) -> str:
     """A value as captions display it."""
@@ -21,23 +24,40 @@ def shown_value(value: Any) -> str:
     return spaced(value) if isinstance(value, int) else str(value)
 
 
-def caption_with_numbers(stop: LessonStep, facts: ShotFacts) -> str:
-    """The caption with its numbers, stored or computed; ``?`` for those that can't be."""
-    if not stop.needed:
-        return stop.caption
-    needed = [each for each in stop.expect if each.name in stop.needed]
-    values = {}
-    for each in needed:
-        try:
-            number = stored_number(stop.shot, each.quantity)
-            values[each.name] = shown_value(_rounded(quantity_value(each.quantity, facts) if number is None else number, each))
-        except GemmvizError:
-            values[each.name] = "?"
-    return stop.caption_with(values)
+def filled_step(stop: LessonStep, facts: ShotFacts) -> LessonStep:
+    """The step with the numbers in its texts, stored or computed; ``?`` for those that can't be computed."""
+    needed = set(stop.needed)
+    if not needed:
+        return stop
+    return stop.with_numbers({each.name: _number(stop, each, facts) for each in stop.expect if each.name in needed})
+
+
+def unavailable_step(stop: LessonStep) -> LessonStep:
+    """A step that can't be computed: ``?`` for each number in its texts."""
+    return stop.with_numbers(dict.fromkeys(stop.needed, UNAVAILABLE))
+
+
+def _number(stop: LessonStep, each: Expectation, facts: ShotFacts) -> str:
+    try:
+        number = stored_number(stop.shot, each.quantity)
+        return named_value(each, quantity_value(each.quantity, facts) if number is None else number)
+    except GemmvizError:
+        return UNAVAILABLE
+
+
+def named_value(each: Expectation, value: QuantityValue) -> str:
+    """A value as texts display it in place of an expectation's name."""
+    return shown_value(_rounded(value, each))
 
 
 def _rounded(value: QuantityValue, like: Expectation) -> QuantityValue:
-    """A number rounded to the digits of the expected value."""
+    """A number rounded to the digits of the expected value, but to no fewer than the three digits that pictures show."""
     if isinstance(value, float) and not isinstance(like.value, str | bool) and math.isfinite(value):
-        return round(value, like.digits) if like.digits else round(value)
+        digits = max(like.digits, _SHOWN_DIGITS - 1 - _power(value))
+        return round(value, digits) if digits > 0 else round(value)
     return value
+
+
+def _power(value: float) -> int:
+    """The power of ten of a number's first digit."""
+    return math.floor(math.log10(abs(value))) if value else 0

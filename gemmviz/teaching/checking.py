@@ -1,96 +1,86 @@
-"""Checks of a lesson: every expectation of every step is compared with the computed value."""
+"""Checks of a lesson: its texts, pictures, runs and questions, and every expectation compared with the computed value."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
-from gemmviz.export.prepare import prepare
+from gemmviz.export.prepare import ExportOptions, frame_at, prepare
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.outcome import Outcome
-from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.gathering import EngineOf
-from gemmviz.teaching.captions import shown_value
 from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep
-from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
-from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityValue
+from gemmviz.teaching.lesson_check import LessonCheck
+from gemmviz.teaching.picture_checks import picture_errors
+from gemmviz.teaching.quantities.catalog import quantity_origin, quantity_title, quantity_value
+from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES
+from gemmviz.teaching.question_checks import question_faults
+from gemmviz.teaching.run_checks import run_findings
+from gemmviz.teaching.text_checks import text_errors
+from gemmviz.teaching.whole_runs import WholeRuns
 
 
-@dataclass(frozen=True, slots=True)
-class LessonCheck:
-    """One check of a step. ``subject``: name of the checked quantity. ``expectation``: None where only drawing is checked.
-    ``actual``: the computed value. ``error``: why it can't be computed or drawn.
-    """
+class LessonChecker:
+    """Checks lessons. Launches that several steps share run once, and a step that several lessons include is checked once."""
 
-    step: int
-    title: str
-    subject: str
-    place: Place | None
-    expectation: Expectation | None = None
-    actual: QuantityValue | None = None
-    error: GemmvizError | None = None
+    def __init__(self, engine_of: EngineOf) -> None:
+        self._engine_of = engine_of
+        self._runs = WholeRuns()
+        self._checked: dict[tuple[str, Place | None], list[LessonCheck]] = {}
 
-    @property
-    def is_true(self) -> bool:
-        """Whether the value could be computed and is the expected one."""
-        return (
-            self.error is None
-            and self.actual is not None
-            and self.expectation is not None
-            and self.expectation.is_met_by(self.actual)
-        )
+    def checks_of(self, lesson: Lesson) -> Iterator[LessonCheck]:
+        """All checks of a lesson in order."""
+        for number, step in enumerate(lesson.stops, 1):
+            key = step.file, step.place
+            checks = self._checked.get(key) if step.file else None
+            if checks is None:
+                checks = self._checked[key] = list(self._of_step(step))
+            yield from (replace(each, number=number) for each in checks)
 
-    @property
-    def sentence(self) -> str:
-        """Description of a failed check."""
-        if self.error is not None or self.expectation is None:
-            return f"step {self.step}, {self.title}: {self.subject} is not available: {self.error}"
-        actual, expected = (shown_value(each) or "none" for each in (self.actual, self.expectation.value))
-        return f"step {self.step}, {self.title}: {self.subject} is {actual}, not {expected}"
-
-    def as_error(self, file: str) -> GemmvizError:
-        """The check as an error in ``file``."""
-        return GemmvizError(self.sentence, self.place, file=file)
-
-
-def checks_of(lesson: Lesson, engine_of: EngineOf) -> Iterator[LessonCheck]:
-    """All checks of a lesson in order. A step that can't be drawn is an additional check that fails, unless the step expects
-    an error.
-    """
-    for number, step in enumerate(lesson.stops, 1):
-        title = step.title or step.id or "untitled"
-        outcome: Outcome | None = None
-        try:
-            outcome = prepare(step.shot, engine_of).outcome
-        except GemmvizError as error:
-            if not any(each.quantity in ERROR_QUANTITIES for each in step.expect):
-                yield LessonCheck(number, title, "the view", step.place, error=error)
-        with engine_of(step.shot.setup.kernel) as engine:
+    def _of_step(self, step: LessonStep) -> Iterator[LessonCheck]:
+        """All checks of a step: its expectations, and what holds of every step."""
+        for field, error in text_errors(step):
+            yield LessonCheck(step, f"the {field}", step.place_of(field), error=error)
+        outcome, errors = _drawn(step, self._engine_of)
+        for error in errors:
+            yield LessonCheck(step, "the view", step.place, error=error)
+        with self._engine_of(step.shot.setup.kernel) as engine:
             facts = ShotFacts(step.shot, engine, outcome)
             for expectation in step.expect:
-                yield _checked(number, title, expectation, facts)
-        yield from _choice_checks(number, title, step, engine_of)
+                yield _checked(step, expectation, facts)
+            for each in run_findings(step, engine, self._runs):
+                yield LessonCheck(step, each.subject, step.place, each.expectation, each.actual, each.error, each.is_advice)
+        for subject, place, error in question_faults(step, self._engine_of):
+            yield LessonCheck(step, subject, place, error=error)
+        if not says_something(step):
+            remedy = "expect something of the run, the counts, a recording or a model"
+            remark = GemmvizError("they read back what the step sets", remedy=remedy)
+            yield LessonCheck(step, "the expectations", step.place, error=remark, is_remark=True)
 
 
-def _checked(number: int, title: str, expectation: Expectation, facts: ShotFacts) -> LessonCheck:
+def says_something(step: LessonStep) -> bool:
+    """Whether an expectation of a step could be contradicted by something else than its setup, or it asks the student."""
+    if step.question is not None or step.exercise is not None:
+        return True
+    return any(quantity_origin(each.quantity) not in ("definition", None) for each in step.expect)
+
+
+def _checked(step: LessonStep, expectation: Expectation, facts: ShotFacts) -> LessonCheck:
     subject = quantity_title(expectation.quantity)
     try:
         value = quantity_value(expectation.quantity, facts)
     except GemmvizError as error:
-        return LessonCheck(number, title, subject, expectation.place, expectation, None, error)
-    return LessonCheck(number, title, subject, expectation.place, expectation, value)
+        return LessonCheck(step, subject, expectation.place, expectation, error=error)
+    return LessonCheck(step, subject, expectation.place, expectation, value)
 
 
-def _choice_checks(number: int, title: str, step: LessonStep, engine_of: EngineOf) -> Iterator[LessonCheck]:
-    """Checks that fail, for choices of a question whose views can't be drawn."""
-    for choice in step.question.choices if step.question is not None else ():
-        error = None if choice.shot is None else _drawing_error(choice.shot, engine_of)
-        if error is not None:
-            yield LessonCheck(number, title, f"the view of {choice.text!r}", step.place, error=error)
-
-
-def _drawing_error(shot: Shot, engine_of: EngineOf) -> GemmvizError | None:
+def _drawn(step: LessonStep, engine_of: EngineOf) -> tuple[Outcome | None, list[GemmvizError]]:
+    """The outcome of the run that a step's picture shows, and what is missing in the picture, unless the step expects an error:
+    then its picture may be one.
+    """
+    is_error = any(each.quantity in ERROR_QUANTITIES for each in step.expect)
     try:
-        prepare(shot, engine_of)
+        stage = prepare(step.shot, engine_of)
+        errors = list(picture_errors(frame_at(stage, stage.step, stage.moment(stage.step), ExportOptions()).scene))
     except GemmvizError as error:
-        return error
-    return None
+        return None, [] if is_error else [error]
+    return stage.outcome, [] if is_error else errors

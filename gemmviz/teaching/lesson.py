@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal, get_args
@@ -14,7 +14,9 @@ from gemmviz.teaching.quantities.quantity import QuantityValue
 
 Build = Literal["", "phases", "steps", "terms", "lanes", "blanks"]
 BUILDS: tuple[Build, ...] = get_args(Build)
-_FIELD = re.compile(r"\{(\w+)\}")
+FIELD = re.compile(r"\{(\w+)\}")
+TEXT_FIELDS = ("title", "caption", "text", "notes", "question")  # those that may have numbers
+PENDING = "…"  # in place of a number that is not computed yet
 _MOST_MINUTES, _MOST_CHOICES = 600.0, 26
 
 
@@ -22,7 +24,7 @@ _MOST_MINUTES, _MOST_CHOICES = 600.0, 26
 class Expectation:
     """An expected value. ``quantity``: a reference to a quantity, as listed by ``gemmviz lesson quantities``. ``value``: the
     expected value; numbers are compared in the digits given. ``about``: tolerance as a fraction of ``value``, 0 for none.
-    ``name``: the name by which a caption includes it, as ``{name}``. ``place``: position in the lesson file.
+    ``name``: the name by which texts of the step include it, as ``{name}``. ``place``: position in the lesson file.
     """
 
     quantity: str
@@ -53,12 +55,18 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice of a question. ``why``: the reason that it is right or wrong. ``shot``: the view that shows the reason."""
+    """One choice of a question. ``why``: the reason that it is right or wrong. ``shot``: the view that shows the reason.
+    ``expect``: what makes it right. It is true of the right choice's view, and false of the question's for any other.
+    """
 
     text: str
     right: bool = False
     why: str = ""
     shot: Shot | None = None
+    expect: tuple[Expectation, ...] = ()
+
+    def with_texts(self, changed: Callable[[str], str]) -> "Choice":
+        return replace(self, text=changed(self.text), why=changed(self.why))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +89,57 @@ class Question:
         """Index of the right choice."""
         return next(place for place, choice in enumerate(self.choices) if choice.right)
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return (self.text, *(text for choice in self.choices for text in (choice.text, choice.why)))
+
+    def with_texts(self, changed: Callable[[str], str]) -> "Question":
+        return Question(changed(self.text), tuple(choice.with_texts(changed) for choice in self.choices))
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The largest allowed value of a quantity."""
+
+    quantity: str
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseSize:
+    """A size at which an exercise is judged. ``problem``: sizes of the problem; ``parameters``: parameters of the kernel, those
+    that are left out are the student's; ``at_most``: limits at this size, on top of what the exercise requires at each.
+    """
+
+    problem: tuple[tuple[str, int], ...] = ()
+    parameters: tuple[tuple[str, int], ...] = ()
+    at_most: tuple[Limit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A solution of an exercise without a key: the name of the ``kernel`` to choose, and its ``parameters``, or the
+    ``answers`` for the blanks.
+    """
+
+    kernel: str = ""
+    parameters: tuple[tuple[str, int], ...] = ()
+    answers: tuple[str, ...] = ()
+
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """A task for a student. ``until``: expectations that must be met. ``hints``: shown one after the other. ``key``: name of
-    the shipped answer key for a kernel with blanks. Raises UsageError for an unknown key.
+    """A task for a student. ``until``: expectations that must be met at each of the ``sizes``, at the size of the shot if there
+    are none. ``hints``: shown one after the other. ``key``: name of the shipped answer key for a kernel with blanks;
+    ``solution``: the solution of any other exercise. Raises UsageError for an unknown key.
     """
 
     task: str
     until: tuple[Expectation, ...]
     hints: tuple[str, ...] = ()
     key: str = ""
+    sizes: tuple[ExerciseSize, ...] = ()
+    solution: Solution | None = None
 
     def __post_init__(self) -> None:
         if self.key and self.key not in key_names():
@@ -103,9 +151,9 @@ class LessonStep:
     """One step of a lesson. ``title`` and ``caption``: the text above the view and below it; ``text``: an explanation for
     students who read the lesson by themselves; ``notes``: for the speaker alone. ``build``: what the step is revealed by,
     ``""`` for all at once. ``id``: the name by which other steps refer to it. ``minutes``: planned duration. ``sources``:
-    references. ``needs``: ids of earlier steps. ``expect``: what must be true of the view. ``place``: position in the lesson
-    file. Raises UsageError for an unknown ``build``, a duration out of range, or a caption with a number that no expectation
-    names.
+    references. ``needs``: ids of earlier steps. ``expect``: what must be true of the view. ``file`` and ``places``: where the
+    step and its fields are written, by the field's name, ``""`` for the step. Raises UsageError for an unknown ``build``, a
+    duration out of range, or a caption with a number that no expectation names.
     """
 
     shot: Shot
@@ -121,25 +169,57 @@ class LessonStep:
     question: Question | None = None
     exercise: Exercise | None = None
     text: str = ""
-    place: Place | None = field(default=None, compare=False)
+    file: str = field(default="", compare=False)
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False, hash=False)
 
     def __post_init__(self) -> None:
         if self.build not in BUILDS:
             raise UsageError(f"a view can't be revealed by {self.build!r}", remedy=f"choose {', '.join(filter(None, BUILDS))}")
         if not 0.0 <= self.minutes <= _MOST_MINUTES:
             raise UsageError(f"a step can't take {self.minutes:g} minutes", remedy=f"choose 0 to {_MOST_MINUTES:g}")
-        unknown = sorted({name for name in _FIELD.findall(self.caption)} - {each.name for each in self.expect})
+        unknown = self.unknown_fields("caption")
         if unknown:
             raise UsageError(f"the caption has {{{unknown[0]}}}, but no expectation has this name", remedy="give one that name")
 
     @property
-    def needed(self) -> tuple[str, ...]:
-        """Names of the numbers in the caption."""
-        return tuple(dict.fromkeys(_FIELD.findall(self.caption)))
+    def place(self) -> Place | None:
+        """Position of the step in its file."""
+        return self.place_of("")
 
-    def caption_with(self, values: Mapping[str, str]) -> str:
-        """The caption with ``values`` in place of the names."""
-        return _FIELD.sub(lambda name: values.get(name[1], name[0]), self.caption)
+    def place_of(self, field: str) -> Place | None:
+        """Position of a field, else of the step."""
+        return self.places.get(field) or self.places.get("")
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts that may have numbers, by field; those of a question are one."""
+        question = "" if self.question is None else "\n".join(self.question.texts)
+        return {
+            "title": self.title, "caption": self.caption, "text": self.text, "notes": self.notes, "question": question
+        }  # fmt: skip
+
+    def unknown_fields(self, field: str) -> list[str]:
+        """Names of numbers in a text that no expectation has."""
+        return sorted(set(FIELD.findall(self.texts[field])) - {each.name for each in self.expect})
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Names of the numbers in the texts."""
+        known = {each.name for each in self.expect}
+        return tuple(dict.fromkeys(name for text in self.texts.values() for name in FIELD.findall(text) if name in known))
+
+    def with_numbers(self, values: Mapping[str, str]) -> "LessonStep":
+        """The step with ``values`` in its texts in place of their names, and PENDING for a number that has no value."""
+        if not self.needed:
+            return self
+        values = {name: values.get(name, PENDING) for name in self.needed}
+
+        def filled(text: str) -> str:
+            return FIELD.sub(lambda name: values.get(name[1], name[0]), text)
+
+        question = None if self.question is None else self.question.with_texts(filled)
+        texts = {name: filled(text) for name, text in self.texts.items() if name != "question"}
+        return replace(self, **texts, question=question)  # type: ignore[arg-type]  # texts of fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from gemmviz.launch.catalog import LESSONS_FOLDER, lesson_names
 from gemmviz.model.errors import GemmvizError, Place, SettingError, UsageError, closest
 from gemmviz.state.shot import FORMAT as VIEW
 from gemmviz.state.shot import Shot, parse_shot, shot_of
-from gemmviz.teaching.lesson import Choice, Exercise, Expectation, Lesson, LessonStep, Question
+from gemmviz.teaching.lesson import TEXT_FIELDS, Choice, Exercise, Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_fields import (
     ChoiceFields,
     ExerciseFields,
@@ -25,7 +25,9 @@ from gemmviz.teaching.lesson_fields import (
     LessonFields,
     QuestionFields,
     StepFields,
+    exercise_size,
     plain_lesson,
+    solution_in,
     updated,
 )
 
@@ -50,19 +52,20 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
             raise FormatError("this is neither a gemmviz lesson nor a saved view")
         if not isinstance(version, int) or version > _VERSION:
             raise FormatError(f"this lesson has version {version}; this gemmviz reads {_VERSION}", remedy="update gemmviz")
-        return _lesson(plain if version == _VERSION else updated(plain), toml_places(text), Path(file).stem if file else "")
+        return _lesson(plain if version == _VERSION else updated(plain), toml_places(text), file or "")
     except GemmvizError as error:
         if file is not None:
             error.in_file(file)
         raise
 
 
-def _lesson(plain: dict[str, Any], places: Places, name: str) -> Lesson:
+def _lesson(plain: dict[str, Any], places: Places, file: str) -> Lesson:
     if not plain.get("step"):
         raise FormatError("this lesson has no [[step]]")
     fields = read_fields(plain, LessonFields, lambda: places)
     steps = tuple(_step(each, ("step", number), places) for number, each in enumerate(fields.step))
-    return Lesson(fields.title, steps, fields.about, fields.sources, fields.needs, name)
+    steps = tuple(each if each.file else replace(each, file=file) for each in steps)
+    return Lesson(fields.title, steps, fields.about, fields.sources, fields.needs, Path(file).stem if file else "")
 
 
 def _step(fields: StepFields, path: FieldPath, places: Places) -> LessonStep:
@@ -110,8 +113,14 @@ def _own_step(fields: StepFields, path: FieldPath, places: Places) -> LessonStep
         None if fields.question is None else _question(fields.question, (*path, "question", "choices"), places),
         None if fields.exercise is None else _exercise(fields.exercise, (*path, "exercise"), places),
         fields.text,
-        nearest_place(places, path),
+        places=_field_places(path, places),
     )
+
+
+def _field_places(path: FieldPath, places: Places) -> dict[str, Place]:
+    """Places of a step and of its texts, by the name of the field; ``""`` for the step."""
+    paths = {"": path, **{name: (*path, name) for name in (*TEXT_FIELDS, "exercise")}}
+    return {name: places[each] for name, each in paths.items() if each in places}
 
 
 def _number(path: FieldPath) -> int:
@@ -145,15 +154,21 @@ def _expectations(fields: tuple[ExpectationFields, ...], path: FieldPath, places
 def _question(fields: QuestionFields, path: FieldPath, places: Places) -> Question:
     def choice(each: ChoiceFields, number: int) -> Choice:
         shot = None if each.shot is None else _shot(each.shot, (*path, number, "shot"), places)
-        return Choice(each.text, each.right, each.why, shot)
+        return Choice(each.text, each.right, each.why, shot, _expectations(each.expect, (*path, number, "expect"), places))
 
-    return Question(fields.text, tuple(choice(each, number) for number, each in enumerate(fields.choices)))
+    choices = tuple(choice(each, number) for number, each in enumerate(fields.choices))
+    try:
+        return Question(fields.text, choices)
+    except UsageError as error:
+        error.place = nearest_place(places, path[:-1])
+        raise
 
 
 def _exercise(fields: ExerciseFields, path: FieldPath, places: Places) -> Exercise:
     if not fields.task or not fields.until:
         raise FormatError('an exercise needs task = "…" and [[step.exercise.until]]', nearest_place(places, path))
-    return Exercise(fields.task, _expectations(fields.until, (*path, "until"), places), fields.hints, fields.key)
+    until, sizes = _expectations(fields.until, (*path, "until"), places), tuple(map(exercise_size, fields.sizes))
+    return Exercise(fields.task, until, fields.hints, fields.key, sizes, solution_in(fields))
 
 
 @cache

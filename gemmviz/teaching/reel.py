@@ -26,7 +26,7 @@ from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.gathering import EngineOf
 from gemmviz.teaching.beats import is_morph
-from gemmviz.teaching.captions import caption_with_numbers
+from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 
@@ -43,8 +43,8 @@ def lesson_reel(
     """Slides, frames and page steps of a lesson. A film moves from step to step, and pauses at each. ``changed``: applied to
     each shot before it is drawn. ``answers``: include the right choice of each question with its reason, and filled-in blanks.
     """
-    shown = tuple((stop, part) for stop in lesson.stops for part in _printed(stop, answers))
-    pictures = _Pictures(shown, engine_of, manner, changed)
+    shown = tuple((stop, place) for stop in lesson.stops for place in range(len(_printed(stop, answers))))
+    pictures = _Pictures(shown, engine_of, manner, changed, answers)
     count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
     return Reel(
         lesson.title, pictures.slides, count, pictures.frames, pictures.frame_count, pictures.steps, count,
@@ -54,21 +54,25 @@ def lesson_reel(
 
 @dataclass(frozen=True, slots=True)
 class _Pictures:
-    """The pictures of a lesson: steps, each with the part of it that is shown. Each is prepared when it is drawn."""
+    """The pictures of a lesson: steps, each with the number of the printed part that is shown. Each is prepared when it is
+    drawn.
+    """
 
-    shown: tuple[tuple[LessonStep, Reveal], ...]
+    shown: tuple[tuple[LessonStep, int], ...]
     engine_of: EngineOf
     manner: ExportOptions
     changed: Callable[[Shot], Shot]
+    answers: bool
 
     def _prepared(self) -> Iterator[tuple[LessonStep, Prepared, Caption]]:
-        for stop, part in self.shown:
+        for stop, place in self.shown:
+            part = _printed(stop, self.answers)[place]
             stage = prepare(self.changed(part.shot), self.engine_of)
-            caption = part.caption
-            if stop.needed and stop.question is None:
+            if stop.needed:
+                outcome = stage.outcome if part.shot.setup == stop.shot.setup else None
                 with self.engine_of(stop.shot.setup.kernel) as engine:
-                    caption = replace(caption, caption=caption_with_numbers(stop, ShotFacts(stop.shot, engine, stage.outcome)))
-            yield stop, stage, caption
+                    stop = filled_step(stop, ShotFacts(stop.shot, engine, outcome))
+            yield stop, stage, _printed(stop, self.answers)[place].caption
 
     def slides(self) -> Iterator[Slide]:
         for stop, stage, caption in self._prepared():

@@ -10,13 +10,14 @@ from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.phase_steps import beats_of_phases, steps_in_use
 from gemmviz.analysis.replay.position import position_of, step_at
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.kernel import BLANK
 from gemmviz.model.words import letter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
-from gemmviz.teaching.lesson import LessonStep, Question
+from gemmviz.teaching.lesson import FIELD, LessonStep, Question
 
 
 @dataclass(frozen=True)
@@ -40,30 +41,31 @@ class Reveal:
         return replace(self.whole, caption=words.text, is_beat=True, number="" if before else number)
 
 
-def caption_of(stop: LessonStep, caption: str | None = None) -> Caption:
-    """Title and caption of a step. ``caption``: with computed numbers; if None, a caption that needs numbers is empty."""
-    if caption is None:
-        caption = "" if stop.needed else stop.caption
-    return Caption(stop.title, caption)
+def caption_of(stop: LessonStep) -> Caption:
+    """Title and caption of a step; a caption whose numbers are not computed yet is empty."""
+    return Caption(stop.with_numbers({}).title, "" if FIELD.search(stop.caption) else stop.caption)
 
 
-def parts_of(stop: LessonStep, caption: str | None = None, replay: Replay | None = None) -> list[Reveal]:
-    """All parts of a step. ``replay``: the replay of the step's run, which gives phases, steps and lanes; without it they are
-    revealed at once.
+def parts_of(stop: LessonStep, replay: Replay | None = None) -> list[Reveal]:
+    """All parts of a step, with numbers if the step is one of ``filled_step``. ``replay``: the replay of the step's run, which
+    gives phases, steps and lanes; without it they are revealed at once.
     """
     if stop.question is not None:
-        return _of_question(stop, stop.question)
-    whole = caption_of(stop, caption)
+        return _of_question(stop.with_numbers({}))
+    whole = caption_of(stop)
     built = _built(stop, replay)
-    beats = None if stop.build == "blanks" else replay
-    parts = [*(Reveal(shot, whole, beats) for shot in built[:-1]), Reveal(built[-1], whole)]
-    if stop.exercise is not None and stop.build != "blanks":
+    if stop.build == "blanks":
+        return [Reveal(shot, replace(whole, caption=text)) for shot, text in zip(built, _of_blanks(stop), strict=True)]
+    parts = [*(Reveal(shot, whole, replay) for shot in built[:-1]), Reveal(built[-1], whole)]
+    if stop.exercise is not None:
         parts += [Reveal(stop.shot, replace(whole, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
     return parts
 
 
-def _of_question(stop: LessonStep, question: Question) -> list[Reveal]:
+def _of_question(stop: LessonStep) -> list[Reveal]:
     """The question alone, then the right choice with its view."""
+    question = stop.question
+    assert question is not None
     asked = Reveal(stop.shot, Caption(stop.title, question.text, _texts(question)))
     return [asked, answer_of(stop, question, question.right)]
 
@@ -113,3 +115,13 @@ def _filled(stop: LessonStep) -> list[Shot]:
     setup = stop.shot.setup
     kernels = (setup.kernel.filled(answers[:count]) for count in range(len(answers) + 1))
     return [replace(stop.shot, setup=replace(setup, kernel=kernel)) for kernel in kernels]
+
+
+def _of_blanks(stop: LessonStep) -> list[str]:
+    """The caption of the step, then for each blank the comment above it in the kernel, which says what is filled in."""
+    captions, above = [stop.caption], stop.caption
+    for line in stop.shot.setup.kernel.text.split("\n"):
+        if line.startswith(" ") and line.lstrip().startswith("//"):
+            above = line.lstrip().removeprefix("//").strip()
+        captions += [above] * len(BLANK.findall(line))
+    return captions

@@ -20,7 +20,7 @@ from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot, default_shot, read_view, shot_text
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.runs import run
-from gemmviz.teaching.checking import checks_of
+from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, read_lesson, shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
@@ -97,8 +97,8 @@ def _read_lesson(path: Path, cancelled: Cancel) -> None:
     assert parse_lesson(lesson_text(lesson), str(path)) == lesson, "a lesson that is saved is another one"
     first = random_of(path).randrange(max(1, len(lesson.stops) - _MOST_STOPS + 1))
     lesson = replace(lesson, stops=lesson.stops[first : first + _MOST_STOPS])
-    for check in checks_of(lesson, interpreter):
-        str(check.as_error(str(path)))
+    for check in LessonChecker(interpreter).checks_of(lesson):
+        str(check.as_error())
     for stop in lesson.stops:
         parts_of(stop)
     reel = lesson_reel(lesson, interpreter, ExportOptions(), answers=True)

@@ -391,7 +391,7 @@ def test_a_caption_waits_for_its_numbers(window: MainWindow) -> None:
     stop = shipped_lesson("coalescing").stops[6]
     assert stop.needed
     assert caption_of(stop).caption == ""
-    assert caption_of(stop, "512 GiB").caption == "512 GiB"
+    assert caption_of(stop.with_numbers(dict.fromkeys(stop.needed, "512 GiB"))).caption.count("512 GiB")
 
 
 def test_a_view_that_waits_leaves_the_last_one(window: MainWindow, qtbot: QtBot) -> None:

@@ -18,8 +18,8 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.traffic import traffic_chart
-from gemmviz.scenes.kit.chart import ticks
 from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.scale import ticks
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from tests.conftest import sure, trace_of

@@ -29,7 +29,7 @@ def words(scene: Scene, key: str) -> str:
 def captions_of(stop: LessonStep) -> list[Caption]:
     """All captions of a step, with its numbers as they are expected."""
     numbers = {each.name: shown_value(each.value) for each in stop.expect if each.name}
-    return [part.caption for part in parts_of(stop, stop.caption_with(numbers))]
+    return [part.caption for part in parts_of(stop.with_numbers(numbers))]
 
 
 @pytest.mark.parametrize("name", [name for name in lesson_names() if name != COURSE])

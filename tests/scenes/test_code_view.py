@@ -6,11 +6,11 @@ import pytest
 
 from gemmviz.analysis.listing import compared, listing_of
 from gemmviz.launch.catalog import all_kernel_names, kernel_names, load_kernel
-from gemmviz.model.code_case import CodeCase
+from gemmviz.model.code_case import CodeCase, Listing
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import TypeSizes
-from gemmviz.scenes.views.code_view import code_scene
+from gemmviz.scenes.views.code_view import VIEW
 from tests.legible import wrong_with
 
 _FACTS = tuple((f"a name of a count, {place}", "1 000") for place in range(7))
@@ -33,7 +33,7 @@ def lines_of(scene: Scene) -> list[str]:
 @pytest.mark.parametrize("size", _SIZES)
 def test_code_is_large_and_whole(size: tuple[float, float]) -> None:
     for case in cases():
-        scene = code_scene(case, ViewOptions(width=size[0], height=size[1]))
+        scene = VIEW.scene(case, ViewOptions(width=size[0], height=size[1]))
         assert wrong_with(scene) == [], case.main.name
         sizes = [each.size for each in scene.all if isinstance(each, Labels) and each.face == "mono"]
         assert min(sizes) >= TypeSizes().code
@@ -45,7 +45,7 @@ def test_highlighted_lines_are_in_view() -> None:
         listing = listing_of(load_kernel(name))
         before = listing_of(load_kernel("03_coalesced"))
         case = compared(listing, before)
-        scene = code_scene(case, ViewOptions())
+        scene = VIEW.scene(case, ViewOptions())
         lit = scene.find("right-lit")
         assert isinstance(lit, Rects)
         first = listing.lines[min(case.main.lit)]
@@ -54,8 +54,58 @@ def test_highlighted_lines_are_in_view() -> None:
 
 def test_what_is_left_out_is_said() -> None:
     case = CodeCase(listing_of(load_kernel("09_vectorised")))
-    scene = code_scene(case, ViewOptions())
+    scene = VIEW.scene(case, ViewOptions())
     below = scene.find("code-below")
     assert isinstance(below, Labels)
     assert below.texts[0].endswith("lines below")
     assert scene.find("code-above") is None
+
+
+def test_renames_are_told_from_changes() -> None:
+    """The kernel before and after: x and y change places, and the entry has another name."""
+    case = compared(listing_of(load_kernel("03_coalesced")), listing_of(load_kernel("02_naive")))
+    assert case.beside is not None
+    changed = {case.main.lines[place].split("//")[0].strip() for place in case.main.lit - case.main.renamed}
+    assert changed == {
+        "const int col = blockIdx.x * blockDim.x + threadIdx.x;", "const int row = blockIdx.y * blockDim.y + threadIdx.y;"
+    }  # fmt: skip
+    assert [case.main.lines[place].split("(")[0] for place in case.main.renamed] == [
+        'extern "C" __global__ void sgemm_coalesced'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_rename"),
+    [
+        (["a = b;", "c = b;"], ["x = b;", "c = b;"], True),
+        (["a = b;", "b = c;"], ["x = b;", "b = x;"], False),  # x stands for a and for c
+        (["p.x = 1;"], ["p.y = 1;"], False),  # a member
+        (["int a = 1;"], ["unsigned a = 1;"], False),  # a type
+        (["a = 1;"], ["b = 2;"], False),  # a value
+    ],
+)
+def test_a_rename_is_consistent(left: list[str], right: list[str], is_rename: bool) -> None:
+    case = compared(Listing("right", "", tuple(right)), Listing("left", "", tuple(left)))
+    assert (case.main.lit == case.main.renamed and bool(case.main.lit)) == is_rename
+
+
+def test_differences_light_up_one_after_another() -> None:
+    case = compared(listing_of(load_kernel("03_coalesced")), listing_of(load_kernel("02_naive")))
+
+    def length(moment: float) -> float:
+        lit = VIEW.scene(case, ViewOptions(moment=moment)).find("right-lit")
+        return float(lit.boxes[:, 2].sum()) if isinstance(lit, Rects) else 0.0
+
+    lengths = [length(moment) for moment in (0.0, 0.3, 0.6, 1.0)]
+    assert lengths[0] == 0.0
+    assert all(one < other for one, other in pairwise(lengths))
+
+
+def test_new_lines_are_written() -> None:
+    case = compared(listing_of(load_kernel("piece_2")), listing_of(load_kernel("piece_1")))
+    assert case.is_grown
+    new = {case.main.lines[place] for place in case.main.lit if case.main.lines[place].strip()}
+    before, after = (set(lines_of(VIEW.scene(case, ViewOptions(moment=moment)))) for moment in (0.0, 1.0))
+    assert new
+    assert not new & before
+    assert new <= after

@@ -18,9 +18,10 @@ from gemmviz.model.occupancy import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.chart import curve_names, ticks
+from gemmviz.scenes.kit.curves import curve_names
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Rects, Scene
+from gemmviz.scenes.kit.scale import ticks
 from gemmviz.scenes.kit.slots import Tray, count_landed
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.scenes.views.occupancy_view import why_no_more
@@ -212,8 +213,9 @@ class TestBlock:
         setup = shot_of("01_single_block", 23, "8800gtx").setup
         case = LaunchCase(setup, device_for(setup), "a kernel", None, "too many", requested_launch(setup))
         scene = view_named("block").scene(case, ViewOptions())
-        assert int(piece(scene, "refused", Cells).fill.sum()) == 529 - 512
-        assert "17 threads too many" in texts(scene)
+        cells = piece(scene, "refused", Cells)
+        assert (cells.fill == cells.palette.index(load_theme("dark").warning)).sum() == 529 - 512
+        assert "17 too many" in texts(scene)
 
 
 def test_cores_are_a_full_rectangle() -> None:

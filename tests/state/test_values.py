@@ -200,7 +200,7 @@ def test_a_setting_with_decimals_is_no_text(value: Any) -> None:
 
 def test_fields_of_a_kernel() -> None:
     found = {each.name: each for each in fields_of(default_shot().setup)}
-    assert list(found) == ["M", "N", "K", "TILE_WIDTH", "pattern", "seed", "device", "blocks", "phases"]
+    assert list(found) == ["M", "N", "K", "TILE_WIDTH", "pattern", "seed", "old_outputs", "device", "blocks", "phases"]
     assert found["M"].least == 1
     assert found["TILE_WIDTH"].choices == {each: str(each) for each in (2, 4, 8, 16, 32, 64)}
     assert "TFLOP/s" in found["device"].tip

@@ -9,8 +9,9 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import many
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.checking import LessonCheck, checks_of
+from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.lesson_check import LessonCheck
 from gemmviz.teaching.lesson_file import named_lesson
 from gemmviz.teaching.quantities.catalog import quantities
 
@@ -19,7 +20,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     subcommands = parser.add_subparsers(dest="subcommand", required=True, metavar="SUBCOMMAND")
     listing = subcommands.add_parser("list", help="list the lessons")
     checking = subcommands.add_parser("check", help="recompute every number of a lesson from its runs")
-    naming = subcommands.add_parser("quantities", help="list the quantities that lessons can use: id, arguments, title")
+    naming = subcommands.add_parser("quantities", help="list the quantities that lessons can use: id, arguments, title, origin")
     for each in (listing, checking):
         each.add_argument("lessons", nargs="*", metavar="LESSON|FILE.toml", help="lessons (default: all included lessons)")
     for each in (listing, checking, naming):
@@ -43,12 +44,12 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _list_quantities(as_json: bool) -> int:
-    rows = [(each.signature, each.title) for each in quantities().values()]
+    rows = [(each.signature, each.title, each.origin) for each in quantities().values()]
     if as_json:
-        print_json([{"quantity": signature, "title": title} for signature, title in rows])
+        print_json([{"quantity": signature, "title": title, "origin": origin} for signature, title, origin in rows])
         return 0
-    for signature, title in rows:
-        print(f"{signature}\n    {title}")
+    for signature, title, origin in rows:
+        print(f"{signature}\n    {title} ({origin})")
     return 0
 
 
@@ -67,26 +68,27 @@ def _list(names: list[str], as_json: bool) -> int:
 
 def _check(names: list[str], print_all: bool, as_json: bool) -> int:
     engine = engine_for("cpu")
-    failed, rows = 0, []
+    checker = LessonChecker(lambda kernel: closing(engine))
+    failed, rows, reported = 0, [], set()
     for name in names:
         lesson, file = _lesson(name)
         passed = 0
-        for each in checks_of(lesson, lambda kernel: closing(engine)):
+        for each in checker.checks_of(lesson):
             rows.append(_row(lesson, each))
             if each.is_true:
                 passed += 1
                 if print_all and not as_json:
-                    line = f"{each.place.line}:" if each.place is not None else ""
-                    print(f"{file}:{line} {each.subject} is {shown_value(each.actual)}")
-            else:
-                failed += 1
-                print_error(each.as_error(file), 0)
-        if not any(stop.expect for stop in lesson.stops):
+                    print(_passed_line(each, file))
+            elif each.key not in reported:  # a step of another lesson is reported there
+                reported.add(each.key)
+                failed += not each.is_remark
+                print_error(each.as_error(), 0)
+        if not any(stop.expect or stop.question for stop in lesson.stops):
             failed += 1
             remedy = "add [[step.expect]] with quantity and is"
             print_error(GemmvizError("no step has an expectation, so nothing was checked", file=file, remedy=remedy), 0)
         elif not as_json:
-            print(f"{file}: {many(len(lesson.stops), 'step')}, {many(passed, 'expectation')} true")
+            print(f"{file}: {many(len(lesson.stops), 'step')}, {many(passed, 'check')} passed")
     if as_json:
         print_json(rows)
     if failed:
@@ -94,11 +96,17 @@ def _check(names: list[str], print_all: bool, as_json: bool) -> int:
     return 0
 
 
+def _passed_line(check: LessonCheck, file: str) -> str:
+    """Return a check that passed as a line with file and line number."""
+    line = f"{check.place.line}:" if check.place is not None else ""
+    return f"{check.step.file or file}:{line} {check.subject} is {shown_value(check.actual)}"
+
+
 def _row(lesson: Lesson, check: LessonCheck) -> dict[str, object]:
     """Return a check as JSON."""
     expected = check.expectation
     return {
-        "lesson": lesson.name, "step": check.step, "quantity": None if expected is None else expected.quantity,
+        "lesson": lesson.name, "step": check.number, "quantity": None if expected is None else expected.quantity,
         "title": check.subject, "is": check.actual, "expected": None if expected is None else expected.value,
         "is_true": check.is_true,
     }  # fmt: skip

@@ -31,8 +31,8 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart, Opens
 from gemmviz.model.errors import GemmvizError
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.charts.speeds import widths_of
-from gemmviz.scenes.kit.chart import curve_colours
+from gemmviz.scenes.charts.rows import widths_of
+from gemmviz.scenes.kit.curves import curve_colours
 
 if TYPE_CHECKING:
     from gemmviz.gui.benchmark.chart_plot import ChartPlot

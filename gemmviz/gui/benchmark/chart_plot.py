@@ -14,9 +14,11 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Axis, Chart, Curve, Opens
 from gemmviz.model.words import number
 from gemmviz.render.qt.fonts import font
-from gemmviz.scenes.kit.chart import apart, bar_colour, chart_scene, curve_colours, curve_names, ticks, y_range
+from gemmviz.scenes.kit.chart import bar_colour, chart_scene
+from gemmviz.scenes.kit.curves import apart, curve_colours, curve_names
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.scenes.kit.scale import ticks, y_range
 from gemmviz.scenes.kit.theme import Theme, mixed
 
 _SYMBOLS = ("o", "s", "t", "d", "+", "x", "star", "p")

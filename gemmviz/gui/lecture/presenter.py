@@ -79,7 +79,7 @@ class Presenter(QWidget):
         if scene is not None:
             self.now.set_scene(scene)
         marks = self.model.active_lesson
-        stop, following = marks.now, marks.next
+        stop, following = marks.filled, marks.next
         count = len(marks.lesson.stops)
         place = f"{(marks.at or 0) + 1} of {count}: " if stop is not None else ""
         none = "Not a saved view" if count else "No saved views"
@@ -127,7 +127,7 @@ def _minutes(model: WindowModel) -> int:
 def _next(stop: LessonStep | None) -> str:
     """Return the title and caption of the next view; titles alone may repeat."""
     caption = "" if stop is None else caption_of(stop).caption
-    return "" if stop is None else f"Next: {stop.title}" + (f". {caption}" if caption else "")
+    return "" if stop is None else f"Next: {caption_of(stop).title}" + (f". {caption}" if caption else "")
 
 
 def notes_of(stop: LessonStep) -> str:

@@ -24,6 +24,7 @@ from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.words import letter
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
+from gemmviz.teaching.reveal import caption_of
 
 _NONE, _FROM_FILE = "All lessons", "Lesson from a file"
 _FEW_ROWS, _NO_LIMIT = 5, 16777215  # rows of the contents: beside a task, and otherwise
@@ -106,7 +107,7 @@ class Lessons(QWidget):
     def draw(self) -> None:
         """Show the lesson at its current step."""
         course = self.course
-        lesson, stop = course.lesson, course.now
+        lesson, stop = course.lesson, course.filled
         self.choice.setCurrentIndex(self.choice.findData(lesson.name if lesson.stops else ""))  # -1: a lesson from a file
         self._draw_contents()
         has = bool(lesson.stops)
@@ -134,7 +135,7 @@ class Lessons(QWidget):
     def _draw_contents(self) -> None:
         stops = self.course.lesson.stops
         names = [
-            f"{'✓' if self.course.is_seen(stop) else '  '} {number}  {stop.title}{_sign(stop)}"
+            f"{'✓' if self.course.is_seen(stop) else '  '} {number}  {caption_of(stop).title}{_sign(stop)}"
             for number, stop in enumerate(stops, 1)
         ]
         shown = [self.contents.item(row).text() for row in range(self.contents.count())]
@@ -160,7 +161,7 @@ def _sign(stop: LessonStep) -> str:
 
 def _beside(stop: LessonStep, lesson: Lesson) -> str:
     """Return the titles of the steps that a step requires, and its text for students, unless it asks a question."""
-    titles = [lesson.stops[place].title for place in map(lesson.find, stop.needs) if place is not None]
+    titles = [caption_of(lesson.stops[place]).title for place in map(lesson.find, stop.needs) if place is not None]
     before = f"Requires: {', '.join(titles)}. " if titles else ""
     return before + ("" if stop.question is not None else stop.text)
 

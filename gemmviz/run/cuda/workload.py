@@ -32,7 +32,7 @@ _LARGEST_WORD = 0x7FFFFFFE
 @dataclass(frozen=True)
 class Workload:
     """A problem on the GPU. ``arena`` holds its arrays at ``offsets`` (bytes, multiples of 256); ``data`` is the host's copy
-    before the run: flat inputs, zeros for outputs.
+    before the run: flat inputs and outputs.
     """
 
     setup: Setup
@@ -58,9 +58,13 @@ class Workload:
         start = self.offsets[name]
         return self.arena[start : start + self.data[name].nbytes].view(self.data[name].dtype)
 
-    def reset_outputs(self, value: float = 0.0) -> None:
-        """Fills the outputs, those that hold values before the run with these; NaN poisons the others if they hold floats."""
+    def reset_outputs(self, value: float | None = None) -> None:
+        """Fills the outputs, those that hold values before the run with these, the others with ``value`` if they hold floats;
+        None for what the setup says.
+        """
         problem = self.setup.problem
+        if value is None:
+            value = np.nan if self.setup.filling.old_outputs == "nan" else 0.0
         for name in problem.output_names:
             if problem.holds_before(name):
                 self.matrix(name).set(self.data[name])

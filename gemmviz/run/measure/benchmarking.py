@@ -23,7 +23,7 @@ from gemmviz.run.worker.remote import RemoteGpu
 
 LONGEST_S = 1.0
 _PROBE = 192
-_HOST_LONGEST_S = {"NumPy, one thread": 4.0, "Triple loop, one thread": 4.0}
+_HOST_LONGEST_S = 4.0
 REFERENCE = "03_coalesced"  # any kernel: cuBLAS and the copies only need its matrices
 
 
@@ -75,7 +75,7 @@ def run_benchmark(
     ``on_row`` gets the benchmark so far and the number of cases done. A case is left out, with a note in its row, if the time
     at the next smaller size predicts more than ``longest_s`` seconds for one launch. Raises DeviceError without a GPU.
     """
-    benchmark = Benchmark(gpu.gpu(), _processor(), str(date.today()), ())
+    benchmark = Benchmark(gpu.gpu(), processor_name(), str(date.today()), ())
     transfers: dict[Problem, Transfer] = {}
     before = _probe_host(gpu, cancelled)
     for done, case in enumerate(cases, 1):
@@ -103,7 +103,7 @@ def _probe_host(gpu: RemoteGpu, cancelled: Cancel) -> dict[object, tuple[int, fl
 
 def _left_out(case: Case, before: dict[object, tuple[int, float]], longest_s: float) -> Measured | None:
     work, ms = before.get(case.series, (0, 0.0))
-    limit = _HOST_LONGEST_S.get(case.name, longest_s) * 1e3
+    limit = (_HOST_LONGEST_S if case.name in METHODS else longest_s) * 1e3
     if not work or ms * case.work / work <= limit:
         return None
     why = f"left out: one run would take about {ms * case.work / work / 1e3:.0f} s"
@@ -131,7 +131,7 @@ def _measure(gpu: RemoteGpu, case: Case, device: str, transfers: dict[Problem, T
         return _failed(case, str(error))
 
 
-def _processor() -> str:
+def processor_name() -> str:
     """Name of the CPU, from /proc/cpuinfo or else from Python."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

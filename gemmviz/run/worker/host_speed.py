@@ -1,4 +1,4 @@
-"""Times the multiplication on the CPU: NumPy's BLAS on one thread, and a plain triple loop if Numba is installed."""
+"""Times the multiplication on the CPU: NumPy's BLAS on one thread, and plain loops if Numba is installed."""
 
 import os
 import time
@@ -16,6 +16,7 @@ _THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS
 _LEAST_MS = 2.0
 _REPEATS = 7
 _LONG_MS = 1000.0
+_THREADS = 12
 
 
 def one_thread_environment() -> dict[str, str]:
@@ -33,25 +34,49 @@ def numpy_one_thread(m: int, n: int, k: int) -> Timing:
 
 def numba_triple_loop(m: int, n: int, k: int) -> Timing:
     """Time of three loops over rows, columns and k, compiled by Numba. Raises DeviceError if Numba is not installed."""
+    return _numba_time(_triple_loop, m, n, k)
+
+
+def numba_flattened_loop(m: int, n: int, k: int) -> Timing:
+    """Time of one loop over the elements of C with a loop over k in it, compiled by Numba. Raises DeviceError if Numba is not
+    installed.
+    """
+    return _numba_time(_flattened_loop, m, n, k)
+
+
+def numba_flattened_loop_threads(m: int, n: int, k: int) -> Timing:
+    """Time of ``numba_flattened_loop`` with the elements of C divided among 12 threads. Raises DeviceError if Numba is not
+    installed or this machine has fewer processors.
+    """
+    processors = os.cpu_count() or 1
+    if processors < _THREADS:
+        raise DeviceError(f"{_THREADS} threads need {_THREADS} processors; this machine has {processors}")
+    return _numba_time(_parallel_loop, m, n, k)
+
+
+METHODS: dict[str, Callable[[int, int, int], Timing]] = {
+    "NumPy, one thread": numpy_one_thread,
+    "Triple loop, one thread": numba_triple_loop,
+    "Flattened loop, one thread": numba_flattened_loop,
+    f"Flattened loop, {_THREADS} threads": numba_flattened_loop_threads,
+}
+_LOOP = "void(float32[:,::1], float32[:,::1], float32[:,::1])"
+
+
+def _numba_time(compiled: Callable[[], Any], m: int, n: int, k: int) -> Timing:
     try:
-        multiply = _triple_loop()
+        multiply = compiled()
     except ImportError:
         raise DeviceError("Numba is not installed", remedy='pip install "gemmviz[bench]"') from None
     a, b, c = _matrices(m, n, k)
     return _timed(lambda: multiply(a, b, c))
 
 
-METHODS: dict[str, Callable[[int, int, int], Timing]] = {
-    "NumPy, one thread": numpy_one_thread,
-    "Triple loop, one thread": numba_triple_loop,
-}
-
-
 @cache
 def _triple_loop() -> Any:
     import numba
 
-    @numba.njit("void(float32[:,::1], float32[:,::1], float32[:,::1])")
+    @numba.njit(_LOOP)
     def multiply(a, b, c):  # type: ignore[no-untyped-def]
         for row in range(a.shape[0]):
             for column in range(b.shape[1]):
@@ -60,6 +85,39 @@ def _triple_loop() -> Any:
                     total += a[row, k] * b[k, column]
                 c[row, column] = total
 
+    return multiply
+
+
+@cache
+def _flattened_loop() -> Any:
+    import numba
+
+    @numba.njit(_LOOP)
+    def multiply(a, b, c):  # type: ignore[no-untyped-def]
+        for element in range(c.size):
+            row, column = element // c.shape[1], element % c.shape[1]
+            total = np.float32(0.0)
+            for k in range(a.shape[1]):
+                total += a[row, k] * b[k, column]
+            c[row, column] = total
+
+    return multiply
+
+
+@cache
+def _parallel_loop() -> Any:
+    import numba
+
+    @numba.njit(_LOOP, parallel=True)
+    def multiply(a, b, c):  # type: ignore[no-untyped-def]
+        for element in numba.prange(c.size):
+            row, column = element // c.shape[1], element % c.shape[1]
+            total = np.float32(0.0)
+            for k in range(a.shape[1]):
+                total += a[row, k] * b[k, column]
+            c[row, column] = total
+
+    numba.set_num_threads(_THREADS)
     return multiply
 
 

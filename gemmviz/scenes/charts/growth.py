@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from gemmviz.files.devices import device_of, load_device
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.chart import Axis, Chart, Curve, Mark
+from gemmviz.model.chart import Axis, Chart, Mark
 from gemmviz.model.timing import Measured
 from gemmviz.scenes.charts.speeds import rate_chart
 
@@ -17,27 +16,21 @@ def blocks_at(n: int, width: int) -> int:
 def growth_chart(benchmark: Benchmark) -> Chart:
     """Return the rates of the kernels with one thread per element. The ticks show the size and the blocks per SM."""
     chart, width = replace(rate_chart(benchmark), title="GFLOP/s by size, and blocks for each SM"), _width(benchmark)
-    name = device_of(benchmark.gpu)
-    if name is None or not width:
+    sms = benchmark.gpu.sms
+    if not width or not sms:
         return chart
-    sms = load_device(name).sms
     curves = tuple(curve for curve in chart.curves if curve.family.partition("_")[0] in ("02", "03", "04", "cuBLAS"))
     sizes = sorted({int(x) for curve in curves for x, _ in curve.points})
     ticks = tuple((float(n), f"{n}\n{_short(blocks_at(n, width) / sms)}") for n in sizes)
-    label = f"N; below it, blocks of {width} × {width} threads for each of {sms} SMs"
+    label = f"N; below it, blocks of {width} × {width} threads for each of the {sms} SMs of {benchmark.gpu.name}"
     x = Axis(label, is_log=True, ticks=ticks)
-    shown = tuple(_shown(curve) for curve in curves)
     even = Mark(width * sms**0.5, "a block for each SM")
-    return replace(chart, x=x, curves=shown, marks=(even,))
+    return replace(chart, x=x, curves=curves, marks=(even,))
 
 
 def _short(value: float) -> str:
-    """Return a number as text with two digits, or as many as its integer part has."""
-    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
-
-
-def _shown(curve: Curve) -> Curve:
-    return replace(curve, shown=curve.shown and curve.family != "cuBLAS")
+    """Return a number as text with four digits."""
+    return f"{value:.4g}"
 
 
 def _width(benchmark: Benchmark) -> int:

@@ -261,7 +261,7 @@ def stage_of_run(moment: Moment, labels: LabelStyle = PLAIN) -> str:
         return f"pass {phase + 1} of {replay.phases}" if 0 <= phase < replay.phases else ""
     if not 0 <= phase < replay.phases:
         return f"{'before' if phase < 0 else 'after'} the phases"
-    of = f" of {replay.phases}" if trace.phases is None else ""
+    of = f" of {replay.phases}" if trace.phases is None and trace.stop is None else ""  # else their number is unknown
     return f"phase {phase + 1}{of}" + ("" if k is None else f", k = {k + labels.first}")
 
 

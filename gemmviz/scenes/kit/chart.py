@@ -1,98 +1,98 @@
-"""A chart as a scene: axes, curves with their names beside their ends, bars, marks and notes."""
+"""A chart as a scene: axes, curves with their names beside their ends, bars, marks and notes. Curves are drawn from left to
+right and bars grow; at the end of the step, the chart is whole.
+"""
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from gemmviz.model.chart import Axis, Bars, Chart, Curve
-from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.model.chart import Bars, Chart
+from gemmviz.scenes.kit.curves import (
+    ASIDES,
+    asides_drawn,
+    curve_colours,
+    curve_drawn,
+    curve_names,
+    names_drawn,
+    threads_drawn,
+    values_drawn,
+)
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, points
+from gemmviz.scenes.kit.scale import Scale, ticks, y_range
+from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 
-_TITLE, _TEXT, _NOTE, _NAME = 30.0, 22.0, 20.0, 22.0
-_LEADING = 30.0  # distance of the names beside the curves
-_GREYS = (1.0, 0.72, 0.48)  # shares of the text's colour, far from each other and legible
-_BETWEEN, _LEAST_TICKS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7)), 4  # steps from one power of ten to the next
-_MARKER, _BESIDE_AXIS = 7.0, 150.0
-_MOST_VALUED = 3  # curves with values at their points
-_LEAST = 1e-12  # a logarithmic axis has no zero
+_LEADING = 1.3  # distance of lines, of their size
+_TOP, _FOOT, _X_LABELS = 62.0, 22.0, 76.0  # above the plot; below the notes; below the plot, for the words of the x axis
+_APART, _NAMES_ROOM = 24.0, 54.0
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
-    """The mapping of an axis: ``at`` maps values to scene units, ``value`` maps back."""
+class _Frame:
+    """The scales of a chart in a frame, its sentences above and below, and the baseline of the first line below."""
 
-    low: float
-    high: float
-    start: float
-    stop: float
-    is_log: bool
-
-    def at(self, value: float) -> float:
-        low, high, value = (math.log10(max(each, _LEAST)) if self.is_log else each for each in (self.low, self.high, value))
-        return self.start + (value - low) / (high - low) * (self.stop - self.start)
-
-    def value(self, at: float) -> float:
-        low, high = (math.log10(each) if self.is_log else each for each in (self.low, self.high))
-        result = low + (at - self.start) / (self.stop - self.start) * (high - low)
-        return 10**result if self.is_log else result
+    x: Scale
+    y: Scale
+    remark: tuple[str, ...]
+    notes: tuple[str, ...]
+    notes_y: float
 
 
 def chart_scene(chart: Chart, options: ViewOptions) -> Scene:
-    """Return the chart in the format of a frame, with the curves that ``options.curves`` selects."""
-    chart = chart.showing(options.curves)
-    if options.is_even:
-        chart = chart.evenly()
-    theme, height = options.theme, options.height
-    primitives: list[Primitive] = []
-    top, bottom = (110.0, height - 118.0) if options.words else (46.0, height - 62.0)
-    bottom -= _TEXT if any("\n" in text for _, text in chart.x.ticks or ()) else 0.0
-    if options.words and chart.remark:
-        top += _LEADING
-        remark = fitted(chart.remark, theme.type.words, options.width - 2 * MARGIN)
-        primitives.append(Labels("remark", points((MARGIN, 84)), (remark,), theme.type.words, theme.text))
-    if options.words:
-        primitives.append(Labels("title", points((MARGIN, 50)), (chart.title,), _TITLE, theme.text, "start", "semibold"))
-        notes = fitted("; ".join(chart.notes), _NOTE, options.width - 2 * MARGIN)
-        primitives.append(Labels("notes", points((MARGIN, height - 22)), (notes,), _NOTE, theme.faint))
-    if not chart.xs:
-        at = points((options.width / 2, height / 2))
-        primitives.append(Labels("message", at, ("No data to plot",), _TITLE, theme.faint, "middle"))
-        return Scene(options.width, height, theme.background, tuple(primitives))
-    x_scale, y_scale = scales(chart, top, bottom, options.width)
-    primitives += _axes(chart, x_scale, y_scale, theme)
-    primitives += [_bars(bars, number, x_scale, y_scale, theme) for number, bars in enumerate(chart.bars)]
-    primitives += _marks(chart, x_scale, y_scale, theme)
-    colours = curve_colours(chart, theme)
-    if options.words and len(chart.curves) <= _MOST_VALUED:
-        primitives += [_values(curve, colours[curve.family], x_scale, y_scale) for curve in chart.curves if curve.values]
-    for curve in chart.curves:
-        primitives += _curve(curve, colours[curve.family], chart.families.index(curve.family), x_scale, y_scale, theme)
-    return Scene(options.width, height, theme.background, (*primitives, *_names(chart, colours, x_scale, y_scale, theme)))
+    """Return the whole chart in the format of a frame, with the curves that ``options.curves`` selects."""
+    still = chart_still(chart, options)
+    return replace(still, primitives=(*still.primitives, *chart_motion(chart, options)))
 
 
-def chart_view(title: str, subject: type, chart: Callable[[Any], Chart], order: int, multiplies: bool = False) -> View:
-    """Return a view that is a chart of its subject. ``multiplies``: as in a View."""
+def chart_view(
+    title: str, subject: type, chart: Callable[[Any], Chart], order: int, multiplies: bool = False, grows: bool = True
+) -> View:
+    """Return a view that is a chart of its subject. ``multiplies``: as in a View; ``grows``: whether the chart is drawn bit by
+    bit within a step, which a chart of the steps themselves is not.
+    """
+    latest = _Latest(chart)
 
     def draw(shown: Any, options: ViewOptions) -> Scene:
-        return chart_scene(chart(shown), options)
+        return chart_still(latest.of(shown), options) if grows else chart_scene(latest.of(shown), replace(options, moment=1.0))
 
-    return View(title, subject, draw, chart=chart, multiplies=multiplies, order=order)
+    def draw_motion(shown: Any, options: ViewOptions) -> tuple[Primitive, ...]:
+        return chart_motion(latest.of(shown), options)
+
+    if not grows:
+        return View(title, subject, draw, chart=chart, multiplies=multiplies, order=order)
+    return View(title, subject, draw, draw_motion, chart=chart, multiplies=multiplies, order=order)
 
 
-def scales(chart: Chart, top: float, bottom: float, width: float) -> tuple[Scale, Scale]:
+class _Latest:
+    """The chart of the subject that was drawn last: it is made once for all frames of a motion."""
+
+    def __init__(self, make: Callable[[Any], Chart]) -> None:
+        self._make = make
+        self._last: tuple[Any, Chart] | None = None
+
+    def of(self, subject: Any) -> Chart:
+        last = self._last
+        if last is None or last[0] is not subject:
+            last = self._last = subject, self._make(subject)
+        return last[1]
+
+
+def bar_colour(bars: Bars, theme: Theme) -> str:
+    return {"needed": theme.faint, "also needed": mixed(theme.background, theme.faint, 0.6), "lost": theme.warning}[bars.role]
+
+
+def scales(chart: Chart, top: float, bottom: float, width: float, theme: Theme) -> tuple[Scale, Scale]:
     """Return the scales of the x and the y axis, with space for numbers on the left and names on the right."""
     low, high = y_range(chart)
-    numbers = max(text_width(text, _TEXT) for _, text in ticks(chart.y, low, high))
-    names = max((text_width(name, _NAME, "semibold") for name in curve_names(chart).values()), default=0.0)
-    left, right = MARGIN + numbers + 18, width - MARGIN - (names + 54 if names else 0)
+    sizes = theme.type
+    numbers = max(text_width(text, sizes.note) for _, text in ticks(chart.y, low, high))
+    names = max((text_width(name, sizes.note, "semibold") for name in curve_names(chart).values()), default=0.0)
+    beside = (names + _NAMES_ROOM if names else 0) + (ASIDES if chart.asides else 0.0)
+    left, right = MARGIN + numbers + 18, width - MARGIN - beside
     least, most = chart.xs[0], chart.xs[-1]
     if chart.bars:
         least, most = min(0.5, least - 0.5), most + 0.5
@@ -101,86 +101,72 @@ def scales(chart: Chart, top: float, bottom: float, width: float) -> tuple[Scale
     return Scale(least, most, left, right, chart.x.is_log), Scale(low, high, bottom, top, chart.y.is_log)
 
 
-def y_range(chart: Chart) -> tuple[float, float]:
-    """Return the range of the plotted values, with a margin."""
-    values = [y for curve in chart.curves for _, y in curve.points]
-    for bars in chart.bars:
-        values += [0.0, *bars.bottoms, *(b + h for b, h in zip(bars.bottoms, bars.heights, strict=True))]
-    low, high = min(values), max(values)
-    if chart.y.is_log:
-        air = (high / low) ** 0.05 if high > low else 1.5
-        return low / air, high * air
-    air = (high - low) * 0.05 or 1.0
-    return low - (air if low < 0 else 0.0), high + air
+def _chosen(chart: Chart, options: ViewOptions) -> Chart:
+    chart = chart.showing(options.curves)
+    return chart.evenly() if options.is_even else chart
 
 
-def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
-    """Return the positions and texts of the ticks from ``low`` to ``high``.
-
-    They are the axis's own ticks if it has some; else powers of ten with values between them if there are few; else round
-    steps, also on a logarithmic axis that is too short for powers of ten.
-    """
-    if axis.ticks is not None:
-        return [(at, text) for at, text in axis.ticks if low <= at * (1 + 1e-9) and at <= high * (1 + 1e-9)]
-    if axis.is_log:
-        inside = _log_ticks(low, high)
-        if len(inside) > 1:
-            return [(at, spaced(round(at)) if at >= 1 else f"{at:g}") for at in inside]
-    rough = (high - low) / 6
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough)
-    values = [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
-    return [(at, spaced(round(abs(at) if axis.unsigned else at)) if step >= 1 else f"{at:g}") for at in values]
+def _frame(chart: Chart, options: ViewOptions) -> _Frame:
+    sizes, room, height = options.theme.type, options.width - 2 * MARGIN, options.height
+    remark, notes, has_two_lines = (), (), any("\n" in text for _, text in chart.x.ticks or ())
+    top, bottom = 46.0, height - 62.0
+    if options.words:
+        remark = wrap_text(chart.remark, sizes.words, room, 2) if chart.remark else ()
+        notes = wrap_text("; ".join(chart.notes), sizes.least, room, 2)
+        top = _TOP + 48.0 + _LEADING * sizes.words * len(remark)
+        bottom = height - _FOOT - _LEADING * sizes.least * len(notes) - _X_LABELS
+    bottom -= sizes.note if has_two_lines else 0.0
+    x, y = scales(chart, top, bottom, options.width, options.theme)
+    return _Frame(x, y, remark, notes, height - _FOOT - _LEADING * sizes.least * (len(notes) - 1))
 
 
-def _log_ticks(low: float, high: float) -> list[float]:
-    """Return powers of ten, with as many values between them as make at least four ticks."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    inside: list[float] = []
-    for between in _BETWEEN:
-        inside = [step * 10.0**power for power in powers for step in between if low <= step * 10.0**power <= high]
-        if len(inside) >= _LEAST_TICKS:
-            break
-    return inside
+def chart_still(chart: Chart, options: ViewOptions) -> Scene:
+    """Draw everything but the bars and curves."""
+    chart, theme = _chosen(chart, options), options.theme
+    if not chart.xs:
+        at = points((options.width / 2, options.height / 2))
+        nothing = Labels("message", at, ("No data to plot",), theme.type.title, theme.faint, "middle")
+        return Scene(options.width, options.height, theme.background, (nothing,))
+    frame = _frame(chart, options)
+    x, y, colours = frame.x, frame.y, curve_colours(chart, theme)
+    primitives = [*_words(chart, frame, theme)] if options.words else []
+    primitives += [*_axes(chart, x, y, theme), *_marks(chart, x, y, theme), *names_drawn(chart, colours, x, y, theme)]
+    return Scene(options.width, options.height, theme.background, tuple(primitives))
 
 
-def curve_colours(chart: Chart, theme: Theme) -> dict[str, str]:
-    """Return one colour per family. Curves for comparison have shades of the text's colour."""
-    kernels = [family for family in chart.families if family not in chart.beside]
-    colours = {
-        family: theme.legible(mixed(theme.background, theme.text, _GREYS[min(number, len(_GREYS) - 1)]))
-        for number, family in enumerate(chart.beside)
-    }
-    for number, family in enumerate(kernels):
-        colours[family] = theme.curves[number % len(theme.curves)]
-    return colours
+def chart_motion(chart: Chart, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the bars and curves as far as they are at ``options.moment``."""
+    chart, theme = _chosen(chart, options), options.theme
+    if not chart.xs:
+        return ()
+    frame, share = _frame(chart, options), float(eased(min(1.0, max(0.0, options.moment))))
+    x, y, colours = frame.x, frame.y, curve_colours(chart, theme)
+    until = x.start + share * (x.stop - x.start) + 0.01
+    primitives: list[Primitive] = [_bars(bars, number, x, y, share, theme) for number, bars in enumerate(chart.bars)]
+    primitives += threads_drawn(chart, colours, x, y, until, theme)
+    for curve in chart.curves:
+        family = chart.families.index(curve.family)
+        primitives += curve_drawn(curve, colours[curve.family], family, (x, y), until, theme)
+    if options.words:
+        primitives += values_drawn(chart, colours, (x, y), until, theme)
+    return (*primitives, *asides_drawn(chart, colours, (x, y), share, theme))
 
 
-def curve_names(chart: Chart) -> dict[str, str]:
-    """Return the displayed name of each curve by its label: the short name, unless it is ambiguous."""
-    names = [curve.name for curve in chart.curves]
-    return {curve.label: curve.label if names.count(curve.name) > 1 else curve.name for curve in chart.curves}
-
-
-def bar_colour(bars: Bars, theme: Theme) -> str:
-    return {"needed": theme.faint, "also needed": mixed(theme.background, theme.faint, 0.6), "lost": theme.warning}[bars.role]
-
-
-def apart(positions: list[float], gap: float, top: float) -> list[float]:
-    """Return positions as near as possible to ``positions`` (ascending), at least ``gap`` apart and not above ``top``."""
-    placed: list[float] = []
-    for each in positions:
-        placed.append(max(each, placed[-1] + gap) if placed else each)
-    limit = top
-    for place in reversed(range(len(placed))):
-        placed[place] = min(placed[place], limit)
-        limit = placed[place] - gap
-    return placed
+def _words(chart: Chart, frame: _Frame, theme: Theme) -> list[Primitive]:
+    sizes = theme.type
+    above = points(*((MARGIN, 84 + _LEADING * sizes.words * row) for row in range(len(frame.remark))))
+    below = points(*((MARGIN, frame.notes_y + _LEADING * sizes.least * row) for row in range(len(frame.notes))))
+    return [
+        Labels("title", points((MARGIN, 50)), (chart.title,), sizes.title, theme.text, "start", "semibold"),
+        *([Labels("remark", above, frame.remark, sizes.words, theme.text)] if frame.remark else []),
+        Labels("notes", below, frame.notes, sizes.least, theme.faint),
+    ]
 
 
 def _axes(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
+    size = theme.type.note
     down, across = ticks(chart.y, y.low, y.high), ticks(chart.x, x.low, x.high)
-    widest = max((text_width(line, _TEXT) for _, text in across for line in text.split("\n")), default=0.0) + 18
+    widest = max((text_width(line, size) for _, text in across for line in text.split("\n")), default=0.0) + 18
     shown = [across[0]] if across else []
     for tick in across[1:]:
         if x.at(tick[0]) - x.at(shown[-1][0]) >= widest:
@@ -193,16 +179,16 @@ def _axes(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
     return [
         Lines("grid", np.array(grid, np.float64).reshape(-1, 4), theme.line, 1.0),
         Lines("axes", np.array(frame), theme.faint, 2.0),
-        Labels("y-ticks", points(*((x.start - 12, y.at(at) + 8) for at, _ in down)), tuple(text for _, text in down), _TEXT,
+        Labels("y-ticks", points(*((x.start - 12, y.at(at) + 8) for at, _ in down)), tuple(text for _, text in down), size,
                theme.text, "end"),
-        Labels("x-ticks", points(*(line[:2] for line in lines)), tuple(line[2] for line in lines), _TEXT, theme.text, "middle"),
-        Labels("y-label", points((x.start, y.stop - 16)), (chart.y.label,), _TEXT, theme.faint),
-        Labels("x-label", points((x.stop, below)), (chart.x.label,), _TEXT, theme.faint, "end"),
+        Labels("x-ticks", points(*(line[:2] for line in lines)), tuple(line[2] for line in lines), size, theme.text, "middle"),
+        Labels("y-label", points((x.start, y.stop - 16)), (chart.y.label,), size, theme.faint),
+        Labels("x-label", points((x.stop, below)), (chart.x.label,), size, theme.faint, "end"),
     ]  # fmt: skip
 
 
-def _bars(bars: Bars, number: int, x: Scale, y: Scale, theme: Theme) -> Rects:
-    at, low, high = (np.array(each) for each in (bars.x, bars.bottoms, bars.heights))
+def _bars(bars: Bars, number: int, x: Scale, y: Scale, share: float, theme: Theme) -> Rects:
+    at, low, high = np.array(bars.x), share * np.array(bars.bottoms), share * np.array(bars.heights)
     unit = (x.stop - x.start) / (x.high - x.low)
     tops = np.array([y.at(value) for value in np.maximum(low, low + high)])
     heights = np.abs(high) * abs(y.stop - y.start) / (y.high - y.low)
@@ -213,55 +199,27 @@ def _bars(bars: Bars, number: int, x: Scale, y: Scale, theme: Theme) -> Rects:
 
 def _marks(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
     primitives: list[Primitive] = []
+    size = theme.type.least
+    taken = [(x.start, x.start + text_width(chart.y.label, theme.type.note) + _APART, 0)]
     for number, mark in enumerate(chart.marks):
         at = x.at(mark.x)
         colour = theme.text if mark.is_here else theme.faint
         line = np.array([(at, y.start, at, y.stop)])
         primitives.append(Lines(f"mark-{number}", line, colour, 2.0 if mark.is_here else 1.5, dashed=not mark.is_here))
         if mark.text:
-            is_left = number + 1 < len(chart.marks) and at - x.start > text_width(mark.text, _NOTE) + _BESIDE_AXIS
-            place = points((at - 6 if is_left else at, y.stop - 12))
-            primitives.append(
-                Labels(f"mark-{number}-text", place, (mark.text,), _NOTE, theme.faint, "end" if is_left else "start")
-            )
+            wide = text_width(mark.text, size)
+            sides = [at - 6 - wide, at] if number + 1 < len(chart.marks) else [at, at - 6 - wide]
+            left, row = _free_place(sides, wide, taken)
+            taken.append((left, left + wide + _APART, row))
+            place = points((left, y.stop - 12 - 1.2 * size * row))
+            primitives.append(Labels(f"mark-{number}-text", place, (mark.text,), size, theme.faint))
     return primitives
 
 
-def _curve(curve: Curve, colour: str, family: int, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
-    at = np.array([(x.at(px), y.at(py)) for px, py in curve.points])
-    primitives: list[Primitive] = []
-    if len(at) > 1:
-        segments = np.column_stack([at[:-1], at[1:]])
-        primitives.append(Lines(f"curve-{curve.label}", segments, colour, 3.0, dashed=curve.dashed))
-    return [*primitives, _markers(f"points-{curve.label}", at, colour, family, theme)]
-
-
-def _values(curve: Curve, colour: str, x: Scale, y: Scale) -> Labels:
-    """Write the value of each point on its upper right, where a falling curve leaves space; at the last point above it."""
-    at = [(x.at(px) + 1.2 * _MARKER, y.at(py) - 1.7 * _MARKER) for px, py in curve.points]
-    at[-1] = (min(at[-1][0], x.stop + 1.2 * _MARKER - text_width(curve.values[-1], _NOTE, "semibold") / 2), at[-1][1])
-    return Labels(f"values-{curve.label}", points(*at), curve.values, _NOTE, colour, "start", "semibold")
-
-
-def _markers(key: str, at: npt.NDArray[np.float64], colour: str, family: int, theme: Theme) -> Rects:
-    """Return discs and squares, filled or hollow, in turn, so that families differ without colour."""
-    radius = _MARKER if family % 2 == 0 else 0.0
-    hollow = family // 2 % 2 == 1
-    corner = np.column_stack([at - _MARKER, np.full((len(at), 2), 2 * _MARKER)])
-    return Rects(key, corner, theme.background if hollow else colour, colour, 3.0, radius)
-
-
-def _names(chart: Chart, colours: dict[str, str], x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
-    """Draw the name of each curve beside its last point, without overlaps, with a line to the point."""
-    ends = {curve.label: (x.at(curve.points[-1][0]), y.at(curve.points[-1][1])) for curve in chart.curves}
-    ordered = sorted(chart.curves, key=lambda curve: ends[curve.label][1])
-    places = apart([ends[curve.label][1] for curve in ordered], _LEADING, y.start - 8)
-    names = curve_names(chart)
-    primitives: list[Primitive] = []
-    for curve, place in zip(ordered, places, strict=True):
-        colour, (end_x, end_y) = colours[curve.family], ends[curve.label]
-        thread = boxes((end_x + _MARKER + 3, end_y, x.stop + 34, place))
-        primitives.append(Lines(f"thread-{curve.label}", thread, mixed(theme.background, colour, 0.5), 1.5, dashed=True))
-        at = points((x.stop + 40, place + 8))
-        primitives.append(Labels(f"name-{curve.label}", at, (names[curve.label],), _NAME, colour, "start", "semibold"))
-    return primitives
+def _free_place(sides: list[float], wide: float, taken: list[tuple[float, float, int]]) -> tuple[float, int]:
+    """Return the first left edge and row above the plot where a text covers no other."""
+    for row in (0, 1):
+        for left in sides:
+            if left >= MARGIN and not any(at == row and left < end and start < left + wide for start, end, at in taken):
+                return left, row
+    return sides[0], 1

@@ -1,8 +1,8 @@
-"""Reads from global memory: a table of threads by k that fills during the run. Elements that several threads read are
-marked.
+"""Reads from global memory: a table of threads by k that fills during the run. Elements fly from the matrices to the threads
+that read them, and brackets join the threads that read the same element for one k.
 """
 
-from collections import Counter
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,13 +12,18 @@ from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.table import TableCell, table
-from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.text import fitted, wrap_text
 from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.code_lines import code_primitives
+from gemmviz.scenes.stage.sharers import brackets
+from gemmviz.scenes.stage.small_matrices import Element, SmallMatrices, reading_motion, small_matrices
 
 _MOST_THREADS, _MOST_KS, _MOST_APART = 8, 8, 4  # k that have a column for each array
 _MOST_COMPARED = 64  # threads of a block whose reads are compared
+_TABLE, _LARGEST, _STRETCH = 0.66, 28.0, 2.6  # of the height; text size, which leaves room for brackets; height of rows
+_MATRICES, _CODE = 420.0, 520.0  # width of the matrices, and of the source, below the table
 
 
 def shown_ks(moment: Moment) -> range:
@@ -29,88 +34,220 @@ def shown_ks(moment: Moment) -> range:
     return range(first, min(depth, first + _MOST_KS))
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """What the picture shows: all ``reads`` of the block up to and including ``until``, the ``threads`` and ``ks`` of the
+    table, and the ``columns`` of numbers of arrays for each k; ``now``: (array, element) of the reads of this step, if they
+    have arrived.
+    """
+
+    reads: Reads
+    until: int
+    threads: range
+    ks: range
+    columns: list[set[int]]
+    now: set[Element]
+
+    @classmethod
+    def of(cls, moment: Moment, options: ViewOptions) -> "_Shown":
+        count, ks = moment.trace.space.threads_per_block, shown_ks(moment)
+        first = max(0, min(moment.scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
+        columns = [{number} for number in moment.trace.inputs] if len(ks) <= _MOST_APART else [set(moment.trace.inputs)]
+        until = moment.step if options.arrived else moment.step - 1
+        threads = range(first, min(count, first + _MOST_THREADS))
+        now = {each for thread in threads for each in _read_now(moment, thread)} if options.arrived else set()
+        return cls(reads_at(moment), until, threads, ks, columns, now)
+
+    def column_of(self, k: int, number: int) -> int:
+        """The column of the table that shows an array for a k; the first is that of the threads."""
+        place = next(place for place, numbers in enumerate(self.columns) if number in numbers)
+        return 1 + (k - self.ks.start) * len(self.columns) + place
+
+    def first_rows(self, count: int) -> "_Shown":
+        """The same with as many threads as a table has room for."""
+        return replace(self, threads=self.threads[:count])
+
+
 def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the table. Its rows are the block's first threads, or those around the watched one."""
-    reads = reads_at(moment)
-    if not len(reads.step):
+    if not len(reads_at(moment).step):
         return framed([message("No thread of this block reads A or B from global memory.", options)], moment, options)
-    trace, theme, labels, depth = moment.trace, options.theme, options.labels, moment.trace.setup.problem.K
-    count = trace.space.threads_per_block
-    first = max(0, min(moment.scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
-    threads, ks = range(first, min(count, first + _MOST_THREADS)), shown_ks(moment)
-    readers = _readers(moment, reads, ks)
-    apart = [{number} for number in trace.inputs] if len(ks) <= _MOST_APART else [set(trace.inputs)]
+    shown = _Shown.of(moment, options)
+    drawn = _table(moment, shown, _table_room(options), options)
+    shown = shown.first_rows(len(_column(drawn, 0).fill))
+    below = _room_below(drawn, options)
+    return framed([*drawn, *_sharing(moment, shown, drawn, options), *_below(moment, shown, below, options)], moment, options)
+
+
+def accesses_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the elements of this step on their way from the small matrices to the cells of the threads that read them."""
+    if options.arrived or moment.touched_in("global") is None or not len(reads_at(moment).step):
+        return ()
+    shown = _Shown.of(moment, options)
+    drawn = _table(moment, shown, _table_room(options), options)
+    placed, ends = _matrices(moment, _room_below(drawn, options), options), []
+    for row, thread in enumerate(shown.first_rows(len(_column(drawn, 0).fill)).threads):
+        for number, element in sorted(_read_now(moment, thread)):
+            k = _k_of(moment, number, element)
+            if number in placed.boxes and k in shown.ks:
+                ends.append(((number, element), _middle(drawn, shown.column_of(k, number), row)))
+    return reading_motion(moment, placed, ends, options)
+
+
+def _room_below(drawn: list[Primitive], options: ViewOptions) -> Box:
+    first = _column(drawn, 0)
+    top = first.y + first.pitch * len(first.fill) + 16
+    return Box(MARGIN, top, options.width - 2 * MARGIN, options.bottom - top)
+
+
+def _middle(drawn: list[Primitive], column: int, row: int) -> tuple[float, float]:
+    """Return the centre of a cell of the table."""
+    cells = _column(drawn, column)
+    return cells.x + cells.size / 2, cells.y + (row + 0.5) * cells.pitch
+
+
+def _column(drawn: list[Primitive], column: int) -> Cells:
+    return next(each for each in drawn if isinstance(each, Cells) and each.key == f"accesses-{column}")
+
+
+def _k_of(moment: Moment, number: int, element: int) -> int:
+    """Return the k of the product that an element of A or B is a factor of."""
+    array = moment.trace.arrays[number]
+    row, column = (int(each[0]) for each in array.row_column(np.array([element])))
+    return column if array.name == "A" else row
+
+
+def _table_room(options: ViewOptions) -> Box:
+    high = (options.bottom - options.top) * _TABLE
+    return Box(MARGIN, options.top - 10, options.width - 2 * MARGIN, high)
+
+
+def _table(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
+    labels, reads, depth = options.labels, shown.reads, moment.trace.setup.problem.K
     rows = []
-    for thread in threads:
-        x, y, _ = thread_place(thread, trace.launch)
-        now = _read_now(moment, thread)
-        cells = [_cell(moment, reads, (thread, k), numbers, readers, now, options) for k in ks for numbers in apart]
-        so_far = TableCell(str(reads.count(thread, depth, moment.step)), strong=True)
+    for thread in shown.threads:
+        x, y, _ = thread_place(thread, moment.trace.launch)
+        cells = [_cell(moment, shown, (thread, k), numbers, options) for k in shown.ks for numbers in shown.columns]
+        so_far = TableCell(str(reads.count(thread, depth, shown.until)), strong=True)
         rows.append([TableCell(labels.thread_of(x, y), strong=True), *cells, so_far])
-    ks_heads = [f"k = {labels.first + k}" if place == 0 else "" for k in ks for place in range(len(apart))]
+    places = range(len(shown.columns))
+    ks_heads = [f"k = {labels.first + k}" if place == 0 else "" for k in shown.ks for place in places]
     heads = [f"thread ({labels.thread})", *ks_heads, "reads so far"]
-    room = Box(MARGIN, options.top - 10, options.width - 2 * MARGIN, options.bottom - options.top - 70)
-    return framed(
-        [*table("accesses", heads, rows, room, theme), *_legend(moment, reads, len(threads), options)], moment, options
-    )
+    return table("accesses", heads, rows, room, options.theme, _LARGEST, _STRETCH)
 
 
-def _legend(moment: Moment, reads: Reads, rows: int, options: ViewOptions) -> list[Primitive]:
-    """Draw what the fills mean, and what the whole block has read so far."""
-    theme, size, y = options.theme, options.theme.type.least, options.bottom - 38
+def _below(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the matrices that the elements come from, what the fills mean, the block's reads so far, and the source."""
+    placed = _matrices(moment, room, options)
+    code = Box(room.x + room.width - _CODE, room.y + 4, _CODE, room.height - 4)
+    words = Box(placed.right + 44, room.y, code.x - placed.right - 68, room.height)
+    return [
+        *small_matrices(moment, placed, shown.now, options),
+        *_legend(moment, shown, words, options),
+        *code_primitives(moment, code, options),
+    ]
+
+
+def _matrices(moment: Moment, room: Box, options: ViewOptions) -> SmallMatrices:
+    return SmallMatrices.of(moment, Box(room.x, room.y, _MATRICES, room.height), options)
+
+
+def _legend(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw what the marks mean, and what the whole block has read so far."""
+    theme, size, has_tiles = options.theme, options.theme.type.least, _has_tiles(moment)
     main = moment.touched_in("global")
     now = theme.accent(main.array.name if main else "A")
-    x, primitives = MARGIN, list[Primitive]()
-    entries = [("now", now, "read now"), ("shared", theme.slate, "also read by another thread")]
-    if any(each.space == "shared" for each in moment.trace.arrays):
-        entries = [entries[0], ("shared", theme.panel, "by (x, y): thread (x, y) reads it for the block")]
-    for key, colour, text in entries:
-        swatch = Rects(f"legend-{key}", boxes((x, y - 17, 22, 22)), colour, theme.faint if key == "shared" else None, 1.0, 3.0)
-        primitives += [swatch, Labels(f"legend-{key}-text", points((x + 32, y)), (text,), size, theme.faint)]
-        x += 32 + text_width(text, size) + 40
-    sentence = fitted(_sentence(moment, reads, rows), size, options.width - 2 * MARGIN)
-    return [*primitives, Labels("reads-so-far", points((MARGIN, options.bottom - 4)), (sentence,), size, theme.text)]
+    lines = [("now", "read now")]
+    lines += [("tile", "by (x, y): that thread copies it")] if has_tiles else [("shared", "joined: one element, read by each")]
+    primitives, y = list[Primitive](), room.y + 1.2 * size
+    for key, text in lines:
+        mark: Primitive = Rects(f"legend-{key}", boxes((room.x, y - 17, 22, 22)), now, None, 1.0, 3.0)
+        if key == "tile":
+            mark = Rects(f"legend-{key}", boxes((room.x, y - 17, 22, 22)), theme.panel, theme.faint, 1.0, 3.0)
+        elif key == "shared":
+            left, right, high, low = room.x, room.x + 18, y - 15, y + 3
+            ends = [(left, high, right, high), (right, high, right, low), (left, low, right, low)]
+            mark = Lines(f"legend-{key}", np.array(ends), now, 4.0)
+        words = fitted(text, size, room.width - 32)
+        primitives += [mark, Labels(f"legend-{key}-text", points((room.x + 32, y)), (words,), size, theme.faint)]
+        y += 1.6 * size
+    rest = room.y + room.height - y
+    sentences = wrap_text(_sentence(moment, shown), size, room.width, max(1, int((rest + 0.4 * size) / (1.35 * size))))
+    at = points(*((room.x, y + 0.3 * size + 1.35 * size * place) for place in range(len(sentences))))
+    return [*primitives, Labels("reads-so-far", at, tuple(sentences), size, theme.text)]
 
 
-def _cell(
-    moment: Moment, reads: Reads, at: tuple[int, int], numbers: set[int], readers: Counter[tuple[int, int]],
-    now: set[tuple[int, int]], options: ViewOptions,
-) -> TableCell:  # fmt: skip
+def _sharing(moment: Moment, shown: _Shown, drawn: list[Primitive], options: ViewOptions) -> list[Primitive]:
+    """Draw brackets between the threads that have read the same element for the current k."""
+    k = shown.reads.latest(moment.scope.first_thread, shown.until)
+    if k not in shown.ks:
+        return []
+    primitives: list[Primitive] = []
+    for number in sorted({each for numbers in shown.columns for each in numbers}):
+        groups = _groups(shown, k, number)
+        if len(shown.columns) == 1 and number not in {each for each, _ in shown.now}:
+            continue
+        name = moment.trace.arrays[number].name
+        column, lit = _column(drawn, shown.column_of(k, number)), {element for each, element in shown.now if each == number}
+        inks = [_ink(options, name, bool(lit)) for _ in groups]
+        primitives += brackets(f"sharing-{name}", column, list(groups.values()), inks)
+    return primitives
+
+
+def _ink(options: ViewOptions, name: str, is_now: bool) -> str:
+    """Return the colour of a bracket: on the accent of a cell that is read now, or beside plain ones."""
+    theme = options.theme
+    return theme.ink_on(theme.accent(name)) if is_now else theme.accent(name)
+
+
+def _groups(shown: _Shown, k: int, number: int) -> dict[int, list[int]]:
+    """Return the rows of the table that have read each element of an array for a k, where several have."""
+    readers: dict[int, list[int]] = {}
+    for row, thread in enumerate(shown.threads):
+        for each, element in shown.reads.of(thread, k, shown.until):
+            if each == number:
+                readers.setdefault(element, []).append(row)
+    return {element: rows for element, rows in readers.items() if len(rows) > 1}
+
+
+def _has_tiles(moment: Moment) -> bool:
+    return any(each.space == "shared" for each in moment.trace.arrays)
+
+
+def _cell(moment: Moment, shown: _Shown, at: tuple[int, int], numbers: set[int], options: ViewOptions) -> TableCell:
     """Return what a thread reads of some arrays for one k: faint before it is read. ``at``: the thread and the k."""
-    theme, (thread, k) = options.theme, at
-    read, later = (reads.of(thread, k, until) for until in (moment.step, moment.trace.steps))
-    shown = [each for each in read or later if each[0] in numbers]
-    is_read = bool(read) and all(each in read for each in shown)
-    is_shared = is_read and any(readers[each] > 1 for each in shown)
-    lit = next((each for each in shown if each in now), None)
-    arrays = moment.trace.arrays
-    fill = theme.accent(arrays[lit[0]].name) if lit else theme.slate if is_shared else ""
-    tip = "Elements that other threads of the block read as well" if is_shared else ""
-    if not shown and len(numbers) == 1 and (other := _instead(moment, reads, (thread, k), min(numbers))) is not None:
+    theme, (thread, k), reads = options.theme, at, shown.reads
+    read, later = (
+        [each for each in reads.of(thread, k, until) if each[0] in numbers] for until in (shown.until, moment.trace.steps)
+    )
+    elements, is_read = read or later, bool(read) and (len(numbers) == 1 or len(read) == len(later))
+    lit = next((each for each in elements if each in shown.now and thread in _readers_now(moment, each)), None)
+    fill = theme.accent(moment.trace.arrays[lit[0]].name) if lit else ""
+    if not elements and len(numbers) == 1 and (other := _instead(moment, shown, (thread, k), min(numbers))) is not None:
         x, y, _ = thread_place(other, moment.trace.launch)
         return TableCell(
             f"by {options.labels.thread_of(x, y)}", theme.faint, tip="Another thread reads this element for the block"
         )
-    text = "\n".join(_named(moment, each, shown, options) for each in dict.fromkeys(number for number, _ in shown))
-    return TableCell(text, "" if is_read else theme.faint, fill, tip=tip)
+    text = "\n".join(_named(moment, each, elements, options) for each in dict.fromkeys(number for number, _ in elements))
+    return TableCell(text, "" if is_read or lit else theme.faint, fill)
 
 
-def _instead(moment: Moment, reads: Reads, at: tuple[int, int], number: int) -> int | None:
+def _instead(moment: Moment, shown: _Shown, at: tuple[int, int], number: int) -> int | None:
     """Return the thread that has read what a thread needs of A or B for one k, into shared memory; None if none has yet.
 
     ``at``: the thread and the k. Its row of A or column of B is that of what it reads itself.
     """
-    (thread, k), trace, array = at, moment.trace, moment.trace.arrays[number]
-    ks, count = shown_ks(moment), trace.space.threads_per_block
-    if count > _MOST_COMPARED or not any(each.space == "shared" for each in trace.arrays):
+    (thread, k), trace, array, reads = at, moment.trace, moment.trace.arrays[number], shown.reads
+    count = trace.space.threads_per_block
+    if count > _MOST_COMPARED or not _has_tiles(moment):
         return None
-    own = [element for other in ks for of, element in reads.of(thread, other, trace.steps) if of == number]
+    own = [element for other in shown.ks for of, element in reads.of(thread, other, trace.steps) if of == number]
     rows, columns = array.row_column(np.array(own, np.int64))
     if len(np.unique(rows if array.name == "A" else columns)) != 1:
         return None
     row, column = int(rows[0]), int(columns[0])
     needed = number, array.element_at(row, k) if array.name == "A" else array.element_at(k, column)
-    return next((other for other in range(count) if needed in reads.of(other, k, moment.step)), None)
+    return next((other for other in range(count) if needed in reads.of(other, k, shown.until)), None)
 
 
 def _named(moment: Moment, number: int, shown: list[tuple[int, int]], options: ViewOptions) -> str:
@@ -119,7 +256,16 @@ def _named(moment: Moment, number: int, shown: list[tuple[int, int]], options: V
     return options.labels.named(array, elements[0]) if len(elements) == 1 else f"{len(elements)} of {array.name}"
 
 
-def _read_now(moment: Moment, thread: int) -> set[tuple[int, int]]:
+def _readers_now(moment: Moment, each: Element) -> set[int]:
+    """Return the threads of the block that read an element at this step."""
+    return moment.cached(("readers now", each), lambda: {t for t in range(_block(moment)) if each in _read_now(moment, t)})
+
+
+def _block(moment: Moment) -> int:
+    return moment.trace.space.threads_per_block
+
+
+def _read_now(moment: Moment, thread: int) -> set[Element]:
     """Return the array and the element of each read of a thread of the block at this step."""
     trace, column, found = moment.trace, moment.scope.of_block.start + thread, set[tuple[int, int]]()
     for touched in moment.touched:
@@ -130,17 +276,10 @@ def _read_now(moment: Moment, thread: int) -> set[tuple[int, int]]:
     return found
 
 
-def _readers(moment: Moment, reads: Reads, ks: range) -> Counter[tuple[int, int]]:
-    """Return how many threads of the block have read each (array, element); nothing for large blocks."""
-    count = moment.trace.space.threads_per_block
-    threads = range(count if count <= _MOST_COMPARED else 0)
-    return Counter(each for thread in threads for k in ks for each in set(reads.of(thread, k, moment.step)))
-
-
-def _sentence(moment: Moment, reads: Reads, rows: int) -> str:
+def _sentence(moment: Moment, shown: _Shown) -> str:
     """Return a sentence about what the whole block has read so far."""
-    total = int(np.searchsorted(reads.step, moment.step, side="right"))
-    different = reads.different(moment.step)
+    total = int(np.searchsorted(shown.reads.step, shown.until, side="right"))
+    different, rows = shown.reads.different(shown.until), len(shown.threads)
     count = moment.trace.space.threads_per_block
     often = "once" if total == different else f"{total / max(1, different):.3g} times"
     times = f", each {often}" if different else ""
@@ -148,4 +287,4 @@ def _sentence(moment: Moment, reads: Reads, rows: int) -> str:
     return f"The block so far: {spaced(total)} reads from global memory of {many(different, 'element')}{times}{whose}"
 
 
-VIEW = View("Reads by thread and k", Moment, accesses_scene, multiplies=True, order=30)
+VIEW = View("Reads by thread and k", Moment, accesses_scene, accesses_motion, multiplies=True, order=30)

@@ -9,7 +9,7 @@ from gemmviz.analysis.memory.punchcard import Punchcard, access_card
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.step_link import nothing_accessed
 from gemmviz.scenes.kit.text import fitted, text_width
@@ -22,6 +22,7 @@ from gemmviz.scenes.views.memory_view import followed_lane
 _LEFT = 210.0  # for the names of wavefronts
 _LANES, _LEAST_THREADS = 34.0, 110.0  # height of the lanes, and of the lines from them to the banks
 _STACKED = 0.62  # of the height below the lanes, at most
+_STAGGER = 0.55  # of the time: how much later the last wavefront starts than the first
 
 
 def banks_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -33,11 +34,9 @@ def banks_scene(moment: Moment, options: ViewOptions) -> Scene:
 
 
 def banks_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw the wavefronts that have not passed yet dim, over the still picture."""
-    picture = _picture_of(moment, options) if options.moment < 1.0 else None
-    if picture is None:
-        return ()
-    return (*(each for each in picture.stacks(options.moment) if isinstance(each, Cells)), *picture.threads())
+    """Draw the lanes on their way to their banks, one wavefront after the other."""
+    picture = None if options.arrived else _picture_of(moment, options)
+    return () if picture is None else tuple(picture.falling(options.moment / ARRIVAL))
 
 
 def _picture_of(moment: Moment, options: ViewOptions) -> "_Picture | None":
@@ -72,12 +71,36 @@ class _Picture:
     def _stack_room(self) -> float:
         return self.room.height - 36.0
 
-    def stacks(self, share: float) -> list[Primitive]:
-        least = self.theme.type.least
-        return waiting_primitives(self.card, self.room, self.accent, self.theme, share=share, numbers=least)
+    def _stacks(self) -> list[Primitive]:
+        """Draw the banks and, once they have arrived, the lanes over them."""
+        drawn = waiting_primitives(self.card, self.room, self.accent, self.theme, numbers=self.theme.type.least)
+        return drawn if self.options.arrived else [each for each in drawn if not isinstance(each, Cells)]
 
     def primitives(self) -> list[Primitive]:
-        return [*self._heading(), *self._lane_row(), *self.stacks(1.0), *self.threads(), *self._names(), *self._followed()]
+        arrived = [*self.threads(), *self._followed()] if self.options.arrived else []
+        return [*self._heading(), *self._lane_row(), *self._stacks(), *arrived, *self._names()]
+
+    def falling(self, share: float) -> list[Primitive]:
+        """Draw the lanes between their row and their banks; a wavefront but the first is waste once it lies on another one."""
+        lane, wavefront, bank = self.card.places.T
+        rows, wide = len(self.card.first), self.room.width / len(self.lanes)
+        stagger = _STAGGER if rows > 1 else 0.0
+        begins = stagger * wavefront / max(1, rows - 1)
+        along = eased(np.clip((share - begins) / (1.0 - stagger), 0.0, 1.0))[:, None]
+        start = np.stack(
+            [self.room.x + lane * wide, *(np.full(len(lane), each) for each in (self.lane_y, wide, _LANES))], axis=1
+        )
+        high = np.full(len(lane), self.high)
+        end = np.stack(
+            [self.room.x + bank * self.cell, self.floor - (wavefront + 1) * high, np.full(len(lane), self.cell), high], axis=1
+        )
+        places = start + (end - start) * along
+        lies = (along[:, 0] >= 1.0) & ~np.isin(wavefront, self.card.starts)
+        line = self.theme.background
+        return [
+            Rects("falling-lanes", places[~lies], self.accent, line, 1.0),
+            Rects("falling-again", places[lies], self.theme.warning, line, 1.0),
+        ]
 
     def _heading(self) -> list[Primitive]:
         theme, size = self.theme, self.theme.type.words

@@ -3,6 +3,7 @@ of the current phase brighter.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from gemmviz.analysis.replay.replay import Area
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.groups import group_colours
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
@@ -26,11 +27,42 @@ _SHADES = (0.2, 0.34)  # of the blocks in turn, so that neighbours are told apar
 _WATCHED = 0.8
 _STEPS = (1, 2, 4, 8, 16, 32, 64, 128)  # of the numbers along C
 _MOST_BLOCKS, _MOST_CELLS = 1024, 256
+_MOVING, _LEAST_MOVING, _MOST_MOVING = 0.46, 6.0, 4096  # side of a moving element, of a cell and in units; elements that move
 
 
 def tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw A · B = C in a row, or as a cross with B above C where that gives larger cells."""
     return framed(_matrices(moment, options), moment, options)
+
+
+def tiles_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the elements of this step on their way between their matrices and the elements of C of the threads that access
+    them, as small squares; nothing after they have arrived.
+    """
+    if options.arrived:
+        return ()
+    places, unit = _places(moment, options)
+    first, homes, primitives = moment.scope.in_block.start - moment.scope.of_block.start, moment.homes, list[Primitive]()
+    for place, touched in enumerate(moment.touched):
+        active = np.flatnonzero(touched.in_block >= 0)
+        own = homes[first + active] if len(homes) else np.zeros((0, 2))
+        if touched.array.name not in places or not len(own) or len(own) > _MOST_MOVING or np.isnan(own).any():
+            continue
+        cells = np.stack(touched.array.row_column(touched.in_block[active].astype(np.int64)), axis=1)
+        ends = [_centres(cells, places[touched.array.name], unit), _centres(own, places["C"], unit)]
+        start, stop = ends if touched.operand.access == "read" else ends[::-1]
+        middle = start + (stop - start) * float(eased(options.moment / ARRIVAL))
+        side = min(max(_MOVING * unit, _LEAST_MOVING), unit)
+        squares = np.column_stack([middle - side / 2, np.full((len(middle), 2), side)])
+        accent = options.theme.accent(touched.array.name)
+        line = options.theme.background if side >= 2 * _LEAST_MOVING else None
+        primitives.append(Rects(f"moving-{place}", squares, accent, line, 1.0, min(3.0, side / 4)))
+    return tuple(primitives)
+
+
+def _centres(cells: npt.NDArray[Any], box: Box, unit: float) -> Floats:
+    """Return the centres of elements, given as rows and columns: (n, 2)."""
+    return np.column_stack([box.x + (cells[:, 1] + 0.5) * unit, box.y + (cells[:, 0] + 0.5) * unit])
 
 
 def _places(moment: Moment, options: ViewOptions) -> tuple[dict[str, Box], float]:
@@ -259,4 +291,4 @@ def _words(moment: Moment) -> str:
     return f"{words}. A block reads {tiles} of A, {r1 - r0} × {c1 - c0}, in a row, and as many of B in a column"
 
 
-VIEW = View("Blocks and their tiles", Moment, tiles_scene, multiplies=True, order=33)
+VIEW = View("Blocks and their tiles", Moment, tiles_scene, tiles_motion, multiplies=True, order=33)

@@ -10,18 +10,18 @@ import numpy.typing as npt
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.launch_case import LaunchCase
-from gemmviz.model.words import many, spaced
+from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
-from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
+from gemmviz.scenes.kit.refused_block import is_drawn, refused_block, refused_motion
+from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
 _MOST_LAYERS, _MOST_ROWS = 4, 32
 _TOP, _HEAD, _NAMES = 116.0, 64.0, 96.0  # the heading and the axis above a picture; the names beside it
 _LARGEST, _TALLEST = 84.0, 270.0
-_MOST_REFUSED = 4096  # threads of a refused block that are drawn
 _STACKED = 1.35  # cells by which a layer is behind the one before
 _FLIGHT = 0.5  # share of the motion that one thread takes
 _STEPS = (1, 2, 4, 8, 16, 32, 1024)  # of the numbers along an axis
@@ -98,7 +98,9 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw the layers of the block, one behind the other for each z, and a row of lanes for each warp."""
     title = f"A block of {case.what}"
     if case.launch is None:
-        return titled(_refused(case, options), title, case.device.name, options)
+        if not is_drawn(case):
+            return titled([message(case.refusal, options)], title, case.device.name, options)
+        return titled(refused_block(case, options), title, f"{case.device.name}: {case.refusal}", options)
     dx, dy, dz = case.launch.block
     plan, words = _Plan.of(case.launch.block, case.device.warp_size, options), case.device.words
     idle = plan.rows * plan.warp_size - plan.threads
@@ -108,32 +110,11 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     return titled(primitives, title, note, options)
 
 
-def _refused(case: LaunchCase, options: ViewOptions) -> list[Primitive]:
-    """Draw the reason, beside the threads if a block has too many: those beyond the device's limit are in red."""
-    most, wanted = case.device.max_threads_per_block, case.requested
-    if wanted is None or not most < wanted.threads_per_block <= _MOST_REFUSED:
-        return [message(case.refusal, options)]
-    theme, size, (dx, dy, dz) = options.theme, options.theme.type.sentence, wanted.block
-    room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, options.height - _TOP - 36)
-    number = np.arange(dx * dy * dz).reshape(dy * dz, dx)
-    cell = min(0.55 * room.width / dx, room.height / (dy * dz))
-    table = Cells("refused", room.x, room.y, cell, (number >= most).astype(np.uint8), (theme.slate, theme.warning),
-                  (theme.text, theme.text), line=theme.background)  # fmt: skip
-    x, wide = room.x + dx * cell + 60, room.width - dx * cell - 60
-    lines = [
-        *((line, size, theme.text) for line in wrap_text(case.refusal, size, wide, 5, "semibold")),
-        (f"{spaced(wanted.threads_per_block - most)} threads too many", size, theme.legible(theme.warning)),
-    ]
-    y, primitives = room.y + 0.3 * room.height, []
-    for place, (text, high, ink) in enumerate(lines):
-        y += 1.35 * high
-        primitives.append(text_line(f"refusal-{place}", (x, y), text, high, wide, ink, "semibold"))
-    return [table, *primitives]
-
-
 def block_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw the threads on their way into their lanes, one after another."""
-    if case.launch is None or options.arrived:
+    """Draw the threads on their way into their lanes, one after another; those of a refused block into the device's slots."""
+    if case.launch is None:
+        return refused_motion(case, options) if is_drawn(case) else ()
+    if options.arrived:
         return ()
     plan = _Plan.of(case.launch.block, case.device.warp_size, options)
     number = np.arange(min(plan.threads, plan.rows * plan.warp_size))

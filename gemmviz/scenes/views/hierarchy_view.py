@@ -4,13 +4,9 @@ transferred so far.
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil
-
-import numpy as np
-import numpy.typing as npt
 
 from gemmviz.analysis.memory.counts import Counts
-from gemmviz.analysis.replay.moment import Moment, TouchedOperand
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
@@ -20,12 +16,12 @@ from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.primitives import Face, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.chips import WIDE, chips, matrix_of
 
 _ARROW, _GAP = 0.1, 0.03  # of the height: below registers, and between other levels
 _SHARED = 0.58  # of the width: shared memory; global memory is reached beside it
 _SHARED_AT, _GLOBAL_AT = 0.48, 0.66  # of the width: the pipes
 _LEAST_PIPE, _MOST_PIPE = 6.0, 44.0
-_CHIPS_WIDE, _CHIPS_HIGH, _CHIP = 150.0, 44.0, 20.0
 _REGISTER_BYTES = 4
 
 
@@ -47,29 +43,9 @@ def hierarchy_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
         start, stop = ends if touched.operand.access == "read" else ends[::-1]
         share = float(eased(min(1.0, options.moment)))
         middle = tuple(a + (b - a) * share for a, b in zip(start, stop, strict=True))
-        colour = options.theme.accent(_matrix_of(moment, touched))
-        pieces.append(Rects(f"moving-{place}", _chips(count, *middle), colour, radius=2.0))
+        colour = options.theme.accent(matrix_of(moment, touched))
+        pieces.append(Rects(f"moving-{place}", chips(count, *middle), colour, radius=2.0))
     return tuple(pieces)
-
-
-def _matrix_of(moment: Moment, touched: TouchedOperand) -> str:
-    """Return the matrix that the touched elements are of; for shared memory, that of what is stored there, "" if unknown."""
-    content = moment.tiles.get(touched.operand.array)
-    if content is None:
-        return touched.array.name
-    numbers = {number for number in content.array[touched.cells].tolist() if number >= 0}
-    return moment.trace.arrays[numbers.pop()].name if len(numbers) == 1 else ""
-
-
-def _chips(count: int, x: float, y: float) -> npt.NDArray[np.float64]:
-    """Return ``count`` squares as rows around a point: x, y, width, height."""
-    columns = min(count, max(1, ceil((count * _CHIPS_WIDE / _CHIPS_HIGH) ** 0.5)))
-    rows = -(-count // columns)
-    side = min(_CHIP, _CHIPS_WIDE / columns, _CHIPS_HIGH / rows)
-    number = np.arange(count)
-    left, top = x - columns * side / 2, y - rows * side / 2
-    inner = np.full(count, 0.86 * side)
-    return np.column_stack([left + number % columns * side, top + number // columns * side, inner, inner])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +90,7 @@ def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     places, theme = _Places.of(moment, options), options.theme
     primitives: list[Primitive] = []
     for place, ((name, who, size), box) in enumerate(zip(_facts(moment), places.boxes, strict=True)):
-        end = places.pipe_x(is_global=place > 1) - _CHIPS_WIDE / 2 if place != 0 else places.pipe_x(False) - _CHIPS_WIDE / 2
+        end = places.pipe_x(is_global=place > 1) - WIDE / 2 if place != 0 else places.pipe_x(False) - WIDE / 2
         primitives += _level(f"level-{place}", name, theme.level(place), (who, size), box, end - box.x, options)
     primitives += _pipes(moment, places, options)
     at = (places.pipe_x(True) + 0.14 * places.room.width, places.registers_y + 0.36 * theme.type.least)
@@ -222,7 +198,7 @@ def _others(moment: Moment, device: Device, places: _Places, options: ViewOption
     """Draw constant and texture memory: parts of global memory with a cache on each multiprocessor."""
     theme, text, room = options.theme, moment.trace.setup.kernel.text, places.boxes[-1]
     size = theme.type.least
-    x = places.pipe_x(True) + _CHIPS_WIDE / 2 + 10
+    x = places.pipe_x(True) + WIDE / 2 + 10
     wide = (room.x + room.width - x) / 2 - 12
     if room.height < 3 * size or wide < text_width("constant", size, "semibold") + 24:
         return []

@@ -1,4 +1,5 @@
-"""The memory spaces of CUDA: location, caching, access, scope, lifetime, and the declaration that selects them.
+"""The memory spaces of CUDA with scope, lifetime and access, and the declarations of the kernel, each on its way into the
+memory that it selects.
 
 Sources: CUDA C++ Best Practices Guide, Device Memory Spaces (Table 1, Salient Features of Device Memory); CUDA C++
 Programming Guide, Variable Memory Space Specifiers; for devices without a cache for global memory NVIDIA CUDA Programming
@@ -7,130 +8,176 @@ Guide 1.0, 5.1.2.
 
 from dataclasses import dataclass
 
+from gemmviz.analysis.declarations import Declaration, MemorySpace, declarations
 from gemmviz.model.device import Device
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Face, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
-from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
 
-_SCALES = (1.4, 1.2, 1.0)  # of the type sizes, the largest that fits
-_TOP, _GAP, _INSET, _LEADING, _HEADING = 116.0, 18.0, 18.0, 1.3, 40.0
-
-
-_Line = tuple[str, float, Face]
+_TOP, _GAP, _INSET, _LEADING, _HEADING = 112.0, 14.0, 14.0, 1.3, 38.0
+_CODE = 0.37  # of the width: the declarations
+_FLIGHT = 0.35  # share of the motion that one declaration takes
+_PARTS = (("on the chip, in each {sm}", ("register", "shared")), ("off the chip", ("local", "global", "constant", "texture")))
 
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    """A memory: its name, the declaration that selects it, who accesses it and how, how long it lasts, and its size."""
+    """A memory: its name, the declaration that selects it, its size, its scope and lifetime, and how it is accessed."""
 
-    name: str
+    name: MemorySpace
     declaration: str
-    access: str
-    lifetime: str
     size: str
+    scope: str
+    access: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """``code``: the region of the declarations; ``groups``: the boxes of chip and rest; ``cards``: the box of each memory."""
+
+    code: Box
+    groups: tuple[Box, ...]
+    cards: dict[str, Box]
+
+    @classmethod
+    def of(cls, options: ViewOptions) -> "_Plan":
+        """Two memories in a row, the chip's above."""
+        room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, options.height - _TOP - 22)
+        code = Box(room.x, room.y, _CODE * room.width - 20, room.height)
+        left, wide = room.x + _CODE * room.width, (1 - _CODE) * room.width
+        card = (wide - 3 * _INSET) / 2, (room.height - _GAP - 2 * _HEADING - 5 * 0.6 * _INSET) / 3
+        groups, cards, y = [], {}, room.y
+        for _, names in _PARTS:
+            rows = len(names) // 2
+            groups.append(Box(left, y, wide, _HEADING + rows * (card[1] + 0.6 * _INSET) + 0.3 * _INSET))
+            for place, name in enumerate(names):
+                x = left + _INSET + place % 2 * (card[0] + _INSET)
+                cards[name] = Box(x, y + _HEADING + place // 2 * (card[1] + 0.6 * _INSET), *card)
+            y += groups[-1].height + _GAP
+        return cls(code, tuple(groups), cards)
 
 
 def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
-    """Draw a card for each memory, grouped by where it is; those that the kernel uses are filled."""
-    device, used = case.device, used_spaces(case.setup.kernel.text)
-    room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, options.height - _TOP - 24.0)
-    high = (room.height - _GAP) / 2
-    on_chip, off_chip = _memories(device)
-    cached = "global and local memory cached" if device.levels[1:-1] else "global and local memory not cached"
-    places = ((f"on the chip, in each {device.words['sm']}", on_chip), (f"off the chip, {cached}", off_chip))
-    primitives: list[Primitive] = []
-    for number, (place, memories) in enumerate(places):
-        group = Box(room.x, room.y + number * (high + _GAP), room.width, high)
-        primitives += _group(f"place-{number}", place, group, options.theme)
-        wide, deep = (group.width - _INSET * (len(memories) + 1)) / len(memories), group.height - _HEADING - _INSET
-        scale = _scale(memories, wide, deep, options.theme)
-        for at, memory in enumerate(memories):
-            card = Box(group.x + _INSET + at * (wide + _INSET), group.y + _HEADING, wide, deep)
-            primitives += _card(memory, card, scale, memory.name in used, options.theme)
-    note = f"Filled: used by {case.setup.kernel.name}. {_note(device)}"
-    return titled(primitives, f"Memories of {device.name}", note, options)
-
-
-def _group(key: str, name: str, box: Box, theme: Theme) -> list[Primitive]:
-    """Draw the outline of a place with its name."""
+    """Draw a card for each memory, grouped by where it is, and the kernel's declarations. Memories that the kernel uses are
+    filled; names on their way are drawn by ``spaces_motion``.
+    """
+    device, plan, theme = case.device, _Plan.of(options), options.theme
+    used = used_spaces(case.setup.kernel.text)
+    pieces: list[Primitive] = []
     size = theme.type.words
-    return [
-        Rects(key, boxes((box.x, box.y, box.width, box.height)), None, theme.line, 2.0, 12.0),
-        text_line(f"{key}-name", (box.x + _INSET, box.y + 0.76 * _HEADING), name, size, box.width - 2 * _INSET, theme.faint),
-    ]
+    for number, (name, _) in enumerate(_PARTS):
+        box = plan.groups[number]
+        text = name.format(sm=device.words["sm"]) + ("" if number == 0 else _cached(device))
+        pieces.append(Rects(f"place-{number}", boxes((box.x, box.y, box.width, box.height)), None, theme.line, 2.0, 12.0))
+        at = (box.x + _INSET, box.y + 0.74 * _HEADING)
+        pieces.append(text_line(f"place-{number}-name", at, text, theme.type.least, box.width - 2 * _INSET, theme.faint))
+    for memory in _memories(device):
+        pieces += _card(memory, plan.cards[memory.name], memory.name in used, options)
+    shown = _shown(case, plan, options)
+    for place, each in enumerate(shown):
+        at = _code_place(plan, place, options)
+        pieces.append(text_line(f"declared-{place}", at, each.text, theme.type.code, plan.code.width, theme.text, "mono"))
+    pieces.append(text_line("declared-name", (plan.code.x, plan.code.y + 0.74 * _HEADING), "declared by the kernel", size,
+                            plan.code.width, theme.text, "semibold"))  # fmt: skip
+    return titled(pieces, f"Memories of {device.name}", f"{case.setup.kernel.name}: {_note(device)}", options)
 
 
-def _card(memory: _Memory, box: Box, scale: float, is_used: bool, theme: Theme) -> list[Primitive]:
-    """Draw a memory. Lines without space are left out, the last ones first."""
+def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the names of the declared variables on their way from their declarations into their memories."""
+    plan, theme = _Plan.of(options), options.theme
+    shown, moment = _shown(case, plan, options), min(1.0, options.moment / ARRIVAL)
+    pieces, taken, size = list[Primitive](), dict[str, float](), theme.type.least
+    for place, each in enumerate(shown):
+        name = f"→ {each.name}" if each.is_pointer else each.name
+        wide, card = text_width(name, size, "mono") + 16, plan.cards[each.space]
+        x = taken.get(each.space, card.x + _INSET)
+        if x + wide > card.x + card.width - 0.5 * _INSET:
+            continue
+        taken[each.space] = x + wide + 8
+        share = float(eased(min(1.0, max(0.0, (moment - place / len(shown) * (1 - _FLIGHT)) / _FLIGHT))))
+        if share <= 0:
+            continue
+        begin = plan.code.x, _code_place(plan, place, options)[1]
+        end = x, card.y + card.height - 0.75 * size
+        at = begin[0] + (end[0] - begin[0]) * share, begin[1] + (end[1] - begin[1]) * share
+        ground = boxes((at[0], at[1] - 0.98 * size, wide, 1.36 * size))
+        pieces.append(Rects(f"chip-{place}", ground, theme.load, None, radius=5.0))
+        if share >= 1.0:  # on their way names would stand over others
+            ink = theme.ink_on(theme.load)
+            pieces.append(Labels(f"chip-{place}-name", points((at[0] + 8, at[1])), (name,), size, ink, "start", "mono"))
+    return tuple(pieces)
+
+
+def _shown(case: LaunchCase, plan: _Plan, options: ViewOptions) -> tuple[Declaration, ...]:
+    """Return the declarations that fit below each other: all kinds of memories before more of one kind."""
+    found = declarations(case.setup.kernel.text, case.setup.definitions)
+    most = int((plan.code.height - _HEADING) / (1.5 * options.theme.type.code))
+    rank = {each.name: sum(other.space == each.space for other in found[:n]) for n, each in enumerate(found)}
+    chosen = set(sorted(rank, key=lambda name: rank[name])[:most])
+    return tuple(each for each in found if each.name in chosen)
+
+
+def _code_place(plan: _Plan, place: int, options: ViewOptions) -> tuple[float, float]:
+    return plan.code.x, plan.code.y + _HEADING + (place + 1) * 1.5 * options.theme.type.code
+
+
+def _card(memory: _Memory, box: Box, is_used: bool, options: ViewOptions) -> list[Primitive]:
+    """Draw a memory. Lines without space are left out, the last ones first; the lowest part is that of the names."""
+    theme = options.theme
     ink, inner = theme.text if is_used else theme.faint, box.width - 2 * _INSET
-    key, ground = f"memory-{memory.name}", boxes((box.x, box.y, box.width, box.height))
-    primitives: list[Primitive] = [Rects(key, ground, theme.slate if is_used else None, theme.line, 2.0, 8.0)]
-    y = box.y + 0.5 * _INSET
-    for number, (text, size, face) in enumerate(_lines(memory, inner, scale, theme)):
-        y += _LEADING * size
-        if y + 0.3 * size > box.y + box.height or (face == "mono" and text_width(text, size, face) > inner):
+    key, ground, sizes = f"memory-{memory.name}", boxes((box.x, box.y, box.width, box.height)), theme.type
+    pieces: list[Primitive] = [Rects(key, ground, theme.slate if is_used else None, theme.line, 2.0, 8.0)]
+    y = box.y + 1.25 * sizes.name
+    pieces.append(text_line(f"{key}-0", (box.x + _INSET, y), memory.name, sizes.name, inner, ink, "semibold"))
+    beside = inner - text_width(memory.name, sizes.name, "semibold") - 20
+    declared = fitted(memory.declaration, sizes.least, beside, "mono")
+    at = points((box.x + box.width - _INSET, y))
+    pieces.append(Labels(f"{key}-declaration", at, (declared,), sizes.least, ink, "end", "mono"))
+    y += 4
+    for number, text in enumerate((memory.scope, memory.access, memory.size)):
+        y += _LEADING * sizes.least
+        if y + 0.3 * sizes.least > box.y + box.height - 1.9 * sizes.least or not text:
             break
-        primitives.append(text_line(f"{key}-{number}", (box.x + _INSET, y), text, size, inner, ink, face))
-    return primitives
-
-
-def _scale(memories: tuple[_Memory, ...], width: float, height: float, theme: Theme) -> float:
-    """Return the largest of the scales at which all words of the memories fit in cards of this size, else the least."""
-    inner, room = width - 2 * _INSET, height - _INSET
-    fitting = (each for each in _SCALES if all(_fits(_lines(one, inner, each, theme), inner, room) for one in memories))
-    return next(fitting, _SCALES[-1])
-
-
-def _lines(memory: _Memory, width: float, scale: float, theme: Theme) -> list[_Line]:
-    """Return text, size and face of each line of a card."""
-    sizes, note = theme.type, scale * theme.type.note
-    lines: list[_Line] = [(memory.name, scale * sizes.name, "semibold"), (memory.declaration, scale * sizes.code, "mono")]
-    for text in (memory.access, memory.lifetime, memory.size):
-        lines += [(line, note, "regular") for line in wrap_text(text, note, width, 3)]
-    return lines
-
-
-def _fits(lines: list[_Line], width: float, height: float) -> bool:
-    is_narrow = all(text_width(text, size, face) <= width for text, size, face in lines)
-    return is_narrow and sum(_LEADING * size for _, size, _ in lines) <= height
+        pieces.append(text_line(f"{key}-{number + 1}", (box.x + _INSET, y), text, sizes.least, inner, ink))
+    return pieces
 
 
 def used_spaces(text: str) -> frozenset[str]:
     """Return the memories that a kernel's text names, and global memory and registers, which every kernel uses."""
-    named = {"shared": "__shared__", "constant": "__constant__", "texture": "tex1D"}
-    return frozenset({"register", "global", *(name for name, word in named.items() if word in text)})
+    named = {"texture"} if "tex1D" in text else set[str]()
+    return frozenset({"register", "global", *named, *(each.space for each in declarations(text))})
+
+
+def _cached(device: Device) -> str:
+    return ", global and local memory cached" if device.levels[1:-1] else ", global and local memory not cached"
 
 
 def _note(device: Device) -> str:
     if device.levels[1:-1]:
-        return "Arrays with indices unknown at compile time, and spilled registers, are in local memory"
-    return "Automatic arrays are in local memory, which is as slow as global memory"
+        return "an array is in registers if the compiler knows its indices, else in local memory"
+    return "automatic arrays are in local memory, which is as slow as global memory"
 
 
-def _memories(device: Device) -> tuple[tuple[_Memory, ...], tuple[_Memory, ...]]:
-    """Return the memories on the chip and those off the chip."""
+def _memories(device: Device) -> tuple[_Memory, ...]:
+    """Return all memories."""
     registers, shared = size_text(4 * device.registers_per_sm), size_text(device.shared_per_sm)
     sm, memory = device.words["sm"], size_text(device.memory_bytes)
-    everyone, always = "all threads and the host", "lasts as long as the program"
-    on_chip = (
-        _Memory("register", "int x;", "read and written by one thread", "lasts as long as its thread", f"{registers} per {sm}"),
-        _Memory(
-            "shared", "__shared__ int x;", "read and written by the threads of a block", "lasts as long as its block",
-            f"{shared} per {sm}",
-        ),
-    )  # fmt: skip
-    off_chip = (
-        _Memory("local", "int x[9];", "read and written by one thread", "lasts as long as its thread", "part of global"),
-        _Memory("global", "__device__ int x;", f"read and written by {everyone}", always, memory),
-        _Memory("constant", "__constant__ int x;", "read by all threads, written by the host; cached", always, "64 KiB"),
-        _Memory("texture", "tex1D…", "read by all threads, written by the host; cached", always, "part of global"),
-    )  # fmt: skip
-    return on_chip, off_chip
+    thread, block = "scope: one thread; lifetime: the thread's", "scope: one block; lifetime: the block's"
+    everyone = "scope: grid, host; lifetime: the program's"
+    local = "int x[9];" if device.levels[1:-1] else "__local__ int x;"
+    both, read = "read and written", "read by threads, written by the host; cached"
+    return (
+        _Memory("register", "int x;", f"{registers} on each {sm}", thread, both),
+        _Memory("shared", "__shared__ int x;", f"{shared} on each {sm}", block, both),
+        _Memory("local", local, "part of global memory", thread, both),
+        _Memory("global", "__device__ int x;", memory, everyone, both),
+        _Memory("constant", "__constant__ int x;", "64 KiB", everyone, read),
+        _Memory("texture", "tex1D…", "part of global memory", everyone, read),
+    )
 
 
-VIEW = View("Memories and their qualifiers", LaunchCase, spaces_scene, order=42)
+VIEW = View("Memories and their qualifiers", LaunchCase, spaces_scene, draw_motion=spaces_motion, order=42)

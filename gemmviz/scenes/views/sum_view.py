@@ -2,25 +2,27 @@
 moves the sum up or down.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import Terms
-from gemmviz.model.arrays import Longs
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
 from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.loop_lines import loop_lines
 
 _MOST = 8
 _LARGEST = 44.0
 _FORMULA = 0.3  # of the height: where the line of products stands
 _BAR = 0.42  # of a column
+_FOOT = 92.0  # height of the words below the bars
 _NEVER = np.iinfo(np.int32).max
 
 
@@ -45,42 +47,91 @@ class _Shown:
     def current(self) -> int:
         return max(0, self.reached - 1)
 
+    def before(self, steps: Longs, step: int) -> "_Shown":
+        """The same before a step, in the same places. ``steps``: at which terms arrive, by k."""
+        values = {k: value for k, value in self.values.items() if steps[k] < step}
+        return replace(self, reached=int(np.count_nonzero(steps < step)), values=values)
+
     def span(self, place: int) -> float:
         """Width of the text of a term."""
         return text_width(self.texts[place], self.size)
 
 
+@dataclass(frozen=True)
+class _Sum:
+    """The sum of the first element of C that the watched thread stores: what is ``shown``, the baseline ``middle`` of its line
+    of products, the ``steps`` at which its terms arrive, by k, and ``whole``: all products in order, None where the value is
+    unknown.
+    """
+
+    terms: Terms
+    element: tuple[int, int]
+    steps: Longs
+    shown: _Shown
+    middle: float
+    whole: list[float | None]
+
+    @classmethod
+    def of(cls, moment: Moment, options: ViewOptions) -> "_Sum | None":
+        """None for a thread that stores nothing. What moves in this step counts as soon as it has arrived."""
+        terms, array = moment.terms, moment.replay.owners.array
+        own = [] if terms is None else np.flatnonzero(terms.threads == moment.scope.first_thread).tolist()
+        if terms is None or array is None or not own:
+            return None
+        row, column = (int(each) for each in array.row_column(terms.elements[own[0]]))
+        steps = terms.steps[int(terms.kind[own[0]])]
+        order, values = np.argsort(steps, kind="stable"), _values(moment, terms, own[0])
+        arrived = int(np.count_nonzero(steps <= moment.step))
+        shown = _fitting(order, arrived, (row, column), values, moment.step, steps, options)
+        if not options.arrived:
+            shown = shown.before(steps, moment.step)
+        middle = max(options.top + _FORMULA * (options.bottom - options.top), options.top - 46.0 + 4.8 * shown.size)
+        return cls(terms, (row, column), steps, shown, middle, [values.get(int(k)) for k in order])
+
+    def room(self, options: ViewOptions) -> Box:
+        """The room of the bars: below the products, above the words."""
+        top = self.middle + 1.2 * self.shown.size
+        return Box(self.shown.left, top, 0.0, options.bottom - _FOOT - top)
+
+
 def sum_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the first element of C that the first watched thread stores."""
-    terms = moment.terms
-    own = [] if terms is None else np.flatnonzero(terms.threads == moment.scope.first_thread).tolist()
-    if terms is None or not own:
+    found = _Sum.of(moment, options)
+    if found is None:
         return framed([message("The watched thread stores no element of C.", options)], moment, options)
-    return framed(_sum(moment, terms, own[0], options), moment, options)
+    return framed(_sum(moment, found, options), moment, options)
 
 
-def _sum(moment: Moment, terms: Terms, which: int, options: ViewOptions) -> list[Primitive]:
-    array = moment.replay.owners.array
-    assert array is not None
-    row, column = (int(each) for each in array.row_column(terms.elements[which]))
-    steps = terms.steps[int(terms.kind[which])]
-    step = moment.step if options.arrived else moment.step - 1
-    order = np.argsort(steps, kind="stable")
-    reached = int(np.count_nonzero(steps <= step))
-    everything = _values(moment, terms, which)
-    shown = _fitting(order, reached, (row, column), everything, step, steps, options)
-    middle = max(options.top + _FORMULA * (options.bottom - options.top), options.top - 46.0 + 4.8 * shown.size)
-    left = options.labels.element("C", row, column) + " = " + ("… + " if shown.first else "")
-    accent, size = options.theme.accent("C"), shown.size
+def sum_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the bars of the products of this step while they grow; nothing after that."""
+    found = None if options.arrived else _Sum.of(moment, options)
+    if found is None:
+        return ()
+    grown, (shown, heights) = float(eased(options.moment / ARRIVAL)), (found.shown, _Heights.of(found, options))
+    primitives: list[Primitive] = []
+    for place, k in enumerate(shown.ks if heights else ()):
+        if heights is not None and found.steps[k] == moment.step:
+            y0, y1 = heights.ends(shown.first + place)
+            x = shown.left + place * shown.wide + shown.span(place) / 2 - _BAR * shown.wide / 2
+            end = y0 + (y1 - y0) * grown
+            box = boxes((x, min(y0, end), _BAR * shown.wide, max(2.0, abs(end - y0))))
+            primitives.append(Rects(f"growing-{k}", box, options.theme.accent("C"), radius=3.0))
+    return tuple(primitives)
+
+
+def _sum(moment: Moment, found: _Sum, options: ViewOptions) -> list[Primitive]:
+    shown, middle, size = found.shown, found.middle, found.shown.size
+    left = options.labels.element("C", *found.element) + " = " + ("… + " if shown.first else "")
+    accent = options.theme.accent("C")
     primitives: list[Primitive] = [Labels("sum-left", points((MARGIN, middle)), (left,), size, accent, "start", "semibold")]
     primitives += [part for place in range(len(shown.ks)) for part in _term(shown, place, middle, options)]
-    primitives += _over(moment, shown, steps, middle, terms.length, options)
+    primitives += _over(moment, shown, found.steps, middle, found.terms.length, options)
     if shown.tail:
         at = points((shown.left + len(shown.ks) * shown.wide, middle))
         primitives.append(Labels("sum-tail", at, ("…",), size, options.theme.faint))
-    whole = [everything.get(int(k)) for k in order]
-    room = Box(shown.left, middle + 1.2 * size, 0.0, options.bottom - 70 - middle - 1.2 * size)
-    return [*primitives, *_steps(shown, whole, room, options), *_account(moment, terms, shown, options)]
+    account = _account(moment, found.terms, shown, options)
+    end = max(float(each.at[0, 0]) + text_width(each.texts[0], each.size, each.face) for each in account)
+    return [*primitives, *_steps(found, options), *account, *loop_lines(moment, found.steps, end, options)]
 
 
 def _fitting(
@@ -138,37 +189,57 @@ def _over(moment: Moment, shown: _Shown, steps: Longs, y: float, length: int, op
     return [*primitives, *_braces(ks, shown, y - 1.5 * shown.size, options, "k")]
 
 
-def _steps(shown: _Shown, whole: list[float | None], room: Box, options: ViewOptions) -> list[Primitive]:
-    """Draw how each product that has arrived moves the sum. The scale is that of the finished sum. ``whole``: all products in
-    order, None where the value is unknown; nothing if any is.
+@dataclass(frozen=True)
+class _Heights:
+    """Where the sum is drawn after each number of terms: ``sums`` (n + 1,), on a scale of the finished sum from ``low`` at the
+    ``bottom`` to ``high`` at the ``top``.
     """
-    theme, size = options.theme, options.theme.type.words
-    known = [each for each in whole if each is not None]
-    if len(known) != len(whole) or not known:
-        return []
-    sums = np.concatenate([[0.0], np.cumsum(np.array(known))])
-    low, high = float(sums.min()), float(sums.max())
-    if high - low <= 0:
-        return []
-    top, bottom = room.y + 1.6 * size, room.y + room.height - 1.6 * size
 
-    def y_of(value: float) -> float:
-        return bottom - (value - low) / (high - low) * (bottom - top)
+    sums: Floats
+    low: float
+    high: float
+    top: float
+    bottom: float
 
-    right = shown.left + len(shown.ks) * shown.wide
-    zero = np.array([[shown.left - 0.1 * shown.wide, y_of(0.0), right, y_of(0.0)]])
-    zero_at = points((shown.left - 0.1 * shown.wide - 10, y_of(0.0) + 0.36 * size))
+    @classmethod
+    def of(cls, found: _Sum, options: ViewOptions) -> "_Heights | None":
+        """None if a product is unknown, or the sum never changes."""
+        known = [each for each in found.whole if each is not None]
+        sums = np.concatenate([[0.0], np.cumsum(np.array(known, np.float64))])
+        low, high = float(sums.min()), float(sums.max())
+        if len(known) != len(found.whole) or not known or not np.isfinite(high - low) or high - low <= 0:
+            return None
+        room, size = found.room(options), options.theme.type.words
+        return cls(sums, low, high, room.y + 1.6 * size, room.y + room.height - 1.6 * size)
+
+    def y(self, value: float) -> float:
+        return self.bottom - (value - self.low) / (self.high - self.low) * (self.bottom - self.top)
+
+    def ends(self, term: int) -> tuple[float, float]:
+        """Heights before and after a term, counted from 0 in order."""
+        return self.y(float(self.sums[term])), self.y(float(self.sums[term + 1]))
+
+
+def _steps(found: _Sum, options: ViewOptions) -> list[Primitive]:
+    """Draw how each product that has arrived moves the sum."""
+    theme, size, shown, heights = options.theme, options.theme.type.words, found.shown, _Heights.of(found, options)
+    if heights is None:
+        return []
+    right, zero_y = shown.left + len(shown.ks) * shown.wide, heights.y(0.0)
+    zero = np.array([[shown.left - 0.1 * shown.wide, zero_y, right, zero_y]])
+    zero_at = points((shown.left - 0.1 * shown.wide - 10, zero_y + 0.36 * size))
     primitives: list[Primitive] = [
         Lines("sum-zero", zero, theme.line, 2.0), Labels("sum-zero-name", zero_at, ("0",), size, theme.faint, "end")
     ]  # fmt: skip
     for place, k in enumerate(shown.ks):
         at = shown.first + place
         if at < shown.reached:
-            before, after = float(sums[at]), float(sums[at + 1])
+            before, after = heights.ends(at)
             x = shown.left + place * shown.wide + shown.span(place) / 2
-            primitives += _step(k, x, (y_of(before), y_of(after)), known[at], at == shown.current, shown, options)
+            value = float(heights.sums[at + 1] - heights.sums[at])
+            primitives += _step(k, x, (before, after), value, at == shown.current, shown, options)
             if at + 1 < shown.reached and place + 1 < len(shown.ks):
-                level = np.array([[x + _BAR * shown.wide / 2, y_of(after), x + (1 - _BAR / 2) * shown.wide, y_of(after)]])
+                level = np.array([[x + _BAR * shown.wide / 2, after, x + (1 - _BAR / 2) * shown.wide, after]])
                 primitives.append(Lines(f"level-{k}", level, theme.faint, 2.0, dashed=True))
     return primitives
 
@@ -251,12 +322,12 @@ def _read(moment: Moment, step: int, column: int) -> float | None:
     return float(moment.replay.value[int(moment.trace.row[step]) + operands[0][0], column])
 
 
-def _account(moment: Moment, terms: Terms, shown: _Shown, options: ViewOptions) -> list[Primitive]:
+def _account(moment: Moment, terms: Terms, shown: _Shown, options: ViewOptions) -> list[Labels]:
     """Draw how far the sum is, and its value if it is known."""
     theme, size, y = options.theme, options.theme.type.sentence, options.bottom - 16
     thread = thread_text(moment.scope.first_thread, moment.trace.launch)
     text = f"thread {thread}: {shown.reached} of {many(terms.length, 'term')}"
-    parts: list[Primitive] = [Labels("sum-account", points((MARGIN, y)), (text,), size, theme.text, "start", "semibold")]
+    parts = [Labels("sum-account", points((MARGIN, y)), (text,), size, theme.text, "start", "semibold")]
     if len(shown.values) == shown.reached and shown.reached:
         value = f"sum = {np.float32(sum(shown.values.values())):.5g}"
         at = points((MARGIN + text_width(text, size, "semibold") + 40, y))
@@ -264,4 +335,4 @@ def _account(moment: Moment, terms: Terms, shown: _Shown, options: ViewOptions) 
     return parts
 
 
-VIEW = View("Sum, term by term", Moment, sum_scene, multiplies=True, order=32)
+VIEW = View("Sum, term by term", Moment, sum_scene, sum_motion, multiplies=True, order=32)

@@ -5,6 +5,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.setup import Setup
+from gemmviz.run.needs import needs_of
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject
 from gemmviz.subjects.titles import kernel_title
@@ -16,7 +17,7 @@ def _make(shot: Shot, context: Context) -> LaunchCase:
     try:
         return LaunchCase(setup, device, title, launch_for(setup, with_nearest=False))
     except GemmvizError as error:
-        return LaunchCase(setup, device, title, None, error.message, _requested(setup))
+        return LaunchCase(setup, device, title, None, error.message, _requested(setup), _shared_bytes(setup))
 
 
 def _requested(setup: Setup) -> Launch | None:
@@ -24,6 +25,14 @@ def _requested(setup: Setup) -> Launch | None:
     try:
         return requested_launch(setup)
     except GemmvizError:
+        return None
+
+
+def _shared_bytes(setup: Setup) -> int | None:
+    """The shared memory of a block that a device refuses; None if the kernel can't be read."""
+    try:
+        return needs_of(setup)[0].shared_bytes
+    except (GemmvizError, RecursionError):
         return None
 
 

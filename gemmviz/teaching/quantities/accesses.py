@@ -53,7 +53,7 @@ def stride(facts: ShotFacts, array: Factor) -> int:
     return -1 if step is None else step
 
 
-@quantity("offset of {array} at row {row}, column {column}")
+@quantity("offset of {array} at row {row}, column {column}", origin="definition")
 def element_offset(facts: ShotFacts, array: Matrix, row: Whole, column: Whole) -> int:
     """Offset of an element in elements, in the order in which the kernel stores the matrix."""
     stored = matrix_named(facts.replay.trace.arrays, array)

@@ -9,10 +9,12 @@ import numpy as np
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities import (
+    access_times,
     accesses,
     answers,
     counts,
     launch,
+    limits,
     models,
     occupancy,
     per_thread,
@@ -20,10 +22,12 @@ from gemmviz.teaching.quantities import (
     results,
     steps,
 )
-from gemmviz.teaching.quantities.quantity import Quantity, QuantityValue
+from gemmviz.teaching.quantities.quantity import Origin, Quantity, QuantityValue
 from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
 
-_THEMES: tuple[ModuleType, ...] = (launch, occupancy, counts, accesses, results, steps, per_thread, answers, models, recordings)
+_THEMES: tuple[ModuleType, ...] = (
+    launch, occupancy, counts, accesses, results, steps, per_thread, answers, models, recordings, access_times, limits,
+)  # fmt: skip
 
 
 @cache
@@ -39,6 +43,14 @@ def quantity_value(reference: str, facts: ShotFacts) -> QuantityValue:
     quantity, arguments = _resolved(parse_reference(reference))
     value = quantity.compute(facts, **{name: getattr(arguments, name) for name in arguments.__struct_fields__})
     return value.item() if isinstance(value, np.generic) else value
+
+
+def quantity_origin(reference: str) -> Origin | None:
+    """What the value of the quantity that ``reference`` names comes from; None where it names none."""
+    try:
+        return _resolved(parse_reference(reference))[0].origin
+    except UsageError:
+        return None
 
 
 def quantity_title(reference: str) -> str:

@@ -7,13 +7,14 @@ from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import Access, Space
+from gemmviz.subjects.block_phase import loads_per_phase, operations_per_phase
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.levels import DRAM, traffic_of
 from gemmviz.teaching.quantities.arguments import Factor, Matrix, Measure, Whole, matrix_named
 from gemmviz.teaching.quantities.quantity import quantity
 
 
-@quantity("{space} memory {access}s[ of {array}], in elements")
+@quantity("{space} memory {access}s[ of {array}], in elements", origin="counts")
 def elements(facts: ShotFacts, space: Space, access: Access, array: Matrix | None = None) -> int:
     """Elements that lanes request, repetitions included."""
     if array is None:
@@ -22,34 +23,34 @@ def elements(facts: ShotFacts, space: Space, access: Access, array: Matrix | Non
     return facts.counts.elements(space, access, array)
 
 
-@quantity("global memory reads with {parameter} = {value}, in elements")
+@quantity("global memory reads with {parameter} = {value}, in elements", origin="counts")
 def elements_read_with(facts: ShotFacts, parameter: str, value: Whole) -> int:
     """Elements that lanes read from global memory, with another value of a parameter."""
     setup = facts.setup.changed(**{parameter: value})
     return int(elements.compute(facts.about(replace(facts.shot, setup=setup)), space="global", access="read"))
 
 
-@quantity("times each element of {array} is read")
+@quantity("times each element of {array} is read", origin="counts")
 def reads_per_element(facts: ShotFacts, array: Factor) -> float:
     """Mean number of reads of each element from global memory."""
     size = matrix_named(facts.counts.arrays, array).size
     return facts.counts.elements("global", "read", array) / size
 
 
-@quantity("bytes {measure} in global memory[ by {access}s]")
+@quantity("bytes {measure} in global memory[ by {access}s]", origin="counts")
 def global_bytes(facts: ShotFacts, measure: Measure, access: Access | None = None) -> int:
     """Bytes that lanes request, or that whole sectors move, for reads, writes or both."""
     total = facts.counts.total("global") if access is None else facts.counts.total("global", access)
     return total.bytes_asked if measure == "requested" else total.bytes_moved(facts.counts.rules)
 
 
-@quantity("GiB {measure} in global memory by {access}s")
+@quantity("GiB {measure} in global memory by {access}s", origin="counts")
 def global_gibibytes(facts: ShotFacts, measure: Measure, access: Access) -> float:
     """Bytes of ``global_bytes`` in GiB."""
     return float(global_bytes.compute(facts, measure, access)) / 2**30
 
 
-@quantity("bytes from DRAM")
+@quantity("bytes from DRAM", origin="recorded")
 def dram_bytes(facts: ShotFacts) -> float:
     """Bytes that DRAM moved, as recorded. Raises UsageError for a launch that was not recorded."""
     traffic = next((each for each in traffic_of(facts.setup, facts.counts) if each.level == DRAM), None)
@@ -58,30 +59,32 @@ def dram_bytes(facts: ShotFacts) -> float:
     return traffic.size_bytes
 
 
-@quantity("{measure} of the launch")
+@quantity("{measure} of the launch", origin="counts")
 def launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavefronts"]) -> int:
     """Memory transactions of the whole launch."""
     return int(getattr(facts.counts.total(), measure))
 
 
-@quantity("elements read per block and phase")
+@quantity("{measure} of the compared launch", origin="counts")
+def compared_launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavefronts"]) -> int:
+    """Memory transactions of the launch that the shot compares with. Raises UsageError where there is none."""
+    if facts.shot.against is None:
+        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
+    other = facts.about(replace(facts.shot, setup=facts.shot.against.setup, against=None))
+    return int(launch_cost.compute(other, measure))
+
+
+@quantity("elements read per block and phase", origin="counts")
 def elements_per_phase(facts: ShotFacts) -> int:
     """Elements that a block reads from global memory in one phase. Raises UsageError unless all phases are alike."""
-    return facts.counts.elements("global", "read") // facts.launch.block_count // _equal_phases(facts)
+    return loads_per_phase(facts.setup, facts.counts)
 
 
-@quantity("floating-point operations per block and phase")
+@quantity("floating-point operations per block and phase", origin="definition")
 def flops_per_phase(facts: ShotFacts) -> int:
     """Multiplications and additions of a block in one phase. Raises UsageError unless all phases are alike."""
-    return flops_of(facts.setup.problem) // facts.launch.block_count // _equal_phases(facts)
-
-
-def _equal_phases(facts: ShotFacts) -> int:
-    """Number of phases of a kernel whose square tiles divide all sizes. Raises UsageError for others."""
-    width = facts.setup.parameters.get("TILE_WIDTH", 0) if len(facts.setup.parameters) == 1 else 0
-    if not facts.setup.problem.is_multiply or not width or any(size % width for size in facts.setup.problem.sizes.values()):
-        raise UsageError("the phases of this launch are not known to be alike", remedy="use a quantity of the whole launch")
-    return facts.setup.problem.K // width
+    flops_of(facts.setup.problem)
+    return operations_per_phase(facts.setup)
 
 
 def flops_of(problem: Problem) -> int:
@@ -91,19 +94,25 @@ def flops_of(problem: Problem) -> int:
     return problem.flops
 
 
-@quantity("FLOP per byte read, by bytes {measure}")
+@quantity("FLOP per byte read, by bytes {measure}", origin="counts")
 def arithmetic_intensity(facts: ShotFacts, measure: Measure) -> float:
     """Arithmetic intensity in FLOP/byte over global reads; the stores of C are left out."""
     return intensity(flops_of(facts.setup.problem), int(global_bytes.compute(facts, measure, "read")))
 
 
-@quantity("FLOP per byte, stores included")
+@quantity("FLOP per byte, stores included", origin="counts")
 def arithmetic_intensity_with_stores(facts: ShotFacts) -> float:
     """Arithmetic intensity in FLOP/byte over all requested bytes of global memory."""
     return intensity(flops_of(facts.setup.problem), facts.counts.total("global").bytes_asked)
 
 
-@quantity("roofline in GFLOP/s, by bytes {measure}")
+@quantity("roofline in GFLOP/s, by bytes {measure}", origin="model")
 def roofline_gflops(facts: ShotFacts, measure: Measure) -> float:
     """Attainable rate at the launch's arithmetic intensity, in GFLOP/s."""
     return facts.device.roof(float(arithmetic_intensity.compute(facts, measure)))
+
+
+@quantity("roofline in GFLOP/s, stores included", origin="model")
+def roofline_gflops_with_stores(facts: ShotFacts) -> float:
+    """Attainable rate at the arithmetic intensity of all requested bytes, in GFLOP/s."""
+    return facts.device.roof(float(arithmetic_intensity_with_stores.compute(facts)))

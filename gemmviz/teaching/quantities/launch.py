@@ -1,13 +1,15 @@
 """Quantities of a launch, its kernel and its device."""
 
 from dataclasses import fields
+from typing import Literal
 
-from gemmviz.analysis.replay.focus import thread_number
-from gemmviz.launch.legality import can_run, launch_for
+from gemmviz.analysis.replay.focus import block_label, thread_number, thread_text
+from gemmviz.launch.legality import can_run, launch_for, requested_launch
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.words import listed
+from gemmviz.scenes.kit.strips import strips_of
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import Whole
 from gemmviz.teaching.quantities.quantity import QuantityValue, quantity
@@ -15,7 +17,7 @@ from gemmviz.teaching.quantities.quantity import QuantityValue, quantity
 _LARGEST_TRIED = 1 << 12
 
 
-@quantity("{name}")
+@quantity("{name}", origin="definition")
 def problem_size(facts: ShotFacts, name: str) -> int:
     """A size of the problem: rows of A (M), columns of B (N) or the common dimension (K) of a multiplication."""
     sizes = facts.setup.problem.sizes
@@ -24,61 +26,85 @@ def problem_size(facts: ShotFacts, name: str) -> int:
     return sizes[name]
 
 
-@quantity("blocks")
+@quantity("{name}", origin="definition")
+def parameter(facts: ShotFacts, name: str) -> int:
+    """The value of one of the kernel's parameters, such as the width of its tiles."""
+    values = facts.setup.parameters
+    if name not in values:
+        remedy = closest(name, values) or (f"it has {', '.join(values)}" if values else None)
+        raise UsageError(f"{facts.setup.kernel.name} has no parameter {name}", remedy=remedy)
+    return int(values[name])
+
+
+@quantity("{part} in focus", origin="definition")
+def focus(facts: ShotFacts, part: Literal["block", "thread"]) -> str:
+    """``blockIdx`` or ``threadIdx`` of what the shot shows, as ``"(1, 0)"``; the first of its threads if it shows several."""
+    if part == "block":
+        return block_label(facts.shot.focus.block, facts.launch).removeprefix("block ")
+    return thread_text(facts.shot.focus.thread or 0, facts.launch)
+
+
+@quantity("blocks", origin="definition")
 def block_count(facts: ShotFacts) -> int:
     """Blocks of the grid."""
     return facts.launch.block_count
 
 
-@quantity("threads per block")
+@quantity("threads per block", origin="definition")
 def threads_per_block(facts: ShotFacts) -> int:
     """Threads of one block."""
     return facts.launch.threads_per_block
 
 
-@quantity("threads")
+@quantity("threads", origin="definition")
 def thread_count(facts: ShotFacts) -> int:
     """Threads of the whole grid."""
     return facts.launch.threads_per_block * facts.launch.block_count
 
 
-@quantity("warps per block")
+@quantity("warps per block", origin="definition")
 def warps_per_block(facts: ShotFacts) -> int:
     """Warps of one block, the last one possibly incomplete."""
     return -(-facts.launch.threads_per_block // facts.device.warp_size)
 
 
-@quantity("idle lanes")
+@quantity("idle lanes", origin="definition")
 def idle_lanes(facts: ShotFacts) -> int:
     """Lanes without a thread in the last warp of a block."""
     return -facts.launch.threads_per_block % facts.device.warp_size
 
 
-@quantity("lane of thread ({x}, {y}, {z})")
+@quantity("lane of thread ({x}, {y}, {z})", origin="definition")
 def lane_of_thread(facts: ShotFacts, x: Whole, y: Whole = 0, z: Whole = 0) -> int:
     """Place of a thread in its warp."""
     return thread_number((x, y, z), facts.launch) % facts.device.warp_size
 
 
-@quantity("warp of thread ({x}, {y}, {z})")
+@quantity("warp of thread ({x}, {y}, {z})", origin="definition")
 def warp_of_thread(facts: ShotFacts, x: Whole, y: Whole = 0, z: Whole = 0) -> int:
     """Number of a thread's warp in its block."""
     return thread_number((x, y, z), facts.launch) // facts.device.warp_size
 
 
-@quantity("bytes of shared memory per block")
+@quantity("bytes of shared memory per block", origin="counts")
 def shared_bytes_per_block(facts: ShotFacts) -> int:
     """Shared memory of one block, in bytes."""
     return shared_bytes(facts.counts.arrays)
 
 
-@quantity("cores of the device")
+@quantity("cores of the device", origin="definition")
 def device_cores(facts: ShotFacts) -> int:
     """Single-precision cores of all multiprocessors."""
     return facts.device.sms * facts.device.fp32_per_sm
 
 
-@quantity("{field} of the device")
+@quantity("bytes of registers per SM", origin="definition")
+def register_bytes(facts: ShotFacts) -> int:
+    """Bytes of all registers of a multiprocessor, each of 32 bits."""
+    return 4 * facts.device.registers_per_sm
+
+
+@quantity("{field} of the device", origin="definition")
 def device(facts: ShotFacts, field: str) -> QuantityValue:
     """A field of the device's file. Raises UsageError for one that is unknown or not a single value."""
     names = [each.name for each in fields(Device)]
@@ -90,7 +116,7 @@ def device(facts: ShotFacts, field: str) -> QuantityValue:
     return value
 
 
-@quantity("largest {name} that runs")
+@quantity("largest {name} that runs", origin="definition")
 def largest_size(facts: ShotFacts, name: str) -> int:
     """Largest value of a parameter, or size, of square matrices for M, N and K, that the device accepts; 0 if none is."""
     parameter = next((each for each in facts.setup.kernel.parameters if each.name == name), None)
@@ -110,13 +136,13 @@ def largest_size(facts: ShotFacts, name: str) -> int:
     return 0
 
 
-@quantity("blanks")
+@quantity("blanks", origin="definition")
 def blanks(facts: ShotFacts) -> int:
     """Blanks of the kernel's text that are not filled in."""
     return facts.setup.kernel.blanks
 
 
-@quantity("refusal")
+@quantity("refusal", origin="run")
 def refusal(facts: ShotFacts) -> str:
     """Id of the error that prevents the launch; ``""`` for a launch that can run."""
     try:
@@ -124,3 +150,28 @@ def refusal(facts: ShotFacts) -> str:
     except GemmvizError as error:
         return error.id
     return ""
+
+
+@quantity("threads per block, as requested", origin="definition")
+def requested_threads(facts: ShotFacts) -> int:
+    """Threads of one block as the launch asks for it, whether or not the device can run it."""
+    return requested_launch(facts.setup).threads_per_block
+
+
+@quantity("blocks, as requested", origin="definition")
+def requested_block_count(facts: ShotFacts) -> int:
+    """Blocks of the grid as the launch asks for it, whether or not the device can run it."""
+    return requested_launch(facts.setup).block_count
+
+
+@quantity("largest grid of the device along {axis}", origin="definition")
+def largest_grid(facts: ShotFacts, axis: Literal["x", "y", "z"]) -> int:
+    """Blocks that the device allows along an axis of a grid."""
+    return facts.device.max_grid["xyz".index(axis)]
+
+
+@quantity("launches of the grid in strips", origin="definition")
+def launches_in_strips(facts: ShotFacts) -> int:
+    """Launches into which a host's loop cuts a grid that is longer than the device allows; 1 for a grid that it allows."""
+    strips = strips_of(requested_launch(facts.setup), facts.device)
+    return 1 if strips is None else strips.count

@@ -2,21 +2,27 @@
 
 from typing import Literal
 
+import numpy as np
+
 from gemmviz.analysis.models.latency import hiding_of
 from gemmviz.analysis.models.schedules import waves
+from gemmviz.model.block_phase import BlockPhase
 from gemmviz.model.errors import UsageError
+from gemmviz.model.schedule import Schedule
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import quantity
 
+ScheduleSource = Literal["recorded", "model"]
 
-@quantity("blocks per SM")
+
+@quantity("blocks per SM", origin="model")
 def blocks_per_sm(facts: ShotFacts) -> int:
     """Blocks that fit on one multiprocessor at once."""
     return facts.limits.blocks_per_sm
 
 
-@quantity("blocks per SM, limited by {resource}")
+@quantity("blocks per SM, limited by {resource}", origin="model")
 def blocks_per_sm_limit(facts: ShotFacts, resource: Literal["threads", "warps", "registers", "blocks", "shared"]) -> int:
     """Blocks on one multiprocessor that one resource alone allows."""
     limit = next((limit for key, limit in facts.limits.limits.items() if resource in key), None)
@@ -25,19 +31,19 @@ def blocks_per_sm_limit(facts: ShotFacts, resource: Literal["threads", "warps", 
     return limit
 
 
-@quantity("percent of an SM's {resource} in use")
+@quantity("percent of an SM's {resource} in use", origin="model")
 def occupied_percent(facts: ShotFacts, resource: Literal["threads", "warps"]) -> float:
     """Share of a multiprocessor's threads or warps that resident blocks take, in percent."""
     return facts.limits.threads_percent if resource == "threads" else facts.limits.warps_percent
 
 
-@quantity("waves")
+@quantity("waves", origin="model")
 def wave_count(facts: ShotFacts) -> int:
     """Rounds in which the grid's blocks run if all take equally long."""
     return waves(facts.launch.block_count, facts.device.sms, facts.limits.blocks_per_sm)
 
 
-@quantity("waves of the compared launch")
+@quantity("waves of the compared launch", origin="model")
 def compared_wave_count(facts: ShotFacts) -> int:
     """Rounds of the launch that the shot compares with. Raises UsageError where there is none."""
     if facts.shot.against is None:
@@ -45,25 +51,68 @@ def compared_wave_count(facts: ShotFacts) -> int:
     return int(wave_count.compute(facts.about(Shot(facts.shot.against.setup))))
 
 
-@quantity("most blocks resident on an SM")
-def most_resident_blocks(facts: ShotFacts) -> int:
+@quantity("most blocks resident on an SM", origin="recorded")
+def most_resident_blocks(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
     """Largest number of blocks on one multiprocessor at the same time, in the schedule."""
-    return int(facts.grid.schedule.resident().max())
+    return int(_schedule(facts, source).resident().max())
 
 
-@quantity("blocks in the schedule")
-def scheduled_blocks(facts: ShotFacts) -> int:
+@quantity("blocks in the schedule", origin="recorded")
+def scheduled_blocks(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
     """Blocks that the schedule holds."""
-    return int(facts.grid.schedule.blocks)
+    return int(_schedule(facts, source).blocks)
 
 
-@quantity("warps per scheduler")
+def _schedule(facts: ShotFacts, source: ScheduleSource) -> Schedule:
+    """The schedule of the launch. Raises UsageError if it comes from something else than ``source``."""
+    if facts.grid.is_model != (source == "model"):
+        found = "model" if facts.grid.is_model else "recorded"
+        what = "is not recorded" if facts.grid.is_model else "is recorded, not a model's"
+        raise UsageError(f"the schedule of this launch {what}", remedy=f"write source={found}")
+    return facts.grid.schedule
+
+
+@quantity("warps per scheduler", origin="model")
 def warps_per_scheduler(facts: ShotFacts) -> float:
     """Resident warps of one warp scheduler."""
     return hiding_of(facts.occupancy).warps
 
 
-@quantity("percent of cycles with an instruction issued")
+@quantity("warps per scheduler that would hide all latency", origin="model")
+def warps_to_hide_latency(facts: ShotFacts) -> int:
+    """Warps with which a scheduler would issue in every cycle, by the model of latency, whether it can hold them or not."""
+    return hiding_of(facts.occupancy).enough
+
+
+@quantity("most warps per scheduler", origin="definition")
+def most_warps_per_scheduler(facts: ShotFacts) -> int:
+    """Warps that one warp scheduler of the device holds at most."""
+    return hiding_of(facts.occupancy).most
+
+
+@quantity("tried {resource} of a block", origin="definition")
+def tried_resource(facts: ShotFacts, resource: Literal["threads", "registers", "shared_bytes"]) -> int:
+    """A resource of the block whose occupancy is shown: the shot's trial value, else the kernel's own."""
+    value = getattr(facts.occupancy.needs, resource)
+    if value is None:
+        raise UsageError("the registers of this kernel are not known")
+    return int(value)
+
+
+@quantity("percent of cycles with an instruction issued", origin="model")
 def issued_percent(facts: ShotFacts) -> float:
     """Share of cycles in which a scheduler can issue, in percent, by the model of latency."""
     return 100 * hiding_of(facts.occupancy).used
+
+
+@quantity("multiprocessors without a block", origin="recorded")
+def idle_multiprocessors(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
+    """Multiprocessors that no block of the schedule runs on."""
+    return facts.device.sms - len(np.unique(_schedule(facts, source).sm))
+
+
+@quantity("loads that blocks can have pending on an SM, by {resource}", origin="counts")
+def pending_loads(facts: ShotFacts, resource: Literal["shared memory", "threads"]) -> int:
+    """Loads of one phase of as many blocks as fit in one multiprocessor by one resource alone."""
+    phase = facts.of_kind(BlockPhase)
+    return phase.fitting[resource] * phase.loads

@@ -9,6 +9,15 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 QuantityValue = bool | int | float | str
+Origin = Literal["run", "counts", "recorded", "model", "definition", "reported"]
+ORIGINS: dict[Origin, str] = {
+    "run": "the traced run",
+    "counts": "the counts of the whole launch",
+    "recorded": "a recording of real hardware",
+    "model": "a model, such as occupancy or the roofline",
+    "definition": "the setup, the device's file or a formula of sizes: no run can contradict it",
+    "reported": "figures that a course document reports",
+}
 ERROR_QUANTITIES = ("refusal", "fault")  # their values are ids of errors
 _Compute = Callable[..., QuantityValue]
 
@@ -17,13 +26,15 @@ _Compute = Callable[..., QuantityValue]
 class Quantity:
     """``id``: its name in lesson files. ``title``: its displayed name, with ``{argument}`` for values; a part in ``[]`` is left
     out where an argument in it has its default. ``arguments``: their names, types and defaults. ``compute``: takes a
-    ``ShotFacts`` and the arguments by name, and raises GemmvizError where the value can't be computed.
+    ``ShotFacts`` and the arguments by name, and raises GemmvizError where the value can't be computed. ``origin``: what the
+    value comes from, one of ORIGINS.
     """
 
     id: str
     title: str
     arguments: type[msgspec.Struct]
     compute: _Compute
+    origin: Origin = "run"
 
     @property
     def signature(self) -> str:
@@ -50,7 +61,7 @@ _OPTIONAL = re.compile(r"\[([^]]*)\]")
 _ARGUMENT = re.compile(r"\{(\w+)\}")
 
 
-def quantity(title: str) -> Callable[[_Compute], Quantity]:
+def quantity(title: str, origin: Origin = "run") -> Callable[[_Compute], Quantity]:
     """Turn a function of ``(facts, **arguments)`` into a Quantity whose id is the function's name."""
 
     def register(compute: _Compute) -> Quantity:
@@ -61,6 +72,6 @@ def quantity(title: str) -> Callable[[_Compute], Quantity]:
             for each in others
         ]
         arguments = msgspec.defstruct(compute.__name__, fields, forbid_unknown_fields=True, omit_defaults=True)
-        return Quantity(compute.__name__, title, arguments, compute)
+        return Quantity(compute.__name__, title, arguments, compute, origin)
 
     return register

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from gemmviz.files.reported_file import reported_shares
 from gemmviz.model.benchmark import CUBLAS
 from gemmviz.model.errors import UsageError
 from gemmviz.model.timing import Measured
@@ -15,13 +16,24 @@ def _rows(facts: ShotFacts) -> list[Measured]:
     return [row for row in facts.benchmark.rows if row.problem.is_multiply]
 
 
-@quantity("GFLOP/s of {kernel}[, {width} wide,] at N = {n}")
+@quantity("GFLOP/s of {kernel}[, {width} wide,] at N = {n}", origin="recorded")
 def gflops(facts: ShotFacts, kernel: str, n: Whole, width: Whole = 0) -> float:
-    """Recorded rate in GFLOP/s, of the fastest parameters or of those with ``width`` (default: the chart's)."""
+    """Recorded rate in GFLOP/s, of the fastest parameters or of those with ``width`` (default: the chart's). A name is written
+    without its commas: ``04_tiled double``, ``Triple loop one thread``.
+    """
     return _fastest(facts, kernel, n, width).gflops or 0.0
 
 
-@quantity("percent of cuBLAS that {kernel} reaches at N = {n}")
+@quantity("GFLOP/s of {kernel} with its copies at N = {n}", origin="recorded")
+def gflops_with_copies(facts: ShotFacts, kernel: str, n: Whole) -> float:
+    """Recorded rate in GFLOP/s, with the copies of A and B to the GPU and of C back."""
+    rate = _fastest(facts, kernel, n).gflops_with_transfer
+    if rate is None:
+        raise UsageError(f"no copies of {kernel} were recorded at N = {n}")
+    return rate
+
+
+@quantity("percent of cuBLAS that {kernel} reaches at N = {n}", origin="recorded")
 def cublas_percent(facts: ShotFacts, kernel: str, n: Whole) -> float:
     """Recorded rate as a share of cuBLAS's, in percent."""
     share = facts.benchmark.share_of_cublas(_fastest(facts, kernel, n))
@@ -30,14 +42,38 @@ def cublas_percent(facts: ShotFacts, kernel: str, n: Whole) -> float:
     return 100 * share
 
 
-@quantity("speedup of {kernel} over {base} at N = {n}")
+@quantity("percent of cuBLAS that part {part} reports for {kernel}", origin="reported")
+def reported_percent(facts: ShotFacts, part: Whole, kernel: str) -> float:
+    """Share of cuBLAS that a part of the course reports for large matrices, in percent. The course names no device."""
+    found = next((each for each in reported_shares() if (each.part, each.kernel) == (part, kernel)), None)
+    if found is None:
+        raise UsageError(f"part {part} of the course reports no share of cuBLAS for {kernel}")
+    return found.percent
+
+
+@quantity("largest N of {kernel}", origin="recorded")
+def largest_recorded(facts: ShotFacts, kernel: str) -> int:
+    """The largest N at which a kernel was timed, with the chart's width. Raises UsageError if it never was."""
+    sizes = [row.problem.N for row in _rows(facts) if row.kernel == kernel and row.gflops is not None]
+    if not sizes:
+        raise UsageError(f"{kernel} was not recorded")
+    return max(sizes)
+
+
+@quantity("speedup of {kernel} over {base} at N = {n}", origin="recorded")
 def speedup(facts: ShotFacts, kernel: str, base: str, n: Whole) -> float:
     """Recorded rate of a kernel divided by that of another."""
     slower = _fastest(facts, base, n).gflops
     return (_fastest(facts, kernel, n).gflops or 0.0) / slower if slower else 0.0
 
 
-@quantity("microseconds of the benchmark's copies at N = {n}")
+@quantity("multiprocessors of the recorded GPU", origin="recorded")
+def recorded_sms(facts: ShotFacts) -> int:
+    """Multiprocessors of the GPU of the shot's recording, whatever the shot's own device is."""
+    return facts.benchmark.gpu.sms
+
+
+@quantity("microseconds of the benchmark's copies at N = {n}", origin="recorded")
 def benchmark_copy_us(facts: ShotFacts, n: Whole) -> float:
     """Recorded time of the copies to the device and back, in µs."""
     row = next((row for row in _rows(facts) if n == row.problem.N and row.transfer is not None), None)
@@ -46,35 +82,40 @@ def benchmark_copy_us(facts: ShotFacts, n: Whole) -> float:
     return row.transfer.total_ms * 1e3
 
 
-@quantity("N of the recorded host calls")
+@quantity("N of the recorded host calls", origin="recorded")
 def host_run_size(facts: ShotFacts) -> int:
     """N of the recorded run that is nearest to the shot's problem."""
     return facts.transfers.runs[0].n
 
 
-@quantity("copies to the device")
+@quantity("copies to the device", origin="recorded")
 def copies_to_device(facts: ShotFacts) -> int:
     """Number of recorded copies from host to device."""
     return sum(call.name == "Memcpy" and call.what.partition(" ")[0].endswith("d") for call in facts.transfers.runs[0].calls)
 
 
-@quantity("microseconds of copies with {memory} memory")
+@quantity("microseconds of copies with {memory} memory", origin="recorded")
 def host_copy_us(facts: ShotFacts, memory: Literal["pageable", "pinned"]) -> float:
     """Recorded time of all copies of one run, in µs."""
     return next(run.total("Memcpy") for run in facts.transfers.runs if run.memory == memory)
 
 
-@quantity("microseconds of the kernel")
+@quantity("microseconds of the kernel", origin="recorded")
 def host_kernel_us(facts: ShotFacts) -> float:
     """Recorded time of the kernel between the copies, in µs."""
     return facts.transfers.runs[0].total("launch")
 
 
+def _written(kernel: str) -> tuple[str, ...]:
+    """The ways to write the name of a row in a reference, which has no commas: "Triple loop one thread"."""
+    return kernel, kernel.replace(",", ""), *(("cublas",) if kernel == CUBLAS else ())
+
+
 def _fastest(facts: ShotFacts, kernel: str, n: int, width: int = 0) -> Measured:
     """The fastest recorded row of a kernel. Raises UsageError if there is none."""
-    recorded = CUBLAS if kernel.lower() == "cublas" else kernel
+    known = kernel.lower() if kernel.lower() == "cublas" else kernel
     width = width or facts.shot.chart.width
-    rows = [row for row in _rows(facts) if row.kernel == recorded and n == row.problem.N and row.gflops is not None]
+    rows = [row for row in _rows(facts) if known in _written(row.kernel) and n == row.problem.N and row.gflops is not None]
     rows = [row for row in rows if not width or not row.parameters or width in row.parameters.values()]
     if not rows:
         raise UsageError(f"{kernel} was not recorded at N = {n}")

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from gemmviz.model.errors import UsageError
+from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import quantity
 
@@ -10,15 +12,34 @@ HazardId = Literal["read-after-write", "write-after-read", "write-after-write"]
 
 @quantity("C")
 def result(facts: ShotFacts) -> str:
-    """``right`` or ``wrong``, by the check of the outputs; ``unchecked`` if the problem is unknown. Raises the fault that ended
-    the run early.
+    """``right`` or ``wrong``, by the check of the outputs; ``unwritten`` if the traced threads store nothing that could be
+    compared, ``unchecked`` if the problem is unknown. Raises the fault that ended the run early.
     """
-    if facts.outcome.fault is not None:
-        raise facts.outcome.fault
+    fault = facts.outcome.fault
+    if fault is not None and fault.id == "no-access":
+        return "unwritten"
+    if fault is not None:
+        raise fault
     check = facts.replay.trace.check
     if not check.is_checked:
         return "unchecked"
+    if not check.compared:
+        return "unwritten"
     return "right" if check.passed else "wrong"
+
+
+@quantity("C of the compared launch")
+def compared_result(facts: ShotFacts) -> str:
+    """``result`` of the launch that the shot compares with. Raises UsageError where there is none."""
+    if facts.shot.against is None:
+        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
+    return str(result.compute(facts.about(Shot(facts.shot.against.setup))))
+
+
+@quantity("wrong elements of C")
+def wrong_elements(facts: ShotFacts) -> int:
+    """Elements of the outputs that differ from the expected ones by more than rounding, in a complete run."""
+    return facts.replay.trace.check.wrong
 
 
 @quantity("fault")
@@ -50,3 +71,19 @@ def race_wrong_elements(facts: ShotFacts) -> int:
 def race_lead(facts: ShotFacts) -> int:
     """Shortest lead, in steps, that spoils C; 0 if no order does."""
     return facts.race.lead
+
+
+@quantity("largest error of C")
+def largest_error(facts: ShotFacts) -> float:
+    """Largest error of an element of the output, compared with float64."""
+    return facts.replay.trace.check.worst_error or 0.0
+
+
+@quantity("largest error of the compared run's C, in multiples of this one's")
+def compared_error_ratio(facts: ShotFacts) -> float:
+    """Largest error of the run that the shot compares with, divided by the shot's own. Raises UsageError without one."""
+    if facts.shot.against is None:
+        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
+    own = float(largest_error.compute(facts))
+    other = float(largest_error.compute(facts.about(Shot(facts.shot.against.setup))))
+    return other / own if own else 0.0

@@ -1,0 +1,29 @@
+"""Rounding errors of two runs of one problem."""
+
+from dataclasses import dataclass
+
+from gemmviz.model.problem import Problem
+from gemmviz.model.trace import Check
+
+
+@dataclass(frozen=True)
+class RoundedRun:
+    """A run's output compared with float64. ``kernel``: its name; ``text``: its source; ``check``: the comparison."""
+
+    kernel: str
+    text: str
+    check: Check
+
+    @property
+    def error(self) -> float:
+        """The largest error of an element; 0 if nothing was compared."""
+        return self.check.worst_error or 0.0
+
+
+@dataclass(frozen=True)
+class RoundingCase:
+    """Two runs of one problem: ``first`` is the one that the shot compares with."""
+
+    problem: Problem
+    first: RoundedRun
+    second: RoundedRun

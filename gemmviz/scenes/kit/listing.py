@@ -1,0 +1,187 @@
+"""A listing on a sheet of a frame: its lines in rows of letters, with the highlighted ones drawn over them as they appear.
+
+A line that is too long continues in further rows. If not all rows fit, those around the highlighted lines are shown, and it is
+said how many lines are left out.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.model.code_case import Listing
+from gemmviz.model.kernel import BLANK
+from gemmviz.model.words import many
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import eased
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import Theme, mixed
+
+LEADING, INSET = 1.28, 18.0
+_LARGEST, _HANGING = 32.0, 4
+_MARK = 6.0
+_ONE = 0.45  # share of the motion in which one line lights up
+_RENAMED = 0.45  # strength of the highlight of a line that differs in names alone
+
+
+def listing_size(listings: tuple[Listing, ...], width: float, height: float, theme: Theme) -> float:
+    """Return the text size at which all lines fit, within the theme's size of code and a larger one."""
+    lines = [line for each in listings for line in each.lines]
+    longest = max((text_width(line, 1.0, "mono") for line in lines), default=1.0)
+    most = max(1, *(len(each.lines) for each in listings))
+    return max(theme.type.code, min(_LARGEST, (width - 2 * INSET) / longest, height / (LEADING * most)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One row: the index of its line, and the part of the line that it shows from ``start`` on, ``indent`` letters to the
+    right, with its middle at ``y``.
+    """
+
+    line: int
+    text: str
+    start: int = 0
+    indent: int = 0
+    y: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The shown ``rows`` of a listing in a box, with text of ``size``. ``key`` begins the keys of its primitives."""
+
+    key: str
+    listing: Listing
+    box: Box
+    size: float
+    rows: tuple[_Row, ...]
+
+    @classmethod
+    def of(cls, key: str, each: Listing, room: Box, size: float) -> "Sheet":
+        """Return the sheet from the upper edge of a room on, as wide as the room and as high as its rows."""
+        leading, advance = LEADING * size, text_width("0", size, "mono")
+        rows = _rows(each, int((room.width - 2 * INSET) / advance))
+        first, count = _window(rows, each, int((room.height - 8) / leading))
+        above, below = first > 0, first + count < len(rows)
+        top = room.y + 4 + above * leading
+        shown = tuple(
+            _Row(row.line, row.text, row.start, row.indent, top + (number + 0.5) * leading)
+            for number, row in enumerate(rows[first : first + count])
+        )
+        return cls(key, each, Box(room.x, room.y, room.width, (count + above + below) * leading + 8), size, shown)
+
+    @property
+    def middles(self) -> dict[int, float]:
+        """The middle of the first row of each line that is shown."""
+        return {row.line: row.y for row in reversed(self.rows)}
+
+    @property
+    def _leading(self) -> float:
+        return LEADING * self.size
+
+    def still(self, theme: Theme) -> list[Primitive]:
+        """Draw the sheet without its highlighted lines."""
+        box, rows = self.box, [row for row in self.rows if row.line not in self.listing.lit]
+        ink = theme.faint if self.listing.lit else theme.text
+        pieces: list[Primitive] = [
+            Rects(f"{self.key}-panel", boxes((box.x, box.y, box.width, box.height)), theme.panel, radius=8)
+        ]
+        pieces += self._blanks(rows, theme)
+        if rows:
+            pieces.append(self._text(f"{self.key}-{'others' if self.listing.lit else 'lines'}", rows, ink))
+        return [*pieces, *self._left_out(theme)]
+
+    def lit(self, moment: float, is_new: bool, theme: Theme) -> list[Primitive]:
+        """Draw the highlighted lines at a moment: one after another, from left to right. ``is_new``: whether they are absent
+        until then, and appear letter by letter.
+        """
+        lines = sorted({row.line for row in self.rows} & self.listing.lit)
+        shares = dict(zip(lines, _shares(moment, len(lines)), strict=True))
+        pieces: list[Primitive] = []
+        for name, is_renamed in (("renamed", True), ("lit", False)):
+            own = [row for row in self.rows if row.line in shares and (row.line in self.listing.renamed) == is_renamed]
+            pieces += self._bars(name, own, shares, theme)
+        own = [row for row in self.rows if row.line in shares]
+        pieces += self._blanks([row for row in own if shares[row.line] > 0], theme)
+        for place, row in enumerate(own):
+            share = shares[row.line]
+            text = row.text[: round(share * len(row.text))] if is_new else row.text
+            strong = mixed(theme.faint, theme.text, share * (_RENAMED if row.line in self.listing.renamed else 1.0))
+            if text.strip():
+                pieces.append(
+                    self._text(f"{self.key}-{place}-lines", [_Row(row.line, text, row.start, row.indent, row.y)], strong)
+                )
+        return pieces
+
+    def _bars(self, name: str, rows: list[_Row], shares: dict[int, float], theme: Theme) -> list[Primitive]:
+        """Draw the grounds of highlighted rows, each as long as its share, and marks at those that do something else."""
+        box, leading = self.box, self._leading
+        bars = [(box.x, row.y - leading / 2, box.width * shares[row.line], leading) for row in rows if shares[row.line] > 0]
+        if not bars:
+            return []
+        strength = _RENAMED if name == "renamed" else 1.0
+        pieces: list[Primitive] = [Rects(f"{self.key}-{name}", boxes(*bars), mixed(theme.panel, theme.line, strength))]
+        if name == "lit":
+            pieces.append(Rects(f"{self.key}-marks", boxes(*((x, y, _MARK, high) for x, y, _, high in bars)), theme.text))
+        return pieces
+
+    def _text(self, key: str, rows: list[_Row], ink: str) -> Labels:
+        advance = text_width("0", self.size, "mono")
+        at = points(*((self.box.x + INSET + row.indent * advance, row.y + 0.36 * self.size) for row in rows))
+        return Labels(key, at, tuple(BLANK.sub("  ?  ", row.text) for row in rows), self.size, ink, "start", "mono")
+
+    def _blanks(self, rows: list[_Row], theme: Theme) -> list[Primitive]:
+        """Draw frames around the blanks of an exercise."""
+        advance, leading, left = text_width("0", self.size, "mono"), self._leading, self.box.x + INSET
+        frames = [
+            (left + (row.indent + hole.start()) * advance, row.y - 0.5 * leading + 2,
+             (hole.end() - hole.start()) * advance, leading - 4)
+            for row in rows for hole in BLANK.finditer(row.text)
+        ]  # fmt: skip
+        return [Rects(f"{self.key}-blanks", np.array(frames), theme.line, theme.text, 2.0, 4.0)] if frames else []
+
+    def _left_out(self, theme: Theme) -> list[Primitive]:
+        """Say how many lines are above and below the shown ones."""
+        above, below = self.rows[0].line, len(self.listing.lines) - 1 - self.rows[-1].line
+        leading, size, pieces = self._leading, theme.type.note, list[Primitive]()
+        top, end = self.box.y + 4, self.box.y + self.box.height - 4 - self._leading
+        for name, count, y in (("above", above, top), ("below", below, end)):
+            if count:
+                at = points((self.box.x + INSET, y + 0.5 * leading + 0.36 * size))
+                pieces.append(Labels(f"{self.key}-{name}", at, (f"⋮ {many(count, 'line')} {name}",), size, theme.faint))
+        return pieces
+
+
+def _shares(moment: float, count: int) -> list[float]:
+    """Return how much of each highlighted line has appeared, one after another."""
+    starts = [(1.0 - _ONE) * number / max(1, count - 1) for number in range(count)]
+    return [float(eased(min(1.0, max(0.0, (moment - start) / _ONE)))) if moment < 1.0 else 1.0 for start in starts]
+
+
+def _rows(each: Listing, most: int) -> list[_Row]:
+    """Return the rows of all lines: a line of more than ``most`` letters continues in further rows, indented."""
+    rows: list[_Row] = []
+    for place, line in enumerate(each.lines):
+        start, indent = 0, 0
+        hanging = len(line) - len(line.lstrip()) + _HANGING
+        while len(line) - start > most - indent > _HANGING:
+            stop = line.rfind(" ", start + 1, start + most - indent)
+            stop = stop if line[start:stop].strip() else start + most - indent
+            rows.append(_Row(place, line[start:stop], start, indent))
+            start = stop + len(line[stop:]) - len(line[stop:].lstrip())
+            indent = min(hanging, most // 2)
+        rows.append(_Row(place, line[start:], start, indent))
+    return rows
+
+
+def _window(rows: list[_Row], each: Listing, count: int) -> tuple[int, int]:
+    """Return the first row and the number of rows to show: all, or those around the highlighted lines. A row is left for each
+    end where something is left out.
+    """
+    if len(rows) <= count:
+        return 0, len(rows)
+    lit = [number for number, row in enumerate(rows) if row.line in each.lit] or [0]
+    room = max(1, count - 1)
+    first = (lit[0] + min(lit[-1], lit[0] + room - 1)) // 2 - room // 2
+    if first <= 0:
+        return 0, room
+    return (len(rows) - room, room) if first + room >= len(rows) else (first, max(1, room - 1))

@@ -1,0 +1,184 @@
+"""A block that a device refuses: its threads on their way into the device's thread slots, those without a slot in red, and how
+many blocks of its shared memory would fit in an SM.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.words import many, spaced
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Squares, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_line, text_width
+
+MOST_DRAWN = 4096  # threads
+_TOP, _HEAD, _LARGEST = 168.0, 40.0, 40.0
+_SLAB, _SLAB_HEAD = 56.0, 52.0  # heights of the bar of shared memory and of its heading
+_FLIGHT = 0.4  # share of the motion that one thread takes
+_APART = 10.0  # between the slots and the threads without one
+_WORDS = 190.0  # beside the slots
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The places of a refused block: its threads at ``home``, ``own`` wide, ``across`` in a row; the device's slots at
+    ``slots``, ``cell`` wide, a row for each warp; ``bar``: the shared memory of an SM.
+    """
+
+    threads: int
+    most: int
+    warp: int
+    across: int
+    home: Box
+    own: float
+    slots: Box
+    cell: float
+    bar: Box
+
+    @classmethod
+    def of(cls, case: LaunchCase, options: ViewOptions) -> "_Plan":
+        """The block at the left, the slots at the right, shared memory below if the block has any."""
+        assert case.requested is not None
+        dx, dy, dz = case.requested.block
+        threads, most, warp = dx * dy * dz, case.device.max_threads_per_block, case.device.warp_size
+        below = _SLAB + _SLAB_HEAD if case.shared_bytes else 0.0
+        room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, options.height - _TOP - 40 - below)
+        own = min(0.42 * room.width / dx, room.height / (dy * dz), _LARGEST)
+        left = room.x + dx * own + 90
+        rows, count = most // warp, -(-threads // warp)
+        cell = min((room.x + room.width - left - _WORDS) / warp, (room.height - _APART) / count, _LARGEST)
+        slots = Box(left, room.y, warp * cell, rows * cell)
+        bar = Box(room.x, room.y + room.height + _SLAB_HEAD, room.width, _SLAB)
+        return cls(threads, most, warp, dx, Box(room.x, room.y, dx * own, dy * dz * own), own, slots, cell, bar)
+
+    def at_home(self, number: Longs) -> Floats:
+        """Return the cells of threads in their block: x, y, side."""
+        x, y = self.home.x + number % self.across * self.own, self.home.y + number // self.across * self.own
+        return np.column_stack([x, y, np.full(len(x), self.own)])
+
+    def in_slots(self, number: Longs) -> Floats:
+        """Return the slots of threads, and the places below them of those that have none: x, y, side."""
+        apart = np.where(number >= self.most, _APART, 0.0)
+        x = self.slots.x + number % self.warp * self.cell
+        y = self.slots.y + number // self.warp * self.cell + apart
+        return np.column_stack([x, y, np.full(len(x), self.cell)])
+
+
+def is_drawn(case: LaunchCase) -> bool:
+    """Whether a launch is refused for its number of threads, and not for more than can be drawn."""
+    wanted = case.requested
+    return wanted is not None and case.device.max_threads_per_block < wanted.threads_per_block <= MOST_DRAWN
+
+
+def refused_block(case: LaunchCase, options: ViewOptions) -> list[Primitive]:
+    """Draw the block, the empty slots and their names; filled slots and counts are drawn by ``refused_motion``."""
+    plan, theme = _Plan.of(case, options), options.theme
+    number, size = np.arange(plan.threads), theme.type.words
+    table = number.reshape(-1, plan.across)
+    fill = np.where(table < plan.most, table // plan.warp % len(theme.warps), len(theme.warps)).astype(np.uint8)
+    palette = (*theme.warps, theme.warning)
+    empty = np.zeros((plan.most // plan.warp, plan.warp), np.uint8)
+    wanted, words = case.requested, case.device.words
+    assert wanted is not None
+    dx, dy, dz = wanted.block
+    block = f"{dx} × {dy}" + (f" × {dz}" if dz > 1 else "") + f" = {many(plan.threads, 'thread')}"
+    names = ((plan.home.x, block), (plan.slots.x, f"{spaced(plan.most)} threads fit in a {words['block']}"))
+    return [
+        Cells("refused", plan.home.x, plan.home.y, plan.own, fill, palette, palette, line=theme.background),
+        Cells("slots", plan.slots.x, plan.slots.y, plan.cell, empty, (theme.empty,), (theme.faint,), line=theme.background),
+        *(
+            Labels(f"refused-name-{place}", points((x, plan.home.y - 14)), (text,), size, theme.text, "start", "semibold")
+            for place, (x, text) in enumerate(names)
+        ),
+        *_memory(case, plan, options),
+    ]
+
+
+def refused_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the threads between their block and their slots, the counts reached so far, and the slabs of shared memory."""
+    plan, theme = _Plan.of(case, options), options.theme
+    number = np.arange(plan.threads)
+    share = eased(np.clip((options.moment / ARRIVAL - number / plan.threads * (1 - _FLIGHT)) / _FLIGHT, 0, 1))
+    under_way, there = number[share > 0], int((share >= 1).sum())
+    part = share[share > 0][:, None]
+    now = plan.at_home(under_way) * (1 - part) + plan.in_slots(under_way) * part
+    now[:, 2] *= 0.92
+    fill = np.where(under_way < plan.most, under_way // plan.warp % len(theme.warps), len(theme.warps)).astype(np.uint8)
+    palette = (*theme.warps, theme.warning)
+    return (
+        Squares("threads", now, fill, palette, palette),
+        *_counts(plan, there, options),
+        *_slabs(case, plan, options),
+    )
+
+
+def _counts(plan: _Plan, there: int, options: ViewOptions) -> list[Primitive]:
+    """Draw how many threads have a slot, and how many have none."""
+    theme, size = options.theme, options.theme.type.words
+    left = plan.slots.x + plan.slots.width
+    at = points((left, plan.slots.y - 14))
+    pieces: list[Primitive] = [
+        Labels("slots-count", at, (f"{spaced(min(there, plan.most))} taken",), size, theme.faint, "end", "semibold")
+    ]
+    if there > plan.most:
+        text = f"{spaced(there - plan.most)} too many"
+        x, y = _beside(plan, text_width(text, size, "semibold"), options)
+        ink = theme.legible(theme.warning)
+        pieces.append(Labels("too-many", points((x, y + 0.36 * size)), (text,), size, ink, "start", "semibold"))
+    return pieces
+
+
+def _beside(plan: _Plan, wide: float, options: ViewOptions) -> tuple[float, float]:
+    """Return a place for words beside the threads without a slot: after the last one, else beside the slots."""
+    last = plan.in_slots(np.array([plan.threads - 1]))[0]
+    right = plan.slots.x + plan.slots.width
+    y = last[1] + 0.5 * plan.cell
+    after = last[0] + plan.cell + 20
+    if after + wide <= right:
+        return after, y
+    return min(right + 20, options.width - MARGIN - wide), y
+
+
+def _fitting(case: LaunchCase) -> int:
+    """Return the number of blocks whose shared memory fits in an SM."""
+    return case.device.shared_per_sm // case.shared_bytes if case.shared_bytes else 0
+
+
+def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the empty bar of shared memory with its name."""
+    if not case.shared_bytes:
+        return []
+    theme, size, fitting = options.theme, options.theme.type.words, _fitting(case)
+    words = case.device.words
+    text = f"Shared memory of one {words['sm']}: {_kibibytes(case.device.shared_per_sm)}. "
+    text += f"A block's tiles take {_kibibytes(case.shared_bytes)}: {many(fitting, 'block')} would fit"
+    return [
+        text_line("memory-name", (plan.bar.x, plan.bar.y - 14), text, size, plan.bar.width, theme.text, "semibold"),
+        Rects("memory-bar", boxes((plan.bar.x, plan.bar.y, plan.bar.width, plan.bar.height)), theme.empty, radius=4.0),
+    ]
+
+
+def _slabs(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the slabs of shared memory that slide into the bar, one for each block that would fit."""
+    theme, pieces, count = options.theme, list[Primitive](), _fitting(case)
+    for number in range(count):
+        share = float(eased(min(1.0, max(0.0, options.moment * (count + 1) / 2 - number / 2))))
+        wide = plan.bar.width * (case.shared_bytes or 0) / case.device.shared_per_sm * share
+        x = plan.bar.x + number * plan.bar.width * (case.shared_bytes or 0) / case.device.shared_per_sm
+        if share <= 0:
+            continue
+        box = boxes((x + 2, plan.bar.y + 2, max(0.5, wide - 4), plan.bar.height - 4))
+        pieces.append(Rects(f"slab-{number}", box, theme.level(number % 2 + 1), radius=4.0))
+        name, size = f"block {number}: {_kibibytes(case.shared_bytes or 0)}", theme.type.least
+        if share >= 1.0 and text_width(name, size, "semibold") + 16 <= wide:
+            at = points((x + wide / 2, plan.bar.y + plan.bar.height / 2 + 0.36 * size))
+            ink = theme.ink_on(theme.level(number % 2 + 1))
+            pieces.append(Labels(f"slab-{number}-name", at, (fitted(name, size, wide),), size, ink, "middle", "semibold"))
+    return pieces
+
+
+def _kibibytes(size: int) -> str:
+    return f"{size / 1024:.4g} KiB"

@@ -1,0 +1,118 @@
+"""Small pictures of the inputs of a multiplication, beside a table of reads, and the elements that fly from them to the
+threads that read them: an element that several threads read parts on its way.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.arrays import Floats
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Squares, boxes, points
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.stage.matrix import label_size
+
+_GAP, _LEAST_SIDE, _MOST_CELLS = 36.0, 5.0, 64
+_CHIP = 40.0
+Element = tuple[int, int]  # of an array by its number
+
+
+@dataclass(frozen=True, slots=True)
+class SmallMatrices:
+    """The inputs side by side in a room: the box of each, by its number in the trace."""
+
+    boxes: dict[int, Box]
+
+    @classmethod
+    def of(cls, moment: Moment, room: Box, options: ViewOptions) -> "SmallMatrices":
+        """Both have cells of one size, below a line with their names."""
+        arrays, head = moment.trace.arrays, 1.3 * options.theme.type.words
+        shapes = {number: arrays[number].extents for number in moment.trace.inputs}
+        wide = (room.width - _GAP * (len(shapes) - 1)) / max(1, sum(columns for _, columns in shapes.values()))
+        side = min(wide, (room.height - head) / max(rows for rows, _ in shapes.values()), _CHIP)
+        placed, x = {}, room.x
+        for number, (rows, columns) in shapes.items():
+            placed[number] = Box(x, room.y + head, columns * side, rows * side)
+            x += columns * side + _GAP
+        return cls(placed)
+
+    @property
+    def right(self) -> float:
+        return max(box.x + box.width for box in self.boxes.values())
+
+    def middle(self, moment: Moment, element: Element) -> tuple[float, float]:
+        """The centre of an element."""
+        (number, offset), box = element, self.boxes[element[0]]
+        array = moment.trace.arrays[number]
+        row, column = (int(each[0]) for each in array.row_column(np.array([offset])))
+        rows, columns = array.extents
+        return box.x + (column + 0.5) * box.width / columns, box.y + (row + 0.5) * box.height / rows
+
+    def side(self, moment: Moment, number: int) -> float:
+        return self.boxes[number].width / moment.trace.arrays[number].extents[1]
+
+
+def small_matrices(moment: Moment, placed: SmallMatrices, now: set[Element], options: ViewOptions) -> list[Primitive]:
+    """Draw the matrices with the elements that are read now lit, and with indices where they fit."""
+    primitives: list[Primitive] = []
+    for number, box in placed.boxes.items():
+        array, theme, side = moment.trace.arrays[number], options.theme, placed.side(moment, number)
+        accent, rest = theme.accent(array.name), theme.tint(array.name, 0.22)
+        at = points((box.x, box.y - 0.35 * theme.type.words))
+        primitives.append(Labels(f"small-{array.name}-name", at, (array.name,), theme.type.words, accent, "start", "semibold"))
+        lit = [element for each, element in now if each == number]
+        if max(array.extents) <= _MOST_CELLS:
+            primitives.append(_table(moment, number, box, side, lit, options))
+        else:
+            primitives.append(Rects(f"small-{array.name}", boxes((box.x, box.y, box.width, box.height)), rest))
+            middles = np.array([placed.middle(moment, (number, each)) for each in lit]).reshape(-1, 2)
+            primitives.append(Rects(f"small-{array.name}-lit", _around(middles, max(side, _LEAST_SIDE)), accent))
+    return primitives
+
+
+def _table(moment: Moment, number: int, box: Box, side: float, lit: list[int], options: ViewOptions) -> Cells:
+    array, theme = moment.trace.arrays[number], options.theme
+    fill = np.zeros(array.extents, np.uint8)
+    if lit:
+        fill[tuple(np.asarray(each, np.int64) for each in array.row_column(np.array(lit)))] = 1
+    palette = theme.tint(array.name, 0.22), theme.accent(array.name)
+    inks = theme.faint, theme.ink_on(palette[1])
+    names = np.array([[_indices(moment, number, (r, c), options) for c in range(fill.shape[1])] for r in range(fill.shape[0])])
+    size = label_size(max(names.ravel().tolist(), key=len), side, options.pixels, options.least)
+    labels = names if size else None
+    return Cells(f"small-{array.name}", box.x, box.y, side, fill, palette, inks, labels, size, theme.background)
+
+
+def _indices(moment: Moment, number: int, place: tuple[int, int], options: ViewOptions) -> str:
+    array = moment.trace.arrays[number]
+    return options.labels.indices(array, array.element_at(*place))
+
+
+def _around(middles: Floats, side: float) -> Floats:
+    return np.column_stack([middles - side / 2, np.full((len(middles), 2), side)])
+
+
+def reading_motion(
+    moment: Moment, placed: SmallMatrices, reads: list[tuple[Element, tuple[float, float]]], options: ViewOptions
+) -> tuple[Primitive, ...]:
+    """Draw each element that is read on its way to a place of the table; nothing after it has arrived."""
+    if options.arrived or not reads:
+        return ()
+    share = float(eased(min(1.0, options.moment / ARRIVAL)))
+    start: npt.NDArray[np.float64] = np.array([placed.middle(moment, element) for element, _ in reads])
+    end = np.array([place for _, place in reads])
+    middles = start + (end - start) * share
+    numbers = sorted({number for (number, _), _ in reads})
+    side = max(_LEAST_SIDE, placed.side(moment, numbers[0]) * (1 - share) + _CHIP * share)
+    arrays, theme = moment.trace.arrays, options.theme
+    palette = tuple(theme.accent(arrays[number].name) for number in numbers)
+    texts = np.array([options.labels.indices(arrays[number], element) for (number, element), _ in reads])
+    longest = max(texts.tolist(), key=lambda each: text_width(each, 1.0))
+    size = label_size(longest, side, options.pixels, options.least)
+    fill = np.array([numbers.index(number) for (number, _), _ in reads], np.uint8)
+    inks = tuple(map(theme.ink_on, palette))
+    boxes_ = np.column_stack([middles - side / 2, np.full(len(middles), side)])
+    return (Squares("reading", boxes_, fill, palette, inks, texts if size else None, size, theme.background),)

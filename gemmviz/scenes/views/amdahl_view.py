@@ -1,0 +1,96 @@
+"""Amdahl's law in recorded times: kernels get faster from row to row, the copies around them don't."""
+
+from gemmviz.model.amdahl_case import AmdahlCase
+from gemmviz.model.words import number
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_line, text_width
+from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.view import View
+
+_TOP, _FOOT, _NAMES, _GAIN = 170.0, 70.0, 250.0, 150.0
+_THICK = 0.62  # of a row
+_STAGGER = 0.5  # of the time: how much later the last row starts to shrink
+_COPIES = 0.18  # of the text's colour in that of the copies
+_INSTANT = "kernel in no time"
+
+
+def amdahl_scene(case: AmdahlCase, options: ViewOptions) -> Scene:
+    """Draw the names of the rows, the legend, and the limit at each recorded size."""
+    theme, sizes = options.theme, options.theme.type
+    primitives: list[Primitive] = []
+    for place, name in enumerate((*case.names, _INSTANT)):
+        row = _row(case, place, options)
+        y = row.y + row.height / 2 + 0.36 * sizes.words
+        text = fitted(name, sizes.words, _NAMES - 20.0)
+        primitives.append(Labels(f"amdahl-name-{place}", points((MARGIN, y)), (text,), sizes.words, theme.text))
+    for place, (name, colour) in enumerate((("kernel", theme.load), ("copies", mixed(theme.slate, theme.text, _COPIES)))):
+        x = MARGIN + _NAMES + 170.0 * place
+        primitives += [
+            Rects(f"amdahl-legend-{place}", boxes((x, _TOP - 46.0, 26.0, 26.0)), colour, radius=3.0),
+            Labels(f"amdahl-legend-text-{place}", points((x + 38.0, _TOP - 25.0)), (name,), sizes.words, theme.faint),
+        ]
+    head = points((options.width - MARGIN, _TOP - 25.0))
+    primitives.append(Labels("amdahl-gain", head, ("as fast",), sizes.words, theme.faint, "end"))
+    text = "At most, by N:  " + "   ".join(f"{n}: × {number(limit)}" for n, limit in case.limits)
+    at = MARGIN, options.height - 26.0
+    primitives.append(text_line("amdahl-limits", at, text, sizes.words, options.width - 2 * MARGIN, theme.text))
+    return titled(primitives, f"Kernels and their copies, N = {case.n}", case.source, options)
+
+
+def amdahl_motion(case: AmdahlCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the bars: each kernel begins with the time of the slowest and shrinks to its own."""
+    theme, rows = options.theme, len(case.names) + 1
+    drawn: list[Primitive] = []
+    for place in range(rows):
+        start = _STAGGER * place / max(1, rows - 1)
+        share = eased(min(1.0, max(0.0, (options.moment - start) / (1.0 - _STAGGER))))
+        own = case.kernel_ms[place] if place < len(case.names) else 0.0
+        kernel = case.kernel_ms[0] + (own - case.kernel_ms[0]) * share
+        drawn += _bar(case, place, kernel, options)
+        if share >= 1.0 or place == 0:
+            drawn.append(_times(case, place, own, options))
+            gain = case.gain(place) if place < len(case.names) else case.limit
+            row = _row(case, place, options)
+            at = points((options.width - MARGIN, row.y + row.height / 2 + 0.36 * theme.type.name))
+            text = f"× {number(gain)}"
+            drawn.append(Labels(f"amdahl-gain-{place}", at, (text,), theme.type.name, theme.text, "end", "semibold"))
+    return tuple(drawn)
+
+
+def _row(case: AmdahlCase, place: int, options: ViewOptions) -> Box:
+    """Return the room of a bar."""
+    pitch = (options.height - _TOP - _FOOT) / (len(case.names) + 1)
+    wide = options.width - 2 * MARGIN - _NAMES - _GAIN
+    return Box(MARGIN + _NAMES, _TOP + (place + 0.5 - _THICK / 2) * pitch, wide, _THICK * pitch)
+
+
+def _bar(case: AmdahlCase, place: int, kernel_ms: float, options: ViewOptions) -> list[Primitive]:
+    """Draw the time of a kernel, then that of the copies."""
+    theme, row = options.theme, _row(case, place, options)
+    unit = _unit(case, options)
+    copies = mixed(theme.slate, theme.text, _COPIES)
+    ends = row.x + kernel_ms * unit, row.x + (kernel_ms + case.copies_ms) * unit
+    return [
+        Rects(f"amdahl-kernel-{place}", boxes((row.x, row.y, ends[0] - row.x, row.height)), theme.load),
+        Rects(f"amdahl-copies-{place}", boxes((ends[0], row.y, ends[1] - ends[0], row.height)), copies),
+    ]
+
+
+def _unit(case: AmdahlCase, options: ViewOptions) -> float:
+    """Return the width of a millisecond."""
+    return _row(case, 0, options).width / (case.kernel_ms[0] + case.copies_ms)
+
+
+def _times(case: AmdahlCase, place: int, kernel_ms: float, options: ViewOptions) -> Labels:
+    """Write the times beside a bar, or in one that leaves no space beside it."""
+    theme, row = options.theme, _row(case, place, options)
+    size, text = theme.type.note, f"{number(kernel_ms)} + {number(case.copies_ms)} ms"
+    end = row.x + (kernel_ms + case.copies_ms) * _unit(case, options)
+    is_inside = end + text_width(text, size) + 20.0 > row.x + row.width
+    at = points((row.x + 14.0 if is_inside else end + 14.0, row.y + row.height / 2 + 0.36 * size))
+    return Labels(f"amdahl-ms-{place}", at, (text,), size, theme.ink_on(theme.load) if is_inside else theme.faint)
+
+
+VIEW = View("Kernels and copies", AmdahlCase, amdahl_scene, amdahl_motion, order=18)

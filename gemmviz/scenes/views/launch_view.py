@@ -1,0 +1,169 @@
+"""A launch: the line with its two dim3, the grid of blocks that grows from one and the block of threads from the other. A grid
+that is longer than the device allows is cut into strips.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.model.arrays import Floats
+from gemmviz.model.kernel import KernelSpec, Launch
+from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.words import many, spaced
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.strips import strips_motion, strips_of, strips_still
+from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.view import View
+
+_TOP, _LEADING, _HEAD = 112.0, 1.45, 62.0
+_MOST = 64  # blocks along an axis that are drawn
+_LARGEST = 124.0
+_FLIGHT = 0.3  # share of the motion that one block takes
+_GROWN = 0.6  # when the block of threads begins to grow
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The places of a launch: its lines of code from ``code`` on, the grid and one block, each with its cells' size."""
+
+    launch: Launch
+    code: float
+    grid: Box
+    of_grid: float
+    block: Box
+    of_block: float
+
+    @classmethod
+    def of(cls, launch: Launch, options: ViewOptions) -> "_Plan":
+        code = _TOP + 8
+        top = code + 3 * _LEADING * options.theme.type.caption + _HEAD
+        wide, high = (options.width - 2 * MARGIN - 100) / 2, options.height - top - 34
+        found = []
+        for x, (across, down, _) in ((MARGIN, _shown(launch.grid)), (MARGIN + wide + 100, launch.block)):
+            cell = min(wide / across, high / down, _LARGEST)
+            found.append((Box(x, top, across * cell, down * cell), cell))
+        return cls(launch, code, *found[0], *found[1])
+
+
+def launch_scene(case: LaunchCase, options: ViewOptions) -> Scene:
+    """Draw the lines of the launch, and the names of grid and block. Both are drawn by ``launch_motion``."""
+    title, launch = f"The launch of {case.what}", case.launch
+    if launch is None:
+        strips = None if case.requested is None else strips_of(case.requested, case.device)
+        pieces = [message(case.refusal, options)] if strips is None else strips_still(case, strips, options)
+        return titled(pieces, title, case.refusal if strips is not None else case.device.name, options)
+    plan, theme = _Plan.of(launch, options), options.theme
+    cut = " (the first ones are shown)" if _shown(launch.grid) != launch.grid else ""
+    grid = f"grid: {_extents(launch.grid)} = {many(launch.block_count, 'block')}{cut}"
+    block = f"each block: {_extents(launch.block)} = {many(launch.threads_per_block, 'thread')}"
+    names = ((plan.grid.x, grid), (plan.block.x, block))
+    y, size = plan.grid.y - 16, theme.type.words
+    heads = [
+        Labels(f"{key}-name", points((x, y)), (text,), size, theme.text, "start", "semibold")
+        for key, (x, text) in zip(("grid", "block"), names, strict=True)
+    ]
+    note = f"{spaced(launch.block_count * launch.threads_per_block)} threads in all"
+    return titled([*_code(case.setup.kernel, plan, options), *heads], title, note, options)
+
+
+def launch_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the blocks on their way out of the grid's line, and one block that grows out of its cell."""
+    if case.launch is None:
+        strips = None if case.requested is None else strips_of(case.requested, case.device)
+        return () if strips is None else tuple(strips_motion(case, strips, options))
+    plan = _Plan.of(case.launch, options)
+    moment = min(1.0, options.moment / ARRIVAL)
+    return (*_blocks(plan, moment, options), *_threads(case, plan, moment, options))
+
+
+def _shown(grid: tuple[int, int, int]) -> tuple[int, int, int]:
+    return min(grid[0], _MOST), min(grid[1], _MOST), 1
+
+
+def _extents(extents: tuple[int, int, int]) -> str:
+    x, y, z = extents
+    return f"{spaced(x)} × {spaced(y)}" + (f" × {z}" if z > 1 else "")
+
+
+def _lines(kernel: KernelSpec, launch: Launch) -> tuple[tuple[str, str], ...]:
+    """Return the lines of the launch, each with what its formulas come to."""
+    shared = f", {launch.shared_bytes}" if launch.shared_bytes else ""
+    return (
+        (f"dim3 dimGrid({', '.join(kernel.grid)});", f"({', '.join(map(str, launch.grid[: len(kernel.grid)]))})"),
+        (f"dim3 dimBlock({', '.join(kernel.block)});", f"({', '.join(map(str, launch.block[: len(kernel.block)]))})"),
+        (f"{kernel.function}<<<dimGrid, dimBlock{shared}>>>({', '.join(kernel.args)});", ""),
+    )
+
+
+def _code_size(kernel: KernelSpec, launch: Launch, options: ViewOptions) -> float:
+    """Return the size of the lines: that of captions if they fit, else that of code."""
+    sizes, room = options.theme.type, options.width - 2 * MARGIN
+    longest = max(text_width(f"{line} = {value}", sizes.caption, "mono") for line, value in _lines(kernel, launch))
+    return sizes.caption if longest + 30 <= room else sizes.code
+
+
+def _code(kernel: KernelSpec, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    theme, size, pieces = options.theme, _code_size(kernel, plan.launch, options), list[Primitive]()
+    room = options.width - 2 * MARGIN
+    for place, (line, value) in enumerate(_lines(kernel, plan.launch)):
+        y = plan.code + (place + 0.8) * _LEADING * size
+        text = fitted(line, size, room, "mono")
+        pieces.append(Labels(f"code-{place}", points((MARGIN, y)), (text,), size, theme.text, "start", "mono"))
+        at = MARGIN + text_width(text, size, "mono") + 30
+        if value and at + text_width(f"= {value}", size, "mono") <= MARGIN + room:
+            pieces.append(Labels(f"code-{place}-value", points((at, y)), (f"= {value}",), size, theme.chosen, "start", "mono"))
+    return pieces
+
+
+def _blocks(plan: _Plan, moment: float, options: ViewOptions) -> list[Primitive]:
+    """Draw the blocks of the grid, flying one after another from its line to their places, with (x, y) where that fits."""
+    theme, size = options.theme, options.theme.type.least
+    across, down, _ = _shown(plan.launch.grid)
+    number = np.arange(across * down)
+    share = eased(np.clip((moment / _GROWN - number / len(number) * (1 - _FLIGHT)) / _FLIGHT, 0, 1))[:, None]
+    end = _cells(plan.grid, number, across, plan.of_grid)
+    start = np.array([[MARGIN + 180.0, plan.code, 12.0]])
+    now = start + (end - start) * share
+    texts = np.array([f"({n % across}, {n // across})" for n in number.tolist()])
+    fits = text_width(max(texts.tolist(), key=len), size) + 8 <= plan.of_grid and moment >= _GROWN
+    there = share[:, 0] > 0
+    fill, palette = np.zeros(int(there.sum()), np.uint8), (theme.load,)
+    labels = texts[there] if fits else None
+    ink = (theme.ink_on(theme.load),)
+    return [Squares("blocks", now[there], fill, palette, ink, labels, size if fits else 0.0, theme.background)]
+
+
+def _threads(case: LaunchCase, plan: _Plan, moment: float, options: ViewOptions) -> list[Primitive]:
+    """Draw block (0, 0) as it grows from its cell of the grid into a block of threads, coloured by warp."""
+    share = float(eased(min(1.0, max(0.0, (moment - _GROWN) / (1 - _GROWN)))))
+    if share <= 0:
+        return []
+    theme, (dx, dy, _) = options.theme, plan.launch.block
+    start, end = Box(plan.grid.x, plan.grid.y, plan.of_grid, plan.of_grid), plan.block
+    x, y, wide, high = (
+        a + (b - a) * share
+        for a, b in zip((start.x, start.y, start.width, start.height), (end.x, end.y, end.width, end.height), strict=True)
+    )
+    number = np.arange(dx * dy).reshape(dy, dx)
+    fill = (number // case.device.warp_size % len(theme.warps)).astype(np.uint8)
+    inks = tuple(theme.ink_on(each) for each in theme.warps)
+    size, texts = theme.type.least, np.array([[f"({n % dx}, {n // dx})" for n in row] for row in number.tolist()])
+    fits = share >= 1.0 and text_width(max(texts.ravel().tolist(), key=len), size) + 8 <= plan.of_block
+    ways = boxes((start.x + start.width, start.y, x, y), (start.x + start.width, start.y + start.height, x, y + high))
+    return [
+        Lines("ways", ways, theme.faint, 1.5, dashed=True),
+        Cells("threads", x, y, wide / dx, fill, theme.warps, inks, texts if fits else None, size if fits else 0.0,
+              theme.background, height=high / dy),
+        Rects("block-edge", boxes((start.x, start.y, start.width, start.height)), None, theme.text, 3.0),
+    ]  # fmt: skip
+
+
+def _cells(room: Box, number: Floats, across: int, cell: float) -> Floats:
+    """Return the cells of a grid by number: x, y, side."""
+    side = np.full(len(number), 0.94 * cell)
+    return np.column_stack([room.x + number % across * cell, room.y + number // across * cell, side])
+
+
+VIEW = View("Launch: grid and block", LaunchCase, launch_scene, draw_motion=launch_motion, order=40)

@@ -1,0 +1,233 @@
+"""The on-chip memory of one multiprocessor, divided among the blocks that it holds: their threads, and their parts of the
+registers and of shared memory, to scale; and a copy's way from global memory through registers.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.analysis.models.occupancy import REGISTERS, SHARED, OccupancyLimits, occupancy_limits
+from gemmviz.analysis.replay.focus import block_label
+from gemmviz.analysis.replay.moment import Moment, TouchedOperand
+from gemmviz.files.devices import load_device
+from gemmviz.files.measurements import recorded_registers
+from gemmviz.model.device import Device
+from gemmviz.model.occupancy import Needs
+from gemmviz.model.sites import shared_bytes
+from gemmviz.model.words import many, spaced
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
+from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.slots import block_colour
+from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.chips import chips, matrix_of
+from gemmviz.scenes.views.hierarchy_view import size_text
+
+_MOST_BLOCKS, _LANES = 8, 32  # blocks whose threads are drawn; threads in a row
+_ROAD = 96.0  # width of the way to global memory, beside shared memory
+_THREADS, _GAP = 0.24, 0.075  # of the height: the threads, and what is above each bar
+_REGISTER_BYTES = 4
+_HEAD, _ARROW = 12.0, 44.0  # length of an arrow's head; from the edge of shared memory to the arrow into it
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Boxes of the threads and of the three memories, the nearest first; what an SM holds, and its blocks."""
+
+    threads: Box
+    registers: Box
+    shared: Box
+    outer: Box
+    limits: OccupancyLimits
+    device: Device
+
+    @classmethod
+    def of(cls, moment: Moment, options: ViewOptions) -> "_Plan":
+        setup, threads = moment.trace.setup, moment.trace.space.threads_per_block
+        device = load_device(setup.device)
+        count = recorded_registers(setup.kernel.text, setup.parameters, device)
+        needs = Needs(threads, None if count is None else count.per_thread, shared_bytes(moment.trace.arrays))
+        top, wide = options.top - 24, options.width - 2 * MARGIN
+        high = options.bottom - top - 8
+        bar, y = (1 - _THREADS - 3 * _GAP) / 3 * high, top + _THREADS * high
+        placed = []
+        for left in (0.0, _ROAD, 0.0):
+            y += _GAP * high
+            placed.append(Box(MARGIN + left, y, wide - left, bar))
+            y += bar
+        return cls(Box(MARGIN, top, wide, _THREADS * high), *placed, occupancy_limits(device, needs), device)
+
+    @property
+    def blocks(self) -> int:
+        return self.limits.blocks_per_sm
+
+    def parts(self, name: str, bar: Box) -> list[Box]:
+        """The part of a memory that each block has, as wide as its share; none if that is unknown."""
+        uses = self.limits.uses[name]
+        if uses is None or not uses[0]:
+            return []
+        wide = bar.width * uses[0] / uses[1]
+        return [Box(bar.x + number * wide, bar.y, wide, bar.height) for number in range(self.blocks)]
+
+    @property
+    def road_x(self) -> float:
+        return self.outer.x + _ROAD / 2
+
+    def place(self, space: str) -> tuple[float, float]:
+        """Where elements rest in a memory: in the first block's part."""
+        bar = {"registers": self.registers, "shared": self.shared, "global": self.outer}[space]
+        middle = bar.y + bar.height / 2
+        if space != "shared":
+            return self.road_x, middle
+        parts = self.parts(SHARED, self.shared)
+        return (parts[0].x + min(parts[0].width, 0.2 * bar.width) / 2 if parts else bar.x + 80), middle
+
+
+def sm_memory_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """Draw the blocks of one multiprocessor above their parts of its memories, and global memory below."""
+    plan = _Plan.of(moment, options)
+    primitives = [*_blocks(moment, plan, options)]
+    for name, bar in ((REGISTERS, plan.registers), (SHARED, plan.shared)):
+        primitives += _memory(moment, name, bar, plan, options)
+    primitives += _outer(plan, options)
+    return framed([*primitives, *_ways(moment, plan, options)], moment, options)
+
+
+def sm_memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the elements of this step on their way to or from registers; asynchronous copies pass them by."""
+    plan, pieces = _Plan.of(moment, options), list[Primitive]()
+    share = float(eased(min(1.0, options.moment / ARRIVAL)))
+    for place, touched in enumerate(moment.touched):
+        start, stop = _ends(moment, touched)
+        if not len(touched.cells) or start == stop:
+            continue
+        middle = tuple(a + (b - a) * share for a, b in zip(plan.place(start), plan.place(stop), strict=True))
+        colour = options.theme.accent(matrix_of(moment, touched))
+        squares = chips(len(touched.cells), *middle, _ROAD - 16, 0.7 * plan.shared.height)
+        pieces.append(Rects(f"moving-{place}", squares, colour, radius=2.0))
+    return tuple(pieces)
+
+
+def _ends(moment: Moment, touched: TouchedOperand) -> tuple[str, str]:
+    """Return the memories between which an access moves elements."""
+    if moment.site.is_async:
+        return ("global", "shared") if touched.operand.access == "read" else ("shared", "shared")
+    space = touched.array.space
+    return (space, "registers") if touched.operand.access == "read" else ("registers", space)
+
+
+def _blocks(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the threads of each block, a warp in each row, below its name."""
+    theme, size, shown = options.theme, options.theme.type.least, min(plan.blocks, _MOST_BLOCKS)
+    if not shown:
+        text = f"An SM of {plan.device.name} holds no block of this size."
+        at = (plan.threads.x, plan.threads.y + plan.threads.height / 2)
+        return [text_line("no-block", at, text, theme.type.words, plan.threads.width, theme.text)]
+    pitch, primitives = plan.threads.width / shown, list[Primitive]()
+    for number in range(shown):
+        box = Box(plan.threads.x + number * pitch, plan.threads.y, pitch - 16, plan.threads.height)
+        own = block_label(moment.scope.focus.block, moment.trace.launch)
+        name = own if number == 0 else "another block" if pitch > 220 else "another"
+        threads = moment.trace.space.threads_per_block
+        words = f"{name}: {many(threads, 'thread')}" if pitch > 300 else name
+        at = (box.x, box.y + size)
+        ink = theme.text if number == 0 else theme.faint
+        primitives.append(text_line(f"block-{number}-name", at, words, size, box.width, ink, "semibold"))
+        primitives.append(_threads(f"block-{number}", moment, box, 1.5 * size, options))
+    return primitives
+
+
+def _threads(key: str, moment: Moment, box: Box, head: float, options: ViewOptions) -> Cells:
+    """Draw the threads of a block as cells in the colours of their warps."""
+    theme, count = options.theme, moment.trace.space.threads_per_block
+    lanes = min(_LANES, count)
+    rows = -(-count // lanes)
+    side = min(box.width / lanes, 30.0)
+    high = min((box.height - head) / rows, side)
+    number = np.arange(rows * lanes).reshape(rows, lanes)
+    warp = number // moment.trace.rules.warp_size % len(theme.warps)
+    fill = np.where(number < count, warp, len(theme.warps)).astype(np.uint8)
+    palette = (*theme.warps, theme.background)
+    line = theme.background if high >= 5 else None
+    return Cells(key, box.x, box.y + head, side, fill, palette, palette, line=line, height=high)
+
+
+def _memory(moment: Moment, name: str, bar: Box, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw an on-chip memory with the part of each block, below what it is."""
+    theme, parts, size = options.theme, plan.parts(name, bar), options.theme.type.least
+    place, left = (0, 0.0) if name == REGISTERS else (1, _ARROW + 24)
+    primitives: list[Primitive] = [
+        Rects(f"{name}-bar", boxes((bar.x, bar.y, bar.width, bar.height)), theme.slate, theme.level(place), 3.0, 8.0),
+        text_line(f"{name}-name", (bar.x + left, bar.y - 9), _said(name, plan), size, bar.width - left, theme.text, "semibold"),
+    ]
+    for number, part in enumerate(parts):
+        colour = mixed(theme.slate, block_colour(number, theme), 0.75)
+        inner = boxes((part.x + 3, part.y + 4, max(2.0, part.width - 6), part.height - 8))
+        primitives.append(Rects(f"{name}-part-{number}", inner, colour, radius=5.0))
+    text = _free(name, parts, plan)
+    x = (parts[-1].x + parts[-1].width if parts else bar.x + _ROAD) + 16
+    room, at = bar.x + bar.width - x - 12, bar.y + bar.height / 2 + 0.36 * size
+    if room >= text_width(text, size):
+        primitives.append(text_line(f"{name}-free", (x, at), text, size, room, theme.faint))
+    return primitives
+
+
+def _said(name: str, plan: _Plan) -> str:
+    """Return what a memory is, its size, and what a block has of it."""
+    device, uses = plan.device, plan.limits.uses[name]
+    if name == SHARED:
+        whole = f"Shared memory: {size_text(device.shared_per_sm)}"
+        own, reserved = plan.limits.needs.shared_bytes, device.shared_reserved_per_block
+        if not own or not uses:
+            return f"{whole}; this kernel uses none"
+        kept = f", {size_text(reserved)} of them reserved" if reserved else ""
+        return f"{whole}; each block has {size_text(uses[0])}{kept}, for all of its threads"
+    whole = f"{spaced(device.registers_per_sm)} registers = {size_text(_REGISTER_BYTES * device.registers_per_sm)}"
+    each = plan.limits.needs.registers
+    return f"Registers: {whole}; each thread has its own" + ("" if each is None else f" {each}")
+
+
+def _free(name: str, parts: list[Box], plan: _Plan) -> str:
+    uses = plan.limits.uses[name]
+    if uses is None:
+        return "divided among the threads; how many each has, the compiler decides"
+    if not parts:
+        return "this kernel uses none"
+    rest = (uses[1] - plan.blocks * uses[0]) * (_REGISTER_BYTES if name == REGISTERS else 1)
+    return f"{size_text(rest)} in no use" if rest else ""
+
+
+def _outer(plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    theme, box, size = options.theme, plan.outer, options.theme.type.least
+    text = f"Global memory: {size_text(plan.device.memory_bytes)} outside the chip, for the blocks of all {plan.device.sms} SMs"
+    return [
+        Rects("outer-bar", boxes((box.x, box.y, box.width, box.height)), theme.panel, theme.level(4), 3.0, 8.0),
+        text_line("outer-name", (box.x + _ROAD + 16, box.y + box.height / 2 + 0.36 * size), text, size,
+                  box.width - _ROAD - 32, theme.text, "semibold"),
+    ]  # fmt: skip
+
+
+def _ways(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw arrows from global memory to registers and, in a kernel with copies, from there to shared memory."""
+    theme, up = options.theme, (plan.outer.y - 4, plan.registers.y + plan.registers.height + 6)
+    road = plan.road_x - 0.36 * _ROAD
+    primitives: list[Primitive] = [_arrow("way-global", (road, up[0]), (road, up[1]), theme.faint)]
+    if len(moment.trace.origin_step) and not any(site.is_async for site in moment.trace.sites):
+        x = plan.shared.x + _ARROW
+        below = plan.registers.y + plan.registers.height + 2
+        primitives.append(_arrow("way-shared", (x, below), (x, plan.shared.y - 3), theme.faint))
+    return primitives
+
+
+def _arrow(key: str, start: tuple[float, float], end: tuple[float, float], colour: str) -> Lines:
+    """Draw a vertical arrow."""
+    (x, y0), (_, y1) = start, end
+    back = _HEAD if y1 < y0 else -_HEAD
+    return Lines(
+        key, boxes((x, y0, x, y1), (x - _HEAD / 1.6, y1 + back, x, y1), (x + _HEAD / 1.6, y1 + back, x, y1)), colour, 3.0
+    )
+
+
+VIEW = View("On-chip memory, divided among blocks", Moment, sm_memory_scene, sm_memory_motion, order=38)

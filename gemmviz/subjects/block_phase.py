@@ -1,0 +1,50 @@
+"""The phases of a tiled multiplication that are all alike, and what a block does in one of them."""
+
+from gemmviz.analysis.memory.counts import LaunchCounts
+from gemmviz.analysis.models.occupancy import SHARED, WARPS, occupancy_limits
+from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.model.block_phase import BlockPhase
+from gemmviz.model.errors import UsageError
+from gemmviz.model.occupancy import Needs
+from gemmviz.model.setup import Setup
+from gemmviz.model.sites import shared_bytes
+
+
+def equal_phases(setup: Setup) -> int:
+    """Number of phases of a kernel whose square tiles divide all sizes. Raises UsageError for others."""
+    width = setup.parameters.get("TILE_WIDTH", 0) if len(setup.parameters) == 1 else 0
+    if not setup.problem.is_multiply or not width or any(size % width for size in setup.problem.sizes.values()):
+        raise UsageError("the phases of this launch are not known to be alike", remedy="use a quantity of the whole launch")
+    return setup.problem.K // width
+
+
+def loads_per_phase(setup: Setup, counts: LaunchCounts) -> int:
+    """Elements that a block reads from global memory in one phase. Raises UsageError unless all phases are alike."""
+    return counts.elements("global", "read") // launch_for(setup).block_count // equal_phases(setup)
+
+
+def operations_per_phase(setup: Setup) -> int:
+    """Multiplications and additions of a block in one phase. Raises UsageError unless all phases are alike."""
+    phases = equal_phases(setup)
+    return (setup.problem.flops or 0) // launch_for(setup).block_count // phases
+
+
+def block_phase(setup: Setup, counts: LaunchCounts, what: str) -> BlockPhase:
+    """One phase of one block. Raises UsageError for a kernel without tiles, or whose phases are not alike."""
+    tiles = tuple((array.name, *array.extents) for array in counts.arrays if array.space == "shared")
+    if not tiles or any(len(tile) != 3 for tile in tiles):
+        raise UsageError("this kernel has no two-dimensional tiles in shared memory")
+    device, launch, taken = device_for(setup), launch_for(setup), shared_bytes(counts.arrays)
+    limits = occupancy_limits(device, Needs(launch.threads_per_block, None, taken)).limits
+    fitting = {"shared memory": limits[SHARED] or 0, "threads": limits[WARPS] or 0}
+    matrices = tuple(_loaded_from(counts, name) for name, _, _ in tiles)
+    loads, operations = loads_per_phase(setup, counts), operations_per_phase(setup)
+    return BlockPhase(what, device, launch.block[:2], tiles, matrices, loads, operations, taken, fitting)
+
+
+def _loaded_from(counts: LaunchCounts, tile: str) -> str:
+    """Name of the global array that is read on the line that writes a tile; "" if there is none, or several."""
+    accesses = [(site.place.line, operand.access, counts.arrays[operand.array]) for site, operand in counts.accesses]
+    written = {line for line, access, array in accesses if access == "write" and array.name == tile}
+    read = {array.name for line, access, array in accesses if line in written and access == "read" and array.space == "global"}
+    return read.pop() if len(read) == 1 else ""
