@@ -55,8 +55,8 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     tile, theme = TF32_TILE, options.theme
     missing = _missing(case)
     if missing:
-        return titled(_paragraph("missing", missing, Box(MARGIN, _TOP, options.width - 2 * MARGIN, 300), options), "Tensor cores",
-                      case.device.name, options)  # fmt: skip
+        room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, 300.0)
+        return titled(_paragraph("missing", missing, room, options), "Tensor cores", case.device.name, options)
     plan, size, warp = _Plan.of(case, options), theme.type.name, case.device.warp_size
     pieces: list[Primitive] = []
     for name, (x, y) in plan.corners.items():
