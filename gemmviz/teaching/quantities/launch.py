@@ -8,6 +8,7 @@ from gemmviz.launch.legality import can_run, launch_for, requested_launch
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.sites import shared_bytes
+from gemmviz.model.tensor_tile import TF32_TILE
 from gemmviz.model.words import listed
 from gemmviz.scenes.kit.strips import strips_of
 from gemmviz.subjects.facts import ShotFacts
@@ -102,6 +103,12 @@ def device_cores(facts: ShotFacts) -> int:
 def register_bytes(facts: ShotFacts) -> int:
     """Bytes of all registers of a multiprocessor, each of 32 bits."""
     return 4 * facts.device.registers_per_sm
+
+
+@quantity("products of one instruction of the tensor cores", origin="definition")
+def tensor_tile_products(facts: ShotFacts) -> int:
+    """Products of the shape m16n8k8 for TF32."""
+    return TF32_TILE.products
 
 
 @quantity("{field} of the device", origin="definition")
