@@ -109,7 +109,7 @@ def tensor_tile_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitiv
 
 
 def _step(passed: float, steps: int) -> tuple[int, float]:
-    """Return the instruction at a time in instructions, and how far along k, in elements, the frame of the tile is ahead of it."""
+    """Return the instruction at a time in instructions, and how many elements of k the frame of the tile is ahead of it."""
     step = min(steps - 1, int(passed))
     on_way = max(0.0, (passed - step - _REST_OF_STEP) / (1.0 - _REST_OF_STEP))
     return step, 0.0 if step == steps - 1 else TF32_TILE.k * float(eased(on_way))
