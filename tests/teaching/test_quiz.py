@@ -15,7 +15,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.teaching.lesson import Question
+from gemmviz.teaching.lesson import LessonStep, Question
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson
 from gemmviz.teaching.moodle import moodle_xml
 from gemmviz.teaching.quiz import quiz_of
@@ -94,18 +94,25 @@ def test_a_saved_quiz_checks_its_answers(kernel: str, tmp_path: Path, capsys: py
     path = tmp_path / "quiz.toml"
     assert main(["quiz", *kernel.split(), "--count", "8", "-o", str(path)]) == 0
     lesson = read_lesson(path)
-    assert all(stop.expect and isinstance(stop.question, Question) for stop in lesson.stops)
     assert main(["lesson", "check", str(path)]) == 0
-    for stop in lesson.stops:
-        question = sure(stop.question)
+    for question in (sure(stop.question) for stop in lesson.stops):
+        right = question.choices[question.right]
         if "barrier" not in question.text:
-            numbers = iter(re.findall(r"\d+", str(stop.expect[0].value)))
-            assert all(each in numbers for each in re.findall(r"\d+", question.choices[question.right].text))
-    wrong = [replace(stop, expect=(replace(stop.expect[0], value="?"), *stop.expect[1:])) for stop in lesson.stops]
-    save_lesson(replace(lesson, stops=tuple(wrong)), path)
+            numbers = iter(re.findall(r"\d+", str(right.expect[0].value)))
+            assert all(each in numbers for each in re.findall(r"\d+", right.text))
+    save_lesson(replace(lesson, stops=tuple(map(_with_wrong_answer, lesson.stops))), path)
     capsys.readouterr()
     assert main(["lesson", "check", str(path)]) == 1
     assert "8 checks failed" in capsys.readouterr().err
+
+
+def _with_wrong_answer(stop: LessonStep) -> LessonStep:
+    """The step with another value expected of the right choice."""
+    question = sure(stop.question)
+    choices = tuple(
+        replace(each, expect=tuple(replace(expected, value="?") for expected in each.expect)) for each in question.choices
+    )
+    return replace(stop, question=Question(question.text, choices))
 
 
 def test_notation_is_that_of_the_labels() -> None:
