@@ -186,7 +186,7 @@ def test_what_does_not_fit_the_cache_is_red_and_above_its_edge() -> None:
     assert found["C-lost"].stroke == theme.warning
     assert found["C-lost"].boxes[0, 1] + found["C-lost"].boxes[0, 3] == pytest.approx(box[1])
     assert found["A-held"].boxes[0, 3] == pytest.approx(box[3] / 2), "64 of 128 MiB"
-    assert "Three square matrices fit up to N = 3344" in texts(scene)
+    assert "N × N matrices, 12 N² bytes, fit up to N = 3344" in " ".join(texts(scene))
     fitting = {each.key for each in view.scene(case_of(2048, "rx6800xt"), ViewOptions()).all}
     assert not any("lost" in key for key in fitting)
 

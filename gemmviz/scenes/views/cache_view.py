@@ -75,7 +75,7 @@ def cache_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     else:
         floor = boxes((plan.box.x, plan.floor, plan.box.x + plan.box.width, plan.floor))
         primitives.append(Lines("cache-walls", floor, theme.faint, _WALL))
-    note = "heights are to scale; square matrices: 12 N² bytes; the model: a cache holds what is used as long as all of it fits"
+    note = "heights are to scale; the model: a cache holds what is used as long as all of it fits"
     return titled(primitives, f"A, B and C in the last-level cache of {device.name}", note, options)
 
 
@@ -161,7 +161,7 @@ def _up_to(case: LaunchCase) -> str:
     largest = largest_held(case.device.last_level_cache)
     if not largest:
         return f"{case.device.name} has no cache for global memory: each read goes to DRAM"
-    return f"Three square matrices fit up to N = {largest}"
+    return f"N × N matrices, 12 N² bytes, fit up to N = {largest}"
 
 
 VIEW = View("What the cache holds", LaunchCase, cache_scene, draw_motion=cache_motion, multiplies=True, order=44)

@@ -1,6 +1,8 @@
 """Quantities of single threads: which elements they read, copy, multiply and exchange, and which of them work at all."""
 
+from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.independence import exchanged_elements, threads_at_work
+from gemmviz.analysis.replay.private import private_values
 from gemmviz.analysis.replay.reads import copies_of, products_of
 from gemmviz.model.errors import UsageError
 from gemmviz.subjects.facts import ShotFacts
@@ -32,6 +34,27 @@ def element_read(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> st
     if not reads or number is None:
         return _NONE
     return facts.shot.labels.named(trace.arrays[number], reads[0])
+
+
+@quantity("threads that read the same element of {array} as thread {thread} at k = {k}")
+def sharers(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> str:
+    """The threads of the block that read that element from global memory, as ``"(0, 0), (1, 0)"``; ``nothing`` if the thread
+    reads none there.
+    """
+    number, last = facts.replay.trace.number_of(array), facts.replay.steps
+    read = {each for each in facts.reads.of(_checked(facts, thread), k, last) if each[0] == number}
+    threads = range(facts.launch.threads_per_block if read else 0)
+    same = [other for other in threads if read <= set(facts.reads.of(other, k, last))]
+    return ", ".join(thread_text(other, facts.launch) for other in same) or _NONE
+
+
+@quantity("sum of thread {thread} so far")
+def sum_of_thread(facts: ShotFacts, thread: Whole) -> float:
+    """The sum of the products that a thread of the block has added up to the shown step. Raises UsageError if it is unknown."""
+    held = private_values(facts.moment, _checked(facts, thread), facts.moment.step)
+    if held is None or held.sum is None:
+        raise UsageError(f"the sum of thread {thread} is unknown")
+    return held.sum
 
 
 @quantity("elements of {array} that a block copies in a phase")

@@ -51,6 +51,15 @@ def reported_percent(facts: ShotFacts, part: Whole, kernel: str) -> float:
     return found.percent
 
 
+@quantity("largest N of {kernel}", origin="recorded")
+def largest_recorded(facts: ShotFacts, kernel: str) -> int:
+    """The largest N at which a kernel was timed, with the chart's width. Raises UsageError if it never was."""
+    sizes = [row.problem.N for row in _rows(facts) if row.kernel == kernel and row.gflops is not None]
+    if not sizes:
+        raise UsageError(f"{kernel} was not recorded")
+    return max(sizes)
+
+
 @quantity("speedup of {kernel} over {base} at N = {n}", origin="recorded")
 def speedup(facts: ShotFacts, kernel: str, base: str, n: Whole) -> float:
     """Recorded rate of a kernel divided by that of another."""

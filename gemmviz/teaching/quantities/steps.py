@@ -30,6 +30,12 @@ def phase_count(facts: ShotFacts) -> int:
     return facts.replay.phases
 
 
+@quantity("threads that take no part in this step")
+def absent_threads(facts: ShotFacts) -> int:
+    """Threads in focus that are inactive at the shown step."""
+    return int((facts.moment.arrived < 0).sum())
+
+
 @quantity("terms per sum")
 def term_count(facts: ShotFacts) -> int:
     """Products in the sum of one element of C."""
