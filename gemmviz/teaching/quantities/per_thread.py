@@ -1,6 +1,7 @@
-"""Quantities of single threads: which elements they read, copy and multiply."""
+"""Quantities of single threads: which elements they read, copy, multiply and exchange, and which of them work at all."""
 
 from gemmviz.analysis.replay.focus import thread_text
+from gemmviz.analysis.replay.independence import exchanged_elements, threads_at_work
 from gemmviz.analysis.replay.private import private_values
 from gemmviz.analysis.replay.reads import copies_of, products_of
 from gemmviz.model.errors import UsageError
@@ -16,6 +17,12 @@ def reads_of_thread(facts: ShotFacts, thread: Whole, k: Whole | None = None) -> 
     """Elements that a thread of the block reads from global memory, in the whole run or up to and including ``k``."""
     end = facts.setup.problem.depth if k is None else k + 1
     return facts.reads.count(_checked(facts, thread), end, facts.replay.steps)
+
+
+@quantity("different elements that the block reads")
+def distinct_reads(facts: ShotFacts) -> int:
+    """Different elements of all inputs that the block in focus reads from global memory in the whole run."""
+    return facts.reads.different(facts.replay.steps)
 
 
 @quantity("element of {array} that thread {thread} reads at k = {k}")
@@ -77,6 +84,24 @@ def product_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Who
         return _NONE
     each, labels = products[number - 1], facts.shot.labels
     return f"{labels.element(*each.left)} · {labels.element(*each.right)}"
+
+
+@quantity("threads that take part in the run")
+def working_threads(facts: ShotFacts) -> int:
+    """Traced threads that take part in at least one step."""
+    return int(threads_at_work(facts.replay.trace).sum())
+
+
+@quantity("threads that return before their first access")
+def returned_threads(facts: ShotFacts) -> int:
+    """Traced threads that take part in no step."""
+    return int((~threads_at_work(facts.replay.trace)).sum())
+
+
+@quantity("elements that threads exchange in global memory")
+def exchanged_element_count(facts: ShotFacts) -> int:
+    """Elements that one thread writes and another thread reads or writes."""
+    return exchanged_elements(facts.replay.trace)
 
 
 def _checked(facts: ShotFacts, thread: int) -> int:
