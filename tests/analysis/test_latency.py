@@ -36,7 +36,9 @@ def test_more_warps_than_a_scheduler_holds_are_not_offered() -> None:
     facts = facts_of()
     assert quantity_value("warps_to_hide_latency", facts) == 21
     assert quantity_value("most_warps_per_scheduler", facts) == 16
-    assert "the scheduler issues in 76.2 % of the cycles; 21 warps would hide all latency, but it holds 16 at most" in said(facts)
+    assert "the scheduler issues in 76.2 % of the cycles; 21 warps would hide all latency, but it holds 16 at most" in said(
+        facts
+    )
     assert hiding(16, 24).said.endswith("21 warps would hide all latency"), "such a scheduler could"
     assert hiding(21, 24).said.endswith("all latency is hidden")
 

@@ -213,8 +213,9 @@ class TestBlock:
         setup = shot_of("01_single_block", 23, "8800gtx").setup
         case = LaunchCase(setup, device_for(setup), "a kernel", None, "too many", requested_launch(setup))
         scene = view_named("block").scene(case, ViewOptions())
-        assert int(piece(scene, "refused", Cells).fill.sum()) == 529 - 512
-        assert "17 threads too many" in texts(scene)
+        cells = piece(scene, "refused", Cells)
+        assert (cells.fill == cells.palette.index(load_theme("dark").warning)).sum() == 529 - 512
+        assert "17 too many" in texts(scene)
 
 
 def test_cores_are_a_full_rectangle() -> None:

@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 
 _COLUMNS, _LEVELS = 400, 8
 _MOST_WAVES = 100
-_FEW_BLOCKS, _LEAST_ROW, _MOST_ROW = 64, 30.0, 96.0
+_FEW_BLOCKS, _LEAST_ROW, _MOST_ROW = 64, 24.0, 96.0
 _LATER = 0.4  # strength of what has not happened yet
 HEAD, _FOOT = 34.0, 34.0
 

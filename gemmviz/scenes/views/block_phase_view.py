@@ -12,9 +12,10 @@ from gemmviz.model.words import capital, many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, Squares, boxes, points
-from gemmviz.scenes.kit.text import text_line
+from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.views.hierarchy_view import size_text
 
 _TOP, _HEAD, _GAP = 124.0, 40.0, 40.0
 _LEFT = 0.42  # of the width: the loads
@@ -54,7 +55,7 @@ def phase_scene(case: BlockPhase, options: ViewOptions) -> Scene:
     """Draw both memories, the empty tiles, and the empty gauges. Loads and counts are drawn by ``phase_motion``."""
     plan, theme = _Plan.of(case, options), options.theme
     size, pieces = theme.type.words, list[Primitive]()
-    names = ("global memory", f"shared memory of the block: {_kibibytes(case.shared_bytes)}")
+    names = ("global memory", f"shared memory of the block: {size_text(case.shared_bytes)}")
     for number, (box, name) in enumerate(zip((plan.above, plan.below), names, strict=True)):
         pieces.append(Rects(f"memory-{number}", boxes((box.x, box.y, box.width, box.height)), theme.slate, radius=10.0))
         at = (box.x + 18, box.y + 0.75 * _HEAD)
@@ -137,14 +138,16 @@ def _gauges(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
     """Draw the empty gauges, with what an SM has of each resource and a block takes of it."""
     theme, size, words = options.theme, options.theme.type.words, case.device.words
     amounts = {
-        "shared memory": (_kibibytes(case.device.shared_per_sm), _kibibytes(case.shared_bytes)),
+        "shared memory": (size_text(case.device.shared_per_sm), size_text(case.shared_bytes)),
         "threads": (spaced(case.device.max_threads_per_sm), spaced(case.threads)),
     }
     pieces: list[Primitive] = []
     for place, (name, (held, taken)) in enumerate(amounts.items()):
         box = _track(case, plan, place)
-        text = f"{capital(name)}: {held}, {taken} a {words['block']}"
-        pieces.append(text_line(f"gauge-{place}-name", (box.x, box.y - 12), text, size, box.width, theme.text))
+        room = box.width - text_width(_pending(case, case.fitting[name]), size, "semibold") - 30
+        texts = (f"{capital(name)}: {held}, {taken} a {words['block']}", f"{held}, {taken} a {words['block']}", capital(name))
+        text = next((each for each in texts if text_width(each, size) <= room), texts[-1])
+        pieces.append(text_line(f"gauge-{place}-name", (box.x, box.y - 12), text, size, room, theme.text))
         pieces.append(Rects(f"gauge-{place}", boxes((box.x, box.y, box.width, box.height)), theme.empty, radius=4.0))
     return pieces
 
@@ -159,14 +162,14 @@ def _blocks(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
         parts = [(box.x + n * part * box.width + 2, box.y + 2, part * box.width - 4, box.height - 4) for n in range(shown)]
         if parts:
             pieces.append(Rects(f"gauge-{place}-blocks", boxes(*parts), theme.load, radius=4.0))
-        text = f"{many(shown, 'block')}: {spaced(shown * case.loads)} loads pending"
+        text = _pending(case, shown)
         at = points((box.x + box.width, box.y - 12))
         pieces.append(Labels(f"gauge-{place}-{name}", at, (text,), size, theme.text, "end", "semibold"))
     return pieces
 
 
-def _kibibytes(size: int) -> str:
-    return f"{size / 1024:.4g} KiB"
+def _pending(case: BlockPhase, blocks: int) -> str:
+    return f"{many(blocks, 'block')}: {spaced(blocks * case.loads)} loads pending"
 
 
 VIEW = View("One phase of one block", BlockPhase, phase_scene, phase_motion, order=39)

@@ -1,15 +1,18 @@
 """A matrix and its memory as a strip: row by row (C order) or column by column (Fortran order), with the place of each
-element.
+element. Elements move from the matrix to their places in both strips.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.arrays import Floats
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import View
@@ -19,12 +22,59 @@ _MOST = 8  # most rows and columns drawn
 _SHORT, _PER_LINE = 16, 32  # elements of a strip in one line, else of a line
 _HEAD, _PITCH, _OFFSETS = 28.0, 62.0, 26.0  # heights: of a strip's name, of one of its lines, of the offsets in it
 _MOST_STRIPS = 0.62  # of the height
+_FLIGHT = 0.5  # share of the motion that one element takes
 _LIT = 8  # palette entries: one for each row, then one for the current access
 
 
 def layout_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the matrix in global memory that is accessed now, else A."""
-    return framed(_layout(moment, options), moment, options)
+    pieces = _layout(moment, options)
+    if not options.arrived:
+        pieces = [_emptied(each, options) if _is_strip(each) else each for each in pieces]
+    return framed(pieces, moment, options)
+
+
+def layout_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the elements on their way from the matrix to their places in the strips, one after another in memory order."""
+    if options.arrived:
+        return ()
+    pieces = _layout(moment, options)
+    matrix = next(each for each in pieces if each.key == shown_array(moment).name and isinstance(each, Cells))
+    flying: list[Primitive] = []
+    for place, (_, is_columns) in enumerate(_ORDERS):
+        lines = [each for each in pieces if isinstance(each, Cells) and each.key.startswith(f"strip-{place}-")]
+        number = np.arange(matrix.fill.size).reshape(matrix.fill.shape)
+        order = (number.T if is_columns else number).ravel()
+        start, end = _middles(matrix)[order], np.concatenate([_middles(line) for line in lines])
+        begin = place + np.arange(len(order)) / len(order) * (1 - _FLIGHT)
+        share = eased(np.clip((len(_ORDERS) * options.moment / ARRIVAL - begin) / _FLIGHT, 0, 1))[:, None]
+        now = start + (end - start) * share
+        there, side = share[:, 0] > 0, now[:, 2]
+        now = np.column_stack([now[:, 0] - side / 2, now[:, 1] - side / 2, side])
+        fill = matrix.fill.ravel()[order][there]
+        labels = None if matrix.labels is None else matrix.labels.ravel()[order][there]
+        size = 0.0 if labels is None else _fit(matrix.labels.ravel(), float(end[:, 2].min()), options.theme.type)
+        flying.append(Squares(f"flying-{place}", now[there], fill, matrix.palette, matrix.inks, labels if size else None, size,
+                              options.theme.background))  # fmt: skip
+    return tuple(flying)
+
+
+def _is_strip(piece: Primitive) -> bool:
+    return isinstance(piece, Cells) and piece.key.startswith("strip-")
+
+
+def _emptied(piece: Primitive, options: ViewOptions) -> Primitive:
+    """Return a strip without its elements."""
+    assert isinstance(piece, Cells)
+    empty, ink = (options.theme.empty,), (options.theme.faint,)
+    return replace(piece, fill=np.zeros_like(piece.fill), palette=empty, inks=ink, labels=None, label_size=0.0)
+
+
+def _middles(cells: Cells) -> Floats:
+    """Return the middle of each cell and the side of a square in it: x, y, side."""
+    row, column = np.divmod(np.arange(cells.fill.size), cells.fill.shape[1])
+    x, y = cells.x + (column + 0.5) * cells.size, cells.y + (row + 0.5) * cells.pitch
+    return np.column_stack([x, y, np.full(len(x), 0.94 * min(cells.size, cells.pitch))])
 
 
 def shown_array(moment: Moment) -> MemoryArray:
@@ -178,4 +228,4 @@ def _fit(texts: np.ndarray, cell: float, sizes: TypeSizes) -> float:
     return size if size >= sizes.least else 0.0
 
 
-VIEW = View("Memory layout", Moment, layout_scene, order=36)
+VIEW = View("Memory layout", Moment, layout_scene, draw_motion=layout_motion, order=36)

@@ -106,8 +106,9 @@ def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
         at = begin[0] + (end[0] - begin[0]) * share, begin[1] + (end[1] - begin[1]) * share
         ground = boxes((at[0], at[1] - 0.98 * size, wide, 1.36 * size))
         pieces.append(Rects(f"chip-{place}", ground, theme.load, None, radius=5.0))
-        ink = theme.ink_on(theme.load)
-        pieces.append(Labels(f"chip-{place}-name", points((at[0] + 8, at[1])), (name,), size, ink, "start", "mono"))
+        if share >= 1.0:  # on their way names would stand over others
+            ink = theme.ink_on(theme.load)
+            pieces.append(Labels(f"chip-{place}-name", points((at[0] + 8, at[1])), (name,), size, ink, "start", "mono"))
     return tuple(pieces)
 
 

@@ -6,7 +6,7 @@ from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import quantity
 
 
-@quantity("cycles of an access to {memory}")
+@quantity("cycles of an access to {memory}", origin="recorded")
 def access_cycles(facts: ShotFacts, memory: MemoryPlace) -> float:
     """Recorded cycles from an access of a memory to the next one, which depends on it."""
     cycles = facts.of_kind(AccessTimesCase).times.cycles(memory)

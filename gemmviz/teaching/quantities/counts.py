@@ -112,7 +112,7 @@ def roofline_gflops(facts: ShotFacts, measure: Measure) -> float:
     return facts.device.roof(float(arithmetic_intensity.compute(facts, measure)))
 
 
-@quantity("roofline in GFLOP/s, stores included")
+@quantity("roofline in GFLOP/s, stores included", origin="model")
 def roofline_gflops_with_stores(facts: ShotFacts) -> float:
     """Attainable rate at the arithmetic intensity of all requested bytes, in GFLOP/s."""
     return facts.device.roof(float(arithmetic_intensity_with_stores.compute(facts)))

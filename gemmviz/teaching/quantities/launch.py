@@ -152,25 +152,25 @@ def refusal(facts: ShotFacts) -> str:
     return ""
 
 
-@quantity("threads per block, as requested")
+@quantity("threads per block, as requested", origin="definition")
 def requested_threads(facts: ShotFacts) -> int:
     """Threads of one block as the launch asks for it, whether or not the device can run it."""
     return requested_launch(facts.setup).threads_per_block
 
 
-@quantity("blocks, as requested")
-def requested_blocks(facts: ShotFacts) -> int:
+@quantity("blocks, as requested", origin="definition")
+def requested_block_count(facts: ShotFacts) -> int:
     """Blocks of the grid as the launch asks for it, whether or not the device can run it."""
     return requested_launch(facts.setup).block_count
 
 
-@quantity("largest grid of the device along {axis}")
+@quantity("largest grid of the device along {axis}", origin="definition")
 def largest_grid(facts: ShotFacts, axis: Literal["x", "y", "z"]) -> int:
     """Blocks that the device allows along an axis of a grid."""
     return facts.device.max_grid["xyz".index(axis)]
 
 
-@quantity("launches of the grid in strips")
+@quantity("launches of the grid in strips", origin="definition")
 def launches_in_strips(facts: ShotFacts) -> int:
     """Launches into which a host's loop cuts a grid that is longer than the device allows; 1 for a grid that it allows."""
     strips = strips_of(requested_launch(facts.setup), facts.device)

@@ -105,13 +105,13 @@ def issued_percent(facts: ShotFacts) -> float:
     return 100 * hiding_of(facts.occupancy).used
 
 
-@quantity("multiprocessors without a block")
-def idle_multiprocessors(facts: ShotFacts) -> int:
+@quantity("multiprocessors without a block", origin="recorded")
+def idle_multiprocessors(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
     """Multiprocessors that no block of the schedule runs on."""
-    return facts.device.sms - len(np.unique(facts.grid.schedule.sm))
+    return facts.device.sms - len(np.unique(_schedule(facts, source).sm))
 
 
-@quantity("loads that blocks can have pending on an SM, by {resource}")
+@quantity("loads that blocks can have pending on an SM, by {resource}", origin="counts")
 def pending_loads(facts: ShotFacts, resource: Literal["shared memory", "threads"]) -> int:
     """Loads of one phase of as many blocks as fit in one multiprocessor by one resource alone."""
     phase = facts.of_kind(BlockPhase)
