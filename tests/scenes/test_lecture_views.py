@@ -19,7 +19,7 @@ from gemmviz.model.trace import Check
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, Squares
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
 from gemmviz.scenes.kit.strips import Strips, strips_of
 from gemmviz.scenes.views.rounding_view import error_text
 from gemmviz.state.shot import Shot
@@ -135,7 +135,7 @@ class TestRefusedBlock:
         assert {"23 × 23 = 529 threads", "17 too many", "512 taken"} <= set(texts(scene))
 
     def test_the_count_grows_to_the_limit(self) -> None:
-        counts = [sure(drawn(("block", "refused"), moment).find("slots-count")).texts[0] for moment in (0.2, 0.6, 1.0)]  # type: ignore[union-attr]
+        counts = [piece(drawn(("block", "refused"), moment), "slots-count", Labels).texts[0] for moment in (0.2, 0.6, 1.0)]
         taken = [int(text.split()[0]) for text in counts]
         assert taken == sorted(taken)
         assert taken[-1] == 512
@@ -175,7 +175,7 @@ class TestAccessTimes:
     def test_distances_are_on_one_scale(self) -> None:
         scene, case = drawn(("access_times", "")), subjects()["access_times", ""]
         ways = {
-            row.memory: float(np.diff(sure(scene.find(f"way-{row.memory}")).segments[0, [0, 2]])[0])  # type: ignore[union-attr]
+            row.memory: float(np.diff(piece(scene, f"way-{row.memory}", Lines).segments[0, [0, 2]])[0])
             for row in case.times.rows
         }
         for row in case.times.rows:

@@ -47,8 +47,8 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
         primitives.append(Labels(f"code-{place}", at, (line,), plan.size, theme.text, "start", "mono"))
     for run, box in zip(case.runs, plan.runs, strict=True):
         size = 1.1 * _value_size(plan, options)
-        heading, at = f"{run.memory} memory: {number(run.total())} µs", (box.x, box.y - 0.4 * plan.pitch)
-        primitives.append(text_line(f"{run.memory}-name", at, heading, size, box.width, theme.text, "semibold"))
+        heading, corner = f"{run.memory} memory: {number(run.total())} µs", (box.x, box.y - 0.4 * plan.pitch)
+        primitives.append(text_line(f"{run.memory}-name", corner, heading, size, box.width, theme.text, "semibold"))
         primitives.append(Lines(f"{run.memory}-start", boxes((box.x, box.y, box.x, box.y + box.height)), theme.line, 1.5))
     n = case.runs[0].n
     title = f"Host at N = {n}: {'three copies' if case.copies_c else 'two copies'} in, one out"

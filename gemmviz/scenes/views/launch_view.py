@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gemmviz.model.arrays import Floats
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, spaced
@@ -52,7 +52,8 @@ def launch_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     title, launch = f"The launch of {case.what}", case.launch
     if launch is None:
         strips = None if case.requested is None else strips_of(case.requested, case.device)
-        pieces = [message(case.refusal, options)] if strips is None else strips_still(case, strips, options)
+        said: list[Primitive] = [message(case.refusal, options)]
+        pieces = said if strips is None else strips_still(case, strips, options)
         return titled(pieces, title, case.refusal if strips is not None else case.device.name, options)
     plan, theme = _Plan.of(launch, options), options.theme
     cut = " (the first ones are shown)" if _shown(launch.grid) != launch.grid else ""
@@ -60,7 +61,7 @@ def launch_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     block = f"each block: {_extents(launch.block)} = {many(launch.threads_per_block, 'thread')}"
     names = ((plan.grid.x, grid), (plan.block.x, block))
     y, size = plan.grid.y - 16, theme.type.words
-    heads = [
+    heads: list[Primitive] = [
         Labels(f"{key}-name", points((x, y)), (text,), size, theme.text, "start", "semibold")
         for key, (x, text) in zip(("grid", "block"), names, strict=True)
     ]
@@ -160,7 +161,7 @@ def _threads(case: LaunchCase, plan: _Plan, moment: float, options: ViewOptions)
     ]  # fmt: skip
 
 
-def _cells(room: Box, number: Floats, across: int, cell: float) -> Floats:
+def _cells(room: Box, number: Longs, across: int, cell: float) -> Floats:
     """Return the cells of a grid by number: x, y, side."""
     side = np.full(len(number), 0.94 * cell)
     return np.column_stack([room.x + number % across * cell, room.y + number // across * cell, side])
