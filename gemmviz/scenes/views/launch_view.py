@@ -127,11 +127,10 @@ def _blocks(plan: _Plan, moment: float, options: ViewOptions) -> list[Primitive]
     end = _cells(plan.grid, number, across, plan.of_grid)
     start = np.array([[MARGIN + 180.0, plan.code, 12.0]])
     now = start + (end - start) * share
-    texts = np.array([f"({n % across}, {n // across})" for n in number.tolist()])
-    fits = text_width(max(texts.tolist(), key=len), size) + 8 <= plan.of_grid and moment >= _GROWN
+    fits = moment >= _GROWN and text_width(f"({across - 1}, {down - 1})", size) + 8 <= plan.of_grid
     there = share[:, 0] > 0
     fill, palette = np.zeros(int(there.sum()), np.uint8), (theme.load,)
-    labels = texts[there] if fits else None
+    labels = np.array([f"({n % across}, {n // across})" for n in number[there].tolist()]) if fits else None
     ink = (theme.ink_on(theme.load),)
     return [Squares("blocks", now[there], fill, palette, ink, labels, size if fits else 0.0, theme.background)]
 
@@ -150,12 +149,13 @@ def _threads(case: LaunchCase, plan: _Plan, moment: float, options: ViewOptions)
     number = np.arange(dx * dy).reshape(dy, dx)
     fill = (number // case.device.warp_size % len(theme.warps)).astype(np.uint8)
     inks = tuple(theme.ink_on(each) for each in theme.warps)
-    size, texts = theme.type.least, np.array([[f"({n % dx}, {n // dx})" for n in row] for row in number.tolist()])
-    fits = share >= 1.0 and text_width(max(texts.ravel().tolist(), key=len), size) + 8 <= plan.of_block
+    size = theme.type.least
+    fits = share >= 1.0 and text_width(f"({dx - 1}, {dy - 1})", size) + 8 <= plan.of_block
+    texts = np.array([[f"({n % dx}, {n // dx})" for n in row] for row in number.tolist()]) if fits else None
     ways = boxes((start.x + start.width, start.y, x, y), (start.x + start.width, start.y + start.height, x, y + high))
     return [
         Lines("ways", ways, theme.faint, 1.5, dashed=True),
-        Cells("threads", x, y, wide / dx, fill, theme.warps, inks, texts if fits else None, size if fits else 0.0,
+        Cells("threads", x, y, wide / dx, fill, theme.warps, inks, texts, size if fits else 0.0,
               theme.background, height=high / dy),
         Rects("block-edge", boxes((start.x, start.y, start.width, start.height)), None, theme.text, 3.0),
     ]  # fmt: skip
