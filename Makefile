@@ -10,7 +10,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test pytest lint types bench fuzz docs pictures table record patterns styles registers levels schedules course lessons contact-sheet wavefronts golden clean
+.PHONY: run check test pytest lint types bench fuzz docs pictures table items record patterns styles registers levels schedules course lessons contact-sheet wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -81,6 +81,9 @@ wavefronts: $(VENV)/installed
 
 table: $(VENV)/installed
 	$(BIN)/python packaging/table.py
+
+items: $(VENV)/installed
+	$(BIN)/python packaging/items.py
 
 golden: $(VENV)/installed-dev
 	$(QT) $(BIN)/python -m pytest tests/render --update-golden

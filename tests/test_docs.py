@@ -3,14 +3,17 @@
 import importlib.util
 import json
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.files.schedule_file import recorded_schedules
-from gemmviz.launch.catalog import kernel_names
+from gemmviz.launch.catalog import kernel_names, lesson_names
+from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,16 +21,36 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 MADE = {ROOT / "docs" / "made" / "layers.svg"}
 
 
-def test_the_table_of_speeds_is_that_of_the_data() -> None:
-    spec = importlib.util.spec_from_file_location("table", ROOT / "packaging" / "table.py")
+def script(name: str) -> ModuleType:
+    """A script of the folder packaging."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "packaging" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    table = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(table)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look up their module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_table_of_speeds_is_that_of_the_data() -> None:
+    table = script("table")
     text = (ROOT / "docs" / "speeds.md").read_text(encoding="utf-8")
     made = table.with_tables(text, "\n".join(table.table(benchmark) for benchmark in recorded_benchmarks()))
     assert made == text, "make table"
     assert "| 04_tiled | " in text
+
+
+def test_the_tables_of_items_name_steps_that_exist() -> None:
+    made = script("items")
+    shown, text = made.items(), (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    steps = {f"{name}/{step.id}" for name in lesson_names() for step in shipped_lesson(name).stops}
+    assert {step for item in shown for step in item.steps} <= steps
+    assert len({(item.document, item.content) for item in shown}) == len(shown) == 114
+    assert made.with_table(text, shown) == text, "make items"
+
+
+def test_every_item_of_the_documents_has_a_step() -> None:
+    assert [f"{item.document}: {item.content}" for item in script("items").items() if not item.steps] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

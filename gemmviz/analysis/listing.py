@@ -12,9 +12,14 @@ from gemmviz.model.kernel import KernelSpec
 
 def listing_of(kernel: KernelSpec) -> Listing:
     """The source of a kernel, from its first line of code on."""
-    lines = kernel.text.rstrip().split("\n")
-    first = next((place for place, line in enumerate(lines) if line.strip() and not line.startswith("//")), 0)
-    return Listing(kernel.name, kernel.title, tuple(line.rstrip() for line in lines[first:]))
+    lines = kernel.text.rstrip().split("\n")[first_line(kernel) :]
+    return Listing(kernel.name, kernel.title, tuple(line.rstrip() for line in lines))
+
+
+def first_line(kernel: KernelSpec) -> int:
+    """Index of the first line of code in the text of a kernel."""
+    lines = enumerate(kernel.text.rstrip().split("\n"))
+    return next((place for place, line in lines if line.strip() and not line.startswith("//")), 0)
 
 
 def compared(main: Listing, beside: Listing) -> CodeCase:

@@ -11,10 +11,10 @@ from difflib import SequenceMatcher
 Pairs = list[tuple[int, int]]
 _TOKEN = re.compile(r"\w+|\S")
 _NAME = re.compile(r"[A-Za-z_]\w*$")
-_FIXED = frozenset(
-    "const unsigned int float double size_t auto void bool for while if else return extern global shared __global__ __shared__ "
-    "threadIdx blockIdx blockDim gridDim __syncthreads ceil min max".split()
-)
+_TYPES = ("const", "unsigned", "int", "float", "double", "size_t", "auto", "void", "bool")
+_WORDS = ("for", "while", "if", "else", "return", "extern", "ceil", "min", "max")
+_CUDA = ("__global__", "__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim")
+_FIXED = frozenset((*_TYPES, *_WORDS, *_CUDA))
 
 
 def renamed(left: list[str], right: list[str], equal: Pairs, differing: list[tuple[range, range]]) -> Pairs:

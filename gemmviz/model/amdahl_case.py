@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class AmdahlCase:
-    """Kernels at one size ``n``, the slowest first: ``names``, and ``kernel_ms``, the time of each; ``copies_ms``: of the copies,
-    the same for all. ``limits``: for each recorded size, how many times faster a program with the slowest kernel can get at
-    most, when its kernel takes no time. ``source``: of the times.
+    """Kernels at one size ``n``, the slowest first: ``names``, and ``kernel_ms``, the time of each; ``copies_ms``: of the
+    copies, the same for all. ``limits``: for each recorded size, how many times faster a program with the slowest kernel can
+    get at most, when its kernel takes no time. ``source``: of the times.
     """
 
     n: int

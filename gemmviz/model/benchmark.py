@@ -9,6 +9,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured
 
 CUBLAS = "cuBLAS"
+DOUBLE = ", double"  # ends the name of a row in double precision
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,16 @@ class Benchmark:
         return f"{'recorded' if self.recorded else 'measured'} on {self.gpu.label}, {self.date}"
 
     def share_of_cublas(self, row: Measured) -> float | None:
-        """Rate of a row relative to cuBLAS for the same problem; None if either is missing."""
-        beside = self._cublas.get(row.problem)
+        """Rate of a row relative to cuBLAS for the same problem, in double precision for a row in double precision; None if
+        either is missing.
+        """
+        beside = self._cublas.get((DOUBLE if row.kernel.endswith(DOUBLE) else "", row.problem))
         return None if not beside or row.gflops is None else row.gflops / beside
 
     @cached_property
-    def _cublas(self) -> dict[Problem, float | None]:
-        return {row.problem: row.gflops for row in self.rows if row.kernel == CUBLAS}
+    def _cublas(self) -> dict[tuple[str, Problem], float | None]:
+        kinds = {CUBLAS: "", CUBLAS + DOUBLE: DOUBLE}
+        return {(kinds[row.kernel], row.problem): row.gflops for row in self.rows if row.kernel in kinds}
 
     def find(self, source_hash: str, parameters: Mapping[str, int], problem: Problem) -> Measured | None:
         """The row with exactly this kernel text, these parameters and this problem; None if there is none."""

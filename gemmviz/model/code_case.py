@@ -16,12 +16,20 @@ class Listing:
     renamed: frozenset[int] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where a run ended early: the index of the line, and a sentence that says why."""
+
+    line: int
+    why: str
+
+
 @dataclass(frozen=True)
 class CodeCase:
     """``main`` and, in ``beside``, the source that it is compared with. ``is_grown``: ``main`` has every line of ``beside`` and
     more; the added lines are highlighted. ``pairs``: indices of equal lines, those of ``beside`` first. ``facts``: names and
     values of the counts of a launch of ``main``, as text. ``block``: the threads of a block along x, y and z of that launch;
-    ``tiles``: name, rows and columns of each shared array.
+    ``tiles``: name, rows and columns of each shared array; ``stop``: why that launch ended early, None if it didn't.
     """
 
     main: Listing
@@ -31,3 +39,4 @@ class CodeCase:
     facts: tuple[tuple[str, str], ...] = ()
     block: tuple[int, int, int] | None = None
     tiles: tuple[tuple[str, int, int], ...] = ()
+    stop: Stop | None = None

@@ -21,8 +21,9 @@ class Counter:
 
 @dataclass(frozen=True)
 class LoopRun:
-    """The run of one kernel. ``lines``: its body, without closing braces; ``threads``: of the whole grid; ``stored`` int64 (rows, columns): the step that
-    stores each element of C, -1 if none does; ``steps``: of the run; ``counters``: of its first thread.
+    """The run of one kernel. ``lines``: its body, without closing braces; ``threads``: of the whole grid; ``stored`` int64
+    (rows, columns): the step that stores each element of C, -1 if none does; ``steps``: of the run; ``counters``: of its
+    first thread.
     """
 
     name: str

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StrideTime:
-    """A chain of ``elements`` that are ``stride`` bytes apart: the median ``cycles`` of a load, and their quartiles. ``cache``: the
-    nearest one that the loads may use, "L1" or "L2".
+    """A chain of ``elements`` that are ``stride`` bytes apart: the median ``cycles`` of a load, and their quartiles. ``cache``:
+    the nearest one that the loads may use, "L1" or "L2".
     """
 
     stride: int

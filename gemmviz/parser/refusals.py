@@ -12,6 +12,7 @@ from gemmviz.parser.sentences import plain_sentence
 from gemmviz.parser.unit import ParseError, Unit
 
 _MOST_CANDIDATES = 20_000
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def parse_refusal(unit: Unit, error: ParseError, otherwise: Place | None) -> SourceError:
@@ -30,8 +31,8 @@ def _closest(unit: Unit, error: ParseError) -> str | None:
     if match is None:
         return None
     name = match[1]
-    own = {each for each in _identifiers(unit.source.text) if each != name}
-    close = get_close_matches(name, own, 1) or get_close_matches(name, _cuda_names(), 1, 0.8)
+    own = set(_identifiers(_COMMENT.sub("", unit.source.text)))
+    close = get_close_matches(name, own - {name}, 1) or get_close_matches(name, _cuda_names() - {name}, 1, 0.8)
     return f"did you mean {close[0]}?" if close else None
 
 

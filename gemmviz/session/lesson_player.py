@@ -203,22 +203,21 @@ class LessonPlayer(LessonEditor):
             display.counting = "shown"
 
     def attempt(self, answers: tuple[str, ...] = ()) -> None:
-        """Run the kernel with the student's answers in its blanks, or the present shot, and judge the result."""
+        """Judge the kernel with the student's answers in its blanks, or the present shot."""
         stop = self.now
         if stop is None or stop.exercise is None:
             return
         shot, exercise = self.session.shot, stop.exercise
         if self.blanks:
-            kernel = stop.shot.setup.kernel.filled(answers)
-            setup = replace(stop.shot.setup, kernel=kernel)
             view = stop.shot.view if subject_of_view(stop.shot.view).needs_run else "stage"
-            shot = replace(stop.shot, setup=setup, view=view, theme=shot.theme, type_scale=shot.type_scale)
-            self.session.show(shot, RequestedSizes.of(setup))
+            shot = replace(stop.shot, view=view, theme=shot.theme, type_scale=shot.type_scale)
         self.verdict = None
-        empty = tuple(place for place, answer in enumerate(answers, 1) if not answer.strip())
         engine = self.session.engines.cpu
-        self.judging.start(lambda cancelled: judged(exercise, shot, engine, empty))
+        self.judging.start(lambda cancelled: judged(exercise, shot, engine, answers))
 
     def _on_judged(self, verdict: Verdict) -> None:
+        """Show the verdict, and the run that it is about if the student's answers were run."""
         self.verdict = verdict
+        if self.blanks and verdict.shot is not None:
+            self.session.show(verdict.shot, RequestedSizes.of(verdict.shot.setup))
         self.judged.emit()

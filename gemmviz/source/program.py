@@ -46,6 +46,14 @@ def program_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Program:
         raise
 
 
+def check_text(spec: KernelSpec, parameters: Mapping[str, int]) -> None:
+    """Check the whole text of a kernel's file, not the kernel alone. Raises SourceError for the first error of a compiler."""
+    refusal: SourceError | None = reader().run("refusal", source_of(spec, parameters))
+    if refusal is not None:
+        refusal.in_file(spec.file)
+        raise refusal
+
+
 def _is_blank(spec: KernelSpec, line: int) -> bool:
     """Whether a student has still to write something in a line."""
     return BLANK.search(spec.text.split("\n")[line - 1]) is not None

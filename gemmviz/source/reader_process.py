@@ -16,7 +16,8 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
 from gemmviz.files.child_process import read_frame, write_frame
-from gemmviz.model.errors import GemmvizError, Place, SourceError
+from gemmviz.model.errors import GemmvizError, SourceError
+from gemmviz.parser.refusals import parse_refusal
 from gemmviz.parser.source_text import SourceText
 from gemmviz.parser.unit import load_parser, parse
 from gemmviz.source.reader.read import read_program
@@ -29,9 +30,10 @@ _MOST_MEMORY = 4 << 30  # bytes of address space
 _TOO_DEEP = "expressions or statements are nested too deeply here to be read"
 
 
-def diagnostics(source: SourceText) -> tuple[tuple[str, Place | None], ...]:
-    """Errors of a text as the parser words them, host code included; None is the place of one outside the shown file."""
-    return tuple((each.message, each.place) for each in parse(source).errors)
+def refusal(source: SourceText) -> SourceError | None:
+    """The first error of a text, in plain words, host code included; None if it has none."""
+    unit = parse(source)
+    return next((parse_refusal(unit, each, None) for each in unit.errors), None)
 
 
 def missing(source: SourceText) -> tuple[str, ...]:
@@ -47,10 +49,10 @@ def outline(source: SourceText) -> "FileOutline":
 
 
 REQUESTS: dict[str, Callable[..., Any]] = {
-    "diagnostics": diagnostics,
     "missing": missing,
     "outline": outline,
     "program": read_program,
+    "refusal": refusal,
 }
 
 

@@ -46,8 +46,8 @@ class ShotFacts:
         return ShotFacts(shot, self.engine)
 
     def of_kind(self, kind: type[_Value]) -> _Value:
-        """The shot's value of a subject that needs no run."""
-        value = subject_for(kind).make(self.shot, Context(lambda kernel: self.engine))
+        """The shot's value of a subject that needs no run; its measurements are the recorded ones."""
+        value = subject_for(kind).make(self.shot, Context(lambda kernel: self.engine, measurements=recorded()))
         assert isinstance(value, kind)
         return value
 

@@ -12,6 +12,7 @@ from gemmviz.teaching.quantities.quantity import QuantityValue
 from gemmviz.teaching.stored_numbers import stored_number
 
 UNAVAILABLE = "?"
+_SHOWN_DIGITS = 3
 
 
 def shown_value(value: Any) -> str:
@@ -50,7 +51,13 @@ def named_value(each: Expectation, value: QuantityValue) -> str:
 
 
 def _rounded(value: QuantityValue, like: Expectation) -> QuantityValue:
-    """A number rounded to the digits of the expected value."""
+    """A number rounded to the digits of the expected value, but to no fewer than the three digits that pictures show."""
     if isinstance(value, float) and not isinstance(like.value, str | bool) and math.isfinite(value):
-        return round(value, like.digits) if like.digits else round(value)
+        digits = max(like.digits, _SHOWN_DIGITS - 1 - _power(value))
+        return round(value, digits) if digits > 0 else round(value)
     return value
+
+
+def _power(value: float) -> int:
+    """The power of ten of a number's first digit."""
+    return math.floor(math.log10(abs(value))) if value else 0

@@ -47,8 +47,8 @@ class LessonChecker:
             facts = ShotFacts(step.shot, engine, outcome)
             for expectation in step.expect:
                 yield _checked(step, expectation, facts)
-            for subject, expected, actual, failure in run_findings(step, engine, self._runs):
-                yield LessonCheck(step, subject, step.place, expected, actual, failure)
+            for each in run_findings(step, engine, self._runs):
+                yield LessonCheck(step, each.subject, step.place, each.expectation, each.actual, each.error, each.is_advice)
         for subject, place, error in question_faults(step, self._engine_of):
             yield LessonCheck(step, subject, place, error=error)
         if not says_something(step):

@@ -1,59 +1,177 @@
-"""Verdicts on exercises: whether a student's shot meets the expectations."""
+"""Verdicts on exercises: whether a student's kernel meets the expectations at each size at which it is judged, and where the
+first wrong access is if it doesn't.
+"""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from gemmviz.model.errors import GemmvizError, SourceError
+from gemmviz.model.errors import GemmvizError, Place
+from gemmviz.model.kernel import BLANK, KernelSpec
 from gemmviz.run.engine import Engine
+from gemmviz.source.program import check_text, program_for
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.answer_headers import check_names
 from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.lesson import Exercise, Expectation
+from gemmviz.teaching.lesson import Exercise, ExerciseSize
 from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
+from gemmviz.teaching.wrong_access import at_wrong_access
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A requirement: the displayed name of a quantity, its value, the ``required`` one, and whether it is met."""
+
+    title: str
+    value: str
+    required: str
+    is_met: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of an exercise. ``rows``: each expectation, the actual value, and whether it is met. ``error``: why there is
-    no result.
+    """The result of an exercise. ``size``: the size at which it failed, all sizes if it passed; ``rows``: the requirements at
+    the last size that was run; ``error``: why there is no result; ``shot``: the picture of the wrong access, or of the first
+    size if all are right; None if there is none.
     """
 
-    rows: tuple[tuple[Expectation, QuantityValue | None, bool], ...]
+    size: str = ""
+    rows: tuple[Row, ...] = ()
     error: GemmvizError | None = None
+    shot: Shot | None = None
 
     @property
     def passed(self) -> bool:
-        return self.error is None and all(right for _, _, right in self.rows)
+        return self.error is None and all(row.is_met for row in self.rows)
 
     @property
     def lines(self) -> list[str]:
-        """Lines for the student: the unmet expectations with the actual values."""
+        """Lines for the student: the size, and the unmet requirements with the actual values."""
+        at = f"At {self.size}: " if self.size else ""
         if self.error is not None:
-            return [str(self.error)]
-        rows = [
-            (quantity_title(each.quantity), shown_value(value) or "none", shown_value(each.value) or "none", is_met)
-            for each, value, is_met in self.rows
-        ]
+            return [f"{at}{self.error}" if self.shot is not None else str(self.error)]
         if self.passed:
-            return ["Done: " + ", ".join(f"{title}: {value}" for title, value, _, _ in rows)]
-        return [f"{title}: {value}, required: {required}" for title, value, required, is_met in rows if not is_met]
+            return [f"Done. {at}" + ", ".join(f"{row.title}: {row.value}" for row in self.rows)]
+        return [f"{at}{row.title}: {row.value}, required: {row.required}" for row in self.rows if not row.is_met]
 
 
-def judged(exercise: Exercise, shot: Shot, engine: Engine, empty: tuple[int, ...] = ()) -> Verdict:
-    """The verdict on a shot; its kernel is run as the student wrote it. ``empty``: numbers, from 1, of blanks that are left
-    empty; they are named if the kernel can't be read.
-    """
-    left = shot.setup.kernel.blanks
-    facts = ShotFacts(shot, engine)
-    rows: list[tuple[Expectation, QuantityValue | None, bool]] = []
+def judged(exercise: Exercise, shot: Shot, engine: Engine, answers: tuple[str, ...] = ()) -> Verdict:
+    """The verdict on a shot, whose kernel is run with the ``answers`` in its blanks. The first size that fails ends it."""
+    kernel = shot.setup.kernel
+    filled = replace(shot, setup=replace(shot.setup, kernel=kernel.filled(answers)))
+    if left := filled.setup.kernel.blanks:
+        return Verdict(error=GemmvizError(f"{left} of the blanks are empty", remedy="write something for each /*?*/"))
+    if answers and (error := _refusal(filled, answers)) is not None:
+        return Verdict(error=_with_blank(error, kernel, answers))
+    verdicts: list[Verdict] = []
+    for size in exercise.sizes or (ExerciseSize(),):
+        verdict = _judged_at(exercise, size, filled, engine)
+        if not verdict.passed:
+            return replace(verdict, error=_with_blank(verdict.error, kernel, answers)) if verdict.error else verdict
+        verdicts.append(verdict)
+    return replace(verdicts[-1], size="; ".join(each.size for each in verdicts), shot=verdicts[0].shot)
+
+
+def _refusal(filled: Shot, answers: tuple[str, ...]) -> GemmvizError | None:
+    """Why a compiler would refuse the filled text; None for one that it takes."""
+    setup = filled.setup
+    try:
+        check_text(setup.kernel, setup.definitions)
+        program_for(setup.kernel, setup.definitions)
+        if "#include" not in setup.kernel.text:
+            check_names(answers)
+    except GemmvizError as error:
+        return error
+    return None
+
+
+def _judged_at(exercise: Exercise, size: ExerciseSize, filled: Shot, engine: Engine) -> Verdict:
+    """The verdict at one size."""
+    words = _words(size)
+    try:
+        shot = replace(filled, setup=filled.setup.changed(**dict(size.problem), **dict(size.parameters)))
+    except GemmvizError as error:
+        return Verdict(words, error=error)
+    facts, rows = ShotFacts(shot, engine), []
+    try:
+        for row in _rows(exercise, size, facts):
+            rows.append(row)
+    except GemmvizError as error:
+        return Verdict(words, tuple(rows), error, _failed(facts))
+    passed = all(row.is_met for row in rows)
+    return Verdict(words, tuple(rows), shot=shot if passed else _failed(facts))
+
+
+def _rows(exercise: Exercise, size: ExerciseSize, facts: ShotFacts) -> Iterator[Row]:
+    """The requirements, then the limits of the size. Raises GemmvizError for a value that can't be computed."""
     for each in exercise.until:
-        try:
-            value = quantity_value(each.quantity, facts)
-        except GemmvizError as error:
-            if left and not rows:
-                return Verdict((), GemmvizError(f"{left} of the blanks are empty", remedy="write something for each /*?*/"))
-            if empty and isinstance(error, SourceError):
-                error.remedy = f"nothing is written for blank {', '.join(map(str, empty))}"
-            return Verdict(tuple(rows), error)
-        rows.append((each, value, each.is_met_by(value)))
-    return Verdict(tuple(rows))
+        value = quantity_value(each.quantity, facts)
+        yield _row(each.quantity, value, shown_value(each.value), each.is_met_by(value))
+    for limit in size.at_most:
+        value = quantity_value(limit.quantity, facts)
+        is_met = not isinstance(value, str) and value <= limit.most
+        yield _row(limit.quantity, value, f"at most {shown_value(limit.most)}", is_met)
+
+
+def _row(quantity: str, value: QuantityValue, required: str, is_met: bool) -> Row:
+    return Row(quantity_title(quantity), shown_value(value) or "none", required or "none", is_met)
+
+
+def _failed(facts: ShotFacts) -> Shot | None:
+    """The shot of what is wrong; None for a kernel that can't be run."""
+    try:
+        return at_wrong_access(facts)
+    except GemmvizError:
+        return None
+
+
+def _words(size: ExerciseSize) -> str:
+    """A size, as in ``M = N = K = 12, TILE_WIDTH = 8``."""
+    names: dict[int, list[str]] = {}
+    for name, value in size.problem:
+        names.setdefault(value, []).append(name)
+    equal = [" = ".join([*some, str(value)]) for value, some in names.items()]
+    return ", ".join([*equal, *(f"{name} = {value}" for name, value in size.parameters)])
+
+
+# Blanks that errors are in
+
+
+def _with_blank(error: GemmvizError, kernel: KernelSpec, answers: tuple[str, ...]) -> GemmvizError:
+    """The error, with the number of the blank that it is in."""
+    number = None if error.place is None else blank_at(kernel, answers, error.place)
+    if number is None or error.place is None:
+        empty = [str(place) for place, answer in enumerate(answers, 1) if not answer.strip()]
+        if empty and error.place is not None and error.remedy is None:
+            error.remedy = f"nothing is written for blank {', '.join(empty)}"
+        if unbalanced := _unbalanced(answers):
+            error.remedy = f"look at the brackets in blank {unbalanced}"
+        return error
+    is_empty = not answers[number - 1].strip()
+    remedy = f"nothing is written for blank {number}" if is_empty else error.remedy or f"change blank {number}"
+    return GemmvizError(f"blank {number}, line {error.place.line}: {error.message}", remedy=remedy, id=error.id)
+
+
+def _unbalanced(answers: tuple[str, ...]) -> int | None:
+    """Number of the first answer that opens and closes unequal numbers of braces."""
+    return next((number for number, answer in enumerate(answers, 1) if answer.count("{") != answer.count("}")), None)
+
+
+def blank_at(kernel: KernelSpec, answers: tuple[str, ...], place: Place) -> int | None:
+    """Number, from 1, of the blank whose answer is at a place of the filled text, or else of the only one in its line; None if
+    there is none.
+    """
+    text = kernel.filled(answers).text
+    offset = sum(len(line) + 1 for line in text.split("\n")[: place.line - 1]) + place.column - 1
+    spans, shift = [], 0
+    for hole, answer in zip(BLANK.finditer(kernel.text), answers, strict=False):
+        spans.append((hole.start() + shift, hole.start() + shift + len(answer)))
+        shift += len(answer) - len(hole[0])
+    at = [number for number, (start, end) in enumerate(spans, 1) if start <= offset <= end]
+    beside = [
+        number
+        for number, (start, end) in enumerate(spans, 1)
+        if text.count("\n", 0, start) < place.line <= text.count("\n", 0, end) + 1
+    ]
+    return at[0] if at else beside[0] if len(beside) == 1 else None

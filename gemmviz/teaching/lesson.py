@@ -98,15 +98,48 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """The largest allowed value of a quantity."""
+
+    quantity: str
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseSize:
+    """A size at which an exercise is judged. ``problem``: sizes of the problem; ``parameters``: parameters of the kernel, those
+    that are left out are the student's; ``at_most``: limits at this size, on top of what the exercise requires at each.
+    """
+
+    problem: tuple[tuple[str, int], ...] = ()
+    parameters: tuple[tuple[str, int], ...] = ()
+    at_most: tuple[Limit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A solution of an exercise without a key: the name of the ``kernel`` to choose, and its ``parameters``, or the
+    ``answers`` for the blanks.
+    """
+
+    kernel: str = ""
+    parameters: tuple[tuple[str, int], ...] = ()
+    answers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Exercise:
-    """A task for a student. ``until``: expectations that must be met. ``hints``: shown one after the other. ``key``: name of
-    the shipped answer key for a kernel with blanks. Raises UsageError for an unknown key.
+    """A task for a student. ``until``: expectations that must be met at each of the ``sizes``, at the size of the shot if there
+    are none. ``hints``: shown one after the other. ``key``: name of the shipped answer key for a kernel with blanks;
+    ``solution``: the solution of any other exercise. Raises UsageError for an unknown key.
     """
 
     task: str
     until: tuple[Expectation, ...]
     hints: tuple[str, ...] = ()
     key: str = ""
+    sizes: tuple[ExerciseSize, ...] = ()
+    solution: Solution | None = None
 
     def __post_init__(self) -> None:
         if self.key and self.key not in key_names():

@@ -6,7 +6,17 @@ import msgspec
 from msgspec import Struct, field
 
 from gemmviz.state.shot import plain_of
-from gemmviz.teaching.lesson import Choice, Exercise, Expectation, Lesson, LessonStep, Question
+from gemmviz.teaching.lesson import (
+    Choice,
+    Exercise,
+    ExerciseSize,
+    Expectation,
+    Lesson,
+    LessonStep,
+    Limit,
+    Question,
+    Solution,
+)
 from gemmviz.teaching.quantities.old_wording import error_id_of, reference_of
 from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityValue
 
@@ -39,6 +49,22 @@ class QuestionFields(Struct, forbid_unknown_fields=True):
     text: str = ""
 
 
+class ExerciseSizeFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """``[[step.exercise.sizes]]``"""
+
+    problem: dict[str, int] = {}
+    parameters: dict[str, int] = {}
+    at_most: dict[str, int | float] = {}
+
+
+class SolutionFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """``solution = { kernel = "03_coalesced" }``"""
+
+    kernel: str = ""
+    parameters: dict[str, int] = {}
+    answers: Texts = ()
+
+
 class ExerciseFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """``[step.exercise]``"""
 
@@ -46,6 +72,8 @@ class ExerciseFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
     until: tuple[ExpectationFields, ...]
     hints: Texts = ()
     key: str = ""
+    sizes: tuple[ExerciseSizeFields, ...] = ()
+    solution: SolutionFields | None = None
 
 
 class StepFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -122,7 +150,31 @@ def _question_fields(question: Question) -> QuestionFields:
 
 
 def _exercise_fields(exercise: Exercise) -> ExerciseFields:
-    return ExerciseFields(exercise.task, tuple(map(_expectation_fields, exercise.until)), exercise.hints, exercise.key)
+    sizes = tuple(
+        ExerciseSizeFields(dict(each.problem), dict(each.parameters), {limit.quantity: limit.most for limit in each.at_most})
+        for each in exercise.sizes
+    )
+    solution = exercise.solution
+    return ExerciseFields(
+        exercise.task,
+        tuple(map(_expectation_fields, exercise.until)),
+        exercise.hints,
+        exercise.key,
+        sizes,
+        None if solution is None else SolutionFields(solution.kernel, dict(solution.parameters), solution.answers),
+    )
+
+
+def exercise_size(fields: ExerciseSizeFields) -> ExerciseSize:
+    """A size of an exercise."""
+    limits = tuple(Limit(quantity, most) for quantity, most in fields.at_most.items())
+    return ExerciseSize(tuple(fields.problem.items()), tuple(fields.parameters.items()), limits)
+
+
+def solution_in(fields: ExerciseFields) -> Solution | None:
+    """The solution of an exercise; None if it gives none."""
+    given = fields.solution
+    return None if given is None else Solution(given.kernel, tuple(given.parameters.items()), given.answers)
 
 
 def updated(plain: dict[str, Any]) -> dict[str, Any]:

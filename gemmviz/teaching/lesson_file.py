@@ -25,7 +25,9 @@ from gemmviz.teaching.lesson_fields import (
     LessonFields,
     QuestionFields,
     StepFields,
+    exercise_size,
     plain_lesson,
+    solution_in,
     updated,
 )
 
@@ -154,13 +156,19 @@ def _question(fields: QuestionFields, path: FieldPath, places: Places) -> Questi
         shot = None if each.shot is None else _shot(each.shot, (*path, number, "shot"), places)
         return Choice(each.text, each.right, each.why, shot, _expectations(each.expect, (*path, number, "expect"), places))
 
-    return Question(fields.text, tuple(choice(each, number) for number, each in enumerate(fields.choices)))
+    choices = tuple(choice(each, number) for number, each in enumerate(fields.choices))
+    try:
+        return Question(fields.text, choices)
+    except UsageError as error:
+        error.place = nearest_place(places, path[:-1])
+        raise
 
 
 def _exercise(fields: ExerciseFields, path: FieldPath, places: Places) -> Exercise:
     if not fields.task or not fields.until:
         raise FormatError('an exercise needs task = "…" and [[step.exercise.until]]', nearest_place(places, path))
-    return Exercise(fields.task, _expectations(fields.until, (*path, "until"), places), fields.hints, fields.key)
+    until, sizes = _expectations(fields.until, (*path, "until"), places), tuple(map(exercise_size, fields.sizes))
+    return Exercise(fields.task, until, fields.hints, fields.key, sizes, solution_in(fields))
 
 
 @cache

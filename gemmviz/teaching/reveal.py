@@ -10,6 +10,7 @@ from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.phase_steps import beats_of_phases, steps_in_use
 from gemmviz.analysis.replay.position import position_of, step_at
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.kernel import BLANK
 from gemmviz.model.words import letter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
@@ -53,9 +54,10 @@ def parts_of(stop: LessonStep, replay: Replay | None = None) -> list[Reveal]:
         return _of_question(stop.with_numbers({}))
     whole = caption_of(stop)
     built = _built(stop, replay)
-    beats = None if stop.build == "blanks" else replay
-    parts = [*(Reveal(shot, whole, beats) for shot in built[:-1]), Reveal(built[-1], whole)]
-    if stop.exercise is not None and stop.build != "blanks":
+    if stop.build == "blanks":
+        return [Reveal(shot, replace(whole, caption=text)) for shot, text in zip(built, _of_blanks(stop), strict=True)]
+    parts = [*(Reveal(shot, whole, replay) for shot in built[:-1]), Reveal(built[-1], whole)]
+    if stop.exercise is not None:
         parts += [Reveal(stop.shot, replace(whole, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
     return parts
 
@@ -113,3 +115,13 @@ def _filled(stop: LessonStep) -> list[Shot]:
     setup = stop.shot.setup
     kernels = (setup.kernel.filled(answers[:count]) for count in range(len(answers) + 1))
     return [replace(stop.shot, setup=replace(setup, kernel=kernel)) for kernel in kernels]
+
+
+def _of_blanks(stop: LessonStep) -> list[str]:
+    """The caption of the step, then for each blank the comment above it in the kernel, which says what is filled in."""
+    captions, above = [stop.caption], stop.caption
+    for line in stop.shot.setup.kernel.text.split("\n"):
+        if line.startswith(" ") and line.lstrip().startswith("//"):
+            above = line.lstrip().removeprefix("//").strip()
+        captions += [above] * len(BLANK.findall(line))
+    return captions

@@ -1,6 +1,7 @@
 """Checks of every step's run, unless an expectation of the step says otherwise: C is right, and there are no hazards."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -13,21 +14,43 @@ from gemmviz.teaching.quantities.results import HazardId
 from gemmviz.teaching.whole_runs import WholeRun, WholeRuns
 
 RIGHT = Expectation("result", "right")
-Finding = tuple[str, Expectation | None, QuantityValue | None, GemmvizError | None]  # subject, expected and actual value, error
+_OF_ALL_SIZES = ("right", "unwritten")  # results that don't depend on the sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of a run. ``subject``: what it is about; ``actual``: None if ``error`` says why it can't be computed.
+    ``is_advice``: the step's own launch is right, another one of its kernel isn't.
+    """
+
+    subject: str
+    expectation: Expectation
+    actual: QuantityValue | None = None
+    error: GemmvizError | None = None
+    is_advice: bool = False
+
+    @property
+    def is_true(self) -> bool:
+        return self.actual is not None and self.expectation.is_met_by(self.actual)
 
 
 def run_findings(step: LessonStep, engine: Engine, runs: WholeRuns) -> Iterator[Finding]:
-    """Findings about the step's run, and about that of the launch that it is compared with."""
-    expected = [reference for each in step.expect if (reference := _reference(each)) is not None]
-    ids = {each.id for each in expected}
-    if _shows_error(step) or (step.shot.setup.kernel.blanks and step.exercise is not None):
+    """Findings about the step's run, and about that of the launch that it is compared with. A kernel that runs with sizes that
+    no block or tile divides is checked with such sizes, too.
+    """
+    kernel, against = step.shot.setup.kernel, step.shot.against
+    if _shows_error(step) or (kernel.blanks and step.exercise is not None):
         return  # what is wrong has a name; the blanks are checked with their solution
-    run = runs.of(step.shot.setup, engine)
-    if "result" not in ids:
-        yield _result(run, "C")
-    yield from _hazards(run, expected)
-    against = step.shot.against
-    if against is not None and not against.setup.kernel.unfinished and "compared_result" not in ids:
+    run, named = runs.of(step.shot.setup, engine), _references(step)
+    stated = next((replace(each, name="") for each in step.expect if each.quantity == RIGHT.quantity), None)
+    own = [*([] if stated else [_result(run, "C")]), *_hazards(run, named)]
+    yield from own
+    ragged = runs.ragged(step.shot.setup, engine)
+    expected = stated or RIGHT
+    if ragged is not None and expected.value in _OF_ALL_SIZES and all(each.is_true for each in own):
+        for each in (_result(ragged, "C", expected), *_hazards(ragged, named)):
+            yield replace(each, is_advice=not kernel.is_shipped)
+    if against is not None and not against.setup.kernel.unfinished and not any(each.id == "compared_result" for each in named):
         yield _result(runs.of(against.setup, engine), "C of the compared launch")
 
 
@@ -36,23 +59,27 @@ def _shows_error(step: LessonStep) -> bool:
     return any(each.quantity in ERROR_QUANTITIES and each.value for each in step.expect)
 
 
-def _reference(each: Expectation) -> QuantityReference | None:
-    try:
-        return parse_reference(each.quantity)
-    except UsageError:
-        return None  # reported as an expectation that can't be computed
+def _references(step: LessonStep) -> list[QuantityReference]:
+    """The quantities that a step expects; what names none is reported as an expectation that can't be computed."""
+    references = []
+    for each in step.expect:
+        try:
+            references.append(parse_reference(each.quantity))
+        except UsageError:
+            continue
+    return references
 
 
-def _result(run: WholeRun, subject: str) -> Finding:
+def _result(run: WholeRun, subject: str, expected: Expectation = RIGHT) -> Finding:
     try:
-        return f"{subject}{run.where}", RIGHT, quantity_value(RIGHT.quantity, run.facts), None
+        return Finding(f"{subject}{run.where}", expected, quantity_value(RIGHT.quantity, run.facts))
     except GemmvizError as error:
-        return f"{subject}{run.where}", RIGHT, None, error
+        return Finding(f"{subject}{run.where}", expected, error=error)
 
 
-def _hazards(run: WholeRun, expected: list[QuantityReference]) -> Iterator[Finding]:
+def _hazards(run: WholeRun, named: list[QuantityReference]) -> Iterator[Finding]:
     """A finding for each kind of hazard over an array that no expectation names."""
-    named = [each.arguments for each in expected if each.id == "hazards"]
+    arguments = [each.arguments for each in named if each.id == "hazards"]
     try:
         hazards = run.facts.replay.hazards
     except GemmvizError:
@@ -60,7 +87,8 @@ def _hazards(run: WholeRun, expected: list[QuantityReference]) -> Iterator[Findi
     for kind in get_args(HazardId):
         arrays = [each.array for each in hazards if each.kind == kind.replace("-", " ") and each.count]
         for array in dict.fromkeys(arrays):
-            if not any(each.get("kind") == kind and each.get("array", array) == array for each in named):
+            if not any(each.get("kind") == kind and each.get("array", array) == array for each in arguments):
                 quantity = f"hazards(kind={kind}, array={array})"
-                expectation = Expectation(quantity, 0)
-                yield f"{kind} hazards of {array}{run.where}", expectation, quantity_value(quantity, run.facts), None
+                yield Finding(
+                    f"{kind} hazards of {array}{run.where}", Expectation(quantity, 0), quantity_value(quantity, run.facts)
+                )

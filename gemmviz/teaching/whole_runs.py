@@ -15,32 +15,39 @@ QUICK_SIZE = 1 << 18  # product of a problem's sizes up to which it is run as a 
 
 @dataclass(frozen=True, slots=True)
 class WholeRun:
-    """Facts about the run of all blocks of a launch. ``is_smaller``: of a smaller problem than the step's, with the same
-    kernel, parameters and device.
+    """Facts about the run of all blocks of a launch. ``is_other``: of another problem than the step's, with the same kernel,
+    parameters and device.
     """
 
     facts: ShotFacts
-    is_smaller: bool
+    is_other: bool
 
     @property
     def where(self) -> str:
         """The size in words, if it is not that of the step."""
-        return f" at {self.facts.setup.problem}" if self.is_smaller else ""
+        return f" at {self.facts.setup.problem}" if self.is_other else ""
 
 
 class WholeRuns:
     """Runs that several steps of lessons share: each launch runs once."""
 
     def __init__(self) -> None:
-        self._runs: dict[str, WholeRun] = {}
+        self._known: dict[str, ShotFacts] = {}
 
     def of(self, setup: Setup, engine: Engine) -> WholeRun:
         """The run of a setup. Its facts raise GemmvizError for a launch that can't be run."""
-        quick = quick_setup(setup)
-        key = answer_key(quick, device_for(quick))
-        if key not in self._runs:
-            self._runs[key] = WholeRun(ShotFacts(Shot(quick), engine), False)
-        return replace(self._runs[key], is_smaller=quick.problem != setup.problem)
+        return WholeRun(self._facts(quick := quick_setup(setup), engine), quick.problem != setup.problem)
+
+    def ragged(self, setup: Setup, engine: Engine) -> WholeRun | None:
+        """The run of a problem whose sizes no block or tile divides evenly; None if the kernel can't run it."""
+        ragged = ragged_setup(quick_setup(setup))
+        return None if ragged is None else WholeRun(self._facts(ragged, engine), True)
+
+    def _facts(self, setup: Setup, engine: Engine) -> ShotFacts:
+        key = answer_key(setup, device_for(setup))
+        if key not in self._known:
+            self._known[key] = ShotFacts(Shot(setup), engine)
+        return self._known[key]
 
 
 def quick_setup(setup: Setup) -> Setup:
@@ -52,3 +59,10 @@ def quick_setup(setup: Setup) -> Setup:
             break
         setup = smaller
     return setup
+
+
+def ragged_setup(setup: Setup) -> Setup | None:
+    """The setup with each size a little larger and odd; None if its kernel or device can't run that."""
+    sizes = {name: size + 1 + size % 2 + 2 * number for number, (name, size) in enumerate(setup.problem.sizes.items())}
+    ragged = setup.changed(**sizes)
+    return ragged if can_run(ragged) else None

@@ -5,18 +5,9 @@ from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured, Timing, Transfer
 from gemmviz.scenes.catalog import views_of
-from gemmviz.scenes.charts.speeds import (
-    by_tile,
-    cache_lines,
-    narrowed,
-    rate_chart,
-    rates,
-    share_chart,
-    shares,
-    speed_ups,
-    widths_of,
-    with_transfer,
-)  # fmt: skip
+from gemmviz.scenes.charts.recorded import cache_lines
+from gemmviz.scenes.charts.rows import narrowed, widths_of
+from gemmviz.scenes.charts.speeds import by_tile, rate_chart, rates, share_chart, shares, speed_ups, with_transfer
 from tests.conftest import sure
 from tests.files.test_benchmark_file import GPU
 
@@ -53,7 +44,7 @@ def test_rates_show_each_kernel_at_its_fastest_at_first() -> None:
 
 def test_shares_and_speed_ups() -> None:
     share = {curve.label: dict(curve.points) for curve in shares(BENCHMARK)}
-    assert CUBLAS not in share
+    assert share[CUBLAS] == {64.0: 100.0, 128.0: 100.0}  # what the others are measured against
     assert share["04_tiled, fastest choice"] == {64.0: pytest.approx(100.0), 128.0: pytest.approx(50.0)}
     speed = {curve.label: dict(curve.points) for curve in speed_ups(BENCHMARK)}
     assert speed["04_tiled (TILE_WIDTH = 16)"] == {64.0: pytest.approx(4.0)}  # nothing untiled was measured at 128
@@ -80,7 +71,7 @@ def test_caches_and_charts() -> None:
     assert three[0] == pytest.approx((62914560 / 12) ** 0.5)
     assert "60 MiB" in one[1]
     charts = {name: sure(view.chart)(BENCHMARK) for name, view in views_of(Benchmark).items()}
-    assert set(charts) == {"rate", "share", "tile_size", "speed_up", "copy_cost", "growth"}
+    assert set(charts) == {"rate", "share", "tile_size", "speed_up", "copy_cost", "growth", "cpu_and_gpu", "precision"}
     assert all(chart.curves and chart.notes[0].startswith("Measured on") for chart in charts.values())
 
 

@@ -98,7 +98,7 @@ def _read_lesson(path: Path, cancelled: Cancel) -> None:
     first = random_of(path).randrange(max(1, len(lesson.stops) - _MOST_STOPS + 1))
     lesson = replace(lesson, stops=lesson.stops[first : first + _MOST_STOPS])
     for check in LessonChecker(interpreter).checks_of(lesson):
-        str(check.as_error(str(path)))
+        str(check.as_error())
     for stop in lesson.stops:
         parts_of(stop)
     reel = lesson_reel(lesson, interpreter, ExportOptions(), answers=True)

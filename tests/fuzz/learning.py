@@ -135,10 +135,7 @@ def _judge(path: Path, cancelled: Cancel) -> None:
         if answers:
             answers[blank % len(answers)] = written
     is_right = bool(answers) and tuple(answers) == _right(stop)
-    setup = stop.shot.setup
-    shot = replace(stop.shot, setup=replace(setup, kernel=setup.kernel.filled(answers)))
-    empty = tuple(place for place, answer in enumerate(answers, 1) if not answer.strip())
-    verdict = judged(stop.exercise, shot, Interpreter(), empty)
+    verdict = judged(stop.exercise, stop.shot, Interpreter(), tuple(answers))
     assert "".join(verdict.lines).strip(), "a verdict without words"
     assert verdict.passed or not is_right, f"the right answers don't pass: {verdict.lines}"
 

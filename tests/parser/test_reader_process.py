@@ -31,10 +31,10 @@ def link() -> Iterator[ReaderLink]:
 
 
 def test_a_right_text_and_a_wrong_one(link: ReaderLink) -> None:
-    assert link.run("diagnostics", RIGHT) == ()
-    ((message, place),) = link.run("diagnostics", WRONG)
-    assert message == "use of undeclared identifier 'b'"
-    assert (place.line, place.column, place.end_column) == (1, 38, 39)
+    assert link.run("refusal", RIGHT) is None
+    error = link.run("refusal", WRONG)
+    assert error.message == "'b' is not declared"
+    assert (error.place.line, error.place.column, error.place.end_column) == (1, 38, 39)
 
 
 def test_the_process_loads_neither_numpy_nor_qt_nor_what_only_outlines_need() -> None:
@@ -62,66 +62,66 @@ def test_an_unknown_request_is_an_error_and_the_process_goes_on(link: ReaderLink
     with pytest.raises(GemmvizError, match="internal error: KeyError"):
         link.run("nothing")
     before = link.process_id
-    assert link.run("diagnostics", RIGHT) == ()
+    assert link.run("refusal", RIGHT) is None
     assert link.process_id == before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGSTOP")
 def test_a_crash_is_an_error_and_the_next_request_works(link: ReaderLink) -> None:
-    link.run("diagnostics", RIGHT)
+    link.run("refusal", RIGHT)
     lost, process = link.lost, link.process_id
     assert process is not None
     os.kill(process, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as pool:
-        reply = pool.submit(link.run, "diagnostics", RIGHT)
+        reply = pool.submit(link.run, "refusal", RIGHT)
         while link._turn.acquire(blocking=False):  # until the request is being sent
             link._turn.release()
         time.sleep(0.05)
         os.kill(process, signal.SIGKILL)
         with pytest.raises(SourceError, match="the parser crashed on this file"):
             reply.result(10)
-    assert link.run("diagnostics", RIGHT) == ()
+    assert link.run("refusal", RIGHT) is None
     assert link.lost == lost + 1
     assert not psutil.pid_exists(process)  # no zombie
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
 def test_a_process_that_died_while_idle_is_replaced(link: ReaderLink) -> None:
-    link.run("diagnostics", RIGHT)
+    link.run("refusal", RIGHT)
     assert link.process_id is not None
     os.kill(link.process_id, signal.SIGKILL)
     psutil.wait_procs([psutil.Process(link.process_id)], 5)
-    assert link.run("diagnostics", RIGHT) == ()
+    assert link.run("refusal", RIGHT) is None
 
 
 def test_an_endless_text_is_an_error_within_the_limit(link: ReaderLink) -> None:
-    link.run("diagnostics", RIGHT)
+    link.run("refusal", RIGHT)
     start = time.monotonic()
     with pytest.raises(SourceError, match=r"reading this file takes (longer than 2 s|more than 1024 MiB)"):
-        link.run("diagnostics", ENDLESS)
+        link.run("refusal", ENDLESS)
     assert time.monotonic() - start < 12.0  # 2 s on an idle computer
-    assert link.run("diagnostics", RIGHT) == ()
+    assert link.run("refusal", RIGHT) is None
 
 
 def test_a_cancelled_request_delays_no_other(link: ReaderLink) -> None:
-    link.run("diagnostics", RIGHT)
+    link.run("refusal", RIGHT)
     stop = threading.Event()
     threading.Timer(0.1, stop.set).start()
     with pytest.raises(Cancelled):
-        link.run("diagnostics", ENDLESS, cancelled=stop.is_set)
-    assert link.run("diagnostics", RIGHT) == ()
+        link.run("refusal", ENDLESS, cancelled=stop.is_set)
+    assert link.run("refusal", RIGHT) is None
 
 
 def test_threads_take_turns(link: ReaderLink) -> None:
     with ThreadPoolExecutor(8) as pool:
-        replies = list(pool.map(lambda text: link.run("diagnostics", text), [RIGHT, WRONG] * 20))
-    assert [len(each) for each in replies] == [0, 1] * 20
+        replies = list(pool.map(lambda text: link.run("refusal", text), [RIGHT, WRONG] * 20))
+    assert [each is None for each in replies] == [True, False] * 20
 
 
 def test_a_process_that_cannot_start_says_why() -> None:
     link = ReaderLink([sys.executable, "-c", "raise SystemExit('no libclang here')"])
     with pytest.raises(GemmvizError, match="the reader of kernels can't be started: no libclang here"):
-        link.run("diagnostics", RIGHT)
+        link.run("refusal", RIGHT)
 
 
 def test_the_process_ends_with_its_parent_amid_a_request() -> None:
@@ -129,8 +129,8 @@ def test_the_process_ends_with_its_parent_amid_a_request() -> None:
         "import os, threading, time\n"
         "from gemmviz.source.reader_link import ReaderLink\n"
         "from tests.parser.test_reader_process import ENDLESS, RIGHT\n"
-        "link = ReaderLink(); link.run('diagnostics', RIGHT)\n"
-        "threading.Thread(target=link.run, args=('diagnostics', ENDLESS), daemon=True).start()\n"
+        "link = ReaderLink(); link.run('refusal', RIGHT)\n"
+        "threading.Thread(target=link.run, args=('refusal', ENDLESS), daemon=True).start()\n"
         "time.sleep(0.2); print(link.process_id, flush=True); os._exit(0)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], env=child_environment(), capture_output=True, text=True, check=True)

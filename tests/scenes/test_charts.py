@@ -5,14 +5,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_precision_benchmarks
+from gemmviz.files.devices import load_device
 from gemmviz.files.reported_file import reported_shares
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.problem import Problem
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.growth import growth_chart
-from gemmviz.scenes.charts.speeds import narrowed, share_chart
+from gemmviz.scenes.charts.hosts import host_chart
+from gemmviz.scenes.charts.precision import precision_chart
+from gemmviz.scenes.charts.rows import narrowed
+from gemmviz.scenes.charts.speeds import rate_chart, share_chart
+from gemmviz.scenes.kit.curves import curve_colours
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
+from gemmviz.scenes.kit.theme import load_theme
+from tests.conftest import sure
 from tests.legible import too_small, wrong_with
 
 FRAMES = [(1600.0, 900.0), (1600.0, 770.0), (1280.0, 720.0)]
@@ -78,6 +89,44 @@ def test_every_reported_share_names_its_part() -> None:
     assert all(f"part {each.part}" in each.source for each in reported_shares())
 
 
+def precise() -> Benchmark:
+    return narrowed(recorded_precision_benchmarks()[0])
+
+
+def test_the_cpu_stands_beside_the_gpu_with_and_without_its_copies() -> None:
+    shown = host_chart(precise()).showing({}).curves
+    names = [curve.name for curve in shown]
+    assert [curve.name for curve in shown if curve.dashed] == ["04_tiled, 32 wide + copies"]
+    assert {"Triple loop, one thread", "Flattened loop, 12 threads", "NumPy, one thread", "04_tiled, 32 wide"} < set(names)
+    alone, with_copies = (dict(next(c for c in shown if c.name == name).points) for name in (names[-2], names[-1]))
+    assert all(with_copies[n] < alone[n] for n in alone)
+    colours = curve_colours(host_chart(precise()), load_theme("dark"))
+    assert len({colours[curve.family] for curve in shown}) == len(shown) - 1, "only the pair shares a colour"
+
+
+def test_other_precisions_are_dashed_beside_float_and_hidden_elsewhere() -> None:
+    chart = precision_chart(precise())
+    shown = {curve.name: curve for curve in chart.showing({}).curves}
+    assert shown["04_tiled, double, 32 wide"].dashed
+    assert shown["04_tiled, double, 32 wide"].family == shown["04_tiled, 32 wide"].family
+    assert not shown["cuBLAS, TF32 tensor cores"].dashed
+    assert not [curve for curve in rate_chart(precise()).showing({}).curves if "double" in curve.name or "TF32" in curve.name]
+    assert all(opens is None for curve in chart.curves if "double" in curve.name for opens in curve.opens)
+
+
+def test_a_share_of_cublas_is_of_the_same_precision() -> None:
+    benchmark = precise()
+    row = next(row for row in benchmark.rows if row.kernel == "04_tiled, double" and row.problem.N == 4096)
+    beside = next(row for row in benchmark.rows if row.kernel == "cuBLAS, double" and row.problem.N == 4096)
+    assert benchmark.share_of_cublas(row) == sure(row.gflops) / sure(beside.gflops)
+
+
+def test_the_cpu_can_be_left_out_but_not_a_librarys_tensor_cores() -> None:
+    kernels = {row.kernel for row in narrowed(precise(), with_host=False).rows}
+    assert "cuBLAS, TF32 tensor cores" in kernels
+    assert not any("thread" in kernel for kernel in kernels)
+
+
 def test_cublas_is_in_the_charts_of_growth_and_of_shares() -> None:
     benchmark = wide()
     assert CUBLAS in {curve.family for curve in growth_chart(benchmark).showing({}).curves}
@@ -91,3 +140,62 @@ def test_blocks_for_each_sm_are_those_of_the_recorded_gpu() -> None:
     assert "4096\n124.1" in [text for _, text in growth_chart(benchmark).x.ticks or ()]
     assert "4096\n248.2" in [text for _, text in growth_chart(other).x.ticks or ()]
     assert "half a GPU" in growth_chart(other).x.label
+
+
+# Work and span, and the cache as a box
+
+
+def case_of(size: int, device: str = "h200", block: int = 4) -> LaunchCase:
+    setup = setup_for(load_kernel("03_coalesced"), Problem(size, size, size), {"BLOCK": block}, device=device)
+    return LaunchCase(setup, load_device(device), "03_coalesced", None)
+
+
+def test_the_ticks_of_one_thread_part_into_rows_of_their_own() -> None:
+    view, case = view_named("work"), case_of(4)
+    early, late = (view.motion(case, ViewOptions(moment=moment)) for moment in (0.3, 1.0))
+    cells = {each.key: each.boxes for each in late if isinstance(each, Rects)}
+    assert sum(len(cells[f"sum-{number}"]) for number in range(16)) == len(cells["ran"]) == 64
+    assert {float(cells[f"sum-{number}"][0, 0]) for number in range(16)} == {float(cells["ran"][0, 0])}
+    assert len({float(cells[f"sum-{number}"][0, 1]) for number in range(16)}) == 16, "side by side"
+    assert {float(each.boxes[0, 1]) for each in early if isinstance(each, Rects)} == {float(cells["ran"][0, 1])}, "in a row"
+    said = texts(view.scene(case, ViewOptions()))
+    assert {"64 ticks one after the other", "4 ticks with 16 threads"} <= set(said)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize(("view", "size", "device"), [
+    ("work", 4, "h200"), ("work", 5, "h200"), ("work", 4096, "h200"),
+    ("cache", 4096, "rx6800xt"), ("cache", 3345, "rx6800xt"), ("cache", 512, "8800gtx"),
+])  # fmt: skip
+@pytest.mark.parametrize("moment", [0.5, 1.0])
+def test_pictures_of_scaling_can_be_read(view: str, size: int, device: str, frame: tuple[float, float], moment: float) -> None:
+    options = ViewOptions(width=frame[0], height=frame[1], moment=moment)
+    scene = view_named(view).scene(case_of(size, device), options)
+    assert not wrong_with(scene)
+    assert not too_small(scene)
+    assert not any("…" in text for text in texts(scene))
+
+
+def test_what_does_not_fit_the_cache_is_red_and_above_its_edge() -> None:
+    view, theme = view_named("cache"), load_theme("dark")
+    scene = view.scene(case_of(4096, "rx6800xt"), ViewOptions())
+    found = {each.key: each for each in scene.all if isinstance(each, Rects)}
+    box = found["cache"].boxes[0]
+    assert {"A-held", "B-held", "C-lost"} <= set(found)
+    assert "C-held" not in found
+    assert found["C-lost"].stroke == theme.warning
+    assert found["C-lost"].boxes[0, 1] + found["C-lost"].boxes[0, 3] == pytest.approx(box[1])
+    assert found["A-held"].boxes[0, 3] == pytest.approx(box[3] / 2), "64 of 128 MiB"
+    assert "N × N matrices, 12 N² bytes, fit up to N = 3344" in " ".join(texts(scene))
+    fitting = {each.key for each in view.scene(case_of(2048, "rx6800xt"), ViewOptions()).all}
+    assert not any("lost" in key for key in fitting)
+
+
+def test_the_matrices_are_poured_one_after_the_other() -> None:
+    view, case = view_named("cache"), case_of(4096, "rx6800xt")
+    heights = []
+    for moment in (0.0, 0.25, 0.5, 0.75, 1.0):
+        bands = [each.boxes[0, 3] for each in view.motion(case, ViewOptions(moment=moment)) if each.key[2:] in ("held", "lost")]
+        heights.append(round(float(sum(bands)), 3))
+    assert heights == sorted(set(heights))
+    assert heights[0] == 0

@@ -9,6 +9,7 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
 from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson
@@ -240,50 +241,6 @@ def test_to_the_workshop_and_back(model: TestModel) -> None:
     assert model.session.shot.setup == before
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({}, ""),
-        ({4: ""}, "read-after-write hazards"),  # no barrier after the loads
-        ({6: ""}, "write-after-read hazards"),
-        ({7: "row < width"}, "C[25] is out of range"),
-        ({5: "Mds[k][threadIdx.y] * Nds[k][threadIdx.x]"}, "C: wrong"),
-        ({1: "blockIdx.y *"}, "blanks.cu:"),  # no C: the place is named
-        ({2: "0"}, "C: wrong"),
-    ],
-)
-def test_blanks_are_judged_by_the_run(change: dict[int, str], said: str) -> None:
-    stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
-    answers = tuple(change.get(place, text) for place, text in enumerate(answers_of("blanks")))
-    kernel = stop.shot.setup.kernel.filled(answers)
-    verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)), Interpreter())
-    assert verdict.passed == (not change)
-    assert said in "\n".join(verdict.lines)
-
-
-@pytest.mark.parametrize(
-    ("answers", "said"),
-    [
-        (answers_of("barriers"), ""),
-        (("__syncthreads();",) * 3, "steps: 22, required: 21"),
-        (("", "__syncthreads();", ""), "read-after-write hazards"),
-    ],
-)
-def test_barriers_stand_where_they_are_needed_and_only_there(answers: tuple[str, ...], said: str) -> None:
-    stop = next(stop for stop in shipped_lesson("shared-memory").stops if stop.id == "exercise-barriers")
-    kernel = stop.shot.setup.kernel.filled(answers)
-    verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)), Interpreter())
-    assert verdict.passed == (not said)
-    assert said in "\n".join(verdict.lines)
-
-
-def test_empty_blanks_are_named() -> None:
-    stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
-    assert judged(sure(stop.exercise), stop.shot, Interpreter()).lines == [
-        "8 of the blanks are empty (write something for each /*?*/)"
-    ]
-
-
 def test_an_attempt_is_run_shown_and_judged(model: TestModel) -> None:
     model.settle()
     course, lesson = model.course, shipped_lesson("shared-memory")
@@ -296,6 +253,8 @@ def test_an_attempt_is_run_shown_and_judged(model: TestModel) -> None:
     model.settle()
     assert not sure(course.verdict).passed
     assert model.session.shot.view == "stage"  # where what went wrong can be seen
+    facts = ShotFacts(model.session.shot, Interpreter())
+    assert facts.replay.hazards[0].step == facts.moment.step
     course.attempt(answers_of("barriers"))
     model.inbox.until(lambda: course.verdict is not None)
     assert sure(course.verdict).passed

@@ -18,21 +18,37 @@ BUSY, LATENCY, CYCLES = 20, 400, 1600
 @dataclass(frozen=True)
 class Hiding:
     """``busy`` (warps, n): the cycles at which each warp begins to issue, padded with -1; ``used``: the share of cycles in
-    which the scheduler issues in the long run; ``warps``: the warps of one scheduler.
+    which the scheduler issues in the long run; ``warps``: the warps of one scheduler; ``most``: the warps that it can hold.
     """
 
     busy: npt.NDArray[np.int64]
     used: float
     warps: int
+    most: int
 
     @property
     def enough(self) -> int:
-        """The number of warps that hide all of the latency."""
+        """The number of warps that would hide all of the latency, which may be more than a scheduler holds."""
         return 1 + -(-LATENCY // BUSY)
 
+    @property
+    def percent(self) -> str:
+        """``used`` in percent, as pictures and captions write it."""
+        return f"{100 * self.used:.3g}"
 
-def hiding(warps: int) -> Hiding:
-    """Runs the model with this number of warps for one scheduler."""
+    @property
+    def said(self) -> str:
+        """What the model says, in a sentence: the share, and how many warps would hide all latency."""
+        if self.warps >= self.enough:
+            return f"the scheduler issues in {self.percent} % of the cycles; all latency is hidden"
+        more = f"{self.enough} warps would hide all latency"
+        if self.enough > self.most:
+            more = f"{more}, but it holds {self.most} at most"
+        return f"the scheduler issues in {self.percent} % of the cycles; {more}"
+
+
+def hiding(warps: int, most: int) -> Hiding:
+    """Runs the model with this number of warps for one scheduler, which can hold ``most``."""
     ready, starts = [0] * warps, [[] for _ in range(warps)]  # type: ignore[var-annotated]
     now = 0
     while now < CYCLES and warps:
@@ -46,11 +62,11 @@ def hiding(warps: int) -> Hiding:
     table = np.full((warps, max(map(len, starts), default=0)), -1, np.int64)
     for row, each in enumerate(starts):
         table[row, : len(each)] = each
-    return Hiding(table, min(1.0, warps * BUSY / (BUSY + LATENCY)), warps)
+    return Hiding(table, min(1.0, warps * BUSY / (BUSY + LATENCY)), warps, most)
 
 
 def hiding_of(case: OccupancyCase) -> Hiding:
     """Runs the model with the warps that occupancy allows for one scheduler of an SM."""
     limits = occupancy_limits(case.device, case.needs)
     schedulers = case.device.schedulers or case.device.warp_granularity
-    return hiding(max(1, limits.warps // schedulers) if limits.warps else 0)
+    return hiding(max(1, limits.warps // schedulers) if limits.warps else 0, max(1, limits.most_warps // schedulers))

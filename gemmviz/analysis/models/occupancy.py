@@ -67,6 +67,11 @@ class OccupancyLimits:
         return self.blocks_per_sm * self.warps_per_block
 
     @property
+    def most_warps(self) -> int:
+        """Warps that an SM holds at most, of any kernel."""
+        return _most_warps(self.device)
+
+    @property
     def threads_percent(self) -> float:
         """Resident threads in percent of an SM's maximum, as lectures define occupancy."""
         return 100.0 * self.threads / self.device.max_threads_per_sm

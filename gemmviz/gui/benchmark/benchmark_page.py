@@ -31,7 +31,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart, Opens
 from gemmviz.model.errors import GemmvizError
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.charts.speeds import widths_of
+from gemmviz.scenes.charts.rows import widths_of
 from gemmviz.scenes.kit.curves import curve_colours
 
 if TYPE_CHECKING:

@@ -2,31 +2,18 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cache
 from itertools import chain
-from math import sqrt
 
 from gemmviz.files.reported_file import reported_shares
-from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.model.benchmark import CUBLAS, Benchmark
-from gemmviz.model.chart import Aside, Axis, Chart, Curve, Mark, Opens
+from gemmviz.model.chart import Aside, Axis, Chart, Curve
 from gemmviz.model.timing import Measured
-from gemmviz.model.words import capital, number
+from gemmviz.model.words import number
+from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
+from gemmviz.scenes.charts.rows import WIDTHS, opens_of, rows_of, variant_of
 
 UNTILED = "03_coalesced"
-_BYTES = 4
 _UNNAMED = "on a device that it does not name"
-_WIDTHS = ("BLOCK", "TILE_WIDTH")
-
-
-def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
-    """Return the sizes N of square float32 matrices that fill the last-level cache, with a text for each."""
-    size = benchmark.gpu.last_level_cache
-    mib = f"{size / 2**20:g} MiB"
-    return [
-        (sqrt(size / (3 * _BYTES)), f"A, B and C fill the L2 ({mib})"),
-        (sqrt(size / _BYTES), f"one matrix fills the L2 ({mib})"),
-    ]
 
 
 def _text(row: Measured) -> str:
@@ -35,37 +22,10 @@ def _text(row: Measured) -> str:
     return f"{row.label}, N = {row.problem.N}: {number(row.gflops or 0)} GFLOP/s, {number(row.timing.median_ms * 1e3)} µs"
 
 
-def opens_of(row: Measured) -> Opens | None:
-    """Return the launch of a row, None if the row is not of a kernel."""
-    return (row.kernel, row.problem.N, tuple(row.parameters.items())) if row.source_hash else None
-
-
-def narrowed(benchmark: Benchmark, width: int = 0, with_host: bool = True) -> Benchmark:
-    """Return the benchmark with only the rows of one width of tiles or blocks (0 for all), with or without rows of the CPU."""
-
-    def is_kept(row: Measured) -> bool:
-        widths = [value for name, value in row.parameters.items() if name in _WIDTHS]
-        is_host = not row.source_hash and row.kernel != CUBLAS
-        return (not width or not widths or width in widths) and (with_host or not is_host)
-
-    return replace(benchmark, rows=tuple(row for row in _rows(benchmark) if is_kept(row)))
-
-
-def _rows(benchmark: Benchmark) -> list[Measured]:
-    """Return the rows of multiplications, which alone have an N."""
-    return [row for row in benchmark.rows if row.problem.is_multiply]
-
-
-def widths_of(benchmark: Benchmark) -> list[int]:
-    """Return all measured widths of tiles and blocks."""
-    widths = {value for row in _rows(benchmark) for name, value in row.parameters.items() if name in _WIDTHS}
-    return sorted(widths)
-
-
 def _groups(benchmark: Benchmark) -> dict[str, dict[str, list[Measured]]]:
     """Return the timed rows by kernel and label in the order of the benchmark, smallest problem first."""
     groups: dict[str, dict[str, list[Measured]]] = {}
-    for row in _rows(benchmark):
+    for row in rows_of(benchmark):
         if row.timing is not None:
             groups.setdefault(row.kernel, {}).setdefault(row.label, []).append(row)
     for labels in groups.values():
@@ -93,7 +53,9 @@ def _tile(row: Measured) -> int:
 
 
 def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) -> list[Curve]:
-    """Return for each kernel the fastest choice of its parameters at each size, and each choice by itself, initially hidden."""
+    """Return for each kernel the fastest choice of its parameters at each size, and each choice by itself, initially hidden,
+    as are other precisions than float32.
+    """
     curves = []
     for kernel, choices in _groups(benchmark).items():
         several = len(choices) > 1
@@ -107,13 +69,14 @@ def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) 
                 texts = tuple(_text(row) for row, _ in rated)
                 opens = tuple(opens_of(row) for row, _ in rated)
                 short = f"{kernel}{_width_text(row for row, _ in rated)}" if main else label
-                curves.append(Curve(label, short, kernel, points, texts, main, main, opens=opens))
+                shown = main and not variant_of(rated[0][0])
+                curves.append(Curve(label, short, kernel, points, texts, main, shown, opens=opens))
     return curves
 
 
 def _width_text(rows: Iterable[Measured]) -> str:
     """Return the widths of the tiles or blocks of a curve's launches: ", 32 wide"; nothing for rows without a width."""
-    widths = sorted({value for row in rows for name, value in row.parameters.items() if name in _WIDTHS})
+    widths = sorted({value for row in rows for name, value in row.parameters.items() if name in WIDTHS})
     if not widths:
         return ""
     return f", {widths[0]} wide" if len(widths) == 1 else f", {widths[0]} to {widths[-1]} wide"
@@ -149,7 +112,7 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
     The largest size at which most choices were measured is shown initially.
     """
     groups: dict[tuple[str, int], list[Measured]] = {}
-    tiled = [row for row in _rows(benchmark) if row.parameters]
+    tiled = [row for row in rows_of(benchmark) if row.parameters]
     for kernel, size in dict.fromkeys((row.kernel, row.problem.N) for row in tiled):
         rows = _fastest((row for row in tiled if (row.kernel, row.problem.N) == (kernel, size)), _tile)
         if len(rows) > 1:
@@ -168,7 +131,7 @@ def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
 def speed_ups(benchmark: Benchmark) -> list[Curve]:
     """Return the speed-ups relative to the fastest untiled kernel of the same size."""
     untiled = {
-        _size_of(row): row.gflops for row in _fastest((row for row in _rows(benchmark) if row.kernel == UNTILED), _size_of)
+        _size_of(row): row.gflops for row in _fastest((row for row in rows_of(benchmark) if row.kernel == UNTILED), _size_of)
     }
 
     def speed_up(row: Measured) -> float | None:
@@ -182,7 +145,7 @@ def with_transfer(benchmark: Benchmark) -> list[Curve]:
     """Return the rates of the computation alone and, dashed, with the copies of A, B and C."""
     alone = _over_size(benchmark, lambda row: row.gflops if row.transfer is not None else None)
     both = {curve.label: curve for curve in _over_size(benchmark, lambda row: row.gflops_with_transfer)}
-    copied_ms = {row.problem.N: row.transfer.total_ms for row in _rows(benchmark) if row.transfer is not None}
+    copied_ms = {row.problem.N: row.transfer.total_ms for row in rows_of(benchmark) if row.transfer is not None}
     quickest = max((curve for curve in alone if curve.main and curve.family != CUBLAS), key=_last, default=None)
     curves = []
     for curve in (curve for curve in alone if curve.label in both):
@@ -202,20 +165,16 @@ def _last(curve: Curve) -> float:
     return curve.points[-1][1]
 
 
-_SIZE, _POINT = (
-    "N of N × N matrices",
-    "Point at a curve. Each kernel uses its fastest parameters at each size",
-)
 _OF_TILE = "Point at a curve. Each kernel uses its fastest other parameters at each width"
 
 
 def rate_chart(benchmark: Benchmark) -> Chart:
-    return _chart(benchmark, "GFLOP/s by size", _SIZE, Axis("GFLOP/s", is_log=True), rates(benchmark), _POINT)
+    return recorded_chart(benchmark, "GFLOP/s by size", SIZE, Axis("GFLOP/s", is_log=True), rates(benchmark), POINT)
 
 
 def share_chart(benchmark: Benchmark) -> Chart:
     y = Axis("% of cuBLAS", is_log=True)
-    chart = _chart(benchmark, "Share of cuBLAS by size", _SIZE, y, shares(benchmark), _POINT)
+    chart = recorded_chart(benchmark, "Share of cuBLAS by size", SIZE, y, shares(benchmark), POINT)
     notes = (*chart.notes, f"rings: what the course reports for large matrices, {_UNNAMED}")
     return replace(chart, remark=_remark_on_shares(benchmark), asides=_reported(), asides_name="the course", notes=notes)
 
@@ -228,7 +187,7 @@ def _reported() -> tuple[Aside, ...]:
 
 def _remark_on_shares(benchmark: Benchmark) -> str:
     """Return how fast cuBLAS itself gets, so that a falling share isn't read as a falling speed; "" if it gets no faster."""
-    rows = _fastest((row for row in _rows(benchmark) if row.kernel == CUBLAS), _size_of)
+    rows = _fastest((row for row in rows_of(benchmark) if row.kernel == CUBLAS), _size_of)
     first, last = (rows[0].gflops or 0.0, rows[-1].gflops or 0.0) if rows else (0.0, 0.0)
     if last <= first:
         return ""
@@ -238,48 +197,16 @@ def _remark_on_shares(benchmark: Benchmark) -> str:
 
 def tile_chart(benchmark: Benchmark) -> Chart:
     y = Axis("GFLOP/s", is_log=True)
-    return _chart(benchmark, "GFLOP/s by tile size", "tile or block width", y, by_tile(benchmark), _OF_TILE, over_size=False)
+    return recorded_chart(
+        benchmark, "GFLOP/s by tile size", "tile or block width", y, by_tile(benchmark), _OF_TILE, lines=False
+    )
 
 
 def speed_up_chart(benchmark: Benchmark) -> Chart:
     y = Axis(f"times as fast as {UNTILED}", is_log=True)
-    return _chart(benchmark, "Speed-up over untiled", _SIZE, y, speed_ups(benchmark), _POINT)
+    return recorded_chart(benchmark, "Speed-up over untiled", SIZE, y, speed_ups(benchmark), POINT)
 
 
 def transfer_chart(benchmark: Benchmark) -> Chart:
     y = Axis("GFLOP/s", is_log=True)
-    return _chart(benchmark, "Compute, and compute + copies", _SIZE, y, with_transfer(benchmark), _POINT)
-
-
-def _chart(benchmark: Benchmark, title: str, x: str, y: Axis, curves: list[Curve], hint: str, over_size: bool = True) -> Chart:
-    xs = sorted({at for curve in curves for at, _ in curve.points})
-    lines = cache_lines(benchmark) if over_size and xs else []
-    families = tuple(dict.fromkeys(row.kernel for row in _rows(benchmark)))
-    return Chart(
-        title,
-        Axis(x, is_log=True, ticks=tuple((at, f"{at:g}") for at in xs)),
-        y,
-        tuple(curves),
-        marks=tuple(Mark(at, what) for at, what in lines if xs[0] <= at <= xs[-1]),
-        families=families,
-        beside=tuple(family for family in families if not any(r.source_hash for r in _rows(benchmark) if r.kernel == family)),
-        notes=tuple(_origins(benchmark)),
-        hint=hint,
-    )
-
-
-def _origins(benchmark: Benchmark) -> list[str]:
-    """Return the sources of the curves, and their limits."""
-    notes = [capital(benchmark.source), f"CPU {benchmark.host}"]
-    if any(row.failure.startswith("left out") for row in _rows(benchmark)):
-        notes.append("curves end where a launch would take too long")
-    other = {row.kernel for row in _rows(benchmark) if _shipped().get(row.kernel, row.source_hash) != row.source_hash}
-    if other:
-        notes.append(f"measured with another version of {', '.join(sorted(other))}")
-    return notes
-
-
-@cache
-def _shipped() -> dict[str, str]:
-    """Return the hash of each shipped kernel's text."""
-    return {name: load_kernel(name).text_hash for name in kernel_names()}
+    return recorded_chart(benchmark, "Compute, and compute + copies", SIZE, y, with_transfer(benchmark), POINT)

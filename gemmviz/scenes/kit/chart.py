@@ -44,8 +44,8 @@ class _Frame:
 
 def chart_scene(chart: Chart, options: ViewOptions) -> Scene:
     """Return the whole chart in the format of a frame, with the curves that ``options.curves`` selects."""
-    still = _still(chart, options)
-    return replace(still, primitives=(*still.primitives, *_motion(chart, options)))
+    still = chart_still(chart, options)
+    return replace(still, primitives=(*still.primitives, *chart_motion(chart, options)))
 
 
 def chart_view(
@@ -57,10 +57,10 @@ def chart_view(
     latest = _Latest(chart)
 
     def draw(shown: Any, options: ViewOptions) -> Scene:
-        return _still(latest.of(shown), options) if grows else chart_scene(latest.of(shown), replace(options, moment=1.0))
+        return chart_still(latest.of(shown), options) if grows else chart_scene(latest.of(shown), replace(options, moment=1.0))
 
     def draw_motion(shown: Any, options: ViewOptions) -> tuple[Primitive, ...]:
-        return _motion(latest.of(shown), options)
+        return chart_motion(latest.of(shown), options)
 
     if not grows:
         return View(title, subject, draw, chart=chart, multiplies=multiplies, order=order)
@@ -120,7 +120,7 @@ def _frame(chart: Chart, options: ViewOptions) -> _Frame:
     return _Frame(x, y, remark, notes, height - _FOOT - _LEADING * sizes.least * (len(notes) - 1))
 
 
-def _still(chart: Chart, options: ViewOptions) -> Scene:
+def chart_still(chart: Chart, options: ViewOptions) -> Scene:
     """Draw everything but the bars and curves."""
     chart, theme = _chosen(chart, options), options.theme
     if not chart.xs:
@@ -134,7 +134,7 @@ def _still(chart: Chart, options: ViewOptions) -> Scene:
     return Scene(options.width, options.height, theme.background, tuple(primitives))
 
 
-def _motion(chart: Chart, options: ViewOptions) -> tuple[Primitive, ...]:
+def chart_motion(chart: Chart, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the bars and curves as far as they are at ``options.moment``."""
     chart, theme = _chosen(chart, options), options.theme
     if not chart.xs:

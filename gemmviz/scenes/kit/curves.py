@@ -16,7 +16,7 @@ _GREYS = (1.0, 0.72, 0.48)  # shares of the text's colour, far from each other a
 _MARKER, _RING, _RING_AT = 7.0, 10.0, 70.0
 _LEADING = 30.0  # distance of the names beside the curves
 _ALONG = 24  # places along each line that values keep clear of
-_MOST_VALUED = 4  # curves with values at their points
+_MOST_VALUED = 6  # curves with values at their points
 _GROWS = 0.85  # share of the time at which rings begin to grow
 
 _Scales = tuple[Scale, Scale]

@@ -7,6 +7,8 @@ from gemmviz.model.chart import Axis, Chart
 from gemmviz.model.words import spaced
 
 _BETWEEN, _LEAST_TICKS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7)), 4  # steps from one power of ten to the next
+_POWERS_FROM = 1e7  # values from which on a power of ten is written
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LEAST = 1e-12  # a logarithmic axis has no zero
 
 
@@ -54,12 +56,21 @@ def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
     if axis.is_log:
         inside = _log_ticks(low, high)
         if len(inside) >= _LEAST_TICKS:
-            return [(at, spaced(round(at)) if at >= 1 else f"{at:g}") for at in inside]
+            return [(at, _of_log(at)) for at in inside]
     rough = (high - low) / 6
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough)
     values = [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
     return [(at, spaced(round(abs(at) if axis.unsigned else at)) if step >= 1 else f"{at:g}") for at in values]
+
+
+def _of_log(at: float) -> str:
+    """Return the text of a value on a logarithmic axis: all digits, or a power of ten of many."""
+    if at < _POWERS_FROM:
+        return spaced(round(at)) if at >= 1 else f"{at:g}"
+    power = math.floor(math.log10(at) + 1e-9)
+    times = round(at / 10.0**power)
+    return f"{'' if times == 1 else f'{times}·'}10{str(power).translate(_RAISED)}"
 
 
 def _log_ticks(low: float, high: float) -> list[float]:

@@ -29,7 +29,8 @@ def matrix_values(moment: Moment, number: int) -> Known | None:
 
 def final_values(moment: Moment, number: int) -> Known | None:
     """Return what the whole run stores in each element of a global array, flat, masked where nothing; None if none is
-    known."""
+    known.
+    """
     if moment.replay.value is None or moment.replay.value.size > _MOST:
         return None
     return _held(moment, number, moment.trace.steps, accesses=("write",))

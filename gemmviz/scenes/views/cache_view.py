@@ -1,7 +1,167 @@
-"""The matrices that fit the device's last-level cache, by size."""
+"""A, B and C poured into a box as large as the device's last-level cache, all areas on one scale; what does not fit is red.
 
+The model: a cache holds whatever is used as long as all of it fits.
+"""
+
+from dataclasses import dataclass
+
+from gemmviz.analysis.models.scaling import data_bytes, largest_held, matrix_bytes
 from gemmviz.model.launch_case import LaunchCase
-from gemmviz.scenes.charts.scaling import cache_chart
-from gemmviz.scenes.kit.chart import chart_view
+from gemmviz.model.problem import Problem
+from gemmviz.model.words import number
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.hatching import hatching
+from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
+from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.view import View
 
-VIEW = chart_view("What the cache holds, by size", LaunchCase, cache_chart, multiplies=True, order=44)
+_TOP, _FOOT, _LEADING = 150.0, 48.0, 1.35
+_AIR = 1.6  # height of the picture, in heights of the box, unless more has to be shown
+_WIDE, _WALL, _JET = 680.0, 4.0, 26.0
+_MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """A part of a matrix that lies in the box, or above its edge: its lower and upper height in bytes."""
+
+    name: str
+    low: float
+    high: float
+    is_lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The box of the cache, and units of height of a byte."""
+
+    box: Box
+    unit: float
+
+    @classmethod
+    def of(cls, case: LaunchCase, options: ViewOptions) -> "_Plan":
+        cache, room = case.device.last_level_cache, options.height - _TOP - _FOOT
+        most = max(_AIR * cache, 1.06 * data_bytes(case.problem))
+        unit = room / most
+        x, wide = MARGIN + 150.0, min(_WIDE, 0.44 * options.width)
+        return cls(Box(x, options.height - _FOOT - cache * unit, wide, cache * unit), unit)
+
+    @property
+    def floor(self) -> float:
+        return self.box.y + self.box.height
+
+    def band(self, low: float, high: float) -> tuple[float, float, float, float]:
+        return self.box.x, self.floor - high * self.unit, self.box.width, (high - low) * self.unit
+
+
+def cache_scene(case: LaunchCase, options: ViewOptions) -> Scene:
+    """Draw the empty box of the cache with its size."""
+    plan, theme, device = _Plan.of(case, options), options.theme, case.device
+    size, cache = theme.type.least, device.last_level_cache
+    primitives: list[Primitive] = []
+    if cache:
+        box = plan.box
+        x, right, low = box.x - _WALL / 2, box.x + box.width + _WALL / 2, plan.floor + _WALL / 2
+        walls = boxes((x, box.y, x, low), (x, low, right, low), (right, low, right, box.y))
+        middle = box.y + 0.5 * box.height
+        at = points((box.x - 18, middle - 4), (box.x - 18, middle + 1.25 * size))
+        primitives += [
+            Rects("cache", boxes((box.x, box.y, box.width, box.height)), theme.slate),
+            Lines("cache-walls", walls, theme.faint, _WALL),
+            Labels("cache-size", at, ("cache", f"{number(cache / _MIB)} MiB"), size, theme.text, "end", "semibold"),
+        ]
+    else:
+        floor = boxes((plan.box.x, plan.floor, plan.box.x + plan.box.width, plan.floor))
+        primitives.append(Lines("cache-walls", floor, theme.faint, _WALL))
+    note = "heights are to scale; the model: a cache holds what is used as long as all of it fits"
+    return titled(primitives, f"A, B and C in the last-level cache of {device.name}", note, options)
+
+
+def cache_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Pour the matrices one after the other; when all have been poured, say what fits and what does not."""
+    plan, theme = _Plan.of(case, options), options.theme
+    total = data_bytes(case.problem)
+    poured = total * float(eased(min(1.0, max(0.0, options.moment))))
+    pieces: list[Primitive] = []
+    for layer in _layers(case, poured):
+        pieces += _drawn(layer, plan, theme)
+    if 0.0 < poured < total:
+        name = next(each for each, _, high in _spans(case.problem) if poured < high)
+        surface = plan.floor - poured * plan.unit
+        middle = plan.box.x + plan.box.width / 2
+        jet = boxes((middle - _JET / 2, _TOP - 30, _JET, max(0.0, surface - _TOP + 30)))
+        pieces.append(Rects("jet", jet, theme.accent(name), radius=_JET / 4))
+    return (*pieces, *(_said(case, plan, options) if poured >= total else ()))
+
+
+def _spans(problem: Problem) -> list[tuple[str, int, int]]:
+    """Return each matrix with the heights, in bytes, between which it lies."""
+    spans, low = [], 0
+    for name, size in matrix_bytes(problem).items():
+        spans.append((name, low, low + size))
+        low += size
+    return spans
+
+
+def _layers(case: LaunchCase, poured: float) -> list[_Layer]:
+    """Return the parts of the matrices that have been poured, cut at the edge of the box."""
+    edge, found = case.device.last_level_cache, []
+    for name, low, high in _spans(case.problem):
+        for start, stop, is_lost in ((low, min(high, edge), False), (max(low, edge), high, True)):
+            if start < min(stop, poured):
+                found.append(_Layer(name, start, min(stop, poured), is_lost))
+    return found
+
+
+def _drawn(layer: _Layer, plan: _Plan, theme: Theme) -> list[Primitive]:
+    """Draw a layer in its matrix's colour, or red and hatched where it does not fit, with its name and size."""
+    key, band = f"{layer.name}-{'lost' if layer.is_lost else 'held'}", plan.band(layer.low, layer.high)
+    pieces: list[Primitive] = [Rects(key, boxes(band), theme.tint(layer.name, 0.75))]
+    if layer.is_lost:
+        pieces = [
+            Rects(key, boxes(band), mixed(theme.background, theme.warning, 0.35), theme.warning, 2.0),
+            hatching(f"{key}-hatching", boxes(band), theme.warning),
+        ]
+    size, text = theme.type.heading, f"{layer.name}  {number((layer.high - layer.low) / _MIB)} MiB"
+    if band[3] >= 1.3 * size:
+        at = points((band[0] + band[2] / 2, band[1] + band[3] / 2 + 0.36 * size))
+        ink = theme.text if layer.is_lost else theme.ink_on(theme.tint(layer.name, 0.75))
+        if layer.is_lost:
+            wide = text_width(text, size, "semibold") + 28
+            behind = boxes((band[0] + (band[2] - wide) / 2, band[1] + band[3] / 2 - 0.75 * size, wide, 1.5 * size))
+            pieces.append(Rects(f"{key}-ground", behind, mixed(theme.background, theme.warning, 0.35)))
+        pieces.append(Labels(f"{key}-name", at, (text,), size, ink, "middle", "semibold"))
+    return pieces
+
+
+def _said(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the sizes of all matrices and of what does not fit, and up to which size they do."""
+    theme, sizes, cache = options.theme, options.theme.type, case.device.last_level_cache
+    x = plan.box.x + plan.box.width + 70
+    room, total = options.width - MARGIN - x, data_bytes(case.problem)
+    lost = max(0, total - cache)
+    lines = [(f"A, B and C: {number(total / _MIB)} MiB", sizes.sentence, theme.text, True)]
+    if lost:
+        lines.append((f"{number(lost / _MIB)} MiB do not fit", sizes.sentence, theme.warning, True))
+    lines.append((_up_to(case), sizes.words, theme.text, False))
+    y, pieces = _TOP + 2.0 * sizes.sentence, list[Primitive]()
+    for place, (text, size, colour, is_strong) in enumerate(lines):
+        face: Face = "semibold" if is_strong else "regular"
+        for row, line in enumerate(wrap_text(text, size, room, 3, face)):
+            pieces.append(text_line(f"said-{place}-{row}", (x, y), line, size, room, colour, face))
+            y += _LEADING * size
+        y += 0.8 * sizes.words
+    return pieces
+
+
+def _up_to(case: LaunchCase) -> str:
+    """Return up to which size three square matrices fit the cache."""
+    largest = largest_held(case.device.last_level_cache)
+    if not largest:
+        return f"{case.device.name} has no cache for global memory: each read goes to DRAM"
+    return f"N × N matrices, 12 N² bytes, fit up to N = {largest}"
+
+
+VIEW = View("What the cache holds", LaunchCase, cache_scene, draw_motion=cache_motion, multiplies=True, order=44)

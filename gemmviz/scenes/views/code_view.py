@@ -11,6 +11,7 @@ from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.listing import Sheet, listing_size
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene
 from gemmviz.scenes.kit.table import TableCell, table
+from gemmviz.scenes.kit.stop_line import stop_line
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
 
@@ -41,7 +42,8 @@ def code_motion(case: CodeCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the highlighted lines up to ``options.moment``: those of a kernel that grew are written, others light up."""
     is_new = case.beside is not None and case.is_grown
     sheets = _sheets(case, options)
-    return tuple(piece for sheet in sheets for piece in sheet.lit(options.moment, is_new, options.theme))
+    pieces = [piece for sheet in sheets for piece in sheet.lit(options.moment, is_new, options.theme)]
+    return (*pieces, *(stop_line(case.stop, sheets[-1], options) if case.stop else ()))
 
 
 def _room(options: ViewOptions) -> Box:

@@ -1,71 +1,91 @@
-"""A device: one multiprocessor with cores and on-chip memories, the whole chip, and the memory off the chip."""
+"""A device: one multiprocessor with its control, cores and on-chip memories, the whole chip, and the memory off the chip. The
+chip fills multiprocessor by multiprocessor, while its cores are counted.
+"""
+
+from dataclasses import replace
 
 import numpy as np
 
-from gemmviz.model.device import Device
+from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, number, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
-from gemmviz.scenes.kit.text import text_line
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
 
 _REGISTER_BYTES = 4
+_CACHE = 0.16  # of the chip's height: a cache
+_CONTROL, _BETWEEN = 34.0, 10.0  # height of a scheduler's bar; gap between the cores of two of them
 _LARGEST, _MOST_OBLONG = 110.0, 2.6  # of a cell: its side, and how many times as wide as high it may be
 
 
 def device_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw one multiprocessor on the left, the chip on the right, and the memory off the chip below."""
-    device, width, height = case.device, options.width, options.height
-    room = Box(MARGIN, 120.0, width - 2 * MARGIN, height - 120.0 - 40.0)
-    low = 0.2 * room.height
-    upper = room.height - low - 30
-    one = Box(room.x, room.y, 0.46 * room.width, upper)
-    chip = Box(room.x + 0.5 * room.width, room.y, 0.5 * room.width, upper)
-    below = Box(room.x, room.y + upper + 30, room.width, low)
+    device = case.device
+    one, chip, below = _regions(options)
     primitives = [*_one(device, one, options), *_chip(device, chip, options), *_memory(device, below, options)]
     primitives.append(
         Lines("zoom", boxes((one.x + one.width, one.y + 40, chip.x + 24, chip.y + 74)), options.theme.faint, 1.5, dashed=True)
     )
-    bus = room.x + 0.75 * room.width
-    primitives.append(Lines("bus", boxes((bus, room.y + upper, bus, below.y)), options.theme.text, 4.0))
+    bus = chip.x + 0.5 * chip.width
+    primitives.append(Lines("bus", boxes((bus, chip.y + chip.height, bus, below.y)), options.theme.text, 4.0))
     source = "an imaginary device" if device.is_toy else "figures published by the vendor"
     note = f"{device.architecture}, {source}; boxes are not to scale"
     return titled(primitives, device.name, note, options)
 
 
-def _frame(key: str, name: str, room: Box, options: ViewOptions) -> list[Primitive]:
-    size = options.theme.type.heading
-    return [
-        Rects(
-            f"{key}-box", boxes((room.x, room.y, room.width, room.height)), options.theme.panel, options.theme.line, 2.0, 10.0
-        ),
-        text_line(
-            f"{key}-name", (room.x + 20, room.y + 1.4 * size), name, size, room.width - 40, options.theme.text, "semibold"
-        ),
-    ]
+def device_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the multiprocessors of the chip up to ``options.moment``, and the number of cores so far."""
+    device, theme, size = case.device, options.theme, options.theme.type.heading
+    _, chip, _ = _regions(options)
+    shown = device.sms if options.moment >= ARRIVAL else max(1, round(device.sms * float(eased(options.moment / ARRIVAL))))
+    cores = spaced(shown * device.fp32_per_sm)
+    text = f"the chip: {many(shown, device.words['sm'])}, {cores} {device.words['core']}s"
+    at = (chip.x + 20, chip.y + 1.4 * size)
+    name = text_line("chip-name", at, text, size, chip.width - 40, theme.text, "semibold")
+    cells = _cells("sms", device.sms, _inside(device, chip), options, first=True)
+    fill = cells.fill.copy()
+    fill.ravel()[shown : device.sms] = 1
+    return replace(cells, fill=fill), name
+
+
+def _regions(options: ViewOptions) -> tuple[Box, Box, Box]:
+    """Return the boxes of one multiprocessor, the chip and the memory below them."""
+    room = Box(MARGIN, 120.0, options.width - 2 * MARGIN, options.height - 120.0 - 40.0)
+    low = 0.2 * room.height
+    upper = room.height - low - 30
+    one = Box(room.x, room.y, 0.46 * room.width, upper)
+    chip = Box(room.x + 0.5 * room.width, room.y, 0.5 * room.width, upper)
+    return one, chip, Box(room.x, room.y + upper + 30, room.width, low)
+
+
+def _frame(key: str, room: Box, theme: Theme) -> Rects:
+    return Rects(f"{key}-box", boxes((room.x, room.y, room.width, room.height)), theme.panel, theme.line, 2.0, 10.0)
 
 
 def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     theme, words = options.theme, device.words
     small = theme.type.words
-    primitives = _frame("one", f"one of its {many(device.sms, words['sm'])}", room, options)
+    size, name = theme.type.heading, f"one of its {many(device.sms, words['sm'])}"
+    at = (room.x + 20, room.y + 1.4 * size)
+    primitives: list[Primitive] = [
+        _frame("one", room, theme), text_line("one-name", at, name, size, room.width - 40, theme.text, "semibold")
+    ]  # fmt: skip
     inner = Box(room.x + 20, room.y + 54, room.width - 40, room.height - 70)
     text = f"{many(device.fp32_per_sm, words['core'])}, up to {spaced(device.max_threads_per_sm)} threads at once"
     primitives.append(text_line("cores-name", (inner.x, inner.y + small), text, small, inner.width, theme.text))
     cores = Box(inner.x, inner.y + 1.6 * small, inner.width, 0.42 * inner.height)
-    primitives.append(_cells("cores", device.fp32_per_sm, cores, options))
+    primitives += _cores(device, cores, options)
     y = cores.y + cores.height + 14
     held = size_text(_REGISTER_BYTES * device.registers_per_sm)
+    most = size_text(device.shared_limit(opts_in=True))
     bars = (
         ("registers", f"registers: {held}, {spaced(device.registers_per_sm)} of 32 bits"),
-        (
-            "shared",
-            f"{words['shared memory']}: {size_text(device.shared_per_sm)}, up to {size_text(device.shared_per_block)} per "
-            f"{words['block']}",
-        ),
+        ("shared", f"{words['shared memory']}: {size_text(device.shared_per_sm)}, up to {most} per {words['block']}"),
         *((each.name, f"{each.name}: {size_text(each.size_bytes)}") for each in device.levels[1:-1] if each.shared_by == "SM"),
     )
     bar = (inner.y + inner.height - y) / len(bars)
@@ -74,6 +94,25 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
         primitives += _memory_box(key, label, Box(inner.x, y, inner.width, high), min(small, 0.6 * high), options)
         y += bar
     return primitives
+
+
+def _cores(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the cores in a group for each scheduler, below the bar of that scheduler; or all as one."""
+    theme, least, count = options.theme, options.theme.type.least, device.schedulers or device.warp_granularity
+    if device.is_toy or device.fp32_per_sm % count:
+        return [_cells("cores", device.fp32_per_sm, room, options)]
+    wide, pieces = (room.width - _BETWEEN * (count - 1)) / count, list[Primitive]()
+    for place in range(count):
+        x = room.x + place * (wide + _BETWEEN)
+        label = next((text for text in ("warp scheduler", "scheduler") if text_width(text, least) + 12 <= wide), "control")
+        at = points((x + wide / 2, room.y + _CONTROL / 2 + 0.36 * least))
+        group = Box(x, room.y + _CONTROL + 4, wide, room.height - _CONTROL - 4)
+        pieces += [
+            Rects(f"scheduler-{place}", boxes((x, room.y, wide, _CONTROL)), theme.line, theme.faint, 1.5, 5.0),
+            Labels(f"scheduler-{place}-name", at, (label,), least, theme.text, "middle"),
+            _cells(f"cores-{place}", device.fp32_per_sm // count, group, options),
+        ]
+    return pieces
 
 
 def _memory_box(key: str, label: str, box: Box, size: float, options: ViewOptions) -> list[Primitive]:
@@ -108,16 +147,22 @@ def _oblong(columns: int, rows: int, room: Box) -> float:
     return max(wide / high, high / wide)
 
 
+def _chip_caches(device: Device) -> list[MemoryLevel]:
+    return [each for each in device.levels[1:-1] if each.shared_by == "device"]
+
+
+def _inside(device: Device, room: Box) -> Box:
+    """Return the part of the chip that its multiprocessors fill."""
+    caches = _CACHE * room.height * len(_chip_caches(device))
+    return Box(room.x + 20, room.y + 62, room.width - 40, room.height - 80 - caches)
+
+
 def _chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the frame of the chip and its caches. Its multiprocessors are drawn by ``device_motion``."""
     theme = options.theme
-    cores = device.sms * device.fp32_per_sm
-    name = f"the chip: {many(device.sms, device.words['sm'])}, {spaced(cores)} {device.words['core']}s"
-    primitives = _frame("chip", name, room, options)
-    caches = [each for each in device.levels[1:-1] if each.shared_by == "device"]
-    cache = 0.16 * room.height
-    inner = Box(room.x + 20, room.y + 62, room.width - 40, room.height - 80 - cache * len(caches))
-    primitives.append(_cells("sms", device.sms, inner, options, first=True))
-    for place, each in enumerate(reversed(caches)):
+    primitives: list[Primitive] = [_frame("chip", room, theme)]
+    inner, cache = _inside(device, room), _CACHE * room.height
+    for place, each in enumerate(reversed(_chip_caches(device))):
         key = f"cache{'-' + str(place) if place else ''}"
         y = room.y + room.height - cache * (place + 1) - 6
         label = f"{each.name} of all multiprocessors: {size_text(each.size_bytes)}"
@@ -141,4 +186,4 @@ def _memory(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     ]
 
 
-VIEW = View("Device: its multiprocessors and memories", LaunchCase, device_scene, order=40)
+VIEW = View("Device: its multiprocessors and memories", LaunchCase, device_scene, device_motion, order=40)

@@ -45,9 +45,7 @@ class _Layout:
 def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     """Draw the names of the warps, the empty strip of the scheduler, and the curve of values to try."""
     hiding, layout = hiding_of(case), _Layout.of(options)
-    note = (
-        f"model, not measured: each warp issues for {BUSY} cycles, then waits {LATENCY} for memory; one warp issues at a time"
-    )
+    note = f"model: a warp issues for {BUSY} cycles, then waits {LATENCY} for memory; {_block(case)}"
     title = f"Latency hiding: {many(hiding.warps, 'warp')} on one scheduler of {case.device.name}"
     pieces = [*_names(hiding, layout.rows, options.theme), *_axis(layout.line, options.theme)]
     threads = what_ifs(case.device, case.needs)[0]
@@ -65,9 +63,16 @@ def latency_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive
     pieces = [*_rows(hiding, layout.rows, until, theme), *_scheduler(hiding, layout.line, until, theme)]
     if options.moment < 1.0:
         return tuple(pieces)
-    more = "all latency is hidden" if hiding.warps >= hiding.enough else f"{hiding.enough} warps would hide all latency"
-    summary, at = f"the scheduler issues in {100 * hiding.used:.3g} % of the cycles; {more}", (layout.rows.x, layout.y)
-    return (*pieces, text_line("latency-said", at, summary, theme.type.words, layout.rows.width, theme.text, "semibold"))
+    at = (layout.rows.x, layout.y)
+    return (*pieces, text_line("latency-said", at, hiding.said, theme.type.words, layout.rows.width, theme.text, "semibold"))
+
+
+def _block(case: OccupancyCase) -> str:
+    """Return the resources of a block that the model takes: tried ones, or the kernel's own."""
+    needs = case.needs
+    registers = "" if needs.registers is None else f", {many(needs.registers, 'register')} each"
+    shared = f", {needs.shared_bytes / 1024:.3g} KiB shared" if needs.shared_bytes else ", none shared"
+    return f"{'tried' if case.is_tried else 'the kernel'}: {many(needs.threads, 'thread')} a block{registers}{shared}"
 
 
 def _x(room: Box, cycle: float) -> float:

@@ -15,6 +15,7 @@ from gemmviz.scenes.kit.view import View
 
 _TOP, _GAP, _INSET, _LEADING, _LARGEST = 112.0, 56.0, 18.0, 1.34, 28.0
 _FIRST_SHARE = 0.72  # of the time, for the run that plays first
+_COUNTER = 5.4  # width of a counter, in text sizes
 _MOST_CELLS, _LARGEST_CELL = 64, 104.0  # rows or columns of C with cells of their own; units
 _REST, _NOW, _DONE = range(3)
 
@@ -42,21 +43,25 @@ def loops_motion(case: LoopsCase, options: ViewOptions) -> tuple[Primitive, ...]
 
 
 def _parts(case: LoopsCase, options: ViewOptions) -> list["_Part"]:
+    """Return the kernels beside each other, each as wide as its lines need in one text size for all."""
     runs, bottom = case.runs, options.height - 20.0
-    wide = (options.width - 2 * MARGIN - (len(runs) - 1) * _GAP) / len(runs)
-    sizes = [_code_size(run, wide, options) for run in runs]
-    size, lines = min(sizes), max(len(run.lines) for run in runs)
-    high = min(_LEADING * size * lines + 16.0, 0.6 * (bottom - _TOP))
-    return [
-        _Part(f"loops-{number}", run, Box(MARGIN + number * (wide + _GAP), _TOP, wide, bottom - _TOP), size, high, options)
-        for number, run in enumerate(runs)
-    ]
+    room = options.width - 2 * MARGIN - (len(runs) - 1) * _GAP
+    longest = [_longest(run) for run in runs]
+    free = room - 2 * _INSET * len(runs)
+    size = max(options.theme.type.least, min(_LARGEST, 0.995 * free / sum(longest)))
+    widths = [each / sum(longest) * free + 2 * _INSET for each in longest]
+    high = min(_LEADING * size * max(len(run.lines) for run in runs) + 16.0, 0.6 * (bottom - _TOP))
+    parts, x = [], MARGIN
+    for number, (run, wide) in enumerate(zip(runs, widths, strict=True)):
+        box = Box(x, _TOP, wide, bottom - _TOP)
+        parts.append(_Part(f"loops-{number}", run, box, size, high, min(widths), options))
+        x += wide + _GAP
+    return parts
 
 
-def _code_size(run: LoopRun, wide: float, options: ViewOptions) -> float:
-    """Return the text size at which the lines fit beside their counters."""
-    longest = max((text_width(line, 1.0, "mono") + (5.4 if _counted(run, n) else 0.0) for n, line in enumerate(run.lines)))
-    return max(options.theme.type.least, min(_LARGEST, (wide - 2 * _INSET) / longest))
+def _longest(run: LoopRun) -> float:
+    """Return the width of the longest line with its counter, in text sizes."""
+    return max(text_width(line, 1.0, "mono") + (_COUNTER if _counted(run, n) else 0.0) for n, line in enumerate(run.lines))
 
 
 def _counted(run: LoopRun, line: int) -> bool:
@@ -66,7 +71,9 @@ def _counted(run: LoopRun, line: int) -> bool:
 class _Part:
     """One kernel: its lines above, C below."""
 
-    def __init__(self, key: str, run: LoopRun, box: Box, size: float, high: float, options: ViewOptions) -> None:
+    def __init__(
+        self, key: str, run: LoopRun, box: Box, size: float, high: float, narrowest: float, options: ViewOptions
+    ) -> None:
         self.key, self.run, self.box, self.size, self.options = key, run, box, size, options
         self.theme = options.theme
         self.leading = _LEADING * size
@@ -75,9 +82,8 @@ class _Part:
         top = self.box.y + 34.0 + high + 24.0
         rows, columns = run.stored.shape
         self.factor = -(-max(rows, columns) // _MOST_CELLS)
-        self.cell = min(
-            _LARGEST_CELL, (box.y + box.height - top) / -(-rows // self.factor), 0.5 * box.width * self.factor / columns
-        )
+        room = 0.5 * narrowest / -(-columns // self.factor), (box.y + box.height - top) / -(-rows // self.factor)
+        self.cell = min(_LARGEST_CELL, *room)
         self.corner = box.x, top
 
     def still(self) -> list[Primitive]:
@@ -96,7 +102,7 @@ class _Part:
         return self.code.y + 8.0 + (line + 0.5) * self.leading + 0.36 * self.size
 
     def _counter_width(self, line: int) -> float:
-        return 5.4 * self.size if _counted(self.run, line) else 0.0
+        return _COUNTER * self.size if _counted(self.run, line) else 0.0
 
     def _words(self, steps: int) -> list[Primitive]:
         """Draw the number of steps so far, and of threads, beside C."""

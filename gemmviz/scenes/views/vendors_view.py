@@ -1,7 +1,7 @@
 """CUDA and HIP side by side: who makes them, what they run on, and what each calls the same thing.
 
-Sources: NVIDIA CUDA C++ Programming Guide; AMD HIP documentation, What is HIP? and HIP porting guide (the HIP runtime runs on AMD
-GPUs, and on NVIDIA GPUs as a layer over CUDA). Words for parts of a device are those of the device's file.
+Sources: NVIDIA CUDA C++ Programming Guide; AMD HIP documentation, What is HIP? and HIP porting guide (the HIP runtime runs on
+AMD GPUs, and on NVIDIA GPUs as a layer over CUDA). Words for parts of a device are those of the device's file.
 """
 
 from gemmviz.model.device import CUDA_WORDS

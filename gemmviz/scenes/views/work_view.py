@@ -1,7 +1,161 @@
-"""Work, span and parallelism by size."""
+"""Work and span of a multiplication: the ticks of one thread in a row, which part into sums that run side by side. Of a
+multiplication with too many ticks to draw, a chart by size.
 
+A tick is one multiplication and one addition. Time runs to the right, on one scale for one thread and for many.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.analysis.models.scaling import parallelism_of, span_of, work_of
+from gemmviz.model.arrays import Floats
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.problem import Problem
+from gemmviz.model.words import many, spaced
 from gemmviz.scenes.charts.scaling import work_chart
-from gemmviz.scenes.kit.chart import chart_view
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.chart import chart_motion, chart_still
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
+from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.view import View
 
-VIEW = chart_view("Work and span by size", LaunchCase, work_chart, multiplies=True, order=43)
+_MOST_TICKS, _MOST_SUMS = 160, 24
+_TOP, _FOOT, _ROW, _CELL = 128.0, 34.0, 34.0, 40.0  # the last two: the largest row and tick
+_RUNS = 0.42  # share of the motion in which one thread works
+_SHADES = (0.85, 0.5)  # of C's colour, in turn, so that neighbouring sums are told apart
+_RAN = 0.22  # of C's colour where one thread has worked
+_FLIES = 0.45  # share of the rest that one sum takes to its row
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The row of one thread, the row of each sum below it, and how wide a tick is."""
+
+    row: Box
+    sums: tuple[Box, ...]
+    tick: float
+    ticks: int
+
+    @classmethod
+    def of(cls, problem: Problem, options: ViewOptions) -> "_Plan":
+        count, names = parallelism_of(problem), _names_width(problem, options)
+        ticks = count * problem.K
+        left = MARGIN + names
+        tick = min(_CELL, (options.width - MARGIN - left) / ticks)
+        low = options.height - _FOOT
+        pitch = min(_ROW, (low - _TOP) / (count + 4.6))
+        first = _TOP + pitch + 3.0 * options.theme.type.least + 0.6 * pitch
+        below = tuple(Box(left, first + number * pitch, problem.K * tick, 0.8 * pitch) for number in range(count))
+        return cls(Box(left, _TOP, ticks * tick, pitch), below, tick, ticks)
+
+
+def is_drawn(problem: Problem) -> bool:
+    """Whether a multiplication is small enough to draw its ticks."""
+    return parallelism_of(problem) <= _MOST_SUMS and parallelism_of(problem) * problem.K <= _MOST_TICKS
+
+
+def work_scene(case: LaunchCase, options: ViewOptions) -> Scene:
+    """Draw the empty rows with their names; of a large multiplication, the axes of its chart."""
+    if not is_drawn(case.problem):
+        return chart_still(work_chart(case), options)
+    problem, theme = case.problem, options.theme
+    plan, size = _Plan.of(problem, options), theme.type.least
+    y = plan.row.y + plan.row.height
+    at = [0, *range(problem.K, plan.ticks + 1, problem.K)]
+    xs = [plan.row.x + each * plan.tick for each in at]
+    shown = at[:: max(1, -(-round(text_width("000 ", size)) // max(1, round(problem.K * plan.tick))))]
+    numbers = points(*((plan.row.x + each * plan.tick, y + 1.3 * size) for each in shown))
+    names = [options.labels.element("C", *divmod(number, problem.N)) for number in range(len(plan.sums))]
+    beside = points(*((row.x - 12, row.y + 0.5 * row.height + 0.36 * size) for row in plan.sums))
+    primitives: list[Primitive] = [
+        Lines("ticks", boxes(*((x, y, x, y + 6) for x in xs)), theme.faint, 1.5),
+        Rects("empty", _cells(plan.row, plan, plan.ticks), None, theme.line, 1.0),
+        Labels("ticks-numbers", numbers, tuple(map(str, shown)), size, theme.faint, "middle"),
+        text_line("one", (MARGIN, plan.row.y + 0.5 * plan.row.height + 0.36 * size), _ONE, size, plan.row.x, theme.text),
+        *([Labels("names", beside, tuple(names), size, theme.faint, "end")] if plan.sums[0].height >= 0.95 * size else []),
+    ]
+    title = f"Work and span: C has {many(len(names), 'element')}, each a sum of {many(problem.K, 'product')}"
+    return titled(primitives, title, "a tick is one multiplication and one addition; counted from the algorithm", options)
+
+
+def work_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw one thread at work, then its sums on their way to rows of their own, and what both take."""
+    if not is_drawn(case.problem):
+        return chart_motion(work_chart(case), options)
+    plan, theme = _Plan.of(case.problem, options), options.theme
+    ran = min(1.0, options.moment / _RUNS)
+    done = round(plan.ticks * ran)
+    parted = max(0.0, (options.moment - _RUNS) / (1.0 - _RUNS))
+    pieces: list[Primitive] = [Rects("ran", _cells(plan.row, plan, done), theme.tint("C", _RAN))] if done else []
+    for number, target in enumerate(plan.sums):
+        start = (1.0 - _FLIES) * number / max(1, len(plan.sums) - 1)
+        way = float(eased(min(1.0, max(0.0, (parted - start) / _FLIES)))) if options.moment < 1.0 else 1.0
+        first = number * case.problem.K
+        count = min(case.problem.K, max(0, done - first))
+        if count:
+            own = Box(plan.row.x + first * plan.tick, plan.row.y, 0.0, plan.row.height)
+            colour = theme.tint("C", _SHADES[number % 2])
+            pieces.append(Rects(f"sum-{number}", _cells(_between(own, target, way), plan, count), colour, radius=2.0))
+    return (*pieces, *_said(case.problem, plan, done, parted, options))
+
+
+_ONE = "1 thread"
+
+
+def _names_width(problem: Problem, options: ViewOptions) -> float:
+    label: LabelStyle = options.labels
+    longest = label.element("C", problem.M - 1, problem.N - 1)
+    return max(text_width(each, options.theme.type.least) for each in (longest, _ONE)) + 18
+
+
+def _cells(row: Box, plan: _Plan, count: int) -> Floats:
+    """Return the boxes of ticks in a row."""
+    left = row.x + np.arange(count) * plan.tick
+    gap = min(2.0, 0.1 * plan.tick)
+    return np.stack([left, np.full(count, row.y), np.full(count, plan.tick - gap), np.full(count, row.height)], axis=1)
+
+
+def _between(one: Box, other: Box, way: float) -> Box:
+    x, y, high = (a + way * (b - a) for a, b in ((one.x, other.x), (one.y, other.y), (one.height, other.height)))
+    return Box(x, y, 0.0, high)
+
+
+def _said(problem: Problem, plan: _Plan, done: int, parted: float, options: ViewOptions) -> list[Primitive]:
+    """Draw the count of ticks of one thread, and after the sums have parted, of as many threads as there are sums."""
+    theme, sizes = options.theme, options.theme.type
+    x, y = max(plan.sums[0].x + plan.sums[0].width + 60, 0.46 * options.width), plan.sums[0].y + 0.46 * _height(plan)
+    room, soft = options.width - MARGIN - x, mixed(theme.background, theme.text, 0.75)
+    told = [(f"{many(done, 'tick')} one after the other", _formula("work", "2 M N K", work_of(problem)))]
+    if parted >= 1.0:
+        threads = f"{many(problem.K, 'tick')} with {many(len(plan.sums), 'thread')}"
+        told.append((threads, f"{_formula('span', '2 K', span_of(problem))}; {_gain(problem)}"))
+    pieces: list[Primitive] = []
+    for place, (head, more) in enumerate(told):
+        pieces.append(text_line(f"said-{place}", (x, y), head, sizes.sentence, room, theme.text, "semibold"))
+        for line in wrap_text(more, sizes.words, room, 2):
+            y += 1.35 * sizes.words
+            pieces.append(text_line(f"said-{place}-{y:.0f}", (x, y), line, sizes.words, room, soft))
+        y += 2.2 * sizes.sentence
+    first, last = plan.sums[0], plan.sums[-1]
+    end = boxes((first.x + first.width, first.y - 8, first.x + first.width, last.y + last.height + 8))
+    return [*pieces, Lines("end", end, theme.text, 2.0, dashed=True)] if parted >= 1.0 else pieces
+
+
+def _height(plan: _Plan) -> float:
+    """Return the height of all sums."""
+    return plan.sums[-1].y + plan.sums[-1].height - plan.sums[0].y
+
+
+def _formula(name: str, formula: str, value: int) -> str:
+    return f"{name} = {formula} = {spaced(value)} operations"
+
+
+def _gain(problem: Problem) -> str:
+    return f"work / span = M N = {spaced(parallelism_of(problem))} threads at most gain something"
+
+
+VIEW = View("Work and span", LaunchCase, work_scene, draw_motion=work_motion, multiplies=True, order=43)

@@ -15,7 +15,7 @@ from gemmviz.source.reader.ranges import RANGES
 from gemmviz.source.reader.switches import SWITCHES
 from gemmviz.source.reader.symbols import Thing
 from gemmviz.source.reader.syntax import bare
-from gemmviz.source.types import PointerType, StructType
+from gemmviz.source.types import VOID, PointerType, StructType
 
 
 def compound(low: Lowering, node: Node) -> Stmt:
@@ -196,6 +196,8 @@ def return_statement(low: Lowering, node: Node) -> Stmt:
     if not parts:
         return Return(None, None)
     if activation is None or activation.result is None:
+        if low.type_of(bare(parts[0])) != VOID:
+            raise low.error("a void function returns no value", node, remedy="write return;")
         return Block((Evaluate(low.discarded(parts[0])), Return(None, None)))
     given = low.place_node(parts[0])
     if activation.returns_reference:

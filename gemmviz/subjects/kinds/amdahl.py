@@ -4,7 +4,7 @@ from gemmviz.model.amdahl_case import AmdahlCase
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
 from gemmviz.model.timing import Measured
-from gemmviz.scenes.charts.speeds import narrowed
+from gemmviz.scenes.charts.rows import narrowed
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.recordings import named
 from gemmviz.subjects.subject import Context, Subject

@@ -3,7 +3,7 @@
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
 from gemmviz.model.words import listed
-from gemmviz.scenes.charts.speeds import narrowed, widths_of
+from gemmviz.scenes.charts.rows import narrowed, widths_of
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.recordings import named
 from gemmviz.subjects.subject import Context, Subject

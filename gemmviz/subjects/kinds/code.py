@@ -2,15 +2,16 @@
 
 from dataclasses import replace
 
-from gemmviz.analysis.listing import compared, listing_of
+from gemmviz.analysis.listing import compared, first_line, listing_of
 from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.launch.legality import launch_for
-from gemmviz.model.code_case import CodeCase
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.code_case import CodeCase, Stop
+from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.kernel import Launch
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.words import spaced
+from gemmviz.source.program import program_for
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.subject import Context, Subject
@@ -21,11 +22,29 @@ def _make(shot: Shot, context: Context) -> CodeCase:
     case = CodeCase(main) if shot.against is None else compared(main, listing_of(shot.against.setup.kernel))
     try:
         launch = launch_for(shot.setup, with_nearest=False)
+    except GemmvizError:
+        return case
+    try:
         counts = launch_counts(shot.setup, context.engine_for(shot.setup.kernel), cancelled=context.cancelled)
+    except KernelFault as fault:
+        return _stopped(case, shot.setup, launch, fault)
     except GemmvizError:
         return case
     tiles = tuple((array.name, *array.extents) for array in counts.arrays if array.space == "shared")
     return replace(case, facts=_facts(shot.setup, launch, counts), block=launch.block, tiles=tiles)
+
+
+def _stopped(case: CodeCase, setup: Setup, launch: Launch, fault: KernelFault) -> CodeCase:
+    """The case of a launch that a fault ends, with its line marked."""
+    if fault.place is None:
+        return case
+    line = fault.place.line - 1 - first_line(setup.kernel)
+    threads = ("threads of a block", " × ".join(map(str, launch.block[: 3 if launch.block[2] > 1 else 2])))
+    facts = (threads, *((name, spaced(value)) for name, value in setup.parameters.items()))
+    declared = program_for(setup.kernel, setup.definitions).shared
+    tiles = tuple((each.name, *each.dims) for each in declared if each.dims is not None and len(each.dims) == 2)
+    stop = Stop(line, fault.message.partition(", by thread")[0])
+    return replace(case, facts=facts, block=launch.block, tiles=tiles, stop=stop)
 
 
 def _facts(setup: Setup, launch: Launch, counts: LaunchCounts) -> tuple[tuple[str, str], ...]:

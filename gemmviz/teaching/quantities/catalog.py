@@ -13,6 +13,7 @@ from gemmviz.teaching.quantities import (
     accesses,
     counts,
     launch,
+    limits,
     models,
     occupancy,
     per_thread,
@@ -24,7 +25,7 @@ from gemmviz.teaching.quantities.quantity import Origin, Quantity, QuantityValue
 from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
 
 _THEMES: tuple[ModuleType, ...] = (
-    launch, occupancy, counts, accesses, results, steps, per_thread, models, recordings, access_times,
+    launch, occupancy, counts, accesses, results, steps, per_thread, models, recordings, access_times, limits,
 )  # fmt: skip
 
 

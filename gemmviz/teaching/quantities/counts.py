@@ -65,6 +65,15 @@ def launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavef
     return int(getattr(facts.counts.total(), measure))
 
 
+@quantity("{measure} of the compared launch", origin="counts")
+def compared_launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavefronts"]) -> int:
+    """Memory transactions of the launch that the shot compares with. Raises UsageError where there is none."""
+    if facts.shot.against is None:
+        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
+    other = facts.about(replace(facts.shot, setup=facts.shot.against.setup, against=None))
+    return int(launch_cost.compute(other, measure))
+
+
 @quantity("elements read per block and phase", origin="counts")
 def elements_per_phase(facts: ShotFacts) -> int:
     """Elements that a block reads from global memory in one phase. Raises UsageError unless all phases are alike."""

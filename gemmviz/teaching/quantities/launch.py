@@ -98,6 +98,12 @@ def device_cores(facts: ShotFacts) -> int:
     return facts.device.sms * facts.device.fp32_per_sm
 
 
+@quantity("bytes of registers per SM", origin="definition")
+def register_bytes(facts: ShotFacts) -> int:
+    """Bytes of all registers of a multiprocessor, each of 32 bits."""
+    return 4 * facts.device.registers_per_sm
+
+
 @quantity("{field} of the device", origin="definition")
 def device(facts: ShotFacts, field: str) -> QuantityValue:
     """A field of the device's file. Raises UsageError for one that is unknown or not a single value."""

@@ -1,42 +1,55 @@
 """Quantities of models: work and span, sizes of the matrices, blocks of a growing problem."""
 
+from gemmviz.analysis.models.scaling import data_bytes, largest_held, parallelism_of, span_of, work_of
 from gemmviz.model.errors import UsageError
+from gemmviz.model.problem import Problem
 from gemmviz.scenes.charts.growth import blocks_at
-from gemmviz.scenes.charts.scaling import data_bytes, span_of, work_of
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import Whole
 from gemmviz.teaching.quantities.quantity import quantity
 
 
-def _n(facts: ShotFacts) -> int:
-    """N of a multiplication. Raises UsageError for another problem."""
+def _problem(facts: ShotFacts) -> Problem:
+    """The problem of a multiplication. Raises UsageError for another one."""
     if not facts.setup.problem.is_multiply:
         raise UsageError("this model is of a multiplication of matrices")
-    return facts.setup.problem.N
+    return facts.setup.problem
 
 
 @quantity("work", origin="definition")
 def work(facts: ShotFacts) -> int:
-    """Operations of the multiplication of N × N matrices."""
-    return work_of(_n(facts))
+    """Operations of the multiplication, 2 M N K."""
+    return work_of(_problem(facts))
 
 
 @quantity("span", origin="definition")
 def span(facts: ShotFacts) -> int:
-    """Operations that must run one after the other."""
-    return span_of(_n(facts))
+    """Operations that must run one after the other, 2 K."""
+    return span_of(_problem(facts))
 
 
 @quantity("parallelism", origin="definition")
 def parallelism(facts: ShotFacts) -> int:
-    """Work divided by span."""
-    return work_of(_n(facts)) // span_of(_n(facts))
+    """Work divided by span, M N."""
+    return parallelism_of(_problem(facts))
 
 
 @quantity("MiB of the matrices", origin="definition")
 def matrix_mebibytes(facts: ShotFacts) -> float:
     """Size of A, B and C in MiB."""
-    return data_bytes(_n(facts)) / 2**20
+    return data_bytes(_problem(facts)) / 2**20
+
+
+@quantity("largest N that the cache holds", origin="model")
+def largest_cached_size(facts: ShotFacts) -> int:
+    """Largest N of which three N × N matrices fit the device's last-level cache; 0 for a device without one."""
+    return largest_held(facts.device.last_level_cache)
+
+
+@quantity("MiB of the matrices that don't fit the cache", origin="model")
+def uncached_mebibytes(facts: ShotFacts) -> float:
+    """Size of the part of A, B and C beyond the device's last-level cache, in MiB."""
+    return max(0, data_bytes(_problem(facts)) - facts.device.last_level_cache) / 2**20
 
 
 @quantity("blocks at N = {n}", origin="definition")

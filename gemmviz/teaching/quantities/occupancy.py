@@ -78,6 +78,27 @@ def warps_per_scheduler(facts: ShotFacts) -> float:
     return hiding_of(facts.occupancy).warps
 
 
+@quantity("warps per scheduler that would hide all latency", origin="model")
+def warps_to_hide_latency(facts: ShotFacts) -> int:
+    """Warps with which a scheduler would issue in every cycle, by the model of latency, whether it can hold them or not."""
+    return hiding_of(facts.occupancy).enough
+
+
+@quantity("most warps per scheduler", origin="definition")
+def most_warps_per_scheduler(facts: ShotFacts) -> int:
+    """Warps that one warp scheduler of the device holds at most."""
+    return hiding_of(facts.occupancy).most
+
+
+@quantity("tried {resource} of a block", origin="definition")
+def tried_resource(facts: ShotFacts, resource: Literal["threads", "registers", "shared_bytes"]) -> int:
+    """A resource of the block whose occupancy is shown: the shot's trial value, else the kernel's own."""
+    value = getattr(facts.occupancy.needs, resource)
+    if value is None:
+        raise UsageError("the registers of this kernel are not known")
+    return int(value)
+
+
 @quantity("percent of cycles with an instruction issued", origin="model")
 def issued_percent(facts: ShotFacts) -> float:
     """Share of cycles in which a scheduler can issue, in percent, by the model of latency."""

@@ -1,5 +1,8 @@
-"""Quantities of single threads: which elements they read, copy and multiply."""
+"""Quantities of single threads: which elements they read, copy, multiply and exchange, and which of them work at all."""
 
+from gemmviz.analysis.replay.focus import thread_text
+from gemmviz.analysis.replay.independence import exchanged_elements, threads_at_work
+from gemmviz.analysis.replay.private import private_values
 from gemmviz.analysis.replay.reads import copies_of, products_of
 from gemmviz.model.errors import UsageError
 from gemmviz.subjects.facts import ShotFacts
@@ -16,6 +19,12 @@ def reads_of_thread(facts: ShotFacts, thread: Whole, k: Whole | None = None) -> 
     return facts.reads.count(_checked(facts, thread), end, facts.replay.steps)
 
 
+@quantity("different elements that the block reads")
+def distinct_reads(facts: ShotFacts) -> int:
+    """Different elements of all inputs that the block in focus reads from global memory in the whole run."""
+    return facts.reads.different(facts.replay.steps)
+
+
 @quantity("element of {array} that thread {thread} reads at k = {k}")
 def element_read(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> str:
     """The element, labelled as the shot labels elements; ``nothing`` if there is none."""
@@ -25,6 +34,27 @@ def element_read(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> st
     if not reads or number is None:
         return _NONE
     return facts.shot.labels.named(trace.arrays[number], reads[0])
+
+
+@quantity("threads that read the same element of {array} as thread {thread} at k = {k}")
+def sharers(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> str:
+    """The threads of the block that read that element from global memory, as ``"(0, 0), (1, 0)"``; ``nothing`` if the thread
+    reads none there.
+    """
+    number, last = facts.replay.trace.number_of(array), facts.replay.steps
+    read = {each for each in facts.reads.of(_checked(facts, thread), k, last) if each[0] == number}
+    threads = range(facts.launch.threads_per_block if read else 0)
+    same = [other for other in threads if read <= set(facts.reads.of(other, k, last))]
+    return ", ".join(thread_text(other, facts.launch) for other in same) or _NONE
+
+
+@quantity("sum of thread {thread} so far")
+def sum_of_thread(facts: ShotFacts, thread: Whole) -> float:
+    """The sum of the products that a thread of the block has added up to the shown step. Raises UsageError if it is unknown."""
+    held = private_values(facts.moment, _checked(facts, thread), facts.moment.step)
+    if held is None or held.sum is None:
+        raise UsageError(f"the sum of thread {thread} is unknown")
+    return held.sum
 
 
 @quantity("elements of {array} that a block copies in a phase")
@@ -54,6 +84,24 @@ def product_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Who
         return _NONE
     each, labels = products[number - 1], facts.shot.labels
     return f"{labels.element(*each.left)} · {labels.element(*each.right)}"
+
+
+@quantity("threads that take part in the run")
+def working_threads(facts: ShotFacts) -> int:
+    """Traced threads that take part in at least one step."""
+    return int(threads_at_work(facts.replay.trace).sum())
+
+
+@quantity("threads that return before their first access")
+def returned_threads(facts: ShotFacts) -> int:
+    """Traced threads that take part in no step."""
+    return int((~threads_at_work(facts.replay.trace)).sum())
+
+
+@quantity("elements that threads exchange in global memory")
+def exchanged_element_count(facts: ShotFacts) -> int:
+    """Elements that one thread writes and another thread reads or writes."""
+    return exchanged_elements(facts.replay.trace)
 
 
 def _checked(facts: ShotFacts, thread: int) -> int:

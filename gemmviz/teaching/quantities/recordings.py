@@ -18,8 +18,19 @@ def _rows(facts: ShotFacts) -> list[Measured]:
 
 @quantity("GFLOP/s of {kernel}[, {width} wide,] at N = {n}", origin="recorded")
 def gflops(facts: ShotFacts, kernel: str, n: Whole, width: Whole = 0) -> float:
-    """Recorded rate in GFLOP/s, of the fastest parameters or of those with ``width`` (default: the chart's)."""
+    """Recorded rate in GFLOP/s, of the fastest parameters or of those with ``width`` (default: the chart's). A name is written
+    without its commas: ``04_tiled double``, ``Triple loop one thread``.
+    """
     return _fastest(facts, kernel, n, width).gflops or 0.0
+
+
+@quantity("GFLOP/s of {kernel} with its copies at N = {n}", origin="recorded")
+def gflops_with_copies(facts: ShotFacts, kernel: str, n: Whole) -> float:
+    """Recorded rate in GFLOP/s, with the copies of A and B to the GPU and of C back."""
+    rate = _fastest(facts, kernel, n).gflops_with_transfer
+    if rate is None:
+        raise UsageError(f"no copies of {kernel} were recorded at N = {n}")
+    return rate
 
 
 @quantity("percent of cuBLAS that {kernel} reaches at N = {n}", origin="recorded")
@@ -38,6 +49,15 @@ def reported_percent(facts: ShotFacts, part: Whole, kernel: str) -> float:
     if found is None:
         raise UsageError(f"part {part} of the course reports no share of cuBLAS for {kernel}")
     return found.percent
+
+
+@quantity("largest N of {kernel}", origin="recorded")
+def largest_recorded(facts: ShotFacts, kernel: str) -> int:
+    """The largest N at which a kernel was timed, with the chart's width. Raises UsageError if it never was."""
+    sizes = [row.problem.N for row in _rows(facts) if row.kernel == kernel and row.gflops is not None]
+    if not sizes:
+        raise UsageError(f"{kernel} was not recorded")
+    return max(sizes)
 
 
 @quantity("speedup of {kernel} over {base} at N = {n}", origin="recorded")
@@ -86,11 +106,16 @@ def host_kernel_us(facts: ShotFacts) -> float:
     return facts.transfers.runs[0].total("launch")
 
 
+def _written(kernel: str) -> tuple[str, ...]:
+    """The ways to write the name of a row in a reference, which has no commas: "Triple loop one thread"."""
+    return kernel, kernel.replace(",", ""), *(("cublas",) if kernel == CUBLAS else ())
+
+
 def _fastest(facts: ShotFacts, kernel: str, n: int, width: int = 0) -> Measured:
     """The fastest recorded row of a kernel. Raises UsageError if there is none."""
-    recorded = CUBLAS if kernel.lower() == "cublas" else kernel
+    known = kernel.lower() if kernel.lower() == "cublas" else kernel
     width = width or facts.shot.chart.width
-    rows = [row for row in _rows(facts) if row.kernel == recorded and n == row.problem.N and row.gflops is not None]
+    rows = [row for row in _rows(facts) if known in _written(row.kernel) and n == row.problem.N and row.gflops is not None]
     rows = [row for row in rows if not width or not row.parameters or width in row.parameters.values()]
     if not rows:
         raise UsageError(f"{kernel} was not recorded at N = {n}")

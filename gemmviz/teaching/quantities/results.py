@@ -36,6 +36,12 @@ def compared_result(facts: ShotFacts) -> str:
     return str(result.compute(facts.about(Shot(facts.shot.against.setup))))
 
 
+@quantity("wrong elements of C")
+def wrong_elements(facts: ShotFacts) -> int:
+    """Elements of the outputs that differ from the expected ones by more than rounding, in a complete run."""
+    return facts.replay.trace.check.wrong
+
+
 @quantity("fault")
 def fault(facts: ShotFacts) -> str:
     """Id of the fault that ended the run early; ``""`` for a complete run."""

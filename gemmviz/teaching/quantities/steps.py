@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import UsageError
+from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import MatrixAxis
 from gemmviz.teaching.quantities.quantity import quantity
@@ -15,16 +16,36 @@ def step_count(facts: ShotFacts) -> int:
     return facts.replay.steps
 
 
+@quantity("steps of the compared run")
+def compared_step_count(facts: ShotFacts) -> int:
+    """Steps of the run that the shot compares with. Raises UsageError where there is none."""
+    if facts.shot.against is None:
+        raise UsageError("the shot has no second run to compare with", remedy="give the shot an [against]")
+    return int(step_count.compute(facts.about(Shot(facts.shot.against.setup))))
+
+
 @quantity("phases")
 def phase_count(facts: ShotFacts) -> int:
     """Trips of the outermost loop with a barrier."""
     return facts.replay.phases
 
 
+@quantity("threads that take no part in this step")
+def absent_threads(facts: ShotFacts) -> int:
+    """Threads in focus that are inactive at the shown step."""
+    return int((facts.moment.arrived < 0).sum())
+
+
 @quantity("terms per sum")
 def term_count(facts: ShotFacts) -> int:
     """Products in the sum of one element of C."""
     return 0 if facts.moment.terms is None else facts.moment.terms.length
+
+
+@quantity("additions per sum")
+def addition_count(facts: ShotFacts) -> int:
+    """Additions that the products of one element of C take: one fewer than there are products."""
+    return max(0, int(term_count.compute(facts)) - 1)
 
 
 @quantity("terms so far")

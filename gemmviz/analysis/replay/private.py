@@ -1,0 +1,75 @@
+"""What single threads hold in registers during a multiplication: the factors that they read last, and their sum so far."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.terms import Terms
+from gemmviz.model.arrays import Longs
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """The factor of A or B that a thread read last: the ``k`` of its product, the ``step`` of the read, and its ``value``, None
+    if unknown.
+    """
+
+    matrix: str
+    k: int
+    step: int
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateValues:
+    """The values of one thread of a block. ``row`` and ``column``: its element of C; ``a`` and ``b``: its latest factors, None
+    before the first; ``terms``: products added so far; ``sum``: their sum, None if a value is unknown.
+    """
+
+    thread: int
+    row: int
+    column: int
+    a: Factor | None
+    b: Factor | None
+    terms: int
+    sum: float | None
+
+
+def private_values(moment: Moment, thread: int, step: int) -> PrivateValues | None:
+    """The values of a thread of the watched block after a step; None for a thread that stores not exactly one element."""
+    terms, array = moment.terms, moment.replay.owners.array
+    own = [] if terms is None else np.flatnonzero(terms.threads == thread).tolist()
+    if terms is None or array is None or len(own) != 1:
+        return None
+    row, column = (int(each) for each in array.row_column(terms.elements[own[0]]))
+    kind = int(terms.kind[own[0]])
+    a, b = (_latest(moment, name, reads[kind], thread, step) for name, reads in (("A", terms.reads_a), ("B", terms.reads_b)))
+    done = np.flatnonzero(terms.steps[kind] <= step)
+    return PrivateValues(thread, row, column, a, b, len(done), _sum(moment, terms, kind, thread, done))
+
+
+def _latest(moment: Moment, matrix: str, reads: Longs, thread: int, step: int) -> Factor | None:
+    past = np.where(reads <= step, reads, -1)
+    k = int(past.argmax())
+    return None if past[k] < 0 else Factor(matrix, k, int(past[k]), _value(moment, int(past[k]), thread))
+
+
+def _sum(moment: Moment, terms: Terms, kind: int, thread: int, done: Longs) -> float | None:
+    """The sum of some products in float32, in the order of the run."""
+    total = np.float32(0.0)
+    for k in sorted(done.tolist(), key=lambda k: int(terms.steps[kind, k])):
+        a, b = (_value(moment, int(reads[kind, k]), thread) for reads in (terms.reads_a, terms.reads_b))
+        if a is None or b is None:
+            return None
+        total = np.float32(total + np.float32(a) * np.float32(b))
+    return float(total)
+
+
+def _value(moment: Moment, step: int, thread: int) -> float | None:
+    """The value that a thread of the block read at a step that reads a single element; None if it is unknown."""
+    value, column = moment.replay.value, moment.scope.of_block.start + thread
+    operands = [(place, each) for place, each in enumerate(moment.trace.site_of(step).operands) if each.access == "read"]
+    if value is None or len(operands) != 1 or operands[0][1].width != 1:
+        return None
+    return float(value[int(moment.trace.row[step]) + operands[0][0], column])

@@ -1,0 +1,26 @@
+"""Rates of the CPU beside those of the GPU, the latter alone and with the copies that the CPU doesn't need."""
+
+from dataclasses import replace
+
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.chart import Axis, Chart, Curve
+from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
+from gemmviz.scenes.charts.rows import is_of_host
+from gemmviz.scenes.charts.speeds import rates, with_transfer
+
+_TILED = "04_tiled"
+
+
+def host_chart(benchmark: Benchmark) -> Chart:
+    """Return the rates of all loops on the CPU, and of kernels on the GPU with and, dashed, without their copies."""
+    host = {row.kernel for row in benchmark.rows if is_of_host(row)}
+    on_host = [curve for curve in rates(benchmark) if curve.family in host]
+    on_gpu = [_shown(curve) for curve in with_transfer(benchmark)]
+    y, curves = Axis("GFLOP/s", is_log=True), [*on_host, *on_gpu]
+    chart = recorded_chart(benchmark, "CPU and GPU", SIZE, y, curves, POINT, lines=False)
+    return replace(chart, beside=tuple(family for family in chart.beside if family not in host))
+
+
+def _shown(curve: Curve) -> Curve:
+    """Return a GPU's curve, shown if it is of the tiled kernel: others can be chosen."""
+    return replace(curve, shown=curve.family == _TILED and curve.main)

@@ -1,0 +1,63 @@
+"""What all charts of a benchmark have in common: their axes, the sizes that fill the cache, and where the figures are from."""
+
+from functools import cache
+from math import sqrt
+
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.chart import Axis, Chart, Curve, Mark
+from gemmviz.model.words import capital
+from gemmviz.scenes.charts.rows import rows_of
+
+SIZE, POINT = (
+    "N of N × N matrices",
+    "Point at a curve. Each kernel uses its fastest parameters at each size",
+)
+_BYTES = 4
+
+
+def recorded_chart(
+    benchmark: Benchmark, title: str, x: str, y: Axis, curves: list[Curve], hint: str, lines: bool = True
+) -> Chart:
+    """Return a chart of curves of a benchmark. ``lines``: with lines at the sizes that fill the cache."""
+    xs = sorted({at for curve in curves for at, _ in curve.points})
+    filled = cache_lines(benchmark) if lines and xs else []
+    families = tuple(dict.fromkeys(row.kernel for row in rows_of(benchmark)))
+    return Chart(
+        title,
+        Axis(x, is_log=True, ticks=tuple((at, f"{at:g}") for at in xs)),
+        y,
+        tuple(curves),
+        marks=tuple(Mark(at, what) for at, what in filled if xs[0] <= at <= xs[-1]),
+        families=families,
+        beside=tuple(family for family in families if not any(r.source_hash for r in rows_of(benchmark) if r.kernel == family)),
+        notes=tuple(_origins(benchmark)),
+        hint=hint,
+    )
+
+
+def _origins(benchmark: Benchmark) -> list[str]:
+    """Return the sources of the curves, and their limits."""
+    notes = [capital(benchmark.source), f"CPU {benchmark.host}"]
+    if any(row.failure.startswith("left out") for row in rows_of(benchmark)):
+        notes.append("curves end where a launch would take too long")
+    other = {row.kernel for row in rows_of(benchmark) if _shipped().get(row.kernel, row.source_hash) != row.source_hash}
+    if other:
+        notes.append(f"measured with another version of {', '.join(sorted(other))}")
+    return notes
+
+
+@cache
+def _shipped() -> dict[str, str]:
+    """Return the hash of each shipped kernel's text."""
+    return {name: load_kernel(name).text_hash for name in kernel_names()}
+
+
+def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
+    """Return the sizes N of square float32 matrices that fill the last-level cache, with a text for each."""
+    size = benchmark.gpu.last_level_cache
+    mib = f"{size / 2**20:g} MiB"
+    return [
+        (sqrt(size / (3 * _BYTES)), f"A, B and C fill the L2 ({mib})"),
+        (sqrt(size / _BYTES), f"one matrix fills the L2 ({mib})"),
+    ]

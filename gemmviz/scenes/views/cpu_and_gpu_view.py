@@ -1,0 +1,7 @@
+"""GFLOP/s by size on the CPU and on the GPU, with and without copies."""
+
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.scenes.charts.hosts import host_chart
+from gemmviz.scenes.kit.chart import chart_view
+
+VIEW = chart_view("CPU and GPU, with and without copies", Benchmark, host_chart, order=17)

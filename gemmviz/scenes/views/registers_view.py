@@ -1,0 +1,185 @@
+"""Registers: each thread of a block has its own copy of every variable, with its own value, while the block's tiles in shared
+memory, or the matrices in global memory, are there once for all.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.analysis.replay.focus import thread_place
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.private import Factor, PrivateValues, private_values
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.text import text_line
+from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.matrix import label_size
+from gemmviz.scenes.stage.small_matrices import Element, SmallMatrices, small_matrices
+from gemmviz.scenes.stage.small_tiles import SmallTiles, small_tiles
+
+_MOST_THREADS = 4
+_UPPER, _GAP = 0.52, 28.0  # of the height: the registers; between boxes
+_INSET, _SHARE = 18.0, 0.46  # _SHARE: of the width of a box: names
+_CHIP = 44.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The boxes of the threads' registers, and the room below for what is there once."""
+
+    threads: list[Box]
+    common: Box
+
+    @classmethod
+    def of(cls, count: int, options: ViewOptions) -> "_Plan":
+        top, wide = options.top - 4, options.width - 2 * MARGIN
+        high = options.bottom - top - 4
+        pitch = (wide + _GAP) / count
+        placed = [Box(MARGIN + number * pitch, top + 6, pitch - _GAP, _UPPER * high) for number in range(count)]
+        y = top + _UPPER * high + 2.6 * options.theme.type.words
+        return cls(placed, Box(MARGIN, y, wide, top + high - y))
+
+    def slot(self, number: int, place: int, options: ViewOptions) -> Box:
+        """The place of a variable of a thread: that of A, of B, or the sum."""
+        box, head = self.threads[number], 2.2 * options.theme.type.words
+        pitch = (box.height - head - _INSET) / 3
+        left = box.x + _SHARE * box.width
+        return Box(left, box.y + head + place * pitch, box.x + box.width - _INSET - left, pitch - 10)
+
+
+def registers_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """Draw the registers of some threads around the watched one, above what all of them share."""
+    held = _held(moment, moment.step if options.arrived else moment.step - 1)
+    if not held:
+        return framed([message("The threads of this block don't sum one element of C each.", options)], moment, options)
+    plan, theme = _Plan.of(len(held), options), options.theme
+    primitives: list[Primitive] = []
+    for number, values in enumerate(held):
+        primitives += _registers(moment, number, values, plan, options)
+    size, where = theme.type.least, "shared memory" if _tiles(moment) else "global memory"
+    text = f"In registers: a copy of every variable for each thread. In {where}, below: one copy for all of them"
+    at = (MARGIN, plan.threads[0].y - 12)
+    primitives.append(text_line("registers-words", at, text, size, options.width - 2 * MARGIN, theme.text))
+    return framed([*primitives, *_common(moment, plan, options)], moment, options)
+
+
+def registers_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the factors that are read at this step on their way to the registers of their threads."""
+    held = [] if options.arrived else _held(moment, moment.step)
+    if not held:
+        return ()
+    plan, share = _Plan.of(len(held), options), float(eased(options.moment / ARRIVAL))
+    sources = _sources(moment, plan, options)
+    pieces: list[Primitive] = []
+    for number, values in enumerate(held):
+        for place, factor in enumerate((values.a, values.b)):
+            if factor is None or factor.step != moment.step or (values.thread, factor.matrix) not in sources:
+                continue
+            slot, start = plan.slot(number, place, options), sources[values.thread, factor.matrix]
+            end = slot.x + slot.width / 2, slot.y + slot.height / 2
+            x, y = (a + (b - a) * share for a, b in zip(start, end, strict=True))
+            pieces.append(_chip(f"reading-{number}-{place}", (x, y), factor, values, options))
+    return tuple(pieces)
+
+
+def _chip(key: str, at: tuple[float, float], factor: Factor, values: PrivateValues, options: ViewOptions) -> Squares:
+    accent = options.theme.accent(factor.matrix)
+    text = _name(factor, values, options).partition("[")[2].rstrip("]").replace(" ", "")
+    size = label_size(text, _CHIP, options.pixels, options.least)
+    box = np.array([[at[0] - _CHIP / 2, at[1] - _CHIP / 2, _CHIP]])
+    labels = np.array([text]) if size else None
+    fill, ink = np.zeros(1, np.uint8), options.theme.ink_on(accent)
+    return Squares(key, box, fill, (accent,), (ink,), labels, size, options.theme.background)
+
+
+def _held(moment: Moment, step: int) -> list[PrivateValues]:
+    """Return the values of the threads that are shown; nothing if any of them has no single sum."""
+    count = moment.trace.space.threads_per_block
+    first = max(0, min(moment.scope.first_thread, count - _MOST_THREADS))
+    found = [private_values(moment, thread, step) for thread in range(first, min(count, first + _MOST_THREADS))]
+    return [] if None in found else [each for each in found if each is not None]
+
+
+def _name(factor: Factor, values: PrivateValues, options: ViewOptions) -> str:
+    place = (values.row, factor.k) if factor.matrix == "A" else (factor.k, values.column)
+    return options.labels.element(factor.matrix, *place)
+
+
+def _registers(moment: Moment, number: int, values: PrivateValues, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw what one thread holds, in a box of its own."""
+    theme, box, words = options.theme, plan.threads[number], options.theme.type.words
+    x, y, _ = thread_place(values.thread, moment.trace.launch)
+    title = f"thread {options.labels.thread_of(x, y)}"
+    primitives: list[Primitive] = [
+        Rects(f"thread-{number}", boxes((box.x, box.y, box.width, box.height)), theme.slate, theme.level(0), 3.0, 10.0),
+        text_line(
+            f"thread-{number}-name", (box.x + _INSET, box.y + 1.4 * words), title, words, box.width, theme.text, "semibold"
+        ),
+    ]
+    rows = [("A", values.a), ("B", values.b)]
+    for place, (matrix, factor) in enumerate(rows):
+        name = f"of {matrix}" if factor is None else _name(factor, values, options)
+        shown = "" if factor is None else "?" if factor.value is None else f"{factor.value:.3g}"
+        is_new = factor is not None and factor.step == moment.step
+        primitives += _slot(number, place, (name, shown), (matrix, is_new), plan, options)
+    total = "?" if values.sum is None else f"{values.sum:.3g}"
+    name = f"sum of {values.terms}" if values.terms else "sum"
+    return [*primitives, *_slot(number, 2, (name, total), ("C", False), plan, options)]
+
+
+def _slot(
+    number: int, place: int, texts: tuple[str, str], look: tuple[str, bool], plan: _Plan, options: ViewOptions
+) -> list[Primitive]:
+    """Draw a variable: its name, and its value in a box. ``look``: the matrix of its colour, and whether it is new."""
+    theme, slot, (matrix, is_new) = options.theme, plan.slot(number, place, options), look
+    size, left = theme.type.words, plan.threads[number].x + _INSET
+    fill = theme.accent(matrix) if is_new else theme.tint(matrix, 0.34)
+    y, ink = slot.y + slot.height / 2 + 0.36 * size, theme.ink_on(fill)
+    return [
+        text_line(f"name-{number}-{place}", (left, y), texts[0], theme.type.least, slot.x - left - 6, theme.text),
+        Rects(f"slot-{number}-{place}", boxes((slot.x, slot.y, slot.width, slot.height)), fill, radius=6.0),
+        Labels(f"value-{number}-{place}", points((slot.x + slot.width / 2, y)), (texts[1],), size, ink, "middle", "semibold"),
+    ]
+
+
+def _tiles(moment: Moment) -> bool:
+    return any(each.space == "shared" for each in moment.trace.arrays)
+
+
+def _common(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw what is there once: the tiles of the block, or the matrices."""
+    theme, room = options.theme, plan.common
+    ground = Box(room.x, room.y - 12, room.width, room.height + 16)
+    box = Rects("common", boxes((ground.x, ground.y, ground.width, ground.height)), theme.slate, theme.level(1), 3.0, 10.0)
+    inner = Box(room.x + 200, room.y, room.width - 400, room.height)
+    if _tiles(moment):
+        return [box, *small_tiles(moment, SmallTiles.of(moment, inner, options), options)]
+    now: set[Element] = set()
+    for touched in moment.touched if options.arrived else ():
+        if touched.array.space == "global":
+            now |= {(touched.operand.array, int(each)) for each in touched.block_cells}
+    return [box, *small_matrices(moment, SmallMatrices.of(moment, inner, options), now, options)]
+
+
+def _sources(moment: Moment, plan: _Plan, options: ViewOptions) -> dict[tuple[int, str], tuple[float, float]]:
+    """Return where each thread's reads of this step come from, by the thread and the matrix of the element."""
+    room = Box(plan.common.x + 200, plan.common.y, plan.common.width - 400, plan.common.height)
+    tiles = SmallTiles.of(moment, room, options)
+    matrices = SmallMatrices.of(moment, room, options)
+    found = {}
+    first = moment.scope.in_block.start - moment.scope.of_block.start
+    for touched in moment.touched:
+        content = moment.tiles.get(touched.operand.array)
+        for place, element in enumerate(touched.in_block.tolist()):
+            if element < 0 or touched.operand.access != "read":
+                continue
+            if content is None and touched.operand.array in matrices.boxes:
+                found[first + place, touched.array.name] = matrices.middle(moment, (touched.operand.array, element))
+            elif content is not None and content.array[element] >= 0:
+                matrix = moment.trace.arrays[int(content.array[element])].name
+                found[first + place, matrix] = tiles.middle(touched.operand.array, element)
+    return found
+
+
+VIEW = View("Registers: a copy for each thread", Moment, registers_scene, registers_motion, multiplies=True, order=39)

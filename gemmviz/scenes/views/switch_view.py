@@ -1,0 +1,175 @@
+"""Changing between warps, whose registers all stay in place, beside a CPU core that saves one thread's registers in memory and
+restores another's. The warps are those that occupancy allows; the CPU is a model without times.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.analysis.models.latency import hiding_of
+from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.model.words import many
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_line, text_width
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.views.hierarchy_view import size_text
+
+_REGISTER_BYTES = 4
+_TOP, _GAP, _HEAD, _STRIPS = 116.0, 60.0, 44.0, 190.0
+_COLUMNS, _MOST_WARPS, _THREADS = 4, 16, 4
+_RUN, _CHANGE = 1.0, 0.8  # lengths in the CPU's model: between two changes, and of a change; of no machine
+_TIME = _THREADS * _RUN + (_THREADS - 1) * _CHANGE
+_NAMES = 190.0  # width of the names of the strips
+
+_Place = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The registers of a scheduler's warps at the left, registers and memory of a CPU core at the right, the strips below."""
+
+    warps: Box
+    registers: Box
+    memory: Box
+    strips: Box
+
+    @classmethod
+    def of(cls, options: ViewOptions) -> "_Plan":
+        room = Box(MARGIN, _TOP + _HEAD, options.width - 2 * MARGIN, options.height - _TOP - _HEAD - _STRIPS - 20)
+        wide, x = (room.width - _GAP) / 2, room.x + (room.width + _GAP) / 2
+        registers = Box(x, room.y, wide, 0.36 * room.height)
+        memory = Box(x, room.y + 0.52 * room.height, wide, 0.48 * room.height)
+        strips = Box(room.x + _NAMES, room.y + room.height + 30, room.width - _NAMES, _STRIPS - 40)
+        return cls(Box(room.x, room.y, wide, room.height), registers, memory, strips)
+
+    def warp(self, place: int, count: int) -> _Place:
+        """Return the box of a warp's registers."""
+        rows, columns = -(-count // _COLUMNS), min(_COLUMNS, count)
+        wide, high = (self.warps.width - 24) / columns, (self.warps.height - 24) / rows
+        x, y = self.warps.x + 12 + place % columns * wide, self.warps.y + 12 + place // columns * high
+        return x + 5, y + 5, wide - 10, high - 10
+
+    def saved(self, thread: int) -> _Place:
+        """Return the box of a thread's registers in memory."""
+        wide = (self.memory.width - 24) / _THREADS
+        return self.memory.x + 12 + thread * wide + 5, self.memory.y + 52, wide - 10, self.memory.height - 64
+
+    @property
+    def loaded(self) -> _Place:
+        """The box of a thread's registers in the core."""
+        _, _, wide, high = self.saved(0)
+        return (
+            self.registers.x + self.registers.width - wide - 17,
+            self.registers.y + 12,
+            wide,
+            min(high, self.registers.height - 24),
+        )
+
+
+def switch_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
+    """Draw the registers of both, empty on the side of the CPU, and the names."""
+    plan, theme, hiding = _Plan.of(options), options.theme, hiding_of(case)
+    size, y = theme.type.words, _TOP + 0.9 * theme.type.words
+    shown, wide = min(hiding.warps, _MOST_WARPS), plan.warps.width
+    colours = [theme.warps[place % len(theme.warps)] for place in range(shown)]
+    pieces: list[Primitive] = [
+        text_line("warps-name", (plan.warps.x, y), _said(case, hiding.warps), size, wide, theme.text, "semibold"),
+        text_line("cpu-name", (plan.registers.x, y), "one CPU core: a single set of registers", size, wide, theme.text, "semibold"),
+        *_box("warps", plan.warps, "", options), *_box("registers", plan.registers, "registers", options),
+        *_box("memory", plan.memory, "memory: the registers of threads that wait", options),
+    ]  # fmt: skip
+    for place, colour in enumerate(colours):
+        pieces += _state(f"warp-{place}", plan.warp(place, shown), f"warp {place}", colour, theme)
+    empty = boxes(*(plan.saved(thread) for thread in range(_THREADS)), plan.loaded)
+    pieces.append(Rects("slots", empty, None, theme.faint, 1.5, 6.0))
+    note = "the CPU is a model: what a change consists of, not how long it takes"
+    return titled(pieces, f"Changing warps on {case.device.name}, and threads on a CPU", note, options)
+
+
+def switch_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw which warp issues, where the registers of each CPU thread are, and both strips of time so far."""
+    plan, theme = _Plan.of(options), options.theme
+    now = _TIME * min(1.0, options.moment / ARRIVAL)
+    shown = min(hiding_of(case).warps, _MOST_WARPS)
+    pieces: list[Primitive] = []
+    if shown:
+        x, y, wide, high = plan.warp(min(int(now), int(np.ceil(_TIME)) - 1) % shown, shown)
+        pieces.append(Rects("cursor", boxes((x - 4, y - 4, wide + 8, high + 8)), None, theme.chosen, 5.0, 9.0))
+    for thread, place in enumerate(_threads(plan, now)):
+        pieces += _state(f"thread-{thread}", place, f"thread {thread}", theme.warps[thread], theme)
+    return (*pieces, *_strips(plan, now, shown, theme))
+
+
+def _said(case: OccupancyCase, warps: int) -> str:
+    registers = case.needs.registers
+    each = "" if registers is None else f", {size_text(registers * case.device.warp_size * _REGISTER_BYTES)} of registers each"
+    return f"one scheduler: {many(warps, 'warp')}{each}"
+
+
+def _box(key: str, box: Box, name: str, options: ViewOptions) -> list[Primitive]:
+    theme, size = options.theme, options.theme.type.least
+    at = points((box.x + 16, box.y + 1.5 * size))
+    pieces: list[Primitive] = [
+        Rects(f"{key}-box", boxes((box.x, box.y, box.width, box.height)), theme.slate, theme.faint, 2.0, 10.0)
+    ]
+    return [*pieces, Labels(f"{key}-box-name", at, (name,), size, theme.text)] if name else pieces
+
+
+def _state(key: str, place: _Place, name: str, colour: str, theme: Theme) -> list[Primitive]:
+    """Draw the registers of a warp or a thread, with its name where there is room."""
+    x, y, wide, high = place
+    size = theme.type.least
+    pieces: list[Primitive] = [Rects(key, boxes(place), colour, radius=6.0)]
+    if text_width(name, size) + 8 <= wide and 1.2 * size <= high:
+        at = points((x + wide / 2, y + high / 2 + 0.36 * size))
+        pieces.append(Labels(f"{key}-name", at, (fitted(name, size, wide),), size, theme.ink_on(colour), "middle"))
+    return pieces
+
+
+def _threads(plan: _Plan, now: float) -> list[_Place]:
+    """Return where the registers of each CPU thread are: in memory, in the core, or on their way."""
+    turn, passed = divmod(now, _RUN + _CHANGE)
+    current, share = int(turn), max(0.0, (passed - _RUN) / _CHANGE)
+    save, restore = float(eased(min(1.0, 2 * share))), float(eased(max(0.0, 2 * share - 1.0)))
+    places = [np.array(plan.saved(thread)) for thread in range(_THREADS)]
+    core = np.array(plan.loaded)
+    places[current] = core * (1 - save) + places[current] * save
+    if current + 1 < _THREADS:
+        places[current + 1] = places[current + 1] * (1 - restore) + core * restore
+    found = [tuple(place.tolist()) for place in places]
+    return [(x, y, wide, high) for x, y, wide, high in found]
+
+
+def _strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive]:
+    """Draw what both have done so far: the scheduler issues all the time, the core saves and restores between threads."""
+    box, size = plan.strips, theme.type.least
+    high, unit = 0.36 * box.height, box.width / _TIME
+    lower = box.y + 0.52 * box.height
+    turns = [(float(at), float(at + 1), at % max(1, shown)) for at in range(int(np.ceil(_TIME)))] if shown else []
+    runs = [(thread * (_RUN + _CHANGE), thread * (_RUN + _CHANGE) + _RUN, thread) for thread in range(_THREADS)]
+    changes = [(stop, stop + _CHANGE) for _, stop, _ in runs[:-1]]
+    pieces: list[Primitive] = []
+    for key, y, parts in (("gpu", box.y, turns), ("cpu", lower, runs)):
+        for place, (start, stop, number) in enumerate(parts):
+            wide = (min(stop, now, _TIME) - start) * unit
+            if wide > 0:
+                part = boxes((box.x + start * unit + 1, y, max(1.0, wide - 2), high))
+                pieces.append(Rects(f"{key}-{place}", part, theme.warps[number % len(theme.warps)], radius=3.0))
+    gaps = [(start, min(stop, now)) for start, stop in changes if start < now]
+    words = "save, restore"
+    if gaps:
+        parts = boxes(*((box.x + start * unit + 1, lower, (stop - start) * unit - 2, high) for start, stop in gaps))
+        pieces.append(Rects("changes", parts, None, theme.warning, 2.0, 3.0))
+        middles = [
+            box.x + (start + stop) / 2 * unit for start, stop in gaps if (stop - start) * unit > text_width(words, size) + 8
+        ]
+        at = points(*((x, lower + high / 2 + 0.36 * size) for x in middles))
+        pieces.append(Labels("changes-names", at, (words,) * len(middles), size, theme.text, "middle"))
+    names = points(*((box.x - 14, y + high / 2 + 0.36 * size) for y in (box.y, lower)))
+    return [*pieces, Labels("strips", names, ("scheduler", "CPU core"), size, theme.text, "end")]
+
+
+VIEW = View("Changing warps, beside a CPU", OccupancyCase, switch_scene, switch_motion, order=61)

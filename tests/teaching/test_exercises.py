@@ -1,0 +1,274 @@
+"""Attempts at the exercises, right and wrong ones, judged as in the window; where NVRTC is there, it is asked about them too."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from gemmviz.launch.catalog import lesson_names
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.teaching import answer_keys
+from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.exercise_faults import exercise_faults
+from gemmviz.teaching.exercises import Verdict, judged
+from gemmviz.teaching.lesson import Exercise, Expectation, LessonStep, Solution
+from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
+from tests.conftest import sure
+from tests.nvrtc import compile_error, nvrtc
+
+WAIT = "__syncthreads();"
+_NO_TILES = (
+    "row < width && col < width) { sum = 0; for (int q = 0; q < width; ++q) "
+    "sum += Md[row * width + q] * Nd[q * width + col]; } if (row < width && col < width"
+)
+_OWN_KERNEL = (
+    "row < width && col < width) Pd[row * width + col] = sum; } "
+    "__global__ void other(float* Pd, int row, int width, int col, float sum) { if (0"
+)
+
+RIGHT = [  # changes of the right answers by the numbers of their blanks
+    {},
+    {2: "blockIdx.y * blockDim.y + threadIdx.y"},
+    {2: "__umul24(blockIdx.y, blockDim.y) + threadIdx.y"},
+    {2: "(int)(threadIdx.y + TILE_WIDTH * blockIdx.y)"},
+    {2: "blockIdx.y * TILE_WIDTH + threadIdx.y;"},
+    {3: "ceil((float)width / TILE_WIDTH)"},
+    {3: "ceilf(width / (float)TILE_WIDTH)"},
+    {3: "gridDim.x"},
+    {3: "(width - 1) / TILE_WIDTH + 1"},
+    {4: "k0 + threadIdx.x + width * row"},
+    {4: "__umul24(row, width) + k0 + threadIdx.x"},
+    {5: "__syncthreads(); // wait"},
+    {5: "/* all */ __syncthreads();"},
+    {5: "{ __syncthreads(); }"},
+    {6: "Nds[k][threadIdx.x] * Mds[threadIdx.y][k]"},
+    {6: "fmaf(Mds[threadIdx.y][k], Nds[k][threadIdx.x], 0.0f)"},
+    {6: "__fmul_rn(Mds[threadIdx.y][k], Nds[k][threadIdx.x])"},
+    {7: "if (m + 1 < tiles) __syncthreads();"},
+    {7: "if (k0 + TILE_WIDTH < width) __syncthreads();"},
+    {8: "!(row >= width || col >= width)"},
+    {8: "max(row, col) < width"},
+    {8: "row < width) if (col < width"},
+    {8: "row < width and col < width"},
+    {8: "row >= width || col >= width) return; if (true"},
+]
+WRONG = [  # with a part of what is said about them
+    ({5: "__syncwarp();", 7: "__syncwarp();"}, "At M = N = K = 12, TILE_WIDTH = 8: read-after-write hazards"),
+    ({5: "__syncwarp();"}, "read-after-write hazards"),
+    ({7: "__syncwarp();"}, "write-after-read hazards"),
+    ({5: "__threadfence_block();"}, "read-after-write hazards"),
+    ({5: ""}, "read-after-write hazards"),
+    ({7: ""}, "write-after-read hazards"),
+    ({5: "if (threadIdx.x == 0) __syncthreads();"}, "blank 5, line 43: __syncthreads() in divergent flow"),
+    (
+        {3: "3"},
+        "At M = N = K = 12, TILE_WIDTH = 8: shared memory reads, in elements: 12\u202f288, required: at most 8\u202f192",
+    ),
+    ({3: "2"}, "C: wrong"),
+    ({3: "0"}, "C: wrong"),
+    ({3: "width"}, "shared memory reads, in elements: 720, required: at most 432"),
+    ({3: "1000"}, "shared memory reads, in elements: 144\u202f000, required: at most 432"),
+    ({3: "2147483647"}, "does this loop ever end?"),
+    ({1: "2"}, "Mds[2][0] is out of range"),
+    ({1: "32"}, "bytes of shared memory per block: 272, required: at most 32"),
+    ({5: "", 6: "0", 7: "", 8: _NO_TILES}, "global memory reads, in elements: "),
+    ({5: "", 6: "Md[0]", 7: ""}, "C: wrong"),
+    ({4: "(k0 + threadIdx.x) * width + row"}, "C: wrong"),
+    ({6: "Mds[k][threadIdx.y] * Nds[k][threadIdx.x]"}, "C: wrong"),
+    ({2: "blockIdx.x * TILE_WIDTH + threadIdx.y"}, "C: wrong"),
+    ({8: "true"}, "C[25] is out of range"),
+    ({8: "row < width"}, "C[25] is out of range"),
+    ({8: "false"}, "C: wrong"),
+    ({5: "while (true) {}"}, "does this loop ever end?"),
+    ({5: "__syncthreads(); *Pd = 1;"}, "hazards"),
+]
+REFUSED = [  # by nvcc
+    ({1: ""}, "blank 1, line 26: an array needs a size (nothing is written for blank 1)"),
+    ({1: "width"}, "blank 1, line 26: an array's size must be known when it is compiled"),
+    ({1: "2.0"}, "blank 1, line 26: this must be a whole number"),
+    ({1: "-1"}, "blank 1, line 26: "),
+    ({2: "Md"}, "blank 2, line 30: a const float* can't become a int"),
+    ({2: "blockIdx.y *"}, "blank 2, line 30: an operand is missing here"),
+    ({2: "blockIdx * TILE_WIDTH + threadIdx.y"}, "blank 2, line 30: "),
+    ({2: "blockIdx.y * TILE_WIDTH + threadIdx.w"}, "blank 2, line 30: uint3 has no member w"),
+    ({3: '"3"'}, "blank 3, line 32: "),
+    ({3: "ceil_div(width, TILE_WIDTH)"}, "blank 3, line 32: 'ceil_div' is not declared (change blank 3)"),
+    ({3: "N / TILE_WIDTH"}, "blank 3, line 32: 'N' is not declared"),
+    ({4: "row * widht + k0 + threadIdx.x"}, "blank 4, line 40: 'widht' is not declared (did you mean width?)"),
+    ({4: "row][k0 + threadIdx.x"}, "blank 4, line 40: "),
+    ({5: "__syncthreads()"}, "blank 5, line 43: a ; is missing here"),
+    ({5: "syncthreads();"}, "blank 5, line 43: 'syncthreads' is not declared (did you mean __syncthreads?)"),
+    ({5: "sync();"}, "blank 5, line 43: 'sync' is not declared (change blank 5)"),
+    ({5: "__syncthreads(1);"}, "blank 5, line 43: it takes 0 arguments, not 1"),
+    ({5: "__syncthreads(); Md[0] = 1;"}, "blank 5, line 43: const elements can't be assigned"),
+    ({5: "__syncthreads(); blockIdx.x = 0;"}, "blank 5, line 43: blockIdx is const"),
+    ({5: "__syncthreads(); const int c = 1; c = 2;"}, "blank 5, line 43: c is const"),
+    ({5: "__syncthreads(); int k0 = 1;"}, "blank 5, line 43: k0 is declared twice"),
+    ({5: "__syncthreads(); float* p = Md;"}, "blank 5, line 43: a const float* can't become a float*"),
+    ({5: "__syncthreads(); if (width < 0) return 1;"}, "blank 5, line 43: a void function returns no value (write return;)"),
+    ({5: "__syncthreads(); std::vector<int> v;"}, "blank 5: std::vector needs a header of the standard library"),
+    ({5: "cooperative_groups::this_thread_block().sync();"}, "blank 5: cooperative_groups::this_thread_block needs"),
+    ({5: "__syncthreads(); __shfl(1, 1);"}, "blank 5: __shfl is not in CUDA any more"),
+    ({5: "__syncthreads(); break"}, "blank 5, line 43: a ; is missing here"),
+    ({6: "Mds[threadIdx.y][k] x Nds[k][threadIdx.x]"}, "blank 6, line 47: "),
+    ({6: "Mds * Nds"}, "blank 6, line 47: "),
+    ({7: "{"}, "look at the brackets in blank 7"),
+    (
+        {7: "__syncthreads(); } if (row < width && col < width) Pd[row * width + col] = sum; }"},
+        "look at the brackets in blank 7",
+    ),
+    ({8: "row < width &&"}, "blank 8, line 52: an operand is missing here"),
+    ({8: "row < width AND col < width"}, "blank 8, line 52: "),
+    ({8: "5 = row"}, "blank 8, line 52: this can't be assigned"),
+]
+BARRIERS = [
+    ((WAIT, WAIT, ""), ""),
+    ((WAIT, WAIT, ";"), ""),
+    ((WAIT, "if (k0 + TILE_WIDTH < K) __syncthreads();", ""), ""),
+    ((WAIT, "if (k0 != K - TILE_WIDTH) __syncthreads();", ""), ""),
+    (("__syncthreads_count(1);", WAIT, ""), ""),
+    (("__syncwarp();", "__syncwarp();", ""), "At M = K = 24, N = 16, TILE_WIDTH = 8: read-after-write hazards"),
+    ((WAIT, "__syncwarp();", ""), "write-after-read hazards"),
+    (("__syncwarp();", WAIT, ""), "read-after-write hazards"),
+    ((WAIT, WAIT, WAIT), "steps: 22, required: at most 21"),
+    ((WAIT + WAIT, WAIT, ""), "steps: 23, required: at most 21"),
+    ((WAIT, "", WAIT), "write-after-read hazards"),
+    (("", WAIT, ""), "read-after-write hazards"),
+    ((WAIT, "", ""), "write-after-read hazards"),
+    (("", "", ""), "read-after-write hazards"),
+    (("__threadfence();", "__threadfence();", ""), "read-after-write hazards"),
+    (("__syncthreads()", WAIT, ""), "blank 1, line 34: a ; is missing here"),
+]
+
+
+def _step(lesson: str, id: str) -> LessonStep:
+    found = shipped_lesson(lesson)
+    return found.stops[sure(found.find(id))]
+
+
+def _exercise(step: LessonStep) -> Exercise:
+    return sure(step.exercise)
+
+
+def _answers(change: dict[int, str]) -> tuple[str, ...]:
+    return tuple(change.get(number, answer) for number, answer in enumerate(answers_of("blanks"), 1))
+
+
+def _verdict(change: dict[int, str]) -> Verdict:
+    step = _step("slides", "writing")
+    return judged(_exercise(step), step.shot, Interpreter(), _answers(change))
+
+
+def _refusal(change: dict[int, str]) -> str:
+    """What NVRTC says about the filled text."""
+    return compile_error(_step("slides", "writing").shot.setup.kernel.filled(_answers(change)).text, "-DTILE_WIDTH=2")
+
+
+@pytest.mark.parametrize("change", [*RIGHT, {8: _OWN_KERNEL}])
+def test_other_spellings_of_the_right_answers_pass(change: dict[int, str]) -> None:
+    verdict = _verdict(change)
+    assert verdict.lines[0].startswith("Done. At M = N = K = 5, TILE_WIDTH = 2; M = N = K = 12, TILE_WIDTH = 8; ")
+    assert verdict.passed
+
+
+@pytest.mark.parametrize(("change", "said"), [*WRONG, *REFUSED])
+def test_wrong_answers_fail_and_it_is_said_why(change: dict[int, str], said: str) -> None:
+    verdict = _verdict(change)
+    assert not verdict.passed
+    assert said in "\n".join(verdict.lines)
+
+
+@pytest.mark.skipif(nvrtc() is None, reason="needs the wheel nvidia-cuda-nvrtc")
+def test_the_compiler_agrees_about_what_is_refused() -> None:
+    assert [change for change in RIGHT if _refusal(change)] == []
+    assert [change for change, _ in WRONG if _refusal(change)] == []
+    assert [change for change, _ in REFUSED if not _refusal(change)] == []
+
+
+@pytest.mark.parametrize(("answers", "said"), BARRIERS)
+def test_barriers_stand_where_they_are_needed_and_only_there(answers: tuple[str, ...], said: str) -> None:
+    step = _step("shared-memory", "exercise-barriers")
+    verdict = judged(_exercise(step), step.shot, Interpreter(), answers)
+    assert verdict.passed == (not said)
+    assert said in "\n".join(verdict.lines)
+
+
+def test_empty_blanks_are_named() -> None:
+    step = _step("slides", "writing")
+    lines = judged(_exercise(step), step.shot, Interpreter()).lines
+    assert lines == ["8 of the blanks are empty (write something for each /*?*/)"]
+
+
+@pytest.mark.parametrize(
+    ("change", "size", "line", "block"),
+    [
+        ({5: "__syncwarp();"}, {"M": 12, "N": 12, "K": 12, "TILE_WIDTH": 8}, 47, (0, 0, 0)),  # the read that came too early
+        ({8: "row < width"}, {"M": 5, "N": 5, "K": 5, "TILE_WIDTH": 2}, 53, (2, 2, 0)),
+        ({6: "Mds[k][threadIdx.y] * Nds[k][threadIdx.x]"}, {"M": 5, "N": 5, "K": 5, "TILE_WIDTH": 2}, 53, (0, 0, 0)),
+    ],
+)
+def test_the_picture_is_the_wrong_access_at_the_size_that_fails(
+    change: dict[int, str], size: dict[str, int], line: int, block: tuple[int, int, int]
+) -> None:
+    shot = sure(_verdict(change).shot)
+    assert {**shot.setup.problem.sizes, **shot.setup.parameters} == size
+    trace = sure(Interpreter().trace(shot.setup).trace)
+    assert trace.site_of(shot.at.step).place.line == line
+    assert shot.focus.block == block
+
+
+@pytest.mark.parametrize("name", [name for name in lesson_names() if name != "course"])
+def test_the_exercises_that_come_along_are_sound(name: str) -> None:
+    for step in shipped_lesson(name).stops:
+        assert exercise_faults(step) == []
+        if step.exercise is not None:
+            assert len(step.exercise.sizes) >= 2
+
+
+def test_judging_is_quick() -> None:
+    _verdict({})
+    start = time.monotonic()
+    _verdict({})
+    assert time.monotonic() - start < 1.0
+
+
+# Faults of exercises
+
+
+def _with(step: LessonStep, **changes: object) -> list[str]:
+    return [fault.message for fault in exercise_faults(replace(step, exercise=replace(_exercise(step), **changes)))]
+
+
+def test_a_damaged_key_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    step = _step("slides", "writing")
+    for answers, said in (
+        (answers_of("blanks")[:7], "the key 'blanks' has 7 answers for 8 blanks"),
+        (_answers({5: ""}), "the exercise's own solution fails: At M = N = K = 5"),
+    ):
+        monkeypatch.setattr("gemmviz.teaching.exercise_faults.answers_of", lambda name, answers=answers: answers)
+        (fault,) = exercise_faults(step)
+        assert fault.message.startswith(said)
+        assert fault.place == step.place
+    assert answer_keys.answers_of("blanks") == _answers({})
+
+
+def test_an_exercise_that_is_passed_from_the_start_is_a_fault() -> None:
+    barriers, tile = _step("shared-memory", "exercise-barriers"), _step("lecture", "exercise-tile")
+    right = (Expectation("result", "right"),)
+    assert _with(barriers, until=right) == ["the exercise is passed by empty blanks"]
+    assert _with(tile, until=right) == ["the exercise is passed by the step as it is shown"]
+
+
+def test_an_exercise_that_nobody_can_pass_is_a_fault() -> None:
+    step = _step("lecture", "exercise-tile")
+    (said,) = _with(step, until=(Expectation("threads_per_block", 22),))
+    assert said.startswith("the exercise's own solution fails: At M = N = K = 64: threads per block: 256, required: 22")
+    assert _with(step, solution=None) == ["the exercise has no solution to be checked with"]
+    assert _with(step, solution=Solution("03_coalescd")) == ["there is no kernel '03_coalescd'"]
+
+
+def test_sizes_limits_and_solutions_are_written_and_read() -> None:
+    for name in ("slides", "lecture", "coalescing", "shared-memory"):
+        lesson = shipped_lesson(name)
+        again = parse_lesson(lesson_text(lesson))
+        assert [step.exercise for step in again.stops] == [step.exercise for step in lesson.stops]
