@@ -387,6 +387,9 @@ def test_blanks_are_filled_one_after_the_other_and_the_last_text_runs() -> None:
     parts = parts_of(stop)
     left = [quantity_value("blanks", ShotFacts(part.shot, Interpreter())) for part in parts]
     assert left == list(range(8, -1, -1))
+    said = [part.caption.caption.partition(":")[0] for part in parts[1:]]
+    assert said == ["Step 1", "Step 2", "Step 2", "Step 3a", "Step 3a", "Step 3b", "Step 3b", "Step 4"]
+    assert parts[0].caption.caption == stop.caption
     assert quantity_value("result", ShotFacts(parts[-1].shot, Interpreter())) == "right"
     assert isinstance(parts[-1].shot, Shot)
 
