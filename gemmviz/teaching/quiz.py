@@ -108,7 +108,7 @@ def _distinct(right: str, wrong: Wrong) -> list[tuple[str, str]]:
 def _step(number: int, question: GeneratedQuestion, known: tuple[Expectation, ...], source: QuizSource) -> LessonStep:
     """A lesson step with the question and its shuffled choices."""
     shot = question.shot
-    right = Choice(question.right, True, question.why, shot)
+    right = Choice(question.right, True, question.why, shot, question.expect)
     choices = [right, *(Choice(choice, False, reason, shot) for choice, reason in question.wrong)]
     source.random.shuffle(choices)
     return LessonStep(
@@ -116,7 +116,7 @@ def _step(number: int, question: GeneratedQuestion, known: tuple[Expectation, ..
         f"Question {number}",
         id=f"question-{number}",
         minutes=1.0,
-        expect=(*question.expect, *known),
+        expect=known,
         question=Question(question.text, tuple(choices)),
         text=source.words.launch.legend,
     )
