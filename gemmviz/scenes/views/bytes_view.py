@@ -4,6 +4,8 @@ sectors, and moved by DRAM.
 The scale depends on the problem alone, so that kernels that solve the same problem can be compared.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from gemmviz.model.arrays import Floats
@@ -11,9 +13,9 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.words import listed, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
 from gemmviz.scenes.kit.hatching import hatching
-from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
@@ -28,6 +30,42 @@ _HATCH = 22.0  # units between the lines of a hatched square
 
 
 def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
+    """Draw the words below the squares, which ``bytes_motion`` draws."""
+    scene = _whole(case, options)
+    return replace(scene, primitives=tuple(each for each in scene.primitives if not _place_of(each)))
+
+
+def bytes_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the squares, which grow from their lower left corners, one after the other, unless a run plays."""
+    drawn = [each for each in _whole(case, options).primitives if _place_of(each)]
+    corners = {_place_of(each): each.boxes[0] for each in drawn if isinstance(each, Rects) and each.key.endswith("-bar")}
+    moment = 1.0 if case.has_begun else options.moment
+    pieces: list[Primitive] = []
+    for each in drawn:
+        place = _place_of(each)
+        share = float(eased(min(1.0, max(0.0, moment / ARRIVAL * len(corners) - int(place)))))
+        x, y, _, high = corners[place]
+        if share > 0.0:
+            pieces.append(_scaled(each, share, (float(x), float(y + high))))
+    return tuple(pieces)
+
+
+def _place_of(each: Primitive) -> str:
+    """Return the number of the square that a primitive is a part of; "" for words and scales."""
+    parts = each.key.split("-")
+    return parts[1] if parts[0] == "bytes" and len(parts) == 3 and parts[2] in ("bar", "hatching", "requested") else ""
+
+
+def _scaled(each: Primitive, share: float, at: tuple[float, float]) -> Primitive:
+    """Return a part of a square in a share of its size, with the same corner."""
+    x, y = at
+    if isinstance(each, Rects):
+        return replace(each, boxes=(each.boxes - (x, y, 0, 0)) * share + (x, y, 0, 0))
+    assert isinstance(each, Lines)
+    return replace(each, segments=(each.segments - (x, y, x, y)) * share + (x, y, x, y))
+
+
+def _whole(case: SpeedCase, options: ViewOptions) -> Scene:
     """Draw a square for each level, and the minimum: each array once."""
     title, note = f"Bytes: {case.what}", _note(case.problem)
     if not case.traffic:
@@ -129,4 +167,4 @@ def _note(problem: Problem) -> str:
     return f"Areas are to scale. A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}"
 
 
-VIEW = View("Bytes requested, moved and from DRAM", SpeedCase, bytes_scene, is_count=True, order=46)
+VIEW = View("Bytes requested, moved and from DRAM", SpeedCase, bytes_scene, draw_motion=bytes_motion, is_count=True, order=46)
