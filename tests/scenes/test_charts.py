@@ -259,14 +259,3 @@ def test_the_roof_is_drawn_from_left_to_right_with_its_marks_and_the_bars_grow()
     assert marks[-1] == 2
     playing = replace(case, so_far=(64.0, (32.0, 32.0)))
     assert view.motion(playing, ViewOptions(moment=0.0))[0] == view.motion(case, ViewOptions(moment=1.0))[0]
-
-
-def test_the_squares_of_bytes_grow_one_after_the_other() -> None:
-    view, case = view_named("bytes"), speed_of("02_naive", "h200", BLOCK=32)
-    areas = []
-    for moment in (0.0, 0.3, 0.6, 1.0):
-        motion = view.motion(case, ViewOptions(moment=moment))
-        areas.append(sum(float((each.boxes[:, 2] * each.boxes[:, 3]).sum()) for each in motion if each.key.endswith("-bar")))  # type: ignore[union-attr]
-    assert areas[0] == 0
-    assert areas == sorted(set(areas))
-    assert not any(each.key.endswith("-bar") for each in view.still(case, ViewOptions()).all)

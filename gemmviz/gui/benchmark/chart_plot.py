@@ -321,4 +321,5 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
 
 def _without_here(chart: Chart) -> tuple[Any, ...]:
     marks = tuple(mark for mark in chart.marks if not mark.is_here)
-    return chart.title, chart.x, chart.y, chart.curves, chart.bars, marks, chart.families, chart.beside, chart.notes, chart.asides
+    same = chart.title, chart.x, chart.y, chart.curves, chart.bars, chart.families, chart.beside, chart.notes, chart.asides
+    return *same, marks
