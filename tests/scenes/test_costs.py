@@ -307,7 +307,7 @@ def test_reads_are_lit_at_the_step_that_reads_them() -> None:
             for each in scene.primitives
             if isinstance(each, Cells) and accent in [each.palette[f] for f in each.fill.ravel()]
         ]
-        assert lit == [f"accesses-{1 + 2 * k + 'AB'.index(name)}"]
+        assert lit == [f"accesses-{1 + 2 * k + 'AB'.index(name)}", f"small-{name}"]
         counts = [each for each in scene.all if isinstance(each, Labels) and each.key.startswith("accesses-9-")]
         assert {each.texts for each in counts} == {(str(step + 1),)}
 
