@@ -11,6 +11,7 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.access_times import AccessTimesCase
 from gemmviz.model.block_phase import BlockPhase
+from gemmviz.model.data_use import DataUse
 from gemmviz.model.host_run import TransferCase
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
@@ -19,7 +20,7 @@ from gemmviz.model.trace import Check
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, Squares
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
 from gemmviz.scenes.kit.strips import Strips, strips_of
 from gemmviz.scenes.views.rounding_view import error_text
 from gemmviz.state.shot import Shot
@@ -61,6 +62,7 @@ def subjects() -> dict[tuple[str, str], Any]:
         ("spaces", "AMD"): launch_case("column_first", 4, "rx6800xt"),
         ("access_times", ""): facts_of("column_first", 4).of_kind(AccessTimesCase),
         ("block_phase", ""): facts_of("column_first", 1024, "8800gtx", TILE_WIDTH=16).of_kind(BlockPhase),
+        ("data", ""): facts_of("column_first", 8, TILE_WIDTH=4).of_kind(DataUse),
         ("host_timeline", ""): facts_of("04_tiled", 2048).of_kind(TransferCase),
         ("rounding", ""): rounding(), ("memory_strip", ""): moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2)),
     }  # fmt: skip
@@ -135,7 +137,7 @@ class TestRefusedBlock:
         assert {"23 × 23 = 529 threads", "17 too many", "512 taken"} <= set(texts(scene))
 
     def test_the_count_grows_to_the_limit(self) -> None:
-        counts = [sure(drawn(("block", "refused"), moment).find("slots-count")).texts[0] for moment in (0.2, 0.6, 1.0)]  # type: ignore[union-attr]
+        counts = [piece(drawn(("block", "refused"), moment), "slots-count", Labels).texts[0] for moment in (0.2, 0.6, 1.0)]
         taken = [int(text.split()[0]) for text in counts]
         assert taken == sorted(taken)
         assert taken[-1] == 512
@@ -175,7 +177,7 @@ class TestAccessTimes:
     def test_distances_are_on_one_scale(self) -> None:
         scene, case = drawn(("access_times", "")), subjects()["access_times", ""]
         ways = {
-            row.memory: float(np.diff(sure(scene.find(f"way-{row.memory}")).segments[0, [0, 2]])[0])  # type: ignore[union-attr]
+            row.memory: float(np.diff(piece(scene, f"way-{row.memory}", Lines).segments[0, [0, 2]])[0])
             for row in case.times.rows
         }
         for row in case.times.rows:
@@ -206,6 +208,19 @@ class TestDeclarations:
                 left, top, wide, high = cards[each.space]
                 assert left <= x <= left + wide
                 assert top <= y <= top + high
+
+
+class TestDataUse:
+    def test_reads_and_writes_are_counted(self) -> None:
+        case: DataUse = subjects()["data", ""]
+        assert {each.name: (each.reads, each.writes) for each in case.arrays} == {
+            "A": (128, 0), "B": (128, 0), "C": (0, 64), "Mds": (512, 128), "Nds": (512, 128),
+        }  # fmt: skip
+        assert "A and B would fit into its 64 KiB" in texts(drawn(("data", "")))
+
+    def test_large_arrays_do_not_fit_constant_memory(self) -> None:
+        case = facts_of("column_first", 256, TILE_WIDTH=16).of_kind(DataUse)
+        assert not any("would fit" in text for text in texts(view_named("data").scene(case, ViewOptions())))
 
 
 class TestRounding:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gemmviz.model.arrays import Floats
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.block_phase import BlockPhase
 from gemmviz.model.words import capital, many, spaced
 from gemmviz.scenes.kit.box import Box
@@ -95,7 +95,7 @@ def _colour(case: BlockPhase, place: int, theme: Theme, key: str) -> str:
     return mixed(theme.slate, theme.accent(case.matrices[place]), 0.45) if key == "source" else theme.empty
 
 
-def _cells(corner: tuple[float, float], number: Floats, columns: int, cell: float) -> Floats:
+def _cells(corner: tuple[float, float], number: Longs, columns: int, cell: float) -> Floats:
     """Return the cells of a tile by number: x, y, side."""
     side = np.full(len(number), 0.9 * cell)
     return np.column_stack([corner[0] + number % columns * cell, corner[1] + number // columns * cell, side])
