@@ -37,7 +37,7 @@ from tests.legible import too_small, wrong_with
 
 OPTIONS = ViewOptions()
 RULES = MemoryRules()
-_FAULTY = ("blanks", "no_guard", "no_else", "piece_1", "piece_2", "piece_3")  # incomplete or wrong on purpose: no whole run
+_FAULTY = ("blanks", "no_guard", "no_else", "piece_1", "piece_2", "piece_3", "wide_block")  # no whole run, on purpose
 KERNELS = tuple(name for name in all_kernel_names() if name not in _FAULTY)
 FOCUSES = (Focus(), Focus(warp=0), Focus(thread=5), Focus(everyone=True))
 ROOM = Box(40, 60, 340, 560)
