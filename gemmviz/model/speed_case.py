@@ -8,6 +8,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site
 
+REQUESTED, MOVED, DRAM = "requested", "moved in sectors", "to and from DRAM, caches warm"  # levels of traffic
 CauseKind = Literal["coalescing", "banks", "idle", "lanes", "reuse", "shared", "arithmetic", "occupancy", "nothing"]
 
 

@@ -36,7 +36,7 @@ def shot_of(view: str) -> Shot:
 
 
 def test_there_are_all_the_views() -> None:
-    assert len(views()) == 35
+    assert len(views()) == 36
     assert all(subject_of_view(name).kind is view.subject for name, view in views().items())
 
 

@@ -22,7 +22,7 @@ from gemmviz.scenes.stage.small_matrices import Element, SmallMatrices, reading_
 
 _MOST_THREADS, _MOST_KS, _MOST_APART = 8, 8, 4  # k that have a column for each array
 _MOST_COMPARED = 64  # threads of a block whose reads are compared
-_TABLE, _LARGEST, _STRETCH = 0.66, 28.0, 2.6  # of the height; text size, which leaves room for brackets; height of rows
+_TABLE, _LARGEST, _STRETCH = 0.6, 28.0, 2.6  # of the height; text size, which leaves room for brackets; height of rows
 _MATRICES, _CODE = 420.0, 520.0  # width of the matrices, and of the source, below the table
 
 
