@@ -257,7 +257,7 @@ class TestRounding:
 def test_calls_of_the_host_end_in_their_order() -> None:
     case: TransferCase = subjects()["host_timeline", ""]
     most = max(run.total() for run in case.runs)
-    first = case.runs[0].calls[0].us / most
+    first = sure(case.runs[0].calls[0].us) / most
     scene = drawn(("host_timeline", ""), 0.85 * 0.5 * first)
     assert not any(each.key.endswith("-time") for each in scene.all)
     assert sum(each.key.endswith("-time") for each in drawn(("host_timeline", "")).all) == sum(len(r.calls) for r in case.runs)
