@@ -34,6 +34,12 @@ def listed(names: Iterable[str], last: str = "and") -> str:
     return f"{', '.join(others)} {last} {end}" if others else end
 
 
+def ordinal(number: int) -> str:
+    """A place in a row, from 1: "1st", "22nd"."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
 def letter(place: int) -> str:
     """The letter of a choice, "A" for 0."""
     return chr(ord("A") + place)

@@ -62,6 +62,15 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     groups["time"].add_argument("--phase", type=integer_from(1), help="the first step of this phase, counted from 1")
 
 
+def add_labels(parser: argparse.ArgumentParser) -> None:
+    """Add the flag for how elements and threads are written."""
+    _add(parser, _labels_flag())
+
+
+def _labels_flag() -> Flag:
+    return next(flag for flag in view_flags() if flag.name == "--labels")
+
+
 def add_launch(parser: argparse.ArgumentParser, taken: tuple[str, ...] = ()) -> None:
     """Add flags for the parts of a launch. They take precedence over the file's header and its host code."""
     group = parser.add_argument_group("launch of a kernel in a file", "read from the file where they are left out")
@@ -120,6 +129,11 @@ def shot_from(args: argparse.Namespace) -> Shot:
 def view_from(args: argparse.Namespace, shot: Shot) -> Shot:
     """The shot with the given display settings applied."""
     return _with_flags(args, shot, view_flags())
+
+
+def labelled(args: argparse.Namespace, shot: Shot) -> Shot:
+    """The shot with the given labels. Raises UsageError."""
+    return _with_flags(args, shot, [_labels_flag()])
 
 
 def with_setup(args: argparse.Namespace, shot: Shot) -> Shot:

@@ -1,23 +1,31 @@
-"""Questions generated from a run: answers are computed from its trace, wrong choices from known misconceptions."""
+"""Questions generated from a run: answers are computed from its trace, wrong choices from known mistakes."""
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import combinations, islice
 from random import Random
 
 import gemmviz.teaching.quiz_kinds as folder
 from gemmviz.files.extensions import Extensions, extensions_in
-from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import UsageError
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setup import Setup
 from gemmviz.model.words import many
 from gemmviz.run.engine import Engine
+from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.runs import replay_of, run
-from gemmviz.subjects.titles import launch_title
-from gemmviz.teaching.lesson import Choice, Lesson, LessonStep, Question
+from gemmviz.subjects.titles import kernel_title
+from gemmviz.teaching.lesson import Choice, Expectation, Lesson, LessonStep, Question
+from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
 _MOST_CHOICES, _LEAST_CHOICES = 4, 3
+_MOST_MIXED = 9  # wrong choices among which some are chosen
 _TRIES = 60
+_NUMBER = re.compile(r"\d+")
+Wrong = Sequence[tuple[str, str]]
 
 
 @cache
@@ -26,49 +34,99 @@ def quiz_extensions() -> Extensions[QuizKind]:
     return extensions_in(folder, "QUIZ_KIND", QuizKind)
 
 
-def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
-    """A lesson with ``count`` different questions about a run. Raises UsageError if the run doesn't give that many, or the
-    run's fault.
+def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0, labels: LabelStyle = PLAIN) -> Lesson:
+    """A lesson with ``count`` different questions about a run; ``labels``: how elements and threads are written. Raises
+    UsageError if the run doesn't give that many, or the run's fault.
     """
     if count < 1:
         raise UsageError("a quiz needs at least one question")
-    outcome = run(setup, (0, 0, 0), engine, values=False)
+    outcome = run(setup, (0, 0, 0), engine, values=True)
     if outcome.fault is not None:
         raise outcome.fault
-    source = QuizSource(setup, replay_of(outcome, hazards=False), engine, Random(seed))
-    stops: list[LessonStep] = []
-    texts: set[str] = set()
-    kinds = tuple(quiz_extensions().items.values())
-    for number in range(_TRIES * count):
-        if len(stops) == count:
-            break
-        question = kinds[number % len(kinds)].question(source)
-        if question is None or question.text in texts:
-            continue
-        stop = _stop(source, len(stops) + 1, question)
-        if stop is not None:
-            texts.add(question.text)
-            stops.append(stop)
+    random = Random(f"{seed} {kernel_title(setup)} {setup.problem} {setup.kernel.text_hash}")  # other launches, other choices
+    source = QuizSource(setup, replay_of(outcome), engine, random, labels)
+    known = _known(ShotFacts(source.shot(None, "listing"), engine, outcome), source)
+    stops = [_step(number, each, known, source) for number, each in enumerate(islice(_questions(source, count), count), 1)]
     if len(stops) < count:
         raise UsageError(
             f"this run gives only {many(len(stops), 'question')} of {count}", remedy="ask for fewer, or choose larger sizes"
         )
-    about = f"{launch_title(setup)}, on {device_for(setup).name}; steps count from 1"
-    return Lesson(f"Questions about {setup.kernel.name}", tuple(stops), about)
+    return Lesson(f"Questions about {setup.kernel.name}", tuple(stops), source.words.launch.legend)
 
 
-def _stop(source: QuizSource, number: int, question: GeneratedQuestion) -> LessonStep | None:
-    """A lesson step with the question and its shuffled choices; None if too few choices differ."""
-    right, shot = question.right, question.shot
+def _questions(source: QuizSource, count: int) -> Iterator[GeneratedQuestion]:
+    """Different questions with enough choices, of each kind in turn."""
+    texts, kinds = set[str](), tuple(quiz_extensions().items.values())
+    for number in range(_TRIES * count):
+        question = kinds[number % len(kinds)].question(source)
+        if question is None or question.text in texts:
+            continue
+        wrong = _wrong_choices(question, source.random)
+        if len(wrong) + 1 >= _LEAST_CHOICES:
+            texts.add(question.text)
+            yield replace(question, wrong=wrong)
+
+
+def _wrong_choices(question: GeneratedQuestion, random: Random) -> list[tuple[str, str]]:
+    """Some of the wrong choices. As far as the mistakes allow, the right one isn't the one that has most numbers in common with
+    the others, and its rank among them is drawn.
+    """
+    mistakes = _distinct(question.right, question.wrong)
+    random.shuffle(mistakes)
+    every = _distinct(question.right, [*mistakes, *question.beside])[:_MOST_MIXED]
+    mixtures = list(combinations(every, min(len(every), _MOST_CHOICES - 1)))
+    random.shuffle(mixtures)
+    rank = random.randrange(_MOST_CHOICES)
+
+    def trouble(wrong: Wrong) -> tuple[int, ...]:
+        standing, own_rank = _standing(question.right, [text for text, _ in wrong])
+        return standing > 1, own_rank != rank, len({*wrong} - {*mistakes}), standing
+
+    return list(min(mixtures, key=trouble))
+
+
+def _standing(right: str, wrong: list[str]) -> tuple[int, int]:
+    """Whether the right choice shares most numbers, place by place, with the other choices: 0 for no, 1 for as many as another,
+    2 for yes; and the number of choices that are smaller than it.
+    """
+    numbers = [list(map(int, _NUMBER.findall(each))) for each in (right, *wrong)]
+    shared = [sum(a == b for other in numbers for a, b in zip(own, other, strict=False)) for own in numbers]
+    most = max(shared[1:], default=0)
+    standing = 0 if len(numbers[0]) < 2 or shared[0] < most else 1 if shared[0] == most else 2
+    return standing, sum(each < numbers[0] for each in numbers)
+
+
+def _distinct(right: str, wrong: Wrong) -> list[tuple[str, str]]:
+    """The wrong choices, each once, with the first of its reasons."""
     others: dict[str, str] = {}
-    for choice, reason in question.wrong:
-        if choice != right and choice not in others:
-            others[choice] = reason
-    if len(others) + 1 < _LEAST_CHOICES:
-        return None
-    likeliest = list(others.items())[: _MOST_CHOICES - 1]
-    choices = [Choice(right, True, question.why, shot), *(Choice(choice, False, reason, shot) for choice, reason in likeliest)]
+    for choice, reason in wrong:
+        if choice != right:
+            others.setdefault(choice, reason)
+    return list(others.items())
+
+
+def _step(number: int, question: GeneratedQuestion, known: tuple[Expectation, ...], source: QuizSource) -> LessonStep:
+    """A lesson step with the question and its shuffled choices."""
+    shot = question.shot
+    right = Choice(question.right, True, question.why, shot, question.expect)
+    choices = [right, *(Choice(choice, False, reason, shot) for choice, reason in question.wrong)]
     source.random.shuffle(choices)
-    unanswered = replace(shot, view="code")  # the view with the answer is shown with the choices
-    text = question.text
-    return LessonStep(unanswered, f"Question {number}", text, minutes=1.0, question=Question(text, tuple(choices)))
+    return LessonStep(
+        replace(shot, view="listing"),  # the view with the answer is shown with the choices
+        f"Question {number}",
+        id=f"question-{number}",
+        minutes=1.0,
+        expect=known,
+        question=Question(question.text, tuple(choices)),
+        text=source.words.launch.legend,
+    )
+
+
+def _known(facts: ShotFacts, source: QuizSource) -> tuple[Expectation, ...]:
+    """What is known to be wrong with the run: a result that isn't right, and hazards, by kind."""
+    result = str(quantity_value("result", facts))
+    wrong = [] if result == "right" else [Expectation("result", result)]
+    for kind in sorted({hazard.kind.replace(" ", "-") for hazard in source.replay.hazards}):
+        reference = f"hazards(kind={kind})"
+        wrong.append(Expectation(reference, quantity_value(reference, facts)))
+    return tuple(wrong)

@@ -1,58 +1,39 @@
-"""Sources of generated questions: a run, and requests of its warps to memory."""
+"""Sources of generated questions: a run, its accesses and its warps' requests to memory, chosen at random."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
 from random import Random
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
-from gemmviz.analysis.replay.position import position_of
+from gemmviz.analysis.replay.position import Position, position_of
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.labels import PLAIN
+from gemmviz.model.arrays import Longs
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setup import Setup
-from gemmviz.model.sites import MemoryArray, Site, Space
+from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.threads import Triple
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
+from gemmviz.teaching.lesson import Expectation
+from gemmviz.teaching.quiz_words import QuizWords
+
+_STEPS, _WARPS = 12, 6  # drawn from each site, and for each of these steps, when requests are compared
+_Cached = TypeVar("_Cached")
 
 
 @dataclass(frozen=True)
-class QuizSource:
-    """The run that questions are generated from, with a random generator."""
+class Access:
+    """An operand of a site at a step. ``place``: its index among the operands."""
 
-    setup: Setup
-    replay: Replay
-    engine: Engine
-    random: Random
-
-    def step(self, accepts: Callable[[Site], bool]) -> int | None:
-        """A random step at a site for which ``accepts`` is true; None if there is none."""
-        sites = [number for number, site in enumerate(self.replay.trace.sites) if accepts(site)]
-        steps = np.flatnonzero(np.isin(self.replay.trace.site, sites))
-        return int(self.random.choice(steps.tolist())) if len(steps) else None
-
-    def any_block(self) -> Triple:
-        """A random traced block."""
-        (x0, x1), (y0, y1), (z0, _) = self.replay.trace.blocks.ranges
-        return self.random.randrange(x0, x1), self.random.randrange(y0, y1), z0
-
-    def request(self, space: Space) -> "WarpRequest | None":
-        """A random warp's request to this memory space; None if the chosen warp makes none."""
-        trace = self.replay.trace
-        step = self.step(lambda site: {trace.arrays[each.array].space for each in site.operands} == {space})
-        if step is None:
-            return None
-        focus = Focus(self.any_block(), self.random.randrange(trace.space.warps_per_block))
-        moment = self.moment(step, focus)
-        return None if moment.main is None else WarpRequest(step, focus, moment, moment.main)
-
-    def moment(self, step: int, focus: Focus | None = None) -> Moment:
-        return Reader(self.replay, focus or Focus()).at(step)
-
-    def shot(self, step: int, view: str, focus: Focus | None = None) -> Shot:
-        return Shot(self.setup, focus or Focus(), view, position_of(self.replay.trace, step))
+    step: int
+    place: int
+    operand: Operand
 
 
 @dataclass(frozen=True)
@@ -65,12 +46,6 @@ class WarpRequest:
     main: TouchedOperand
 
     @property
-    def who(self) -> str:
-        """The warp, and its block if there are several."""
-        where = f" of block {self.focus.block[:2]}" if self.moment.trace.launch.block_count > 1 else ""
-        return f"warp {self.focus.warp}{where}"
-
-    @property
     def verb(self) -> str:
         return "reads" if self.main.operand.access == "read" else "writes"
 
@@ -78,11 +53,197 @@ class WarpRequest:
     def line(self) -> int:
         return self.moment.site.place.line
 
+    @property
+    def elements(self) -> Longs:
+        """All elements that the warp accesses, each as often as it is accessed."""
+        return self.main.cells
+
+
+@dataclass(frozen=True)
+class QuizSource:
+    """The run that questions are generated from, with a random generator; ``labels``: how elements are written."""
+
+    setup: Setup
+    replay: Replay
+    engine: Engine
+    random: Random
+    labels: LabelStyle = PLAIN
+    _known: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def words(self) -> QuizWords:
+        return QuizWords(self.setup, self.replay, self.labels)
+
+    def cached(self, key: Any, make: Callable[[], _Cached]) -> _Cached:
+        """The value for a key, computed by ``make`` if missing."""
+        if key not in self._known:
+            self._known[key] = make()
+        value: _Cached = self._known[key]
+        return value
+
+    @cached_property
+    def racing(self) -> set[str]:
+        """Names of the arrays for which the order of threads matters."""
+        return {hazard.array for hazard in self.replay.hazards}
+
+    # Accesses
+
+    def access(self, accepts: Callable[[Operand], bool]) -> Access | None:
+        """A random step of a random operand for which ``accepts`` is true; None if there is none. It is identified by its line
+        and its array.
+        """
+        trace = self.replay.trace
+        places = [
+            (number, place, operand)
+            for number, site in enumerate(trace.sites)
+            for place, operand in enumerate(site.operands)
+            if accepts(operand) and self.is_alone(site, operand) and len(self.steps_of(number))
+        ]
+        if not places:
+            return None
+        number, place, operand = self.random.choice(places)
+        return Access(int(self.random.choice(self.steps_of(number))), place, operand)
+
+    def is_alone(self, site: Site, operand: Operand) -> bool:
+        """Whether no other access of the kind in the site's line is to the same array."""
+        same = (
+            (each.array, each.access) == (operand.array, operand.access)
+            for other in self.replay.trace.sites
+            for each in other.operands
+            if other.place.line == site.place.line
+        )
+        return sum(same) == 1
+
+    def steps_of(self, site: int) -> list[int]:
+        """The steps at a site."""
+        return self.cached(("steps", site), lambda: np.flatnonzero(self.replay.trace.site == site).tolist())
+
+    def step_beside(self, step: int, loop: int, trips: int) -> int | None:
+        """The step at the same site so many trips of its loop ``loop`` (an index, outermost first) later; None if there is
+        none.
+        """
+        trace, site = self.replay.trace, int(self.replay.trace.site[step])
+        known = self.cached(("visits", site), lambda: {tuple(trace.visits[at].tolist()): at for at in self.steps_of(site)})
+        visits = trace.visits[step].tolist()
+        visits[loop] += trips
+        return known.get(tuple(visits))
+
+    def touched(self, access: Access, step: int, block: Triple, thread: Triple) -> int | None:
+        """The element that a thread accesses with this operand at a step; None if it takes no part or isn't traced."""
+        trace = self.replay.trace
+        if not self.is_traced(block) or not _inside(thread, trace.launch.block):
+            return None
+        element = int(trace.element[trace.row[step] + access.place, trace.space.number(block, thread)])
+        return element if element >= 0 else None
+
+    # Threads
+
+    def any_block(self) -> Triple:
+        """A random traced block."""
+        x, y, z = (self.random.randrange(start, stop) for start, stop in self.replay.trace.blocks.ranges)
+        return x, y, z
+
+    def any_thread(self) -> Triple:
+        x, y, z = (self.random.randrange(extent) for extent in self.replay.trace.launch.block)
+        return x, y, z
+
+    def is_traced(self, block: Triple) -> bool:
+        return all(start <= at < stop for at, (start, stop) in zip(block, self.replay.trace.blocks.ranges, strict=True))
+
+    def is_thread(self, thread: Triple) -> bool:
+        return _inside(thread, self.replay.trace.launch.block)
+
+    def is_block(self, block: Triple) -> bool:
+        return _inside(block, self.replay.trace.launch.grid)
+
+    # Requests
+
+    def request(self, space: Space) -> WarpRequest | None:
+        """A random warp's request to this memory space; None if the chosen warp makes none."""
+        access = self.access(lambda operand: self.replay.trace.arrays[operand.array].space == space)
+        return None if access is None else self._request(access.step, self._any_warp())
+
+    def varied_request(self, space: Space, cost: Callable[[Moment], int]) -> WarpRequest | None:
+        """A random warp's request to this memory space, of any of the costs in the run; the least cost, which is guessed first,
+        is half as likely as each of the others. None if all cost the same.
+        """
+        by_cost = self.cached(("requests", space), lambda: self._requests(space, cost))
+        if len(by_cost) < 2:
+            return None
+        costs = sorted(by_cost)
+        chosen = self.random.choices(costs, [1, *(2 for _ in costs[1:])])[0]
+        return self.random.choice(by_cost[chosen])
+
+    def _requests(self, space: Space, cost: Callable[[Moment], int]) -> dict[int, list[WarpRequest]]:
+        """Some requests of each site, by their cost."""
+        trace, found = self.replay.trace, dict[int, list[WarpRequest]]()
+        for number, site in enumerate(trace.sites):
+            if [trace.arrays[each.array].space for each in site.operands] != [space] or not self.is_alone(
+                site, site.operands[0]
+            ):
+                continue
+            steps = self.steps_of(number)
+            for step, focus in product(self.random.sample(steps, min(_STEPS, len(steps))), self._some_warps()):
+                request = self._request(step, focus)
+                if request is not None:
+                    found.setdefault(cost(request.moment), []).append(request)
+        return found
+
+    def _any_warp(self) -> Focus:
+        return Focus(self.any_block(), self.random.randrange(self.replay.trace.space.warps_per_block))
+
+    def _some_warps(self) -> list[Focus]:
+        return [self._any_warp() for _ in range(_WARPS)]
+
+    def _request(self, step: int, focus: Focus) -> WarpRequest | None:
+        """A warp's request for the first operand; None if it makes none."""
+        moment = self.moment(step, focus)
+        return None if moment.main is None or not moment.cost.requests else WarpRequest(step, focus, moment, moment.main)
+
+    def moment(self, step: int, focus: Focus | None = None) -> Moment:
+        return Reader(self.replay, focus or Focus()).at(step)
+
+    def shot(self, step: int | None, view: str, focus: Focus | None = None) -> Shot:
+        """The view that shows an answer. ``step``: None if the answer is about no step."""
+        at = Position() if step is None else position_of(self.replay.trace, step)
+        return Shot(self.setup, focus or Focus(), view, at, labels=self.labels)
+
+
+def _inside(indices: Triple, extents: Triple) -> bool:
+    return all(0 <= at < extent for at, extent in zip(indices, extents, strict=True))
+
+
+def swaps(indices: Triple, extents: Triple) -> list[tuple[Triple, str]]:
+    """Other orders of three indices, with the names of the two that are exchanged; those with z if ``extents`` have it."""
+    x, y, z = indices
+    orders = [((y, x, z), "x and y"), *([((x, z, y), "y and z"), ((z, y, x), "x and z")] if extents[2] > 1 else [])]
+    return [(order, names) for order, names in orders if order != indices]
+
+
+def off_by_one(source: QuizSource, array: MemoryArray, element: int) -> list[tuple[str, str]]:
+    """Wrong choices beside an element."""
+    first, words = source.labels.first, source.words
+    if len(array.shape) == 1:
+        near = ((element + 1, "one element too far"), (element - 1, "one element too few"))
+        return [
+            (words.element(array, at), f"{what}: elements are counted from {first}")
+            for at, what in near
+            if 0 <= at < array.size
+        ]
+    row, column = array.place(element)
+    beside = (
+        (row, column + 1, "one column too far: columns"), (row, column - 1, "one column too few: columns"),
+        (row + 1, column, "one row too far: rows"), (row - 1, column, "one row too few: rows"),
+    )  # fmt: skip
+    places = ((words.place(array, other_row, other_column), what) for other_row, other_column, what in beside)
+    return [(place, f"{what} are counted from {first}") for place, what in places if place is not None]
+
 
 @dataclass(frozen=True, slots=True)
 class GeneratedQuestion:
-    """A generated question. ``why``: the reason for the right answer; ``shot``: shows it; ``wrong``: wrong choices with the
-    misconception behind each, likeliest first.
+    """A generated question. ``why``: the reason for the right answer; ``shot``: shows it; ``wrong``: wrong choices, each with
+    the mistake that leads to it; ``expect``: what a run must say of ``shot`` if the answer is right; ``beside``: further wrong
+    choices, used if the others are too few.
     """
 
     text: str
@@ -90,6 +251,8 @@ class GeneratedQuestion:
     why: str
     shot: Shot
     wrong: list[tuple[str, str]]
+    expect: tuple[Expectation, ...]
+    beside: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +264,3 @@ class QuizKind:
     title: str
     question: Callable[[QuizSource], GeneratedQuestion | None]
     order: int = 99
-
-
-def element_at(matrix: MemoryArray, row: int, column: int) -> str | None:
-    """An element by its indices; None if outside of the matrix, and for a vector, which has no rows."""
-    is_inside = len(matrix.shape) > 1 and 0 <= row < matrix.extents[0] and 0 <= column < matrix.extents[1]
-    return PLAIN.named(matrix, matrix.element_at(row, column)) if is_inside else None
-
-
-def neighbours(matrix: MemoryArray, element: int) -> list[tuple[str | None, str]]:
-    """Wrong choices around an element of a vector; none for a matrix."""
-    near = (
-        (element + 1, "the next element"), (element - 1, "the previous element"), (element // 2, "half of the index"),
-        (element + 32, "the element of the next warp"), (element - 32, "the element of the previous warp"),
-    )  # fmt: skip
-    is_vector = len(matrix.shape) == 1
-    return [(PLAIN.named(matrix, at), why) for at, why in near if is_vector and 0 <= at < matrix.size and at != element]

@@ -1,26 +1,23 @@
-"""Questions made from traces: each has one right answer, which is what the run says."""
+"""Questions made from traces: the choices, the formats they are written in, and what they say."""
 
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.printed_source import printed_source
 from gemmviz.cli.main import main
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.scenes.kit.beat import element_text
-from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.lesson import Question
-from gemmviz.teaching.lesson_file import read_lesson
+from gemmviz.teaching.lesson_file import read_lesson, save_lesson
 from gemmviz.teaching.moodle import moodle_xml
-from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quiz import quiz_of
 from tests.conftest import sure
 
@@ -41,37 +38,6 @@ def test_forty_questions_about_every_kernel_have_one_right_answer_each(kernel: s
     assert len(kernel_names()) * EACH >= 300
 
 
-@pytest.mark.parametrize("kernel", ["02_naive", "04_tiled", "07_tiled_transposed"])
-def test_what_is_right_is_what_the_replay_says(kernel: str) -> None:
-    """Asked again of the shot that shows the answer, in another way than the quiz asks."""
-    checked = 0
-    for stop in quiz_of(setup_for(load_kernel(kernel)), Interpreter(), EACH, seed=3).stops:
-        question = sure(stop.question)
-        right = question.choices[question.right].text
-        facts = ShotFacts(stop.shot, Interpreter())
-        if "sectors" in question.text:
-            assert right.split()[0] == str(quantity_value("step_cost(measure=sectors)", facts))
-        elif "wavefronts" in question.text:
-            assert right == str(quantity_value("step_cost(measure=wavefronts)", facts))
-        elif "warp and lane" in question.text:
-            x, y, z = question.text.rpartition("(")[2].removesuffix(")?").split(", ")
-            warp, lane = (quantity_value(f"{what}_of_thread(x={x}, y={y}, z={z})", facts) for what in ("warp", "lane"))
-            assert right == f"warp {warp}, lane {lane}"
-        else:
-            continue
-        checked += 1
-    assert checked >= 10
-
-
-@pytest.mark.parametrize(
-    ("kernel", "right"), [("04_tiled", "none of them"), ("phases_by_ceil", "none of them")]
-)  # fmt: skip
-def test_no_barrier_may_go(kernel: str, right: str) -> None:
-    quiz = quiz_of(setup_for(load_kernel(kernel)), Interpreter(), 12)
-    asked = [sure(stop.question) for stop in quiz.stops if "barriers" in sure(stop.question).text]
-    assert [each.choices[each.right].text for each in asked] == [right]
-
-
 def test_the_same_variant_asks_the_same() -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(8, 8, 8))
     assert quiz_of(setup, Interpreter(), 6, 5) == quiz_of(setup, Interpreter(), 6, 5)
@@ -85,54 +51,119 @@ def test_more_than_a_run_has_to_ask_is_refused() -> None:
         quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), 0)
 
 
-def test_for_moodle_and_as_a_lesson(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    xml, toml = tmp_path / "q.xml", tmp_path / "q.toml"
-    assert main(["quiz", "04_tiled", "--count", "8", "--moodle", str(xml), "-o", str(toml), "--answers"]) == 0
-    assert capsys.readouterr().out.count("right: ") == 8
-    root = ElementTree.fromstring(xml.read_text(encoding="utf-8"))
-    questions = root.findall("question")
-    assert len(questions) == 8
-    for each in questions:
-        assert each.get("type") == "multichoice"
+def test_for_moodle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One import file: a category, questions whose names and ids differ, one right answer each."""
+    files = {sizes: tmp_path / f"{sizes}.xml" for sizes in ("8", "16")}
+    for sizes, path in files.items():
+        words = ["quiz", "04_tiled", "-m", sizes, "--count", "8", "--moodle", str(path), "--answers"]
+        assert main(words) == 0
+        assert capsys.readouterr().out.count("right: ") == 8
+    texts = {name: [sure(each.text) for path in files.values() for each in tree(path).findall(name)] for name in (NAME, ID)}
+    assert all(len(set(each)) == len(each) == 16 for each in texts.values())
+    assert all(len(each) <= 255 for each in texts[NAME])
+    questions = tree(files["8"]).findall("question")
+    assert [each.get("type") for each in questions] == ["category", *["multichoice"] * 8]
+    category = sure(questions[0].findtext("category/text"))
+    assert category == "$course$/top/gemmviz/04_tiled, TILE_WIDTH = 4, 8 × 8 × 8, NVIDIA H200"
+    for each in questions[1:]:
         assert sum(answer.get("fraction") == "100" for answer in each.findall("answer")) == 1
-        text = sure(each.findtext("questiontext/text"))
-        assert "04_tiled, TILE_WIDTH = 4, 8 × 8 × 8, on NVIDIA H200" in text  # it stands alone: with its launch and its kernel
-        assert "__syncthreads();" in text
-    lesson = read_lesson(toml)
-    assert all(isinstance(stop.question, Question) for stop in lesson.stops)
-    assert moodle_xml(lesson).count("<question ") == 8
+        assert all(sure(answer.findtext("feedback/text")) for answer in each.findall("answer"))
+        html = sure(each.findtext("questiontext/text"))
+        assert "04_tiled, TILE_WIDTH = 4, M = 8, N = 8, K = 8, on NVIDIA H200: a grid of 2 × 2, blocks of 4 × 4" in html
+        assert "__syncthreads();" in html
+
+
+NAME, ID = "question[@type='multichoice']/name/text", "question[@type='multichoice']/idnumber"
+
+
+def tree(path: Path) -> ElementTree.Element:
+    return ElementTree.fromstring(path.read_text(encoding="utf-8"))
+
+
+def test_a_slash_in_a_category_is_doubled() -> None:
+    kernel = replace(load_kernel("04_tiled"), name="a/b", is_shipped=False)
+    xml = moodle_xml(quiz_of(setup_for(kernel), Interpreter(), 1))
+    assert "gemmviz/a//b, TILE_WIDTH" in xml
+
+
+@pytest.mark.parametrize(
+    "kernel", ["04_tiled", "07_tiled_transposed -D TILE_WIDTH=16 -m 16 -n 16 -k 32", "no_second_barrier", "cube_block"]
+)
+def test_a_saved_quiz_checks_its_answers(kernel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each question has an expectation that the run confirms; a wrong one is found."""
+    path = tmp_path / "quiz.toml"
+    assert main(["quiz", *kernel.split(), "--count", "8", "-o", str(path)]) == 0
+    lesson = read_lesson(path)
+    assert main(["lesson", "check", str(path)]) == 0
+    for stop in lesson.stops:
+        question = sure(stop.question)
+        right = question.choices[question.right]
+        if "barrier" not in question.text:
+            numbers = iter(re.findall(r"\d+", str(right.expect[0].value)))
+            assert all(each in numbers for each in re.findall(r"\d+", right.text))
+    wrong = [replace(stop, question=with_another_right(sure(stop.question))) for stop in lesson.stops]
+    save_lesson(replace(lesson, stops=tuple(wrong)), path)
+    capsys.readouterr()
+    assert main(["lesson", "check", str(path)]) == 1
+    errors = capsys.readouterr().err
+    assert errors.count("nothing says that it is right") == errors.count("it is marked wrong, and what it expects is true") == 8
+
+
+def with_another_right(question: Question) -> Question:
+    """The question with another choice marked right."""
+    other = (question.right + 1) % len(question.choices)
+    choices = tuple(replace(each, right=at == other) for at, each in enumerate(question.choices))
+    return Question(question.text, choices)
+
+
+def test_notation_is_that_of_the_labels() -> None:
+    setup = setup_for(load_kernel("early_return"), Problem(6, 6, 6), {"BLOCK": 4})
+    plain, other = (quiz_of(setup, Interpreter(), 6, labels=labels) for labels in (PLAIN, LabelStyle("column, row", 1, "y, x")))
+    assert "Elements are written as [row, column] and counted from 0; threads and blocks as (x, y)" in plain.about
+    assert "Elements are written as [column, row] and counted from 1; threads and blocks as (y, x)" in other.about
+    for stop in plain.stops:
+        twin = next((each for each in other.stops if each.shot.at == stop.shot.at and each.shot.focus == stop.shot.focus), None)
+        question = sure(stop.question)
+        if twin is None or "Which element" not in question.text:
+            continue
+        row, column = map(int, re.findall(r"\d+", question.choices[question.right].text))
+        same = sure(twin.question)
+        assert re.findall(r"\d+", same.choices[same.right].text) == [str(column + 1), str(row + 1)]
+        break
+    else:
+        pytest.fail("no question about an element is in both quizzes")
 
 
 def test_barriers_are_taken_out_wherever_they_are_written() -> None:
     kernel = load_kernel("04_tiled")
     spaced = replace(kernel, text=kernel.text.replace("__syncthreads();", "__syncthreads( ) ;"), is_shipped=False)
-    question = next(
-        sure(stop.question)
+    asked = {
+        sure(stop.question).text: sure(stop.question)
         for stop in quiz_of(setup_for(spaced), Interpreter(), EACH).stops
-        if "barriers in lines" in sure(stop.question).text
-    )
-    assert question.choices[question.right].text == "none of them"
-    assert "8 × 8 × 8" in question.text  # it speaks of this launch alone
+        if "barrier" in sure(stop.question).text
+    }
+    assert len(asked) == 2
+    assert {question.choices[question.right].text.split()[2] for question in asked.values()} == {"reads", "overwrites"}
 
 
-def test_a_phase_earlier_is_read_off_the_run() -> None:
-    """Also of a tile that is not as deep as it is wide."""
-    setup = setup_for(load_kernel("08_register_tiled"))
-    found = 0
-    for stop in quiz_of(setup, Interpreter(), EACH, seed=1).stops:
-        question = sure(stop.question)
-        before = next((each for each in question.choices if "previous phase" in each.why), None)
-        if before is None:
-            continue
-        cell, step = re.search(r"What does (\S+) .* after step (\d+)", question.text).groups()  # type: ignore[union-attr]
-        replay = ShotFacts(stop.shot, Interpreter()).replay
-        array, row, column = re.match(r"(\w+)\[(\d+)\]\[(\d+)\]", cell).groups()  # type: ignore[union-attr]
-        number = sure(replay.trace.number_of(array))
-        phase = int(replay.trace.phase[int(step) - 1])
-        last = int(np.flatnonzero(replay.trace.phase < phase)[-1])
-        moment = Reader(replay, stop.shot.focus).at(last)
-        at = int(row) * replay.trace.arrays[number].shape[-1] + int(column)
-        held = moment.tiles[number]
-        assert before.text == element_text(replay.trace.arrays[int(held.array[at])], int(held.element[at]))
-        found += 1
-    assert found
+def test_the_printed_source_gives_nothing_away() -> None:
+    """Neither header nor comments; the numbers are those of the file."""
+    kernel = load_kernel("07_tiled_transposed")
+    lines = kernel.text.split("\n")
+    printed = printed_source(kernel)
+    assert printed.lines[0][1].startswith('extern "C"')
+    assert not any("//" in line or "32 wavefronts" in line for _, line in printed.lines)
+    assert all(lines[number - 1].startswith(line) for number, line in printed.lines)
+    assert (42, "        tileA[x][y] = A[row * K + k0 + x];") in printed.lines
+    text = 'int a; /* one\n two */ int b; // three\nchar c = \'"\'; const char* d = "// no comment";\n// four\n/*?*/\n'
+    odd = printed_source(replace(kernel, text=text))
+    assert odd.lines == ((1, "int a;"), (2, " int b;"), (3, 'char c = \'"\'; const char* d = "// no comment";'), (5, "/*?*/"))
+
+
+def test_a_kind_without_variety_is_left_out() -> None:
+    """Requests of one cost, and barriers that are all alike, are not asked about."""
+    tiled = [sure(stop.question).text for stop in quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), 30).stops]
+    assert not any("sectors" in text or "wavefronts" in text for text in tiled)
+    assert sum("barrier" in text for text in tiled) == 2
+    tree = [sure(stop.question).text for stop in quiz_of(setup_for(load_kernel("reduction_tree")), Interpreter(), 20).stops]
+    assert not any("barrier" in text for text in tree)

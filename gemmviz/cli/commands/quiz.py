@@ -4,12 +4,14 @@ import argparse
 from contextlib import closing, suppress
 from pathlib import Path
 
+from gemmviz.analysis.printed_source import printed_source
 from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import letter
 from gemmviz.run.choosing import engine_for
-from gemmviz.state.arguments import add_setup, setup_from
+from gemmviz.state.arguments import add_labels, add_setup, labelled, setup_from
+from gemmviz.state.shot import Shot
 from gemmviz.teaching.lesson import Question
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson
 from gemmviz.teaching.moodle import moodle_xml
@@ -22,6 +24,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--variant", type=int, default=0, metavar="N", help="seed; each number gives other questions (default: %(default)s)"
     )
+    add_labels(parser)
     parser.add_argument("--answers", action="store_true", help="print the answers with their reasons")
     add_output(parser, (".xml",), "also write a file for Moodle's question import", flags=("--moodle",))
     add_output(parser, (".toml",), "also save a lesson with replays")
@@ -34,7 +37,8 @@ def _run(args: argparse.Namespace) -> int:
     for error in quiz_extensions().broken:
         print_error(error, 0)
     with closing(engine_for("cpu")) as engine:
-        quiz = quiz_of(setup_from(args), engine, args.count, args.variant)
+        shot = labelled(args, Shot(setup_from(args)))
+        quiz = quiz_of(shot.setup, engine, args.count, args.variant, shot.labels)
     if args.moodle is not None:
         write_text(args.moodle, moodle_xml(quiz))
     if args.output is not None:
@@ -43,9 +47,10 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         print_json([_facts(question) for question in questions])
         return 0
-    print(f"{quiz.title}: {quiz.about}\n")
+    print(f"{quiz.title}\n\n{quiz.about}\n")
+    print("\n".join(printed_source(shot.setup.kernel).numbered))
     for number, question in enumerate(questions, 1):
-        print(f"{number}. {question.text}")
+        print(f"\n{number}. {question.text}")
         for place, choice in enumerate(question.choices):
             mark = "" if not args.answers else f"   {'right' if choice.right else 'wrong'}: {choice.why}"
             print(f"   {letter(place)}. {choice.text}{mark}")

@@ -1,9 +1,10 @@
-"""Question: which bank a lane accesses."""
+"""Question: in which bank an element of shared memory is."""
 
 import numpy as np
 
 from gemmviz.analysis.memory.banks import lane_words
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
+from gemmviz.teaching.lesson import Expectation
+from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
@@ -11,25 +12,43 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     request = None if access is None else access.moment.request
     if access is None or request is None or access.main.operand.width > 1 or access.main.array.itemsize > rules.bank_bytes:
         return None  # an access to several banks would need a more precise question
-    main = access.main
+    words, array = source.words, access.main.array
     lane = source.random.choice(np.flatnonzero(request.lanes >= 0).tolist())
     element = int(request.lanes[lane])
-    word = int(lane_words(np.array([[element]]), main.array.itemsize, rules)[0][0, 0])
-    bank = word % rules.banks
-    row, column = main.array.place(element)
-    rows = main.array.shape[0]
-    what = f"Lane {lane} of {access.who} {access.verb} {main.array.subscripted(element)} (step {access.step + 1})."
-    text = f"{what} In which of the {rules.banks} banks is this element?"
+    word = int(lane_words(np.array([[element]]), array.itemsize, rules)[0][0, 0])
+    bank, who = word % rules.banks, f"warp {access.focus.warp}{words.of_block(access.focus.block)}"
+    text = (
+        f"In line {access.line}{words.moment(access.step)}, lane {lane} of {who} {access.verb} {array.subscripted(element)}. "
+        f"{array.name} begins in bank 0. In which of the {rules.banks} banks (of {rules.bank_bytes} bytes) is this element?"
+    )
+    why = f"it is in word {word} of the array; {word} modulo {rules.banks} is {bank}"
+    wrong = [(f"bank {other}", reason) for other, reason in _wrong(source, access, lane, element) if 0 <= other < rules.banks]
+    expect = (Expectation(f"bank_of_lane(lane={lane})", bank),)
+    return GeneratedQuestion(text, f"bank {bank}", why, source.shot(access.step, "banks", access.focus), wrong, expect)
+
+
+def _wrong(source: QuizSource, access: WarpRequest, lane: int, element: int) -> list[tuple[int, str]]:
+    """Banks by mistake."""
+    rules, array = source.replay.trace.rules, access.main.array
+    banks, bytes_each, (rows, columns) = rules.banks, array.itemsize, array.extents
     wrong = [
-        (f"bank {lane % rules.banks}", "the bank depends on the address, not on the lane"),
-        (f"bank {(column * rows + row) % rules.banks}", "row and column swapped"),
-        (f"bank {column % rules.banks}", "only the column is used: the preceding rows count, too"),
-        (f"bank {row % rules.banks}", "only the row is used"),
-        (f"bank {element * main.array.itemsize % rules.banks}", f"the byte offset: banks are {rules.bank_bytes} bytes wide"),
-        (f"bank {(bank + 1) % rules.banks}", "off by one: banks count from 0"),
+        (lane % banks, "the number of the lane: the bank depends on the address alone"),
+        (element * bytes_each % banks, f"counted in bytes: a bank is {rules.bank_bytes} bytes wide"),
+        ((element * bytes_each // rules.bank_bytes + 1) % banks, "one too far: banks are counted from 0"),
     ]
-    why = f"word {word} of the array, modulo {rules.banks}"
-    return GeneratedQuestion(text, f"bank {bank}", why, source.shot(access.step, "banks", access.focus), wrong)
+    if element * bytes_each // rules.bank_bytes >= banks:
+        wrong.append((element * bytes_each // rules.bank_bytes // banks, f"the quotient by {banks}, not the remainder"))
+    if rows == 1:
+        return wrong
+    row, column = array.place(element)
+    padding = source.setup.parameters.get("PAD", 0)
+    return [
+        *wrong,
+        (column % banks, "the column alone: each row continues where the row before ends"),
+        (row % banks, "the row alone: neighbouring elements of a row are in neighbouring banks"),
+        ((column * rows + row) % banks, "row and column exchanged: arrays in C are stored row by row"),
+        ((row * (columns - padding) + column) % banks, f"without the padding: rows are {columns} elements long"),
+    ]
 
 
-QUIZ_KIND = QuizKind("Bank of a lane", _question, order=4)
+QUIZ_KIND = QuizKind("Bank of an element", _question, order=4)

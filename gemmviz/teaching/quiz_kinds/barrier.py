@@ -1,57 +1,68 @@
-"""Question: which barriers can be removed."""
+"""Question: what can happen without a barrier."""
 
-from dataclasses import replace
+from contextlib import suppress
 
-from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.model.errors import Place
-from gemmviz.subjects.runs import run
-from gemmviz.subjects.titles import launch_title
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.sites import Site
+from gemmviz.subjects.without_barrier import hazards_without_barrier
+from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
+
+_FIRST_GUESS = "read-after-write"
+_OUTCOMES = {  # by kind of hazard: what happens, why, and why it doesn't
+    "read-after-write": (
+        "a thread reads an element of shared memory before another thread has stored it",
+        "only this barrier separates the stores from reads by other threads",
+        "no element is read too early: between the store and a read by another thread is another barrier",
+    ),
+    "write-after-read": (
+        "a thread overwrites an element of shared memory that another thread has yet to read",
+        "only this barrier separates the reads from stores by other threads",
+        "no element is overwritten too early: no other thread stores into it before the next barrier",
+    ),
+    "none": (
+        "nothing goes wrong: every order of the threads gives the same result",
+        "a search of the launch without this barrier finds no two threads whose order matters",
+        "a search of the launch without this barrier finds threads whose order matters",
+    ),
+    "stuck": (
+        "the threads of a block wait for each other without end, and so the kernel never finishes",
+        "",
+        "a barrier that is not there holds nobody up, and all threads still reach the others",
+    ),
+}
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
+    kinds = source.cached("without barriers", lambda: _kinds(source))
+    if len(set(kinds.values())) < 2:
+        return None  # all barriers have one answer, or there is none
+    weights = [1 if kind == _FIRST_GUESS else 2 for kind in kinds.values()]
+    line, kind = source.random.choices(list(kinds.items()), weights)[0]
+    right, why, _ = _OUTCOMES[kind]
+    wrong = [(text, why_not) for other, (text, _, why_not) in _OUTCOMES.items() if other != kind]
+    text = f"The barrier in line {line} is removed, and nothing else is changed. What can happen in this launch?"
+    site = next(site for site in source.replay.trace.sites if site.kind == "barrier" and site.place.line == line)
+    expect = (Expectation(f"hazards_without(line={line})", kind),)
+    return GeneratedQuestion(text, right, why, source.shot(_step(source, site), "stage"), wrong, expect)
+
+
+def _step(source: QuizSource, site: Site) -> int:
+    """The first step at a barrier."""
     trace = source.replay.trace
-    places = {site.place.line: site.place for site in trace.sites if site.kind == "barrier"}
-    lines = sorted(places)
-    if len(lines) < 2 or len({site.place for site in trace.sites if site.kind == "barrier"}) > len(lines):
-        return None
-    removable = [line for line in lines if _is_removable(source, (places[line],))]
-    all_removable = len(removable) == len(lines) and _is_removable(source, tuple(places.values()))
-    if len(removable) > 1 and not all_removable:
-        return None  # each can be removed, but not together: there is no single answer
-    right = "all of them" if all_removable else "none of them" if not removable else f"the one in line {removable[0]}"
-    wrong = [] if not removable else [("none of them", f"the one in line {removable[0]} can be removed")]
-    wrong += [] if all_removable else [("all of them", "without them, threads race in shared memory")]
-    for line in lines:
-        why = "it can be removed, and so can the others" if all_removable else "without it, threads race in shared memory"
-        if f"the one in line {line}" != right:
-            wrong.append((f"the one in line {line}", why))
-    listed, result = " and ".join(map(str, lines)), " and ".join(source.setup.problem.output_names) or "the result"
-    text = (
-        f"{launch_title(source.setup)} has barriers in lines {listed}. "
-        f"Which can be removed in this launch without making {result} depend on the order of threads?"
-    )
-    first = next(step for step in range(trace.steps) if trace.site_of(step).kind == "barrier")
-    reason = "each was removed, and the run searched for hazards"
-    return GeneratedQuestion(text, right, reason, source.shot(first, "stage"), wrong)
+    return next(step for step in range(trace.steps) if trace.site_of(step) == site)
 
 
-def _is_removable(source: QuizSource, places: tuple[Place, ...]) -> bool:
-    """Whether the kernel has no hazards without the barriers at these places, by running it."""
-
-    def is_free_of_hazards() -> bool:
-        kernel = source.setup.kernel
-        lines = kernel.text.split("\n")
-        for place in places:
-            line = lines[place.line - 1]
-            lines[place.line - 1] = (
-                line[: place.column - 1] + " " * (place.end_column - place.column) + line[place.end_column - 1 :]
-            )
-        other = replace(source.setup, kernel=replace(kernel, text="\n".join(lines), is_shipped=False))
-        outcome = run(other, (0, 0, 0), source.engine)
-        return outcome.fault is None and outcome.trace is not None and not ordering_of(outcome.trace).hazards
-
-    return source.replay.cached(("removable", places), is_free_of_hazards)
+def _kinds(source: QuizSource) -> dict[int, str]:
+    """The kind of hazard, or "none", without the barrier in each line; lines without a single answer are left out."""
+    kinds: dict[int, str] = {}
+    for line in sorted({site.place.line for site in source.replay.trace.sites if site.kind == "barrier"}):
+        with suppress(GemmvizError):  # such a kernel doesn't run
+            found = hazards_without_barrier(source.setup, source.replay.trace.sites, line, source.engine)
+            kind = "none" if not found else found[0] if len(found) == 1 else ""
+            if kind in _OUTCOMES and not source.replay.hazards:
+                kinds[line] = kind
+    return kinds
 
 
-QUIZ_KIND = QuizKind("Removable barrier", _question, order=8)
+QUIZ_KIND = QuizKind("Missing barrier", _question, order=8)

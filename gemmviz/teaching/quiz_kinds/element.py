@@ -1,61 +1,83 @@
-"""Question: which element a thread reads from global memory."""
+"""Question: which element of global memory a thread reads."""
 
-from functools import partial
+from collections.abc import Iterator
 
-from gemmviz.analysis.replay.focus import Focus, thread_number, thread_place, thread_text
+from gemmviz.analysis.replay.focus import Focus, thread_number
+from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Triple
-from gemmviz.scenes.kit.beat import element_text
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, element_at, neighbours
+from gemmviz.teaching.lesson import Expectation
+from gemmviz.teaching.quiz_source import Access, GeneratedQuestion, QuizKind, QuizSource, off_by_one, swaps
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
-    trace = source.replay.trace
-    step = source.step(
-        lambda site: any(
-            trace.arrays[op.array].space == "global" and op.access == "read" and op.width == 1 for op in site.operands
-        )
-    )
-    if step is None:
+    trace, words = source.replay.trace, source.words
+    access = source.access(lambda op: trace.arrays[op.array].space == "global" and op.access == "read" and op.width == 1)
+    if access is None:
         return None
-    thread = source.random.randrange(trace.space.threads_per_block)
-    focus = Focus(source.any_block(), thread // trace.rules.warp_size, thread)
-    moment = source.moment(step, focus)
-    main = moment.main
-    if main is None or int(main.elements[0]) < 0 or main.array.space != "global":
+    block, thread = source.any_block(), source.any_thread()
+    element = source.touched(access, access.step, block, thread)
+    if element is None:
         return None
-    element = int(main.elements[0])
-    row, column = main.array.place(element)
-    x, y, _ = thread_place(thread, trace.launch)
-    other = partial(element_at, main.array)
-    wrong = [
-        (other(column, row), "row and column swapped"),
-        (_read_by(source, step, focus.block, (y, x)), "the element of the thread with x and y swapped"),
-        (other(row, column + 1), "the next element in the row"),
-        (other(row + 1, column), "the next element in the column"),
-        (other(row, column - 1), "the previous element: k counts from 0"),
-        (other(y, x), "the thread's own indices, without block and k"),
-        *neighbours(main.array, element),
-    ]
-    where = f" of block {focus.block[:2]}" if trace.launch.block_count > 1 else ""
-    who = thread_text(thread, trace.launch)
-    text = (
-        f"Which element of {main.array.name} does thread {who}{where} read in step {step + 1}, line {moment.site.place.line}?"
-    )
-    right = element_text(main.array, element)
-    return GeneratedQuestion(
-        text, right, f"offset {element} of the matrix", source.shot(step, "stage", focus), [(c, r) for c, r in wrong if c]
-    )
+    array, line = trace.arrays[access.operand.array], trace.site_of(access.step).place.line
+    who = f"{words.thread(thread)}{words.of_block(block)}"
+    text = f"Which element of {words.name(array)} does {who} read in line {line}{words.moment(access.step)}?"
+    number = thread_number(thread, trace.launch)
+    focus = Focus(block, number // trace.rules.warp_size, number)
+    right = words.element(array, element)
+    why = f"{trace.site_of(access.step).text} is at offset {_offset(array, element)}"
+    expect = (Expectation(f"element_accessed(array={array.name})", source.labels.named(array, element)),)
+    wrong = [(words.element(array, other), reason) for other, reason in _others(source, access, block, thread)]
+    shot, beside = source.shot(access.step, "stage", focus), off_by_one(source, array, element)
+    return GeneratedQuestion(text, right, why, shot, wrong, expect, beside)
 
 
-def _read_by(source: QuizSource, step: int, block: Triple, place: tuple[int, int]) -> str | None:
-    """The element that thread (x, y) of a block reads in a step; None if there is no such thread, or it reads nothing."""
-    trace, (x, y) = source.replay.trace, place
-    dx, dy, _ = trace.launch.block
-    if x >= dx or y >= dy:
-        return None
-    thread = thread_number((x, y, 0), trace.launch)
-    main = source.moment(step, Focus(block, thread // trace.rules.warp_size, thread)).main
-    return None if main is None or int(main.elements[0]) < 0 else element_text(main.array, int(main.elements[0]))
+def _offset(array: MemoryArray, element: int) -> str:
+    """The offset of an element, of a matrix with rows and columns: "52 = 6 · 8 + 4"."""
+    if len(array.shape) == 1:
+        return str(element)
+    row, column = array.place(element)
+    outer, length, inner = (column, array.shape[0], row) if array.column_major else (row, array.extents[1], column)
+    return f"{element} = {outer} · {length} + {inner}"
+
+
+def _others(source: QuizSource, access: Access, block: Triple, thread: Triple) -> Iterator[tuple[int, str]]:
+    """Elements that others read, or that the thread reads at another time, each with the mistake that leads to it."""
+    for other_block, other_thread, reason in _mistaken(source, block, thread):
+        element = source.touched(access, access.step, other_block, other_thread)
+        if element is not None:
+            yield element, reason
+    trace, words = source.replay.trace, source.words
+    array = trace.arrays[access.operand.array]
+    yield from _exchanged(source, array, source.touched(access, access.step, block, thread))
+    for loop in range(len(trace.site_of(access.step).loops)):
+        for trips in (-1, 1):
+            step = source.step_beside(access.step, loop, trips)
+            element = None if step is None else source.touched(access, step, block, thread)
+            if step is not None and element is not None:
+                early = "early" if trips < 0 else "late"
+                yield element, f"one trip of a loop too {early}: this one is read{words.moment(step)}"
+
+
+def _mistaken(source: QuizSource, block: Triple, thread: Triple) -> Iterator[tuple[Triple, Triple, str]]:
+    """Threads that are mistaken for one."""
+    words, launch = source.words, source.replay.trace.launch
+    for other, names in swaps(thread, launch.block):
+        yield block, other, f"{names} of the thread are exchanged: this is what {words.thread(other)} reads"
+    for other, names in swaps(block, launch.grid):
+        yield other, thread, f"{names} of the block are exchanged: this is what the thread in {words.block(other)} reads"
+    if any(block):
+        yield (0, 0, 0), thread, f"blockIdx is left out: this is what the thread in {words.block((0, 0, 0))} reads"
+    if any(thread):
+        yield block, (0, 0, 0), f"threadIdx is left out: this is what {words.thread((0, 0, 0))} reads"
+
+
+def _exchanged(source: QuizSource, array: MemoryArray, element: int | None) -> Iterator[tuple[int, str]]:
+    """The element with row and column exchanged."""
+    if element is None or len(array.shape) < 2:
+        return
+    row, column = array.place(element)
+    if column < array.extents[0] and row < array.extents[1]:
+        yield array.element_at(column, row), "row and column are exchanged"
 
 
 QUIZ_KIND = QuizKind("Element that a thread reads", _question, order=2)

@@ -1,31 +1,44 @@
-"""Question: which warp and lane a thread belongs to."""
+"""Question: the warp and the lane of a thread."""
 
-from gemmviz.analysis.replay.focus import Focus, thread_place
+from gemmviz.analysis.replay.focus import Focus, thread_number
+from gemmviz.subjects.legend import extents_text
+from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
-    trace = source.replay.trace
-    dx, dy, dz = trace.launch.block
-    thread = source.random.randrange(trace.space.threads_per_block)
-    x, y, z = thread_place(thread, trace.launch)
-    size = trace.rules.warp_size
+    trace, words = source.replay.trace, source.words
+    (dx, dy, dz), size = trace.launch.block, trace.rules.warp_size
+    x, y, z = thread = source.any_thread()
+    number, count = thread_number(thread, trace.launch), trace.space.threads_per_block
+    if number == x and number < size:
+        return None  # x is the answer
 
-    def answer(number: int) -> str:
-        return f"warp {number // size}, lane {number % size}"
+    def answer(other: int) -> str:
+        return f"warp {other // size}, lane {other % size}"
 
-    wrong = [
-        (answer(y + x * dy), "x and y swapped: x varies fastest"),
-        (f"warp {y}, lane {x}", "a row of the block is a warp only if it is 32 threads wide"),
-        (answer(thread + 1), "off by one: numbers start at 0"),
-        (f"warp {x}, lane {y}", "x and y mistaken for warp and lane"),
-        (answer(2 * thread), "twice the thread's number"),
-        (f"warp {thread % 2}, lane {thread // 2}", "consecutive threads belong to the same warp"),
-    ]
-    text = f"The block is {dx} × {dy} × {dz}. Which warp and lane is thread ({x}, {y}, {z})?"
-    right = answer(thread)
-    why = f"x + y · {dx} + z · {dx * dy} = {thread}"
-    return GeneratedQuestion(text, right, why, source.shot(0, "mapping", Focus(warp=thread // size)), wrong)
+    numbers = (
+        (y + x * dy + z * dx * dy, "x and y are exchanged: x varies fastest"),
+        (z + y * dz + x * dy * dz, "the axes are exchanged: x varies fastest, then y, then z"),
+        (x + y * dx, "z is left out: each layer of the block has its own threads"),
+        (x, "only x counts: each row of the block has its own threads"),
+        (number + 1, "one too far: threads and lanes are counted from 0"),
+        (number - 1, "one too few: the first thread has number 0"),
+        (number + dx, "one row too far: rows of the block are counted from 0"),
+        (number - dx, f"one row too few: y = {y} is row {y + 1} of the block" if dy > 1 else "one block too few"),
+        (number + size, "one warp too far: warps are counted from 0"),
+        (number - size, f"one warp too few: warp {number // size} begins with thread {number // size * size}"),
+        (y * size + x, "each row of the block as a warp: a warp is filled from the next rows"),
+        (x * size + y, "x is mistaken for the warp, and y for the lane"),
+    )
+    wrong = [(answer(other), reason) for other, reason in numbers if 0 <= other < count]
+    block = extents_text(trace.launch.block)
+    text = f"A block has {block} threads. In which warp is {words.thread(thread)}, and which lane is it?"
+    terms = " + ".join(("x", f"y · {dx}", *([f"z · {dx * dy}"] if dz > 1 else [])))
+    why = f"it has the number {terms} = {number} in the block; a warp has {size} threads"
+    focus = Focus(warp=number // size, thread=number)
+    expect = (Expectation("place_in_request", answer(number)),)
+    return GeneratedQuestion(text, answer(number), why, source.shot(None, "mapping", focus), wrong, expect)
 
 
 QUIZ_KIND = QuizKind("Warp and lane of a thread", _question, order=6)

@@ -1,43 +1,74 @@
 """Question: which thread stores an element of the result."""
 
+from collections.abc import Iterator
+
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.scenes.kit.beat import element_text
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
+from gemmviz.model.threads import Triple
+from gemmviz.teaching.lesson import Expectation
+from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, swaps
+
+_Thread = tuple[Triple, Triple, str]  # threadIdx, blockIdx and a reason
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
-    trace, owners = source.replay.trace, source.replay.owners
-    if owners.array is None or not len(owners.elements):
+    trace, owners, words = source.replay.trace, source.replay.owners, source.words
+    if owners.array is None or owners.array.name in source.racing or trace.space.thread_count == 1 or not len(owners.elements):
         return None
     at = source.random.randrange(len(owners.elements))
-    element, number = int(owners.elements[at]), int(owners.threads[at])
-    (bx, by, _), (x, y, _) = trace.space.indices(number)
-    row, column = owners.array.place(element)
-    dx, dy, _ = trace.launch.block
+    element, number, step = int(owners.elements[at]), int(owners.threads[at]), int(owners.steps[at])
+    block, thread = trace.space.indices(number)
 
-    def answer(tx: int, ty: int, gx: int, gy: int) -> str:
-        return f"thread ({tx}, {ty}) of block ({gx}, {gy})"
+    def choices(others: Iterator[_Thread]) -> list[tuple[str, str]]:
+        return [
+            (f"{words.thread(thread)}{words.of_block(block)}", reason)
+            for thread, block, reason in others
+            if source.is_thread(thread) and source.is_block(block)
+        ]
 
-    places = (
-        ((y, x, bx, by), "x and y of the thread swapped"),
-        ((x, y, by, bx), "x and y of the block swapped"),
-        ((column % dx, row % dy, column // dx, row // dy), "valid only for one element per thread, with x along a row"),
-        ((row % dx, column % dy, row // dx, column // dy), "valid only for one element per thread, with x down a column"),
-        ((x + 1, y, bx, by), "a neighbouring thread"),
-        ((x, y + 1, bx, by), "a neighbouring thread"),
-        ((x - 1, y, bx, by), "a neighbouring thread"),
-        ((x, y - 1, bx, by), "a neighbouring thread"),
-    )
-    limits = (dx, dy, *trace.launch.grid[:2])
-    wrong = [
-        (answer(*place), why) for place, why in places if all(0 <= at < limit for at, limit in zip(place, limits, strict=True))
-    ]
-    text = f"Which thread stores {element_text(owners.array, element)}?"
-    focus = Focus((bx, by, 0), None, number % trace.space.threads_per_block)
-    step = int(owners.steps[at])
+    own = int((owners.threads == number).sum())
+    which = "the only element of this thread" if own == 1 else f"one of {own} elements of this thread"
     return GeneratedQuestion(
-        text, answer(x, y, bx, by), "this thread writes the element", source.shot(step, "stage", focus), wrong
+        f"Which thread stores {words.element(owners.array, element)}?",
+        f"{words.thread(thread)}{words.of_block(block)}",
+        f"line {trace.site_of(step).place.line} stores it, {which}",
+        source.shot(step, "stage", Focus(block, None, number % trace.space.threads_per_block)),
+        choices(_mistaken(source, element, thread, block)),
+        (Expectation(f"storing_thread(element={element})", f"thread {thread} of block {block}"),),
+        choices(_beside(thread, block)),
     )
+
+
+def _mistaken(source: QuizSource, element: int, thread: Triple, block: Triple) -> Iterator[_Thread]:
+    """Threads that are found by mistake."""
+    launch, array = source.replay.trace.launch, source.replay.owners.array
+    for other, names in swaps(thread, launch.block):
+        yield other, block, f"{names} of the thread are exchanged"
+    for other, names in swaps(block, launch.grid):
+        yield thread, other, f"{names} of the block are exchanged"
+        for inner, inner_names in swaps(thread, launch.block):
+            if inner_names == names:
+                yield inner, other, f"{names} are exchanged, of the thread and of the block"
+    (x, y, _), (dx, dy, dz) = thread, launch.block
+    for layer in range(dz):
+        yield (x, y, layer), block, f"threads with z = {layer} store other elements" if layer else "z is left out"
+    if array is not None and len(array.shape) > 1:
+        row, column = array.place(element)
+        reason = "true if each thread stored one element, with x"
+        yield (column % dx, row % dy, 0), (column // dx, row // dy, 0), f"{reason} along a row"
+        yield (row % dx, column % dy, 0), (row // dx, column // dy, 0), f"{reason} down a column"
+        yield (column, row, 0), (0, 0, 0), "column and row as threadIdx: they are the place in C, not in the block"
+    elif launch.grid[1:] == launch.block[1:] == (1, 1):
+        yield (block[0], 0, 0), (x, 0, 0), "threadIdx and blockIdx are exchanged"
+        yield (element, 0, 0), (0, 0, 0), "the index as threadIdx: each block continues where the one before ends"
+
+
+def _beside(thread: Triple, block: Triple) -> Iterator[_Thread]:
+    """The neighbours of a thread."""
+    (x, y, z), (bx, by, bz) = thread, block
+    for by_one, what in ((1, "far"), (-1, "few")):
+        yield (x + by_one, y, z), block, f"one too {what} along x: threads are counted from 0"
+        yield (x, y + by_one, z), block, f"one too {what} along y: threads are counted from 0"
+        yield thread, (bx + by_one, by, bz), f"one too {what} along x: blocks are counted from 0"
 
 
 QUIZ_KIND = QuizKind("Thread that stores an element", _question, order=5)

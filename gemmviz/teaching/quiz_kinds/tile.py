@@ -1,63 +1,101 @@
-"""Question: what a cell of a tile holds."""
+"""Question: what a cell of a tile in shared memory holds."""
 
-from functools import partial
-
-import numpy as np
+from collections.abc import Iterator
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.scenes.kit.beat import element_text
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, element_at, neighbours
+from gemmviz.model.threads import Triple
+from gemmviz.teaching.lesson import Expectation
+from gemmviz.teaching.quiz_source import Access, GeneratedQuestion, QuizKind, QuizSource, off_by_one, swaps
+
+_Held = tuple[int, int]  # the number of a matrix, and the element of it
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
-    trace = source.replay.trace
-    shared = [number for number, array in enumerate(trace.arrays) if array.space == "shared"]
-    step = source.step(lambda site: any(op.array in shared and op.access == "read" for op in site.operands))
-    if step is None:
+    trace, words = source.replay.trace, source.words
+    access = source.access(lambda op: trace.arrays[op.array].space == "shared" and op.access == "read")
+    if access is None or trace.arrays[access.operand.array].name in source.racing:
         return None
-    focus = Focus(source.any_block())
-    moment = source.moment(step, focus)
-    number = source.random.choice(shared)
-    content = moment.tiles.get(number)
-    if content is None:
-        return None
-    full = np.flatnonzero(content.array >= 0)
-    if not len(full):
-        return None
-    cell = int(source.random.choice(full.tolist()))
-    matrix = trace.arrays[int(content.array[cell])]
-    tile, element = trace.arrays[number], int(content.element[cell])
-    row, column = matrix.place(element)
-    phase = int(content.phase[cell])
-
-    other = partial(element_at, matrix)
-    tile_row, tile_column = tile.place(cell)
+    tile, block = trace.arrays[access.operand.array], source.any_block()
+    cell = source.random.randrange(tile.size)
+    held = _held(source, access, access.step, block, cell)
+    if held is None or any(_held(source, access, step, block, cell) != held for step in _ends(source, access)):
+        return None  # it is no copy of an element, or it changes while the line runs
+    matrix, element = trace.arrays[held[0]], held[1]
+    line, when = trace.site_of(access.step).place.line, _phase(source, access)
+    text = f"Which element does {tile.subscripted(cell)}{words.of_block(block)} hold when line {line} reads {tile.name}{when}?"
+    stored = int(source.moment(access.step, Focus(block)).tiles[access.operand.array].phase[cell])
+    why = f"{_storing(source, access.operand.array)} there{f' in phase {stored + 1}' if stored >= 0 else ''}"
     wrong = [
-        (_held(source, number, cell, phase - 1, focus), "the content of the previous phase"),
-        (_held(source, number, cell, phase + 1, focus), "the content of the next phase"),
-        (other(column, row), "row and column swapped"),
-        (other(tile_row, tile_column), "the tile's own indices, without block and phase"),
-        (other(row, column + 1), "the next column"),
-        (other(row + 1, column), "the next row"),
-        *neighbours(matrix, element),
+        (words.element(trace.arrays[number], other), reason)
+        for (number, other), reason in _others(source, access, block, cell, held)
     ]
-    where = f"block {focus.block[:2]}" if trace.launch.block_count > 1 else "the block"
-    text = f"What does {tile.subscripted(cell)} of {where} hold after step {step + 1}?"
-    right = element_text(matrix, element)
-    why = f"it was stored in phase {phase + 1}" if phase >= 0 else "it was stored before the first phase"
-    return GeneratedQuestion(
-        text, right, why, source.shot(step, "stage", focus), [(choice, reason) for choice, reason in wrong if choice]
-    )
+    expect = (Expectation(f"cell_content(array={tile.name}, cell={cell})", source.labels.named(matrix, element)),)
+    shot, beside = source.shot(access.step, "stage", Focus(block)), off_by_one(source, matrix, element)
+    return GeneratedQuestion(text, words.element(matrix, element), why, shot, wrong, expect, beside)
 
 
-def _held(source: QuizSource, number: int, cell: int, phase: int, focus: Focus) -> str | None:
-    """The content of a tile cell at the end of a phase; None if there is no such phase, or the cell is empty."""
+def _storing(source: QuizSource, tile: int) -> str:
+    """What stores into a shared array: its line if there is one."""
+    lines = {site.place.line for site in source.replay.trace.sites for op in site.accesses("write") if op.array == tile}
+    return f"line {min(lines)} stores it" if len(lines) == 1 else "it is stored"
+
+
+def _phase(source: QuizSource, access: Access) -> str:
+    """The phase of a step, without the counters of the inner loops."""
+    loops = source.replay.trace.site_of(access.step).loops
+    return source.words.moment(access.step).partition(" when ")[0] if loops else ""
+
+
+def _ends(source: QuizSource, access: Access) -> list[int]:
+    """The first and the last step of a line in the phase of a step."""
     trace = source.replay.trace
-    steps = np.flatnonzero((trace.phase == phase) & (phase >= 0))
-    content = source.moment(int(steps[-1]), focus).tiles.get(number) if len(steps) else None
+    steps = [step for step in source.steps_of(int(trace.site[access.step])) if trace.phase[step] == trace.phase[access.step]]
+    return [steps[0], steps[-1]]
+
+
+def _held(source: QuizSource, access: Access, step: int, block: Triple, cell: int) -> _Held | None:
+    """The element of a matrix that a cell holds at a step; None if it holds anything else."""
+    content = source.moment(step, Focus(block)).tiles.get(access.operand.array)
     if content is None or content.array[cell] < 0:
         return None
-    return element_text(trace.arrays[int(content.array[cell])], int(content.element[cell]))
+    return int(content.array[cell]), int(content.element[cell])
+
+
+def _others(source: QuizSource, access: Access, block: Triple, cell: int, held: _Held) -> Iterator[tuple[_Held, str]]:
+    """What others hold, or the cell at another time, with the mistake that leads to it."""
+    for other_block, other_cell, reason in _mistaken(source, access, block, cell):
+        other = _held(source, access, access.step, other_block, other_cell)
+        if other is not None:
+            yield other, reason
+    trace = source.replay.trace
+    loops = trace.site_of(access.step).loops
+    if trace.phase_loop in loops:
+        for trips in (-1, 1):
+            step = source.step_beside(access.step, loops.index(trace.phase_loop), trips)
+            other = None if step is None else _held(source, access, step, block, cell)
+            if other is not None:
+                yield other, f"the content of phase {int(trace.phase[access.step]) + 1 + trips}"
+    number, matrix, tile = held[0], trace.arrays[held[0]], trace.arrays[access.operand.array]
+    row, column = matrix.place(held[1])
+    own = tile.place(cell)
+    if len(matrix.shape) > 1 and column < matrix.extents[0] and row < matrix.extents[1]:
+        yield (number, matrix.element_at(column, row)), "row and column are exchanged"
+    if len(matrix.shape) > 1 and own[0] < matrix.extents[0] and own[1] < matrix.extents[1]:
+        yield (number, matrix.element_at(*own)), "the subscripts of the tile: they count from the tile's first element"
+
+
+def _mistaken(source: QuizSource, access: Access, block: Triple, cell: int) -> Iterator[tuple[Triple, int, str]]:
+    """Blocks and cells that are mistaken for the right ones."""
+    tile, words = source.replay.trace.arrays[access.operand.array], source.words
+    row, column = tile.place(cell)
+    if column < tile.extents[0] and row < tile.extents[1]:
+        other = tile.element_at(column, row)
+        yield block, other, f"the subscripts are exchanged: this is what {tile.subscripted(other)} holds"
+    for other_block, names in swaps(block, source.replay.trace.launch.grid):
+        if source.is_traced(other_block):
+            yield other_block, cell, f"{names} of the block are exchanged: this is in the tile of {words.block(other_block)}"
+    if any(block) and source.is_traced((0, 0, 0)):
+        yield (0, 0, 0), cell, f"blockIdx is left out: this is in the tile of {words.block((0, 0, 0))}"
 
 
 QUIZ_KIND = QuizKind("Cell of a tile", _question, order=3)

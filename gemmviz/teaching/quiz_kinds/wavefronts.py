@@ -2,33 +2,56 @@
 
 import numpy as np
 
-from gemmviz.model.words import capital
-from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
+from gemmviz.analysis.memory.banks import bank_words, lane_words
+from gemmviz.model.arrays import Longs
+from gemmviz.model.words import many
+from gemmviz.teaching.lesson import Expectation
+from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
-    access, rules = source.request("shared"), source.replay.trace.rules
-    if access is None or not access.moment.cost.requests:
+    rules = source.replay.trace.rules
+    if rules.broadcast != "each word" or rules.request_lanes != rules.warp_size:
+        return None  # half a warp is served at a time, by other rules
+    access = source.varied_request("shared", lambda moment: moment.cost.wavefronts)
+    if access is None:
         return None
-    cost, main, request = access.moment.cost, access.main, access.moment.request
-    words = len(np.unique(request.lanes[request.lanes >= 0])) if request is not None else 1
-    where = f"{capital(access.who)} {access.verb} {main.array.name} in step {access.step + 1}, line {access.line}."
-    text = f"{where} How many wavefronts does its request take?"
-    parts = -(-rules.warp_size // rules.request_lanes)
-    is_plain = parts == 1 and main.operand.width * main.array.itemsize <= rules.bank_bytes
-    alone = "one: only without bank conflicts" if is_plain else "one for the whole warp: its lanes are served in groups"
-    wrong = [
-        (str(cost.lanes), "one per lane: different banks are served at the same time"),
-        (str(words), "one per distinct word: words in different banks are served together"),
-        (str(1), alone),
-        (str(2 * cost.wavefronts), "twice as many"),
-        (str(cost.wavefronts + 1), "one too many"),
-        (str(rules.banks), "one per bank"),
-    ]
-    why = f"the largest number of distinct words in one bank: {cost.wavefronts}"
-    if not is_plain:
-        why = f"lanes are served in groups, each taking its largest number of words in one bank: {cost.wavefronts} in total"
-    return GeneratedQuestion(text, str(cost.wavefronts), why, source.shot(access.step, "banks", access.focus), wrong)
+    words, count = source.words, access.moment.cost.wavefronts
+    what = f"{access.verb} {words.name(access.main.array)}"
+    who = f"In line {access.line}{words.moment(access.step)}, warp {access.focus.warp}{words.of_block(access.focus.block)}"
+    text = f"{who} {what}. How many wavefronts (passes over the {rules.banks} banks) does this request take?"
+    is_plain = access.main.operand.width * access.main.array.itemsize <= rules.bank_bytes
+    most = f"the largest number of different words that it needs from one bank is {count}"
+    served = f"its lanes are served in groups, which take {many(count, 'wavefront')} in total"
+    expect = (Expectation("step_cost(measure=wavefronts)", count),)
+    shot = source.shot(access.step, "banks", access.focus)
+    return GeneratedQuestion(text, str(count), most if is_plain else served, shot, _wrong(source, access), expect)
+
+
+def _wrong(source: QuizSource, access: WarpRequest) -> list[tuple[str, str]]:
+    rules, cost, array = source.replay.trace.rules, access.moment.cost, access.main.array
+    lanes = access.moment.request.lanes if access.moment.request is not None else np.zeros(0, np.int64)
+    words, per_lane = lane_words(lanes[None], array.itemsize, rules, access.main.operand.width)
+    by_bank = bank_words(words, per_lane, rules)[0]
+    banks, distinct = int((by_bank > 0).sum()), int(by_bank.sum())
+    choices = (
+        (1, "one for the whole request: a bank delivers one word at a time"),
+        (cost.lanes, "one for each active lane: banks deliver at the same time, and a word goes to any number of lanes"),
+        (distinct, "one for each different word: words in different banks are delivered at the same time"),
+        (banks, "the number of banks that are used: they work at the same time"),
+        (_by_halves(words, per_lane, source), "one half of the warp after the other: this device serves both at once"),
+        (cost.wavefronts - 1, "the conflicts alone: the first pass counts, too"),
+        (-(-cost.bytes_asked // rules.sector_bytes), "the number of sectors that as many bytes would fill in global memory"),
+    )  # fmt: skip
+    return [(str(count), reason) for count, reason in choices if count > 0]
+
+
+def _by_halves(words: Longs, per_lane: int, source: QuizSource) -> int:
+    """The wavefronts if the two halves of a warp were served one after the other; 0 if parts of it are."""
+    half, rules = words.shape[1] // 2, source.replay.trace.rules
+    if per_lane > 1:
+        return 0
+    return sum(int(bank_words(part, per_lane, rules).max()) for part in (words[:, :half], words[:, half:]))
 
 
 QUIZ_KIND = QuizKind("Wavefronts of a request", _question, order=7)

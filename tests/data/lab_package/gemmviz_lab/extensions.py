@@ -12,6 +12,7 @@ from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.view import View
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject
+from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
 
@@ -45,7 +46,8 @@ def _save(scene: Scene, path: Path, options: RenderOptions) -> None:
 
 def _question(source: QuizSource) -> GeneratedQuestion:
     text, right = "Which kernel is this?", source.setup.kernel.name
-    return GeneratedQuestion(text, right, "it is", source.shot(0, "stage"), [("cuBLAS", "no"), ("CUTLASS", "no")])
+    expect = (Expectation("result", "right"),)
+    return GeneratedQuestion(text, right, "it is", source.shot(0, "stage"), [("cuBLAS", "no"), ("CUTLASS", "no")], expect)
 
 
 PLAIN = View("Plain", Moment, _scene)
