@@ -35,15 +35,16 @@ class RacingPair:
 
 
 def racing_pairs(turns: Iterable[tuple[Slot, Event]], stopped: Cancel) -> list[RacingPair]:
-    """The racing pairs of a lockstep run, those with the smallest leads first; of those that one order reverses, the first. Raises
-    Cancelled once ``stopped`` is true.
+    """The racing pairs of a lockstep run, those with the smallest leads first; of those that one order reverses, the first.
+
+    Raises Cancelled once ``stopped`` is true.
     """
     accesses: dict[int, list[Longs]] = {}
     begins: dict[int, int] = {}
     for place, (slot, event) in enumerate(turns):
         begins.setdefault(slot.epoch, place)
         if event.array >= 0:
-            cells = np.unique(event.cells)
+            cells = event.cells[:1] if (event.cells == event.cells[:1]).all() else np.unique(event.cells)
             # columns: epoch and cell, unit, step, steps since the barrier, place in lockstep, whether it writes, cell
             facts: tuple[Any, ...] = (
                 slot.epoch << _EPOCH | cells,
