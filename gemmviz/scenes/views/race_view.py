@@ -56,7 +56,11 @@ def story(case: RaceCase) -> list[str]:
     """Return sentences about what went wrong, or about the pair that races."""
     pair = pair_of(case)
     if pair is None:
-        return [f"no two {case.kind} of this block touch one element between the same barriers, so that one of them writes"]
+        return (
+            []
+            if case.ahead >= 0
+            else [f"between two barriers, no element that one of the {case.kind} writes is touched by another"]
+        )
     write, read = (case.turns[place] for place in pair)
     if case.ahead < 0:
         return [f"{_who(case, write)} and {_who(case, read)}, with no barrier between"]
