@@ -211,6 +211,17 @@ def test_a_choice_whose_view_can_not_be_drawn_fails() -> None:
     assert any("choice 1, '4': block 99,0" in failure for failure in failures(text))
 
 
+def test_an_exercise_is_solvable_and_not_solved() -> None:
+    text = (
+        HEAD + STEP.format("04_tiled")
+        + 'exercise = {{ task = "x", until = [{{ quantity = "threads_per_block", is = {} }}], solution = {{ parameters = {{ TILE_WIDTH = 8 }} }} }}\n'
+    )  # fmt: skip
+    assert failures(text.format(64)) == []
+    assert "mine.toml:6:1: step 1, One: the exercise" in failures(text.format(65))[0]
+    assert "own solution fails: threads per block: 64, required: 65" in failures(text.format(65))[0]
+    assert any("is passed by the step as it is shown" in failure for failure in failures(text.format(16)))
+
+
 # Lessons as users write them
 
 
