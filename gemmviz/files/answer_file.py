@@ -210,7 +210,7 @@ def _value(plain: Any) -> Any:
 def _plain_race(block: Triple, case: RaceCase, arrays: Arrays) -> dict[str, Any]:
     name = "race." + "-".join(map(str, block))
     arrays.update({f"{name}.right": case.right, f"{name}.wrong": case.wrong})
-    facts = ("kind", "units", "ahead", "lead", "tried", "orders", "turns", "corner")
+    facts = ("kind", "units", "ahead", "lead", "tried", "orders", "turns", "corner", "pair", "cell", "begin", "tiles")
     return {"block": block, **{each: to_plain(getattr(case, each)) for each in facts}}
 
 
@@ -218,6 +218,8 @@ def _race_of(plain: dict[str, Any], arrays: Arrays, setup: Setup) -> RaceCase:
     facts = {name: value for name, value in plain.items() if name != "block"}
     name = "race." + "-".join(map(str, plain["block"]))
     facts |= {"turns": from_plain(plain["turns"], tuple[Turn, ...]), "corner": tuple(plain["corner"])}
+    facts["pair"] = tuple(plain["pair"]) if plain.get("pair") else None
+    facts["tiles"] = tuple((name, tuple(shape)) for name, shape in plain.get("tiles", ()))
     return RaceCase(setup, "", **facts, right=arrays[f"{name}.right"], wrong=arrays[f"{name}.wrong"])
 
 

@@ -96,6 +96,7 @@ class Device:
 
     Registers are allocated in units of ``register_unit`` to a warp or, with ``registers_by_block``, to a block; warps in
     multiples of ``warp_granularity``, the number of schedulers of an SM, each with its own part of the registers.
+    ``shared_opt_in``: shared memory of a block whose host code asks for more than ``shared_per_block``, None if it can't.
     ``schedulers``: schedulers of an SM, None if equal to ``warp_granularity``. ``memory``: rules by which its memory serves a
     warp, None if unknown. ``caches``: levels between shared memory and the last-level cache, nearest to the threads first.
     ``own_words``: the vendor's terms, by CUDA's. ``is_toy``: not a product, but a small model for pictures that can be followed
@@ -132,6 +133,7 @@ class Device:
     registers_by_block: bool = False
     warp_granularity: int = 4
     schedulers: int | None = None
+    shared_opt_in: int | None = None
     caches: tuple[MemoryLevel, ...] = ()
     own_words: Mapping[str, str] = field(default_factory=dict, hash=False)
     is_toy: bool = False
@@ -154,7 +156,13 @@ class Device:
 
     def shared_limit(self, opts_in: bool) -> int:
         """Bytes of shared memory that a block may have: more if the host code asks for it with cudaFuncSetAttribute."""
-        return max(self.shared_per_block, self.shared_per_sm - self.shared_reserved_per_block if opts_in else 0)
+        return max(self.shared_per_block, self.shared_opt_in or 0) if opts_in else self.shared_per_block
+
+    @property
+    def block_shared_text(self) -> str:
+        """The shared memory of a block in words, and what it may have on request: "48 KiB (163 KiB opted in)"."""
+        held, most = (self.shared_limit(opts_in) for opts_in in (False, True))
+        return f"{held / 1024:g} KiB" + (f" ({most / 1024:g} KiB opted in)" if most > held else "")
 
     @property
     def words(self) -> dict[str, str]:

@@ -4,17 +4,40 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gemmviz.model.gpu import Gpu
+from gemmviz.model.problem import Problem
 
 HostMemory = Literal["pageable", "pinned"]
+_MATRICES = ("A", "B", "C")
 
 
 @dataclass(frozen=True, slots=True)
 class HostCall:
-    """One call: ``name`` in the runtime's API, ``what`` it applies to, and its median time in microseconds."""
+    """One call: ``name`` in the runtime's API, ``what`` it applies to, and its median time in microseconds; None if it was
+    not measured.
+    """
 
     name: str
     what: str
-    us: float
+    us: float | None = None
+
+    @property
+    def target(self) -> str:
+        """The array that a call allocates, copies to or frees: "Ad" of the device, "A" of the host."""
+        return self.what.partition(" from ")[0]
+
+
+def calls_of(copies_c: bool, sizes: str = "N") -> tuple[HostCall, ...]:
+    """The calls of a multiplication, without times. ``copies_c``: the kernel reads C, so that it is copied to the device;
+    ``sizes``: the kernel's last arguments.
+    """
+    inputs = _MATRICES if copies_c else _MATRICES[:2]
+    return (
+        *(HostCall("Malloc", f"{name}d") for name in _MATRICES),
+        *(HostCall("Memcpy", f"{name}d from {name}") for name in inputs),
+        HostCall("launch", f"Ad, Bd, Cd, {sizes}"),
+        HostCall("Memcpy", "C from Cd"),
+        *(HostCall("Free", f"{name}d") for name in _MATRICES),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +49,13 @@ class HostRun:
     calls: tuple[HostCall, ...]
 
     def total(self, *names: str) -> float:
-        """Microseconds of the calls with these names; without names, of all calls."""
-        return sum(call.us for call in self.calls if not names or call.name in names)
+        """Microseconds of the calls with these names; without names, of all calls. Calls that were not measured count 0."""
+        return sum(call.us or 0.0 for call in self.calls if not names or call.name in names)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all calls were measured."""
+        return all(call.us is not None for call in self.calls)
 
 
 @dataclass(frozen=True)
@@ -42,18 +70,23 @@ class HostRuns:
     runs: tuple[HostRun, ...]
 
     @property
-    def source(self) -> str:
-        return f"kernel: {self.kernel}; recorded on {self.gpu.label}, host {self.host}, {self.date}; medians of {self.repeats}"
+    def short_source(self) -> str:
+        """Device, date and number of samples."""
+        return f"recorded on {self.gpu.name}, {self.date}; medians of {self.repeats}"
 
 
 @dataclass(frozen=True)
 class TransferCase:
-    """The calls at one size, for both kinds of host memory. ``requested``: the size of the setup, which may not be recorded;
-    ``prefix``: CUDA's or HIP's. ``copies_c``: C is copied in, too.
+    """The ``calls`` that a launch needs. ``runs``: the recorded ones at this size, for both kinds of host memory; none if they
+    were not recorded on the ``device`` or at this size, and ``unmeasured`` says which. ``source``: of the times. ``prefix``:
+    CUDA's or HIP's. ``copies_c``: C is copied in, too.
     """
 
-    runs: tuple[HostRun, ...]
-    source: str
-    requested: int
+    calls: tuple[HostCall, ...]
+    problem: Problem
+    device: str
+    runs: tuple[HostRun, ...] = ()
+    source: str = ""
+    unmeasured: str = ""
     prefix: str = "cuda"
     copies_c: bool = False

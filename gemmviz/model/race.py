@@ -15,7 +15,7 @@ from gemmviz.model.setup import Setup
 class Turn:
     """One access or barrier: step number ``step`` (from 0) of ``unit``, on ``line`` of the source. ``action``: "read A[0, 0]",
     "wait"; ``array``: the array touched, "" for a barrier; ``value``: the value read or written, summed over the lanes of a
-    warp; ``expected``: the value read in lockstep, if different.
+    warp; ``expected``: the value read in lockstep, if different; ``cells``: the elements touched of an array in shared memory.
     """
 
     unit: int
@@ -25,6 +25,7 @@ class Turn:
     array: str
     value: float | None = None
     expected: float | None = None
+    cells: tuple[int, ...] = ()
 
     @property
     def is_spoilt(self) -> bool:
@@ -35,9 +36,14 @@ class Turn:
 @dataclass(frozen=True)
 class RaceCase:
     """One block of a launch, run in lockstep and with one unit ahead. ``units``: number of units of this ``kind``; ``ahead``:
-    the unit that ran first, and ``lead`` the number of its steps, the fewest that give a wrong C; -1 and 0 if none of the
-    ``tried`` orders, out of ``orders``, does. ``turns``: that order, step by step. ``right`` and ``wrong`` are the block's part
-    of C, which begins at ``corner``, NaN where it stores nothing.
+    the unit that runs ahead, and ``lead`` by how many steps, counted since the last barrier that all units reach: the fewest
+    that give a wrong C; -1 and 0 if none of the ``tried`` orders, out of ``orders``, does. ``turns``: that order, step by step;
+    without one, lockstep. ``right`` and ``wrong`` are the block's part of C, which begins at ``corner``, NaN where it stores
+    nothing.
+
+    ``pair``: the places among the turns of two accesses to one ``cell`` between the same barriers, of which one writes, in the
+    order of the turns; None if there are none. ``begin``: the place of the first turn after the barrier before them.
+    ``tiles``: names and shapes of the arrays in shared memory.
     """
 
     setup: Setup
@@ -52,6 +58,10 @@ class RaceCase:
     right: Floats
     wrong: Floats
     corner: tuple[int, int]
+    pair: tuple[int, int] | None = None
+    cell: int = -1
+    begin: int = 0
+    tiles: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def problem(self) -> Problem:

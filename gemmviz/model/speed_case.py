@@ -8,6 +8,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site
 
+REQUESTED, MOVED, DRAM = "requested", "moved in sectors", "to and from DRAM, caches warm"  # levels of traffic
 CauseKind = Literal["coalescing", "banks", "idle", "lanes", "reuse", "shared", "arithmetic", "occupancy", "nothing"]
 
 
@@ -87,6 +88,11 @@ class SpeedCase:
     effects: tuple[Effect, ...] = ()
     no_counts: str = ""
     least_bytes: int = 0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the watched threads have begun to compute: then the picture is one of many steps."""
+        return self.so_far is not None and self.so_far[0] > 0
 
     @property
     def lacks_dram(self) -> bool:

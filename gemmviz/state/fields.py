@@ -116,7 +116,7 @@ def device_text(name: str) -> str:
         return ""
     device = load_device(name)
     return (
-        f"{device.name}: {device.max_threads_per_block} threads and {device.shared_per_block // 1024} KiB of shared memory per "
+        f"{device.name}: {device.max_threads_per_block} threads and {device.block_shared_text} of shared memory per "
         f"block, {device.registers_per_block} registers; {device.sms} SMs, {device.bandwidth_gb_s:g} GB/s, "
         f"{device.peak_gflops / 1000:.3g} TFLOP/s"
     )
@@ -150,6 +150,6 @@ def _product(extents: tuple[int, int, int]) -> str:
 def limits_line(device: Device) -> str:
     """Limits of a block on a device."""
     return (
-        f"Per block: at most {device.max_threads_per_block} threads, {device.shared_per_block // 1024} KiB of shared memory, "
+        f"Per block: at most {device.max_threads_per_block} threads, {device.block_shared_text} of shared memory, "
         f"{device.registers_per_block} registers"
     )

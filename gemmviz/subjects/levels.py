@@ -4,9 +4,7 @@ from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.launch.legality import device_for
 from gemmviz.model.setup import Setup
-from gemmviz.model.speed_case import Traffic
-
-REQUESTED, MOVED, DRAM = "requested", "moved in sectors", "to and from DRAM, caches warm"
+from gemmviz.model.speed_case import DRAM, MOVED, REQUESTED, Traffic
 
 
 def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:

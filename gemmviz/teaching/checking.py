@@ -1,6 +1,6 @@
 """Checks of a lesson: its texts, pictures, runs and questions, and every expectation compared with the computed value."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from gemmviz.export.prepare import ExportOptions, frame_at, prepare
@@ -8,6 +8,7 @@ from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.outcome import Outcome
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.gathering import EngineOf
+from gemmviz.teaching.exercise_faults import exercise_faults
 from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep
 from gemmviz.teaching.lesson_check import LessonCheck
 from gemmviz.teaching.picture_checks import picture_errors
@@ -26,6 +27,10 @@ class LessonChecker:
         self._engine_of = engine_of
         self._runs = WholeRuns()
         self._checked: dict[tuple[str, Place | None], list[LessonCheck]] = {}
+
+    def adopt(self, steps: Iterable[list[LessonCheck]]) -> None:
+        """Take over the checks of steps that were checked by another process."""
+        self._checked.update({(checks[0].step.file, checks[0].step.place): checks for checks in steps if checks})
 
     def checks_of(self, lesson: Lesson) -> Iterator[LessonCheck]:
         """All checks of a lesson in order."""
@@ -51,6 +56,8 @@ class LessonChecker:
                 yield LessonCheck(step, each.subject, step.place, each.expectation, each.actual, each.error, each.is_advice)
         for subject, place, error in question_faults(step, self._engine_of):
             yield LessonCheck(step, subject, place, error=error)
+        for fault in exercise_faults(step):
+            yield LessonCheck(step, "the exercise", step.place_of("exercise"), error=fault)
         if not says_something(step):
             remedy = "expect something of the run, the counts, a recording or a model"
             remark = GemmvizError("they read back what the step sets", remedy=remedy)

@@ -13,16 +13,17 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, launch_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.model.speed_case import Cause, CauseKind
+from gemmviz.model.speed_case import DRAM, Cause, CauseKind
 from gemmviz.run.cpu.executor import stream_launch
 from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.run.needs import needs_of
+from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.views.why_view import why_scene
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.kinds.why import speed_case_of
-from gemmviz.subjects.levels import DRAM, traffic_of
+from gemmviz.subjects.levels import traffic_of
 from gemmviz.subjects.suggestions import suggestions_for
 from tests.conftest import piece, sure
 
@@ -168,7 +169,7 @@ def test_levels_of_memory_are_counted_or_recorded() -> None:
 def test_the_picture_says_what_was_found() -> None:
     setup = setup_of("02_naive", 1024, BLOCK=32)
     case = speed_case_of(Shot(setup), counted(setup), RecordedTimes().time(setup))
-    scene = why_scene(case, ViewOptions())
+    scene = view_named("why").scene(case, ViewOptions())
     assert piece(scene, "reason-0-0", Labels).texts[0].startswith("Every request of A[row * K + k] moves 32 sectors")
     note = piece(scene, "note", Labels).texts[0]
     assert "% of cuBLAS" in note

@@ -8,6 +8,7 @@ import pytest
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import UsageError
+from gemmviz.state.fields import device_text
 
 
 def test_every_device_that_ships_is_sound() -> None:
@@ -50,3 +51,22 @@ def test_figures_that_no_device_has(name: str, value: Any, words: str) -> None:
 def test_memory_that_no_device_has(name: str, value: Any) -> None:
     with pytest.raises(UsageError):
         replace(MemoryRules(), **{name: value})
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("a100", "48 KiB (163 KiB opted in)"), ("h200", "48 KiB (227 KiB opted in)"), ("rtx3090", "48 KiB (99 KiB opted in)"),
+    ("8800gtx", "16 KiB"), ("rx6800xt", "64 KiB"),
+])  # fmt: skip
+def test_the_shared_memory_of_a_block_is_told_with_what_it_may_ask_for(name: str, text: str) -> None:
+    device = load_device(name)
+    assert device.block_shared_text == text
+    assert device_text(name).count(text) == 1
+    assert device.shared_limit(opts_in=False) == device.shared_per_block
+
+
+def test_a_block_may_ask_for_all_but_the_reserve_of_an_sm() -> None:
+    for name in device_names():
+        device = load_device(name)
+        if device.shared_opt_in is not None:
+            assert device.shared_opt_in == device.shared_per_sm - device.shared_reserved_per_block
+            assert "shared_opt_in" in device.sources

@@ -17,7 +17,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.race import race_of
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.views.race_view import race_scene
-from tests.conftest import kernel_from
+from tests.conftest import kernel_from, sure
 
 
 def race(kernel: str, size: int = 4, **parameters: int):  # type: ignore[no-untyped-def]
@@ -26,43 +26,139 @@ def race(kernel: str, size: int = 4, **parameters: int):  # type: ignore[no-unty
 
 def test_without_the_first_barrier_a_cell_is_read_before_it_is_written() -> None:
     found = race("no_first_barrier")
-    assert (found.kind, found.units, found.ahead, found.lead) == ("threads", 4, 1, 5)
-    spoilt = next(turn for turn in found.turns if turn.is_spoilt)
-    assert (spoilt.unit, spoilt.action, spoilt.value) == (1, "read sh_A[0][0]", 0.0)
-    place = found.turns.index(spoilt)
-    assert all(turn.action != "write sh_A[0][0]" for turn in found.turns[:place])
-    assert any(turn.action == "write sh_A[0][0]" and turn.unit == 0 for turn in found.turns[place:])
+    assert (found.kind, found.units, found.ahead, found.lead) == ("threads", 4, 2, 3)
+    early, late = (found.turns[place] for place in sure(found.pair))
+    assert (early.unit, early.action, early.value) == (2, "read sh_B[0][0]", 0.0)
+    assert (late.unit, late.action) == (0, "write sh_B[0][0]")
+    assert [turn for turn in found.turns if turn.is_spoilt] == [early]
     assert found.spoilt.sum() == 1
 
 
 def test_without_the_second_barrier_a_cell_is_overwritten_while_it_is_needed() -> None:
     found = race("no_second_barrier")
-    spoilt = next(turn for turn in found.turns if turn.is_spoilt)
-    place = found.turns.index(spoilt)
-    cell = spoilt.action.removeprefix("read ")
-    writes = [turn for turn in found.turns[:place] if turn.action == f"write {cell}"]
+    early, late = (found.turns[place] for place in sure(found.pair))
+    assert (early.unit, early.action) == (found.ahead, "write sh_A[0][1]")
+    assert late.action == "read sh_A[0][1]"
+    assert late.is_spoilt
+    writes = [turn for turn in found.turns[: sure(found.pair)[1]] if turn.action == early.action]
     assert len(writes) == 2  # for its own phase, and for the next one already
     assert found.spoilt.sum() == 1
+    assert all(turn.array == "" for turn in found.turns[found.begin : found.begin + 1])  # the barrier
 
 
-def test_with_both_barriers_every_order_gives_the_same_c() -> None:
+@pytest.mark.parametrize(("kernel", "lead"), [("no_first_barrier", 3), ("no_second_barrier", 4)])
+def test_a_lead_counts_from_the_last_common_barrier(kernel: str, lead: int) -> None:
+    """At the access that comes too early, its unit has made so many more steps than the one that comes too late."""
+    found = race(kernel)
+    assert found.lead == lead
+    early, late = sure(found.pair)
+    since = [turn.unit for turn in found.turns[found.begin : early + 1]]
+    assert since.count(found.ahead) - since.count(found.turns[late].unit) == lead
+
+
+@pytest.mark.parametrize("kernel", ["no_first_barrier", "no_second_barrier"])
+def test_no_order_with_a_shorter_lead_spoils_c(kernel: str) -> None:
+    """All orders of the four threads are run by an emulation of its own: none with a shorter lead gives another C."""
+    lead = race(kernel).lead
+    events = _events(kernel)
+    assert len(_results(events, lead - 1)) == 1
+    assert len(_results(events, lead)) > 1
+
+
+Step = tuple[str, int, int]  # what a step does, the cell that it touches, and the value that it stores (a number of its own)
+
+
+def _events(kernel: str) -> list[list[Step]]:
+    """The steps of each thread of the first block, written down by hand."""
+    has_first, has_second = kernel != "no_first_barrier", kernel != "no_second_barrier"
+    wait: list[Step] = [("wait", 0, 0)]
+    steps: list[list[Step]] = []
+    for y, x in itertools.product(range(2), repeat=2):
+        of_thread: list[Step] = []
+        for phase in range(2):
+            value = 100 * (phase + 1) + 10 * y + x
+            of_thread += [("load", 0, 0), ("write", 2 * y + x, value), ("load", 0, 0), ("write", 4 + 2 * y + x, value + 50)]
+            of_thread += wait if has_first else []
+            of_thread += [("read", cell, 0) for k in range(2) for cell in (2 * y + k, 4 + 2 * k + x)]
+            of_thread += wait if has_second else []
+        steps.append(of_thread)
+    return steps
+
+
+def _results(events: list[list[Step]], lead: int) -> set[tuple[int, ...]]:
+    """What the threads read, in all orders in which no thread is ever further ahead of another since the last barrier: states
+    are the steps made, the steps since the barrier, memory, and what each thread has read, folded into one number.
+    """
+    start = (0, 0, 0, 0), (0, 0, 0, 0), (0,) * 8, (0, 0, 0, 0)
+    seen, ready, results = {start}, [start], set()
+    while ready:
+        done, since, memory, read = ready.pop()
+        kinds = [events[t][done[t]][0] if done[t] < len(events[t]) else "end" for t in range(4)]
+        if all(kind == "end" for kind in kinds):
+            results.add(read)
+            continue
+        if all(kind in ("wait", "end") for kind in kinds):
+            after = tuple(n + (kind == "wait") for n, kind in zip(done, kinds, strict=True)), (0, 0, 0, 0), memory, read
+            following = [after]
+        else:
+            following = [_after((done, since, memory, read), t, events[t][done[t]]) for t in range(4)
+                         if kinds[t] not in ("wait", "end") and since[t] + 1 - min(since) <= lead]  # fmt: skip
+        for state in following:
+            if state not in seen:
+                seen.add(state)
+                ready.append(state)
+    return results
+
+
+def _after(state, t: int, step: Step):  # type: ignore[no-untyped-def]
+    """The state after one step of thread ``t``."""
+    done, since, memory, read = (list(each) for each in state)
+    kind, cell, value = step
+    if kind == "write":
+        memory[cell] = value
+    elif kind == "read":
+        read[t] = hash((read[t], memory[cell]))
+    done[t] += 1
+    since[t] += 1
+    return tuple(done), tuple(since), tuple(memory), tuple(read)
+
+
+def test_where_no_accesses_race_no_order_is_found() -> None:
     found = race("phases_by_ceil")
-    assert found.ahead == -1
+    assert (found.ahead, found.lead, found.pair) == (-1, 0, None)
     assert not found.spoilt.any()
-    assert found.tried == 4 * (max(turn.step for turn in found.turns) + 1)
+    assert found.tried == found.units == 4  # each unit as far ahead as the barriers let it
 
 
-def test_no_shorter_lead_spoils_c() -> None:
-    """Every order that was tried before has a shorter lead, or the same one of an earlier unit."""
-    found = race("no_first_barrier")
-    assert found.tried == (found.lead - 1) * found.units + found.ahead + 1
+@pytest.mark.parametrize(
+    ("kernel", "width", "lead"),
+    [(name, width, lead) for width in (8, 16, 32) for name, lead in (("no_first_barrier", 3), ("no_second_barrier", 5))],
+)
+def test_tiles_of_usual_width_race_by_warps(kernel: str, width: int, lead: int) -> None:
+    found = race(kernel, 2 * width, TILE_WIDTH=width)
+    assert (found.kind, found.units, found.lead) == ("warps", width * width // 32, lead)
+    assert found.tried == 1
+    assert found.spoilt.any()
 
 
-def test_a_block_of_several_warps_races_by_warps() -> None:
-    found = race("no_first_barrier", 16, TILE_WIDTH=8)
-    assert (found.kind, found.units) == ("warps", 2)
-    assert found.spoilt.sum() == 32  # all that the warp that ran ahead computes
-    assert race("phases_by_ceil", 16, TILE_WIDTH=8).ahead == -1
+@pytest.mark.slow
+def test_a_race_among_32_warps_is_found_within_two_seconds() -> None:
+    race("no_first_barrier", 8, TILE_WIDTH=4)
+    start = time.process_time()
+    race("no_second_barrier", 64, TILE_WIDTH=32)
+    assert time.process_time() - start < 2.0
+
+
+def test_a_race_that_spoils_nothing_is_still_a_race() -> None:
+    """Two threads store the same value: they race, but no order makes C wrong."""
+    body = "__shared__ float s[1]; s[0] = 1.0f; C[threadIdx.x] = A[threadIdx.x];"
+    found = race_of(setup_for(kernel_from(body), Problem(4, 4, 4)))
+    assert (found.ahead, found.lead) == (-1, 0)
+    early, late = (found.turns[place] for place in sure(found.pair))
+    assert early.action == late.action == "write s[0]"
+    scene = str(race_scene(found, ViewOptions()))
+    assert "Two threads race, though no order was found that makes C wrong" in scene
+    assert "every order" not in scene
 
 
 def test_in_lockstep_c_is_right() -> None:
@@ -90,9 +186,8 @@ def test_what_c_held_before_is_known() -> None:
 def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemmviz.run.cpu.race.MOST_TRIES", 3)
     found = race("phases_by_ceil")
-    assert (found.ahead, found.tried) == (-1, 3)
-    assert found.orders == 4 * (max(turn.step for turn in found.turns) + 1)
-    assert f"{found.orders - 3} more were not tried" in str(race_scene(found, ViewOptions()))
+    assert (found.ahead, found.tried, found.orders) == (-1, 3, 4)
+    assert "1 more was not tried" in str(race_scene(found, ViewOptions()))
 
 
 def test_a_block_that_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,9 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.speed_case import SpeedCase
+from gemmviz.model.words import number
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.growth import growth_chart
 from gemmviz.scenes.charts.hosts import host_chart
@@ -23,6 +26,9 @@ from gemmviz.scenes.kit.curves import curve_colours
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.counting import launch_counts
+from gemmviz.subjects.kinds.why import speed_case_of
 from tests.conftest import sure
 from tests.legible import too_small, wrong_with
 
@@ -199,3 +205,57 @@ def test_the_matrices_are_poured_one_after_the_other() -> None:
         heights.append(round(float(sum(bands)), 3))
     assert heights == sorted(set(heights))
     assert heights[0] == 0
+
+
+# The roofline
+
+
+def speed_of(kernel: str, device: str, **parameters: int) -> SpeedCase:
+    setup = setup_for(load_kernel(kernel), Problem(64, 64, 64), parameters, device=device)
+    return speed_case_of(Shot(setup), launch_counts(setup, Interpreter()), None, "not measured")
+
+
+def test_the_roofline_names_what_is_asked_and_what_is_moved_with_their_roofs() -> None:
+    view, case = view_named("why"), speed_of("many_blocks", "8800gtx", TILE_WIDTH=16)
+    scene = view.scene(case, ViewOptions())
+    said = " ".join(texts(scene))
+    for level in case.traffic:
+        roof = case.device.roof(case.problem.flops / level.size_bytes)  # type: ignore[operator]
+        assert f"{number(roof)} GFLOP/s" in said
+        assert scene.find(f"level-{level.level.replace(' ', '-')}-rate").texts == (number(roof),)  # type: ignore[union-attr]
+    assert case.traffic[1].size_bytes > 4 * case.traffic[0].size_bytes, "half-warps that read one element are served one by one"
+    assert "flop per byte, stores included" in said
+    assert "without a cache, DRAM moves it all" in said
+    assert "peak 345.6 GFLOP/s" in said
+    cached = " ".join(texts(view.scene(speed_of("many_blocks", "h200", TILE_WIDTH=16), ViewOptions())))
+    assert "without a cache" not in cached
+
+
+@pytest.mark.parametrize(("kernel", "device", "width"), [
+    ("many_blocks", "8800gtx", 16), ("column_first", "8800gtx", 16), ("03_coalesced", "h200", 32),
+])  # fmt: skip
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_roofline_can_be_read(kernel: str, device: str, width: int, frame: tuple[float, float]) -> None:
+    parameter = "BLOCK" if kernel.startswith("03") else "TILE_WIDTH"
+    scene = view_named("why").scene(
+        speed_of(kernel, device, **{parameter: width}), ViewOptions(width=frame[0], height=frame[1])
+    )
+    assert not wrong_with(scene)
+    assert not too_small(scene)
+
+
+def test_the_roof_is_drawn_from_left_to_right_with_its_marks_and_the_bars_grow() -> None:
+    view, case = view_named("why"), speed_of("many_blocks", "8800gtx", TILE_WIDTH=16)
+    ends, bars, marks = [], [], []
+    for moment in (0.0, 0.3, 0.6, 1.0):
+        motion = view.motion(case, ViewOptions(moment=moment))
+        roof = next(each.segments for each in motion if each.key == "roof" and isinstance(each, Lines))
+        ends.append(float(roof[:, 2].max()) if len(roof) else 0.0)
+        bars.append(sum(float(each.boxes[:, 2].sum()) for each in motion if isinstance(each, Rects) and "meter" in each.key))
+        marks.append(sum(len(each.boxes) for each in motion if isinstance(each, Rects) and each.key.endswith("-roof")))
+    assert ends == sorted(set(ends))
+    assert bars == sorted(set(bars))
+    assert marks[0] == 0
+    assert marks[-1] == 2
+    playing = replace(case, so_far=(64.0, (32.0, 32.0)))
+    assert view.motion(playing, ViewOptions(moment=0.0))[0] == view.motion(case, ViewOptions(moment=1.0))[0]

@@ -218,10 +218,21 @@ class TestBlock:
         assert "17 too many" in texts(scene)
 
 
-def test_cores_are_a_full_rectangle() -> None:
-    for name, key, count in (("a100", "cores", 64), ("a100", "sms", 108), ("h200", "sms", 132), ("h200", "cores", 128)):
-        cells = piece(view_named("device").scene(launched("04_tiled", device=name), ViewOptions()), key, Cells)
-        assert cells.fill.size == count
+def core_cells(scene: Scene) -> int:
+    """The cells of all groups of cores."""
+    return sum(each.fill.size for each in scene.all if isinstance(each, Cells) and each.key.startswith("cores"))
+
+
+def test_cores_are_full_rectangles() -> None:
+    for name, cores, sms in (("a100", 64, 108), ("h200", 128, 132), ("8800gtx", 8, 16)):
+        scene = view_named("device").scene(launched("04_tiled", size=16, device=name, TILE_WIDTH=16), ViewOptions())
+        assert core_cells(scene) == cores
+        assert piece(scene, "sms", Cells).fill.size == sms
+
+
+def test_a_block_may_have_more_shared_memory_on_request() -> None:
+    scene = view_named("device").scene(launched("04_tiled", device="a100"), ViewOptions())
+    assert "shared memory: 164 KiB, up to 163 KiB per block" in texts(scene)
 
 
 def test_warps_issue_in_time() -> None:

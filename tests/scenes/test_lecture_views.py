@@ -11,6 +11,7 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.access_times import AccessTimesCase
 from gemmviz.model.block_phase import BlockPhase
+from gemmviz.model.data_use import DataUse
 from gemmviz.model.host_run import TransferCase
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
@@ -19,7 +20,7 @@ from gemmviz.model.trace import Check
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, Squares
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
 from gemmviz.scenes.kit.strips import Strips, strips_of
 from gemmviz.scenes.views.rounding_view import error_text
 from gemmviz.state.shot import Shot
@@ -61,6 +62,9 @@ def subjects() -> dict[tuple[str, str], Any]:
         ("spaces", "AMD"): launch_case("column_first", 4, "rx6800xt"),
         ("access_times", ""): facts_of("column_first", 4).of_kind(AccessTimesCase),
         ("block_phase", ""): facts_of("column_first", 1024, "8800gtx", TILE_WIDTH=16).of_kind(BlockPhase),
+        ("code_and_tiles", ""): moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2), step=2),
+        ("code_and_tiles", "no tiles"): moment_of(trace_of("02_naive", 4, 4, 4, BLOCK=2)),
+        ("data", ""): facts_of("column_first", 8, TILE_WIDTH=4).of_kind(DataUse),
         ("host_timeline", ""): facts_of("04_tiled", 2048).of_kind(TransferCase),
         ("rounding", ""): rounding(), ("memory_strip", ""): moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2)),
     }  # fmt: skip
@@ -92,7 +96,7 @@ def test_all_text_can_be_read(which: tuple[str, str], frame: tuple[float, float]
 def test_pictures_move_and_come_to_rest(which: tuple[str, str]) -> None:
     view = view_named(which[0])
     assert view.moves
-    early, late = drawn(which, 0.4), drawn(which)
+    early, late = drawn(which, 0.1), drawn(which)
     assert early != late
     stills = (view.still(subjects()[which], ViewOptions(moment=moment)).primitives for moment in (0.4, 0.8))
     assert next(stills) == next(stills)
@@ -135,7 +139,7 @@ class TestRefusedBlock:
         assert {"23 × 23 = 529 threads", "17 too many", "512 taken"} <= set(texts(scene))
 
     def test_the_count_grows_to_the_limit(self) -> None:
-        counts = [sure(drawn(("block", "refused"), moment).find("slots-count")).texts[0] for moment in (0.2, 0.6, 1.0)]  # type: ignore[union-attr]
+        counts = [piece(drawn(("block", "refused"), moment), "slots-count", Labels).texts[0] for moment in (0.2, 0.6, 1.0)]
         taken = [int(text.split()[0]) for text in counts]
         assert taken == sorted(taken)
         assert taken[-1] == 512
@@ -175,7 +179,7 @@ class TestAccessTimes:
     def test_distances_are_on_one_scale(self) -> None:
         scene, case = drawn(("access_times", "")), subjects()["access_times", ""]
         ways = {
-            row.memory: float(np.diff(sure(scene.find(f"way-{row.memory}")).segments[0, [0, 2]])[0])  # type: ignore[union-attr]
+            row.memory: float(np.diff(piece(scene, f"way-{row.memory}", Lines).segments[0, [0, 2]])[0])
             for row in case.times.rows
         }
         for row in case.times.rows:
@@ -208,6 +212,36 @@ class TestDeclarations:
                 assert top <= y <= top + high
 
 
+class TestCodeAndTiles:
+    def test_the_line_of_the_step_is_lit(self) -> None:
+        moment = subjects()["code_and_tiles", ""]
+        lines = [text for text in texts(drawn(("code_and_tiles", ""))) if "Mds[ty][tx] = " in text]
+        assert len(lines) == 1
+        source = moment.trace.setup.kernel.text.split("\n")[moment.site.place.line - 1]
+        assert source.strip() in {text.strip() for text in texts(drawn(("code_and_tiles", "")))}
+
+    def test_stored_elements_arrive_in_their_tile(self) -> None:
+        stored = moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2), step=1)
+        view = view_named("code_and_tiles")
+        early, late = (view.scene(stored, ViewOptions(moment=moment)) for moment in (0.2, 1.0))
+        assert sure(piece(late, "tile-Mds", Cells).labels).ravel().tolist() == ["0,0", "0,1", "1,0", "1,1"]
+        assert not piece(early, "tile-Mds", Cells).fill.any()
+        assert len(piece(early, "flying", Squares).boxes) == 4
+
+
+class TestDataUse:
+    def test_reads_and_writes_are_counted(self) -> None:
+        case: DataUse = subjects()["data", ""]
+        assert {each.name: (each.reads, each.writes) for each in case.arrays} == {
+            "A": (128, 0), "B": (128, 0), "C": (0, 64), "Mds": (512, 128), "Nds": (512, 128),
+        }  # fmt: skip
+        assert "A and B would fit into its 64 KiB" in texts(drawn(("data", "")))
+
+    def test_large_arrays_do_not_fit_constant_memory(self) -> None:
+        case = facts_of("column_first", 256, TILE_WIDTH=16).of_kind(DataUse)
+        assert not any("would fit" in text for text in texts(view_named("data").scene(case, ViewOptions())))
+
+
 class TestRounding:
     @pytest.mark.parametrize(("error", "text"), [(2.76e-6, "2.8 · 10⁻⁶"), (0.0, "0"), (1.0, "1.0 · 10⁰")])
     def test_errors_are_written_with_a_power_of_ten(self, error: float, text: str) -> None:
@@ -223,7 +257,7 @@ class TestRounding:
 def test_calls_of_the_host_end_in_their_order() -> None:
     case: TransferCase = subjects()["host_timeline", ""]
     most = max(run.total() for run in case.runs)
-    first = case.runs[0].calls[0].us / most
+    first = sure(case.runs[0].calls[0].us) / most
     scene = drawn(("host_timeline", ""), 0.85 * 0.5 * first)
     assert not any(each.key.endswith("-time") for each in scene.all)
     assert sum(each.key.endswith("-time") for each in drawn(("host_timeline", "")).all) == sum(len(r.calls) for r in case.runs)

@@ -11,13 +11,16 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.export.prepare import prepare
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.problem import Problem
 from gemmviz.model.race import RaceCase
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.cpu.race import race_of
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
-from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.stage.race_plan import RacePlan, pair_of
 from gemmviz.scenes.views.phases_view import phases_scene
-from gemmviz.scenes.views.race_view import guilty_pair, race_scene
+from gemmviz.scenes.views.race_view import VIEW, race_motion
 from gemmviz.scenes.views.sum_view import sum_scene
 from gemmviz.state.shot import default_shot
 from tests.conftest import piece, sure, trace_of
@@ -34,29 +37,68 @@ def race(name: str) -> RaceCase:
 
 
 @pytest.mark.parametrize("name", ["no_first_barrier", "no_second_barrier"])
-def test_the_guilty_accesses_are_joined(name: str) -> None:
+def test_an_arrow_goes_from_the_write_to_the_wrong_read(name: str) -> None:
     case = race(name)
-    wrong, other = sure(guilty_pair(case))
-    read, write = case.turns[wrong], case.turns[sure(other)]
+    write, read = (case.turns[place] for place in sure(pair_of(case)))
     assert read.is_spoilt
     assert write.action.removeprefix("write ") == read.action.removeprefix("read ")
     assert write.unit != read.unit
-    first, last = sorted((wrong, sure(other)))
-    assert all(turn.action != write.action for turn in case.turns[first + 1 : last])  # the write that is closest
-    scene = race_scene(case, ViewOptions())
-    frames, line = piece(scene, "race-pair", Rects), piece(scene, "race-pair-line", Lines)
-    assert (frames.stroke, line.stroke) == (THEME.warning, THEME.warning)
-    assert len(frames.boxes) == 2
-    ends = line.segments.reshape(2, 2)
-    for x, y in ends.tolist():
-        assert any(left - 1 <= x <= left + w + 1 and top - 1 <= y <= top + h + 1 for left, top, w, h in frames.boxes.tolist())
+    scene = VIEW.scene(case, ViewOptions())
+    frames, arrow = piece(scene, "race-pair", Rects), piece(scene, "race-arrow", Lines)
+    assert (frames.stroke, arrow.stroke) == (THEME.warning, THEME.warning)
+    ends = arrow.segments[0].reshape(2, 2).tolist()
+    for (x, y), (left, top, wide, high) in zip(ends, frames.boxes.tolist(), strict=True):
+        assert left - 4 <= x <= left + wide + 4
+        assert top - 4 <= y <= top + high + 4
     assert min(box[2] for box in frames.boxes.tolist()) * 1.2 >= 24  # pixels on a screen of 1080 lines
 
 
-def test_a_race_has_no_colours_of_the_inputs() -> None:
-    scene = race_scene(race("no_first_barrier"), ViewOptions())
-    used = {colour for each in scene.all if isinstance(each, Rects) for colour in (each.fill, each.stroke)}
-    assert not used & {THEME.accent("A"), THEME.accent("B")}
+@pytest.mark.parametrize(("name", "sizes"), [("no_first_barrier", (4, 2)), ("no_second_barrier", (4, 2)),
+                                             ("no_second_barrier", (32, 16))])  # fmt: skip
+def test_the_turns_play_then_the_arrow_and_the_wrong_elements_last(name: str, sizes: tuple[int, int]) -> None:
+    setup = setup_for(load_kernel(name), Problem(sizes[0], sizes[0], sizes[0]), {"TILE_WIDTH": sizes[1]})
+    case = race_of(setup)
+    turns, arrows, wrong, cells = [], [], [], []
+    for moment in np.linspace(0, 1, 41).tolist():
+        motion = race_motion(case, ViewOptions(moment=moment))
+        turns.append(sum(len(each.boxes) for each in motion if isinstance(each, Rects) and each.key.startswith("race-turns")))
+        arrows.append(any(each.key == "race-arrow" for each in motion))
+        wrong.append(sum(len(each.boxes) for each in motion if isinstance(each, Rects) and each.key == "result-wrong"))
+        cells.append(sum(int((each.fill > 0).sum()) for each in motion if isinstance(each, Cells) and "sh_" in each.key))
+    assert turns == sorted(turns)
+    assert turns[0] == 0
+    assert turns[-1] == len(RacePlan(case, ViewOptions()).shown)
+    assert cells == sorted(cells)
+    assert turns[arrows.index(True)] == turns[-1]
+    assert arrows.index(True) < next(place for place, count in enumerate(wrong) if count)
+    assert wrong[-1] == case.spoilt.sum()
+
+
+def test_a_tile_holds_what_was_stored_and_shows_what_was_read() -> None:
+    case = race("no_second_barrier")
+    scene = VIEW.scene(case, ViewOptions())
+    labels = sure(piece(scene, "race-sh_A", Cells).labels)
+    stores = {turn.cells: turn.value for turn in case.turns[: sure(case.pair)[1] + 1] if turn.action.startswith("write sh_A")}
+    assert {(cell,): text for cell, text in enumerate(labels.ravel().tolist())} == {
+        cells: f"{value:.3g}" for cells, value in stores.items()
+    }
+    fill = piece(scene, "race-sh_A", Cells)
+    assert [fill.palette[entry] for entry in fill.fill.ravel().tolist()].count(THEME.warning) == 1
+
+
+def test_the_wrong_value_stands_beside_the_right_one() -> None:
+    case = race("no_first_barrier")
+    (row, column), words = np.argwhere(case.spoilt)[0], piece(VIEW.scene(case, ViewOptions()), "result-first", Labels).texts[0]
+    assert words == f"C[{row}, {column}] is {case.wrong[row, column]:.3g}, right is {case.right[row, column]:.3g}"
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("sizes", [(4, 2), (32, 16), (64, 32)])
+def test_the_words_of_a_race_can_be_read(frame: tuple[float, float], sizes: tuple[int, int]) -> None:
+    case = race_of(
+        setup_for(load_kernel("no_second_barrier"), Problem(*(sizes[0],) * 3), {"TILE_WIDTH": sizes[1]}), what="race"
+    )
+    assert wrong_with(VIEW.scene(case, ViewOptions(width=frame[0], height=frame[1]))) == []
 
 
 def sum_at(step: int, moment: float = 1.0, frame: tuple[float, float] = FRAMES[0]) -> Scene:

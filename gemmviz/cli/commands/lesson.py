@@ -1,18 +1,16 @@
 """The command ``lesson``: lists lessons, checks their numbers, and lists the quantities that they can use."""
 
 import argparse
-from contextlib import closing
 
 from gemmviz.cli.command import Command, add_json, print_error, print_json
-from gemmviz.launch.catalog import lesson_names
+from gemmviz.launch.catalog import COURSE, lesson_names
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import many
-from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_check import LessonCheck
 from gemmviz.teaching.lesson_file import named_lesson
+from gemmviz.teaching.parallel_checks import checks_by_step, new_checker
 from gemmviz.teaching.quantities.catalog import quantities
 
 
@@ -67,8 +65,9 @@ def _list(names: list[str], as_json: bool) -> int:
 
 
 def _check(names: list[str], print_all: bool, as_json: bool) -> int:
-    engine = engine_for("cpu")
-    checker = LessonChecker(lambda kernel: closing(engine))
+    checker, included = new_checker(), [name for name in names if name in lesson_names() and name != COURSE]
+    if len(included) > 1:
+        checker.adopt(checks_by_step(included))
     failed, rows, reported = 0, [], set()
     for name in names:
         lesson, file = _lesson(name)

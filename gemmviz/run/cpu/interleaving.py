@@ -8,9 +8,11 @@ memory. The turns before the first inconsistent read are final, so each repetiti
 the result depends on the order alone. An order in which no read changes needs no interpretation.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,8 +26,6 @@ from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.engine import Cancel
-
-Order = list[tuple[int, int]]  # unit and step of each turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """All events of one unit, and the error that ended it."""
+    """All events of one unit, the error that ended it, and the steps that store something."""
 
     events: tuple[Event, ...] = ()
     error: GemmvizError | None = None
+    stores: tuple[int, ...] = ()
+
+    def stores_at(self, places: list[int]) -> Iterator[tuple[int, Event]]:
+        """The events that store something, with their places in an order; ``places``: those of all turns of this unit."""
+        return ((places[step], self.events[step]) for step in self.stores if step < len(places))
 
 
 @dataclass(frozen=True)
@@ -64,23 +69,47 @@ class Stored:
         )
 
 
-def schedule(logs: list[Log], lead: int, ahead: int) -> Iterator[tuple[int, int]]:
-    """Turns as (unit, step): the unit ``ahead`` goes first for ``lead`` steps, then whichever unit has made the fewest steps.
+class Slot(NamedTuple):
+    """A turn in an order: a step of a unit, the number of common barriers before it, and of the unit's steps since the last."""
+
+    unit: int
+    step: int
+    epoch: int
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """An order in which the unit ``ahead`` keeps up to ``steps`` steps ahead of all others, counted since the last common
+    barrier, in one epoch and through its step ``until``.
+    """
+
+    ahead: int
+    epoch: int
+    steps: int
+    until: int
+
+
+def schedule(logs: list[Log], lead: Lead | None) -> Iterator[Slot]:
+    """Turns in lockstep, apart from the lead: whichever unit has made the fewest steps since the last common barrier is next.
     At a barrier all units wait until every unit that still runs has reached one.
     """
-    done = [0] * len(logs)
+    done, since, epoch = [0] * len(logs), [0] * len(logs), 0
     held = [bool(log.events) and log.events[0].waits for log in logs]
     alive = [unit for unit, log in enumerate(logs) if log.events]
     while alive:
         free = [unit for unit in alive if not held[unit]]
         if not free:
-            free = list(alive)
+            free, epoch = list(alive), epoch + 1
             for each in alive:
-                held[each] = False
-        runs_ahead = done[ahead] < lead and ahead in free
-        unit = ahead if runs_ahead else min(free, key=done.__getitem__)
-        yield unit, done[unit]
+                held[each], since[each] = False, 0
+        unit = min(free, key=since.__getitem__)
+        if lead is not None and epoch == lead.epoch and lead.ahead in free and done[lead.ahead] <= lead.until:
+            least = min((since[each] for each in free if each != lead.ahead), default=since[lead.ahead])
+            unit = lead.ahead if since[lead.ahead] < least + lead.steps else unit
+        yield Slot(unit, done[unit], epoch, since[unit])
         done[unit] += 1
+        since[unit] += 1
         if done[unit] == len(logs[unit].events):
             alive.remove(unit)
         else:
@@ -98,31 +127,36 @@ class Interleaving:
         self._logs: list[Log] = []
         self._written: set[int] = set()  # numbers of the arrays that any unit has stored into
 
-    def play(self, lead: int, ahead: int) -> tuple[Stored, list[Turn]]:
-        """Elements of C that the block stores, and all turns in their order. Raises Cancelled once ``stopped`` is true,
-        GemmvizError for a kernel that fails in this order.
+    def play(self, lead: Lead | None = None) -> tuple[Stored, list[Turn]]:
+        """Elements of C that the block stores, and all turns in their order: in lockstep, apart from the ``lead``. Raises
+        Cancelled once ``stopped`` is true, GemmvizError for a kernel that fails in this order.
         """
         if not self._logs:
             self._begin()
         while True:
-            order, stale, memory = self._checked(lead, ahead)
+            order, stale, memory = self._checked(lead)
             if not stale:
                 break
             for unit in stale:
                 self._logs[unit] = self._run(unit, order)
         self._raise_first_error(order)
-        return self._stored(memory), [self._logs[unit].events[step].turn for unit, step in order]
+        return self._stored(memory), [self._logs[unit].events[step].turn for unit, step, *_ in order]
+
+    def lockstep(self) -> Iterator[tuple[Slot, Event]]:
+        """The turns in lockstep with what they touch, right after they were played."""
+        for slot in self._turns(None):
+            yield slot, self._logs[slot.unit].events[slot.step]
 
     def _begin(self) -> None:
         """Creates the first logs; the turns of the first unit serve as a guess for those of the others."""
         first = self._run(0, [])
         guess = Log(tuple(replace(each, array=-1, read=None, stored=None) for each in first.events))
         self._logs = [first, *[guess] * (len(self._lanes) - 1)]
-        order = list(self._turns(0, 0))
+        order = list(self._turns(None))
         for unit in range(1, len(self._lanes)):
             self._logs[unit] = self._run(unit, order)
 
-    def _run(self, unit: int, order: Order) -> Log:
+    def _run(self, unit: int, order: list[Slot]) -> Log:
         """The log of a unit, interpreted with the stores of the others at their turns in ``order``."""
         sink = _Unit(unit, self._lanes[unit], self._binding, _stores(self._logs, order, unit))
         error = None
@@ -135,16 +169,17 @@ class Interleaving:
         finally:
             sink.restore()
         self._written |= {each.array for each in sink.events if each.stored is not None}
-        return Log(tuple(sink.events), error)
+        stores = tuple(step for step, each in enumerate(sink.events) if each.stored is not None)
+        return Log(tuple(sink.events), error, stores)
 
-    def _checked(self, lead: int, ahead: int) -> tuple[Order, list[int], dict[int, Any]]:
+    def _checked(self, lead: Lead | None) -> tuple[list[Slot], list[int], dict[int, Any]]:
         """The order that the logs give, the units with an inconsistent read in it, and the final memory."""
-        order: Order = []
+        order: list[Slot] = []
         stale: set[int] = set()
         memory = {number: self._initial(number) for number in self._written}
-        for unit, step in self._turns(lead, ahead):
-            order.append((unit, step))
-            event = self._logs[unit].events[step]
+        for slot in self._turns(lead):
+            order.append(slot)
+            unit, event = slot.unit, self._logs[slot.unit].events[slot.step]
             if event.array not in memory:
                 continue
             held = memory[event.array]
@@ -154,9 +189,9 @@ class Interleaving:
                 held[event.cells] = event.stored
         return order, sorted(stale), memory
 
-    def _turns(self, lead: int, ahead: int) -> Iterator[tuple[int, int]]:
+    def _turns(self, lead: Lead | None) -> Iterator[Slot]:
         """The schedule of the logs. Raises Cancelled once ``stopped`` is true."""
-        for turn in schedule(self._logs, lead, ahead):
+        for turn in schedule(self._logs, lead):
             if self._stopped():
                 raise Cancelled
             yield turn
@@ -168,8 +203,8 @@ class Interleaving:
             return np.array(self._data[array.name]).view(array.element.stored)
         return np.zeros(array.size, array.element.stored)
 
-    def _raise_first_error(self, order: Order) -> None:
-        last = {unit: place for place, (unit, _) in enumerate(order)}
+    def _raise_first_error(self, order: list[Slot]) -> None:
+        last = {unit: place for place, (unit, *_) in enumerate(order)}
         failed = [unit for unit, log in enumerate(self._logs) if log.error is not None]
         error = self._logs[min(failed, key=lambda unit: last.get(unit, -1))].error if failed else None
         if error is not None:
@@ -184,18 +219,22 @@ class Interleaving:
         return Stored(elements, values)
 
 
-def _stores(logs: list[Log], order: Order, reader: int) -> Iterator[list[Event]]:
+def _stores(logs: list[Log], order: list[Slot], reader: int) -> Iterator[list[Event]]:
     """For each turn that ``order`` gives a unit: the stores of the others since its turn before."""
-    since: list[Event] = []
-    for unit, step in order:
-        if unit == reader:
-            yield since
-            since = []
-        elif step < len(logs[unit].events) and logs[unit].events[step].stored is not None:
-            since.append(logs[unit].events[step])
-    while True:
-        yield since
+    places: list[list[int]] = [[] for _ in logs]
+    for place, slot in enumerate(order):
+        places[slot.unit].append(place)
+    others = (unit for unit in range(len(logs)) if unit != reader)
+    stores = deque(sorted((each for unit in others for each in logs[unit].stores_at(places[unit])), key=itemgetter(0)))
+    for place in places[reader] if order else ():
         since = []
+        while stores and stores[0][0] < place:
+            since.append(stores.popleft()[1])
+        yield since
+    rest = [event for _, event in stores]
+    while True:
+        yield rest
+        rest = []
 
 
 class _Unit(AccessSink):
@@ -236,9 +275,14 @@ class _Unit(AccessSink):
             turn = Turn(self.number, len(self.events), where.place.line, words, "")
             self.events.append(Event(turn, waits, -1, np.zeros(0, np.int64)))
         else:
-            lanes = np.broadcast_to(self.lanes if mask is None else self.lanes & mask, self.lanes.shape)
-            elements = np.broadcast_to(np.asarray(offset), self.lanes.shape)[lanes]
+            lanes = self.lanes if mask is None else self._spread(self.lanes & mask)
+            elements = self._spread(offset)[lanes]
             self.events.append(self._event(where, operand, elements, np.flatnonzero(lanes)))
+
+    def _spread(self, values: Any) -> Any:
+        """Values over all axes of the thread space."""
+        values = np.asarray(values)
+        return values if values.shape == self.lanes.shape else np.broadcast_to(values, self.lanes.shape)
 
     def _event(self, site: Site, operand: Operand, elements: Longs, threads: Longs) -> Event:
         """The turn in which ``threads`` access ``elements``; stored values are added after it."""
@@ -246,7 +290,8 @@ class _Unit(AccessSink):
         cells = elements if operand.width == 1 else operand.layout.spread(elements, threads).ravel()
         cells = cells[(cells >= 0) & (cells < array.size)]
         named = array.subscripted(int(elements[0])) if len(elements) == 1 else array.name
-        turn = Turn(self.number, len(self.events), site.place.line, f"{operand.access} {named}", array.name)
+        shown = tuple(np.unique(cells).tolist()) if array.space == "shared" else ()
+        turn = Turn(self.number, len(self.events), site.place.line, f"{operand.access} {named}", array.name, cells=shown)
         reads, writes = operand.access == "read" or site.is_atomic, operand.access == "write"
         if writes:
             self._note(operand.array, cells)
@@ -254,8 +299,19 @@ class _Unit(AccessSink):
         return Event(turn, False, operand.array, cells, before, cells if writes else None)
 
     def value(self, value: Any) -> None:
-        flat = np.broadcast_to(np.asarray(value, np.float64), self.lanes.shape)[self.lanes]
-        self.events[-1] = replace(self.events[-1], turn=replace(self.events[-1].turn, value=float(flat.sum())))
+        flat = self._spread(np.asarray(value, np.float64))[self.lanes]
+        last = self.events[-1]
+        turn = Turn(
+            last.turn.unit,
+            last.turn.step,
+            last.turn.line,
+            last.turn.action,
+            last.turn.array,
+            float(flat.sum()),
+            None,
+            last.turn.cells,
+        )
+        self.events[-1] = Event(turn, last.waits, last.array, last.cells, last.read, last.stored)
 
     def ended(self) -> None:
         self._settle()

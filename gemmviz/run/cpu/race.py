@@ -2,9 +2,11 @@
 lead that gives a wrong C.
 
 Between two barriers CUDA promises no order of warps, and since compute capability 7.0 none of threads either (CUDA C++
-Programming Guide, Independent Thread Scheduling). The search is deterministic: orders are tried by lead, then by unit.
+Programming Guide, Independent Thread Scheduling). The search is deterministic: the pairs of accesses that race are reversed one
+by one, those first that need the shortest lead.
 """
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -20,14 +22,18 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.run.cpu.executor import bound
-from gemmviz.run.cpu.interleaving import Interleaving, Stored
+from gemmviz.run.cpu.interleaving import Interleaving, Lead, Stored
+from gemmviz.run.cpu.racing_pairs import RacingPair, racing_pairs
+from gemmviz.run.cpu.simt.interpret import Binding
 from gemmviz.run.engine import Cancel
 
 MOST_TRIES, MOST_S = 400, 30.0  # time limit of a search without a result
+_FAR, _MOST_UNITS = 1 << 30, 32  # farther than any run is long; units that are run ahead where nothing races
+Tiles = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: Cancel = is_cancelled) -> RaceCase:
-    """Searches for the order in which one unit runs ahead by the fewest steps and C differs from that in lockstep.
+    """Searches for the order in which one unit is ahead of the others by the fewest steps and C differs from that in lockstep.
 
     Raises GemmvizError for a kernel that can't be run, or not once within MOST_S; Cancelled.
     """
@@ -45,42 +51,61 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
     by_warps = space.warps_per_block > 1
     units = space.warps_per_block if by_warps else space.threads_per_block
     lanes = [_lanes(space, unit, by_warps) for unit in range(units)]
+    kind: Literal["warps", "threads"] = "warps" if by_warps else "threads"
     try:
         block_run = Interleaving(binding, space, lanes, stopped)
-        right, order = block_run.play(0, 0)
+        right, lockstep = block_run.play()
+        pairs = racing_pairs(block_run.lockstep())
     except Cancelled:
         if cancelled():
             raise
-        what = f"one order of this block's {units} {'warps' if by_warps else 'threads'} takes longer than {MOST_S:g} s"
-        raise GemmvizError(what, remedy="choose smaller sizes: a race needs only a few phases") from None
-    steps = max((turn.step for turn in order), default=0) + 1
-    orders = [(lead, ahead) for lead in range(1, steps + 1) for ahead in range(units)]
-    tried = 0
-    for lead, ahead in orders[:MOST_TRIES]:
-        try:
-            wrong, turns = block_run.play(lead, ahead)
-        except Cancelled:
-            if cancelled():
-                raise
-            break
-        tried += 1
-        if not right.agrees_with(wrong):
-            result = _Result(ahead, lead, tried, len(orders), _spoilt(order, turns), right, wrong)
-            return _case(setup, array, what, by_warps, units, result)
-    return _case(setup, array, what, by_warps, units, _Result(-1, 0, tried, len(orders), tuple(order), right, right))
+        why = f"one order of this block's {units} {kind} takes longer than {MOST_S:g} s"
+        raise GemmvizError(why, remedy="choose smaller sizes: a race needs only a few phases") from None
+    result = _Search(block_run, right, lockstep, pairs, cancelled).result(units)
+    return _case(setup, array, what, kind, units, result, _tiles(binding))
 
 
 @dataclass(frozen=True)
 class _Result:
-    """Result of the search: the unit that ran ahead, its lead, the numbers of orders, the turns and both versions of C."""
+    """Result of the search: the pair, None if nothing races; whether its reversal makes C wrong; the numbers of orders; the
+    turns and both versions of C.
+    """
 
-    ahead: int
-    lead: int
+    pair: RacingPair | None
+    is_wrong: bool
     tried: int
     orders: int
     turns: tuple[Turn, ...]
     right: Stored
     wrong: Stored
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The orders that may make C wrong. Where nothing races, each unit is run ahead as far as the barriers let it."""
+
+    block_run: Interleaving
+    right: Stored
+    lockstep: list[Turn]
+    pairs: list[RacingPair]
+    cancelled: Cancel
+
+    def result(self, units: int) -> _Result:
+        orders = [pair.lead for pair in self.pairs] or [Lead(unit, 0, _FAR, _FAR) for unit in range(min(units, _MOST_UNITS))]
+        tried = 0
+        for lead in orders[:MOST_TRIES]:
+            try:
+                wrong, turns = self.block_run.play(lead)
+            except Cancelled:
+                if self.cancelled():
+                    raise
+                break
+            tried += 1
+            if not self.right.agrees_with(wrong):
+                pair = next((each for each in self.pairs if each.lead == lead), None)
+                return _Result(pair, True, tried, len(orders), _spoilt(self.lockstep, turns), self.right, wrong)
+        pair = self.pairs[0] if self.pairs else None
+        return _Result(pair, False, tried, len(orders), tuple(self.lockstep), self.right, self.right)
 
 
 def _lanes(space: ThreadSpace, unit: int, by_warps: bool) -> Bools:
@@ -97,21 +122,46 @@ def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
         before = known.get((turn.unit, turn.step))
         if before is None or turn.value is None or not turn.action.startswith("read"):
             return None
-        return None if np.isclose(before, turn.value, rtol=1e-6, atol=1e-9, equal_nan=True) else before
+        is_same = math.isclose(before, turn.value, rel_tol=1e-6, abs_tol=1e-9) or (
+            before != before and turn.value != turn.value
+        )
+        return None if is_same else before
 
-    return tuple(replace(turn, expected=expected(turn)) for turn in turns)
+    def spoilt(turn: Turn) -> Turn:
+        before = expected(turn)
+        return turn if before is None else replace(turn, expected=before)
+
+    return tuple(map(spoilt, turns))
 
 
-def _case(setup: Setup, array: MemoryArray, what: str, by_warps: bool, units: int, result: _Result) -> RaceCase:
+def _case(
+    setup: Setup, array: MemoryArray, what: str, kind: Literal["warps", "threads"], units: int, result: _Result, tiles: Tiles
+) -> RaceCase:
     elements = np.union1d(result.right.elements, result.wrong.elements)
     row, column = _places(array, elements)
     corner = (int(row.min()), int(column.min())) if len(elements) else (0, 0)
     shape = (int(row.max()) + 1 - corner[0], int(column.max()) + 1 - corner[1]) if len(elements) else (1, 1)
-    kind: Literal["warps", "threads"] = "warps" if by_warps else "threads"
+    ahead, lead = (result.pair.lead.ahead, result.pair.lead.steps) if result.pair is not None and result.is_wrong else (-1, 0)
     return RaceCase(
-        setup, what, kind, units, result.ahead, result.lead, result.tried, result.orders, result.turns,
+        setup, what, kind, units, ahead, lead, result.tried, result.orders, result.turns,
         _table(array, result.right, corner, shape), _table(array, result.wrong, corner, shape), corner,
+        _pair_places(result), -1 if result.pair is None else result.pair.cell, 0 if result.pair is None else result.pair.begin,
+        tiles,
     )  # fmt: skip
+
+
+def _pair_places(result: _Result) -> tuple[int, int] | None:
+    """The places of the pair among the turns."""
+    pair = result.pair
+    if pair is None:
+        return None
+    places = {(turn.unit, turn.step): place for place, turn in enumerate(result.turns)}
+    one, other = sorted((places[pair.unit, pair.step], places[pair.lead.ahead, pair.lead.until]))
+    return one, other
+
+
+def _tiles(binding: Binding) -> Tiles:
+    return tuple((array.name, array.shape) for array in binding.arrays if array.space == "shared")
 
 
 def _places(array: MemoryArray, elements: Longs) -> tuple[Longs, Longs]:

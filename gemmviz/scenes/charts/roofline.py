@@ -19,6 +19,7 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 LEAST_INTENSITY, MOST_INTENSITY = 1 / 64, 1024.0
 _LOWEST_RATE = 1 / 4096  # share of the peak
 _SIDE = 16.0
+_NAME_ROOM = 70.0
 _WEAKER = 0.75  # of a level's ink is in that of the next level
 
 
@@ -46,8 +47,8 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     below = points(*((x.at(at), room.y + room.height + 1.3 * size) for at in powers))
     beside = points(*((room.x - 10, y.at(at) + 0.36 * size) for at in rates))
     numbers = tuple(f"{at:g}" if at >= 1 else f"1/{round(1 / at)}" for at in powers)
-    axis = fitted("flop per byte; vertical: GFLOP/s", size, room.width)
-    top = f"peak {number(peak)} GFLOP/s"
+    axis = fitted("flop per byte, stores included; vertical: GFLOP/s", size, room.width)
+    top = f"peak {peak:.4g} GFLOP/s" if peak < 1000 else f"peak {number(peak)} GFLOP/s"
     slope = f"DRAM {number(device.bandwidth_gb_s)} GB/s"
     primitives: list[Primitive] = [
         Lines("roof-grid", np.vstack([down, across]), theme.line, 1.0),
@@ -58,18 +59,24 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         Labels("roof-peak", points((room.x + room.width - 6, y.at(peak) - 10)), (top,), size, theme.text, "end"),
         Labels(
             "roof-slope",
-            points((x.at(3 * start) + 14, y.at(3 * start * device.bandwidth_gb_s) + 16)),
+            points((x.at(3 * start) + 26, y.at(3 * start * device.bandwidth_gb_s) + 26)),
             (slope,),
             size,
             theme.text,
         ),
     ]
+    named: list[float] = []
     for place, each in enumerate(case.traffic):
         side = _SIDE + 8.0 * (len(case.traffic) - 1 - place)  # where levels meet, each stays visible
         if case.problem.flops is None:
             continue
         flops_per_byte = intensity(case.problem.flops, each.size_bytes)
         primitives += _level(case, each.level, flops_per_byte, level_ink(theme, place), (x, y), side, theme)
+        at = x.at(min(max(flops_per_byte, LEAST_INTENSITY), MOST_INTENSITY))
+        is_slope = case.device.roof(flops_per_byte) < peak  # the peak itself is named once
+        if is_slope and all(abs(at - other) >= _NAME_ROOM for other in named):  # where levels meet, the first is named
+            primitives.append(_rate_name(case, each.level, flops_per_byte, (at, y), side, theme))
+            named.append(at)
     return [*primitives, *_so_far(case, x, y, room, theme)]
 
 
@@ -90,6 +97,18 @@ def _level(
         primitives.append(Lines(f"{key}-gap", np.array([[across, hollow, across, filled]]), accent, 2.0, dashed=True))
         primitives.append(Rects(key, boxes((across - half, filled - half, side, side)), accent, radius=half))
     return primitives
+
+
+def _rate_name(
+    case: SpeedCase, level: str, flops_per_byte: float, at: tuple[float, Scale], side: float, theme: Theme
+) -> Labels:
+    """Name the rate of the roof above a mark, on the upper left of it."""
+    roof = case.device.roof(flops_per_byte)
+    y = at[1].at(max(roof, case.device.peak_gflops * _LOWEST_RATE)) - side / 2 - 4
+    place = points((at[0] - side / 2 - 6, y))
+    return Labels(
+        f"level-{level.replace(' ', '-')}-rate", place, (number(roof),), theme.type.note, theme.text, "end", "semibold"
+    )
 
 
 def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> list[Primitive]:

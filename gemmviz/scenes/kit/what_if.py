@@ -12,7 +12,7 @@ from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.theme import Theme
 
 WHAT_IF = "what-if-"  # prefix of the keys of values to try
-_NAMES = {"threads": "threads per block", "registers": "registers per thread", "shared": "shared bytes per block"}
+_NAMES = {"threads": "threads per block", "registers": "registers per thread", "shared": "static shared bytes per block"}
 _OTHERS = 0.3  # strength of the values that are not the current one
 _LOW_SIZE = 17.0  # of the text in a dock
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gemmviz.model.arrays import Floats
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.block_phase import BlockPhase
 from gemmviz.model.words import capital, many, spaced
 from gemmviz.scenes.kit.box import Box
@@ -95,7 +95,7 @@ def _colour(case: BlockPhase, place: int, theme: Theme, key: str) -> str:
     return mixed(theme.slate, theme.accent(case.matrices[place]), 0.45) if key == "source" else theme.empty
 
 
-def _cells(corner: tuple[float, float], number: Floats, columns: int, cell: float) -> Floats:
+def _cells(corner: tuple[float, float], number: Longs, columns: int, cell: float) -> Floats:
     """Return the cells of a tile by number: x, y, side."""
     side = np.full(len(number), 0.9 * cell)
     return np.column_stack([corner[0] + number % columns * cell, corner[1] + number // columns * cell, side])
@@ -145,7 +145,8 @@ def _gauges(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
     for place, (name, (held, taken)) in enumerate(amounts.items()):
         box = _track(case, plan, place)
         room = box.width - text_width(_pending(case, case.fitting[name]), size, "semibold") - 30
-        texts = (f"{capital(name)}: {held}, {taken} a {words['block']}", f"{held}, {taken} a {words['block']}", capital(name))
+        short = f"{held}, {taken} a {words['block']}"
+        texts = (f"{capital(name)}: {short}", f"{capital(name.split()[0])}: {short}", capital(name))
         text = next((each for each in texts if text_width(each, size) <= room), texts[-1])
         pieces.append(text_line(f"gauge-{place}-name", (box.x, box.y - 12), text, size, room, theme.text))
         pieces.append(Rects(f"gauge-{place}", boxes((box.x, box.y, box.width, box.height)), theme.empty, radius=4.0))

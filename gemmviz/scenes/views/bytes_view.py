@@ -1,8 +1,11 @@
 """Bytes of a whole launch at each level of memory, as squares whose areas are to scale: requested by threads, moved in
-sectors, and moved by DRAM.
+sectors, and moved by DRAM. The squares grow to their size.
 
 The scale depends on the problem alone, so that kernels that solve the same problem can be compared.
 """
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +14,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.words import listed, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
 from gemmviz.scenes.kit.hatching import hatching
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import wrap_text
@@ -26,38 +29,73 @@ _MOVED = 1  # place of what is moved in sectors
 _LEAST_SIDE = 4.0  # units: a square that is visible
 _HATCH = 22.0  # units between the lines of a hatched square
 
+_Text = tuple[str, str, float, str]  # key, text, size and colour
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The rows of a frame with their texts and the boxes of their squares; ``scale``: the box of the largest square, None for
+    none; ``most``: the bytes that it stands for.
+    """
+
+    rows: tuple[Traffic, ...]
+    texts: tuple[list[_Text], ...]
+    boxes: tuple[Box, ...]
+    scale: Box | None
+    most: float
+
+    @classmethod
+    def of(cls, case: SpeedCase, options: ViewOptions) -> "_Plan":
+        names = listed(array.name for array in case.problem.arrays)
+        rows = (*case.traffic, Traffic(f"minimum: {names} once", case.least_bytes, "counted from the sizes"))
+        count, room = max(len(rows), _USUAL_LEVELS), options.width - 2 * MARGIN
+        column = min(_WIDEST_WORDS, (room - _GAP * (count - 1)) / count)
+        texts = tuple(_texts(row, column, options) for row in rows)
+        low = options.height - _FOOT - max(sum(size * _LEADING for _, _, size, _ in lines) for lines in texts)
+        largest = min(low - _TOP, room - (count - 1) * (column + _GAP))
+        if not case.problem.is_multiply:  # the levels may be equally large
+            column = (room - _GAP * (len(rows) - 1)) / len(rows)
+            largest = min(low - _TOP, column)
+        x, most, places, scale = MARGIN, _most(case, rows), list[Box](), None
+        for place, row in enumerate(rows):
+            side = max(_LEAST_SIDE, largest * (row.size_bytes / most) ** 0.5)
+            places.append(Box(x, low - side, side, side))
+            if place == _MOVED and case.problem.is_multiply:
+                scale = Box(x, low - largest, largest, largest)
+                side = largest  # the same places for all kernels
+            x += max(side, column) + _GAP
+        return cls(rows, texts, tuple(places), scale, most)
+
 
 def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
-    """Draw a square for each level, and the minimum: each array once."""
+    """Draw the words below a square for each level, and the outline of the largest. ``bytes_motion`` draws the squares."""
     title, note = f"Bytes: {case.what}", _note(case.problem)
     if not case.traffic:
         waiting = f"The launch was not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
         return titled([message(waiting, options)], title, note, options)
-    names = listed(array.name for array in case.problem.arrays)
-    rows = [*case.traffic, Traffic(f"minimum: {names} once", case.least_bytes, "counted from the sizes")]
-    count, room = max(len(rows), _USUAL_LEVELS), options.width - 2 * MARGIN
-    column = min(_WIDEST_WORDS, (room - _GAP * (count - 1)) / count)
-    texts = [_texts(row, column, options) for row in rows]
-    low = options.height - _FOOT - max(sum(size * _LEADING for _, _, size, _ in lines) for lines in texts)
-    largest = min(low - _TOP, room - (count - 1) * (column + _GAP))
-    if not case.problem.is_multiply:  # the levels may be equally large
-        column = (room - _GAP * (len(rows) - 1)) / len(rows)
-        largest = min(low - _TOP, column)
-    x, primitives = MARGIN, list[Primitive]()
-    most = _most(case, rows)
-    for place, row in enumerate(rows):
-        side = max(_LEAST_SIDE, largest * (row.size_bytes / most) ** 0.5)
-        asked = rows[0].size_bytes if row in case.traffic else row.size_bytes
-        primitives += _square(f"bytes-{place}", row, asked, Box(x, low - side, side, side), options.theme)
-        primitives += _words(f"bytes-{place}", texts[place], x, low + 6.0)
-        if place == _MOVED and case.problem.is_multiply:
-            primitives += _scale(most, side, Box(x, low - largest, largest, largest), options.theme)
-            side = largest  # the same places for all kernels
-        x += max(side, column) + _GAP
+    plan, primitives = _Plan.of(case, options), list[Primitive]()
+    for place, (lines, box) in enumerate(zip(plan.texts, plan.boxes, strict=True)):
+        primitives += _words(f"bytes-{place}", lines, box.x, box.y + box.height + 6.0)
+    if plan.scale is not None:
+        primitives += _scale(plan.most, plan.boxes[_MOVED].width, plan.scale, options.theme)
     return titled(primitives, title, note, options)
 
 
-def _most(case: SpeedCase, rows: list[Traffic]) -> float:
+def bytes_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw a square for each level and for the minimum, each array once, grown up to ``options.moment``: areas grow evenly."""
+    if not case.traffic:
+        return ()
+    plan, pieces = _Plan.of(case, options), list[Primitive]()
+    share = max(0.0, float(eased(min(1.0, options.moment / ARRIVAL)))) ** 0.5
+    for place, (row, box) in enumerate(zip(plan.rows, plan.boxes, strict=True)):
+        asked = plan.rows[0].size_bytes if row in case.traffic else row.size_bytes
+        side = max(_LEAST_SIDE, share * box.width)
+        grown = Box(box.x, box.y + box.height - side, side, side)
+        pieces += _square(f"bytes-{place}", row, asked, grown, options.theme)
+    return tuple(pieces)
+
+
+def _most(case: SpeedCase, rows: Sequence[Traffic]) -> float:
     """Return the bytes of the largest square.
 
     Of a multiplication, what a kernel without tiles moves if each request reads one factor in sectors of their own and the
@@ -103,7 +141,7 @@ def _cells(box: Box, count: int) -> Floats:
     return np.stack([box.x + column * side, box.y + row * side, np.full(count**2, side), np.full(count**2, side)], axis=1)
 
 
-def _texts(row: Traffic, room: float, options: ViewOptions) -> list[tuple[str, str, float, str]]:
+def _texts(row: Traffic, room: float, options: ViewOptions) -> list[_Text]:
     """Return key, text, size and colour of the lines below a square."""
     theme, sizes = options.theme, options.theme.type
     lines = [("size", size_text(row.size_bytes), sizes.title, theme.text)]
@@ -111,7 +149,7 @@ def _texts(row: Traffic, room: float, options: ViewOptions) -> list[tuple[str, s
     return lines + [("source", line, sizes.least, theme.faint) for line in wrap_text(row.source, sizes.least, room, 4)]
 
 
-def _words(key: str, lines: list[tuple[str, str, float, str]], x: float, y: float) -> list[Primitive]:
+def _words(key: str, lines: list[_Text], x: float, y: float) -> list[Primitive]:
     primitives: list[Primitive] = []
     for number, (name, text, size, colour) in enumerate(lines):
         y += _LEADING * size
@@ -129,4 +167,4 @@ def _note(problem: Problem) -> str:
     return f"Areas are to scale. A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}"
 
 
-VIEW = View("Bytes requested, moved and from DRAM", SpeedCase, bytes_scene, is_count=True, order=46)
+VIEW = View("Bytes requested, moved and from DRAM", SpeedCase, bytes_scene, bytes_motion, is_count=True, order=46)

@@ -10,8 +10,8 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.listing import Sheet, listing_size
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene
-from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.stop_line import stop_line
+from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
 

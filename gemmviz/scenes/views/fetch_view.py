@@ -10,7 +10,7 @@ from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line
+from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.code_lines import code_primitives
 
@@ -125,11 +125,18 @@ def _lanes(moment: Moment, warp: int, plan: _Plan, options: ViewOptions) -> list
     ink = theme.ink_on(colour) if arrived else theme.faint
     pieces: list[Primitive] = [Rects("lanes-idle", boxes(*dark), None, theme.line, 1.5, 5.0)] if dark else []
     pieces.append(Rects("lanes", boxes(*lit), colour, None if arrived else theme.line, 1.5, 5.0))
-    room = plan.wide - _GAP - 16
-    texts = [f"{lane}: {name}" if arrived else str(lane) for lane, name in touched.items()]
+    forms = ("{lane}: {name}", "{name}") if arrived else ("{lane}",)
+    texts = _fitting([[form.format(lane=lane, name=name) for lane, name in touched.items()] for form in forms], plan, least)
     at = [(x + 10, y + high / 2 + 0.36 * least) for x, y, _, high in lit]
-    pieces.append(Labels("lanes-names", points(*at), tuple(fitted(text, least, room) for text in texts), least, ink))
+    pieces.append(Labels("lanes-names", points(*at), tuple(texts), least, ink))
     return pieces
+
+
+def _fitting(forms: list[list[str]], plan: _Plan, size: float) -> list[str]:
+    """Return the texts of the lanes in the first form in which all fit, else those of the last one, cut."""
+    room = plan.wide - _GAP - 16
+    whole = next((texts for texts in forms if all(text_width(text, size) <= room for text in texts)), None)
+    return whole if whole is not None else [fitted(text, size, room) for text in forms[-1]]
 
 
 VIEW = View("Instruction: one fetch for a warp", Moment, fetch_scene, fetch_motion, order=7)

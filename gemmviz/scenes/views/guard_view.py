@@ -7,29 +7,25 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.owners import Owners
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.hatching import hatching
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
 
-_TOP, _BESIDE, _LARGEST, _LEAST = 150.0, 520.0, 84.0, 3.0
+_BESIDE, _LARGEST, _LEAST = 520.0, 84.0, 0.5
 _BLOCK_GAP = 0.45  # of a cell
 _STARTED, _CHECKED = 0.25, 0.6  # shares of the time: until then all threads run; then the others have returned
 _MOST_BLOCKS, _MOST_LISTED = 256, 6
 _HATCHED = 0.55  # strength of the lines over threads that returned
+_NOTE = "a cell: a thread, with the element that it stores"
 _STATES = ("return before their first access", "work")
 
 
 def guard_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """Draw the blocks with a name each, and how many of their threads work."""
-    picture = _Picture(moment, options)
-    traced, whole = moment.trace.blocks.count, moment.trace.launch.block_count
-    note = "Each cell is a thread; written in it is the element that it stores"
-    if traced < whole:
-        note = f"{traced} of {whole} blocks. {note}"
-    return titled(picture.words(), moment.trace.setup.kernel.name, note, options)
+    """Draw how many of the threads work, of all blocks and of each."""
+    return framed(_Picture(moment, options).words() if options.words else [], moment, options)
 
 
 def guard_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -47,7 +43,8 @@ class _Picture:
         across, down, deep = trace.blocks.extents
         self.blocks = across, min(down * deep, _MOST_BLOCKS)
         self.inner = trace.launch.block[0], trace.launch.block[1] * trace.launch.block[2]
-        room = Box(MARGIN, _TOP, options.width - 2 * MARGIN - _BESIDE, options.height - _TOP - 24.0)
+        beside = _BESIDE if options.words else 0.0
+        room = Box(MARGIN, options.top, options.width - 2 * MARGIN - beside, options.bottom - options.top - 8.0)
         wide, high = (n * (side + _BLOCK_GAP) - _BLOCK_GAP for n, side in zip(self.blocks, self.inner, strict=True))
         self.cell = max(_LEAST, min(room.width / wide, room.height / high, _LARGEST))
         self.room = room
@@ -131,18 +128,22 @@ class _Picture:
             drawn.append(
                 text_line(f"guard-{state}", (x + 38, y), f"{spaced(count)} {state}", sizes.words, room - 38, theme.text)
             )
-        return [*drawn, *self._per_block(x, y + 2.6 * sizes.words, room)]
+        y += 2.6 * sizes.words
+        note = text_line("guard-note", (x, y), _NOTE, sizes.note, room, theme.faint)
+        return [*drawn, note, *self._per_block(x, y + 2.2 * sizes.note, room)]
 
     def _per_block(self, x: float, y: float, room: float) -> list[Primitive]:
-        """Draw how many threads of each block work."""
-        size, shown = self.theme.type.note, min(self.count, _MOST_LISTED)
+        """Draw how many threads of each block work, if there is space for all blocks."""
+        size = self.theme.type.note
+        if self.count > min(_MOST_LISTED, (self.options.bottom - y) / (1.5 * size) + 1):
+            return []
         texts = []
-        for block in range(shown):
+        for block in range(self.count):
             (bx, by, _), _ = self.trace.space.indices(block * self.per_block)
             own = int(self.works[block * self.per_block : (block + 1) * self.per_block].sum())
             texts.append(f"block ({bx}, {by}): {own} of {self.per_block} work")
-        at = points(*((x, y + n * 1.5 * size) for n in range(shown)))
-        return [Labels("guard-blocks", at, tuple(texts), size, self.theme.faint)] if texts else []
+        at = points(*((x, y + n * 1.5 * size) for n in range(self.count)))
+        return [Labels("guard-blocks", at, tuple(texts), size, self.theme.faint)]
 
 
 VIEW = View("Threads with and without an element", Moment, guard_scene, guard_motion, order=38)

@@ -106,9 +106,7 @@ def _facts(moment: Moment) -> list[tuple[str, str, str]]:
     own = shared_bytes(arrays)
     uses = f"this kernel uses {size_text(own)}" if own else "this kernel uses none"
     registers = f"{size_text(_REGISTER_BYTES * device.registers_per_sm)} on each {words['sm']}"
-    shared = (
-        f"{size_text(first.size_bytes)} on each {words['sm']}, up to {size_text(device.shared_per_block)} per {words['block']}"
-    )
+    shared = f"{size_text(first.size_bytes)} on each {words['sm']}, up to {device.block_shared_text} per {words['block']}"
     rate = f"{size_text(last.size_bytes)}, {number(device.bandwidth_gb_s)} GB/s, off the chip"
     return [
         ("Registers", "private to each thread", registers),

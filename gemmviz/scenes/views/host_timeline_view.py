@@ -1,5 +1,5 @@
-"""The host's part: the calls around a kernel and the code that makes them, with their durations, for pageable and for
-pinned memory.
+"""The host's part: the code that calls the runtime around a kernel, beside the recorded durations of the calls for pageable and
+pinned memory; of calls that were not measured, beside the memories between which they copy.
 """
 
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gemmviz.model.host_run import HostCall, HostRun, TransferCase
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.copies import Memories, memories_at, memories_drawn
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
@@ -15,7 +16,9 @@ from gemmviz.scenes.kit.view import View
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The lines of code at the left, ``pitch`` high and of ``size``; the regions of the ``runs`` at the right, on one scale."""
+    """The lines of code at the left, ``pitch`` high and of ``size``; the regions of the ``runs`` at the right, on one scale, or
+    one region for calls that were not measured.
+    """
 
     code: Box
     pitch: float
@@ -26,45 +29,68 @@ class _Plan:
     @classmethod
     def of(cls, case: TransferCase, options: ViewOptions) -> "_Plan":
         room = Box(MARGIN, 124.0, options.width - 2 * MARGIN, options.height - 124.0 - 40.0)
-        lines = [code_of(call, case.prefix) for call in case.runs[0].calls]
+        lines = [code_of(call, case.prefix) for call in case.calls]
         pitch = min(room.height / (len(lines) + 2), 64.0)
         longest = max(text_width(line, 1.0, "mono") for line in lines)
         size = max(options.theme.type.least, min(options.theme.type.words, 0.5 * pitch, 0.46 * room.width / longest))
-        wide = min(longest * size + 10, 0.5 * room.width)
+        wide = min(longest * size + 10, 0.56 * room.width)
         half, y = (room.width - wide - 60) / 2, room.y + 1.4 * pitch
         high = len(lines) * pitch
+        if not case.runs:
+            beside = Box(room.x + wide + 60, room.y, room.width - wide - 60, y + high - room.y)
+            return cls(Box(room.x, y, wide, high), pitch, size, (beside,), 0.0)
         runs = tuple(Box(room.x + wide + 30 + n * (half + 30), y, half, high) for n in range(len(case.runs)))
         return cls(Box(room.x, y, wide, high), pitch, size, runs, max(run.total() for run in case.runs))
 
 
 def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
-    """Draw the code on the left, and a row for each kind of memory on the right. Bars are drawn by ``transfers_motion``."""
+    """Draw the code on the left; on the right a row for each kind of memory, or two memories. ``transfers_motion`` draws bars
+    and copies.
+    """
     plan, theme = _Plan.of(case, options), options.theme
     primitives: list[Primitive] = []
-    for place, call in enumerate(case.runs[0].calls):
+    for place, call in enumerate(case.calls):
         at = points((plan.code.x, plan.code.y + (place + 0.5) * plan.pitch + 0.35 * plan.size))
         line = fitted(code_of(call, case.prefix), plan.size, plan.code.width, "mono")
         primitives.append(Labels(f"code-{place}", at, (line,), plan.size, theme.text, "start", "mono"))
-    for run, box in zip(case.runs, plan.runs, strict=True):
+    for run, box in zip(case.runs, plan.runs, strict=False):
         size = 1.1 * _value_size(plan, options)
-        heading, at = f"{run.memory} memory: {number(run.total())} µs", (box.x, box.y - 0.4 * plan.pitch)
-        primitives.append(text_line(f"{run.memory}-name", at, heading, size, box.width, theme.text, "semibold"))
+        total, low = f"{number(run.total())} µs{'' if run.is_whole else ' + kernel'}", box.y - 0.3 * plan.pitch
+        for key, line, y in (("name", f"{run.memory} memory", low - 1.25 * size), ("total", total, low)):
+            primitives.append(text_line(f"{run.memory}-{key}", (box.x, y), line, size, box.width, theme.text, "semibold"))
         primitives.append(Lines(f"{run.memory}-start", boxes((box.x, box.y, box.x, box.y + box.height)), theme.line, 1.5))
-    n = case.runs[0].n
-    title = f"Host at N = {n}: {'three copies' if case.copies_c else 'two copies'} in, one out"
-    note = (
-        case.source
-        if n == case.requested
-        else f"{case.source}. N = {case.requested} was not recorded; this is the nearest size"
-    )
-    return titled(primitives, title, note, options)
+    if not case.runs:
+        primitives += memories_drawn(Memories.within(plan.runs[0]), case.calls, theme)
+    title = f"Host, {_sizes(case)}: {'three copies' if case.copies_c else 'two copies'} in, one out"
+    return titled(primitives, title, case.source or f"times {case.unmeasured}", options)
 
 
 def transfers_motion(case: TransferCase, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw the calls of all runs up to one time of a common clock, each with its duration once it is over."""
+    """Draw the calls of all runs up to one time of a common clock, each with its duration once it is over. Calls that were not
+    measured follow each other in equal steps, which stand for no time.
+    """
     plan = _Plan.of(case, options)
+    if not case.runs:
+        return tuple(_unmeasured(case, plan, options))
     now = plan.most * min(1.0, options.moment / ARRIVAL)
     return tuple(piece for run, box in zip(case.runs, plan.runs, strict=True) for piece in _calls(run, box, now, plan, options))
+
+
+def _unmeasured(case: TransferCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the memories after as many calls as have passed, and a mark beside the line of the present one."""
+    done = len(case.calls) * min(1.0, options.moment / ARRIVAL)
+    pieces = memories_at(Memories.within(plan.runs[0]), case.calls, done, options.theme)
+    if done < len(case.calls):
+        mark = boxes((plan.code.x - 16, plan.code.y + (int(done) + 0.16) * plan.pitch, 6, 0.68 * plan.pitch))
+        pieces.append(Rects("present", mark, options.theme.faint, radius=3.0))
+    return pieces
+
+
+def _sizes(case: TransferCase) -> str:
+    problem = case.problem
+    if problem.M == problem.N == problem.K:
+        return f"N = {problem.N}"
+    return f"M = {problem.M}, N = {problem.N}, K = {problem.K}"
 
 
 def code_of(call: HostCall, prefix: str) -> str:
@@ -90,16 +116,19 @@ def _calls(run: HostRun, room: Box, now: float, plan: _Plan, options: ViewOption
         if begun > now:
             break
         x, y = room.x + room.width * begun / plan.most, room.y + place * pitch
-        wide = max(3.0, room.width * min(call.us, now - begun) / plan.most)
+        us = call.us or 0.0
+        wide = max(3.0, room.width * min(us, now - begun) / plan.most) if us else 0.0
         fill = {"Memcpy": theme.level(1), "launch": theme.load}.get(call.name, theme.faint)
-        primitives.append(Rects(f"{run.memory}-{place}", boxes((x, y + 0.16 * pitch, wide, 0.68 * pitch)), fill, radius=3.0))
-        begun += call.us
+        if us:
+            bar = boxes((x, y + 0.16 * pitch, wide, 0.68 * pitch))
+            primitives.append(Rects(f"{run.memory}-{place}", bar, fill, radius=3.0))
+        begun += us
         if begun > now:
             break
-        text = f"{number(call.us)} µs"
+        text, ink = (f"{number(us)} µs", theme.text) if us else ("not measured", theme.faint)
         after = x + wide + 8 + text_width(text, size) <= room.x + room.width
         at = points((x + wide + 8, y + 0.5 * pitch + 0.35 * size) if after else (x - 8, y + 0.5 * pitch + 0.35 * size))
-        primitives.append(Labels(f"{run.memory}-{place}-time", at, (text,), size, theme.text, "start" if after else "end"))
+        primitives.append(Labels(f"{run.memory}-{place}-time", at, (text,), size, ink, "start" if after else "end"))
     return primitives
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gemmviz.model.arrays import Floats
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, spaced
@@ -52,7 +52,8 @@ def launch_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     title, launch = f"The launch of {case.what}", case.launch
     if launch is None:
         strips = None if case.requested is None else strips_of(case.requested, case.device)
-        pieces = [message(case.refusal, options)] if strips is None else strips_still(case, strips, options)
+        said: list[Primitive] = [message(case.refusal, options)]
+        pieces = said if strips is None else strips_still(case, strips, options)
         return titled(pieces, title, case.refusal if strips is not None else case.device.name, options)
     plan, theme = _Plan.of(launch, options), options.theme
     cut = " (the first ones are shown)" if _shown(launch.grid) != launch.grid else ""
@@ -60,7 +61,7 @@ def launch_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     block = f"each block: {_extents(launch.block)} = {many(launch.threads_per_block, 'thread')}"
     names = ((plan.grid.x, grid), (plan.block.x, block))
     y, size = plan.grid.y - 16, theme.type.words
-    heads = [
+    heads: list[Primitive] = [
         Labels(f"{key}-name", points((x, y)), (text,), size, theme.text, "start", "semibold")
         for key, (x, text) in zip(("grid", "block"), names, strict=True)
     ]
@@ -126,11 +127,10 @@ def _blocks(plan: _Plan, moment: float, options: ViewOptions) -> list[Primitive]
     end = _cells(plan.grid, number, across, plan.of_grid)
     start = np.array([[MARGIN + 180.0, plan.code, 12.0]])
     now = start + (end - start) * share
-    texts = np.array([f"({n % across}, {n // across})" for n in number.tolist()])
-    fits = text_width(max(texts.tolist(), key=len), size) + 8 <= plan.of_grid and moment >= _GROWN
+    fits = moment >= _GROWN and text_width(f"({across - 1}, {down - 1})", size) + 8 <= plan.of_grid
     there = share[:, 0] > 0
     fill, palette = np.zeros(int(there.sum()), np.uint8), (theme.load,)
-    labels = texts[there] if fits else None
+    labels = np.array([f"({n % across}, {n // across})" for n in number[there].tolist()]) if fits else None
     ink = (theme.ink_on(theme.load),)
     return [Squares("blocks", now[there], fill, palette, ink, labels, size if fits else 0.0, theme.background)]
 
@@ -149,18 +149,19 @@ def _threads(case: LaunchCase, plan: _Plan, moment: float, options: ViewOptions)
     number = np.arange(dx * dy).reshape(dy, dx)
     fill = (number // case.device.warp_size % len(theme.warps)).astype(np.uint8)
     inks = tuple(theme.ink_on(each) for each in theme.warps)
-    size, texts = theme.type.least, np.array([[f"({n % dx}, {n // dx})" for n in row] for row in number.tolist()])
-    fits = share >= 1.0 and text_width(max(texts.ravel().tolist(), key=len), size) + 8 <= plan.of_block
+    size = theme.type.least
+    fits = share >= 1.0 and text_width(f"({dx - 1}, {dy - 1})", size) + 8 <= plan.of_block
+    texts = np.array([[f"({n % dx}, {n // dx})" for n in row] for row in number.tolist()]) if fits else None
     ways = boxes((start.x + start.width, start.y, x, y), (start.x + start.width, start.y + start.height, x, y + high))
     return [
         Lines("ways", ways, theme.faint, 1.5, dashed=True),
-        Cells("threads", x, y, wide / dx, fill, theme.warps, inks, texts if fits else None, size if fits else 0.0,
+        Cells("threads", x, y, wide / dx, fill, theme.warps, inks, texts, size if fits else 0.0,
               theme.background, height=high / dy),
         Rects("block-edge", boxes((start.x, start.y, start.width, start.height)), None, theme.text, 3.0),
     ]  # fmt: skip
 
 
-def _cells(room: Box, number: Floats, across: int, cell: float) -> Floats:
+def _cells(room: Box, number: Longs, across: int, cell: float) -> Floats:
     """Return the cells of a grid by number: x, y, side."""
     side = np.full(len(number), 0.94 * cell)
     return np.column_stack([room.x + number % across * cell, room.y + number // across * cell, side])

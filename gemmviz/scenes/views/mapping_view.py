@@ -1,5 +1,5 @@
 """The mapping of threads to elements: the lanes of a warp in order, the elements of the result that they compute, and, for one
-k, what they read of A and B, with the sectors that each request moves.
+k, what they read of A and B, with the sectors that each request moves. Each lane sends a chip to its elements.
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import reads_at
-from gemmviz.model.arrays import Longs
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -29,6 +29,7 @@ _NAMES, _ROW, _LANE_ROW = 150.0, 27.0, 36.0  # width of the names of the strip's
 _METERS, _METER_WORDS, _LEAST_SQUARES = 0.56, 122.0, 24.0  # share of the width for the meters; heights in one
 _LARGEST_CELL, _LARGEST_SQUARE = 70.0, 60.0
 _SHADES = 32  # light of a warp's lanes, in order
+_SECOND, _CHIP = 0.3, 20.0  # share of the motion before the chips to A and B set out; side of a chip at its lane
 _LOW = 420.0  # height of a frame with the lanes' numbers alone
 
 
@@ -46,32 +47,101 @@ class _Read:
     ks: tuple[int, int]
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """What a frame shows of the watched ``warp``, and where. ``owned``: elements of the result with their threads; ``own``:
+    which of them are the warp's; ``grids``: the drawn parts of the result, A and B, by name; ``end``: the lower edge of the
+    strip of lanes.
+    """
+
+    warp: int
+    owned: tuple[Longs, Longs]
+    own: np.ndarray
+    reads: list[_Read]
+    strip: Box
+    end: float
+    parts: Box
+    beside: Box
+    grids: dict[str, CellGrid]
+
+    @classmethod
+    def of(cls, moment: Moment, options: ViewOptions) -> "_Plan":
+        owned, warp = moment.replay.owners.of(moment.scope.of_block), moment.focus.warp or 0
+        strip = Box(MARGIN, options.top, options.width - 2 * MARGIN, 0.0)
+        end = strip.y + _strip_height(moment, options)
+        room = Box(MARGIN, end + 24.0, options.width - 2 * MARGIN, options.bottom - end - 24.0)
+        reads = [read for name in "AB" if (read := _read(moment, warp, name))] if moment.trace.is_multiply else []
+        parts = Box(room.x, room.y, (1 - _METERS) * room.width - 40.0, room.height)
+        beside = Box(room.x + (1 - _METERS) * room.width, room.y, _METERS * room.width, room.height)
+        own = owned[1] // moment.trace.rules.warp_size == warp
+        return cls(warp, owned, own, reads, strip, end, parts, beside, _grids(moment, owned[0], reads, parts, options))
+
+    def lane(self, lanes: Longs, size: int, options: ViewOptions) -> Floats:
+        """Return the middles of lanes in the strip: (n, 2)."""
+        names = _names_width(options)
+        cell = (self.strip.width - names) / max(size, 1)
+        return np.column_stack([self.strip.x + names + (lanes + 0.5) * cell, np.full(len(lanes), self.strip.y + _LANE_ROW / 2)])
+
+
 def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """Draw the lanes of the watched warp, and below them their elements."""
-    elements, threads = moment.replay.owners.of(moment.scope.of_block)
-    if not len(elements):
+    """Draw the lanes of the watched warp, and below them their elements and, once they have arrived, what that costs."""
+    if not len(moment.replay.owners.of(moment.scope.of_block)[0]):
         missing = f"This block stores no element of {', '.join(moment.problem.output_names) or 'an output'}."
         return framed([message(missing, options)], moment, options)
-    warp = moment.focus.warp or 0
-    strip, end = _lanes(moment, warp, Box(MARGIN, options.top, options.width - 2 * MARGIN, 0.0), options)
-    room = Box(MARGIN, end + 24.0, options.width - 2 * MARGIN, options.bottom - end - 24.0)
-    reads = [read for name in "AB" if (read := _read(moment, warp, name))] if moment.trace.is_multiply else []
-    parts = Box(room.x, room.y, (1 - _METERS) * room.width - 40.0, room.height)
-    beside = Box(room.x + (1 - _METERS) * room.width, room.y, _METERS * room.width, room.height)
-    size = moment.trace.rules.warp_size
-    own = threads // size == warp
-    return framed(
-        [*strip, *_result(moment, (elements, threads), own, reads, parts, options),
-         *_costs(moment, warp, elements[own], reads, beside, options)], moment, options,
-    )  # fmt: skip
+    plan = _Plan.of(moment, options)
+    costs = _costs(moment, plan.warp, plan.owned[0][plan.own], plan.reads, plan.beside, options) if options.arrived else []
+    return framed([*_lanes(moment, plan.warp, plan.strip, options), *_result(moment, plan, options), *costs], moment, options)
 
 
-def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> tuple[list[Primitive], float]:
-    """Draw the lanes of a warp in order, with their threadIdx below, and return their lower edge."""
+def mapping_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw a chip of each lane on its way to its element of the result, then to the elements that it reads."""
+    if options.arrived or not len(moment.replay.owners.of(moment.scope.of_block)[0]):
+        return ()
+    plan, size = _Plan.of(moment, options), moment.trace.rules.warp_size
+    array, (elements, threads) = moment.replay.owners.array, plan.owned
+    assert array is not None
+    ways = [(array, elements[plan.own], threads[plan.own] % size, 0.0)]
+    ways += [(read.array, read.elements, read.lanes, _SECOND) for read in plan.reads]
+    pieces: list[Primitive] = []
+    for matrix, cells, lanes, start in ways:
+        share = float(eased(min(1.0, max(0.0, (options.moment / ARRIVAL - start) / (1.0 - _SECOND)))))
+        if share > 0:
+            pieces.append(_chips(matrix, plan.grids[matrix.name], cells, plan.lane(lanes, size, options), share, options))
+    return tuple(pieces)
+
+
+def _chips(
+    array: MemoryArray, table: CellGrid, elements: Longs, start: Floats, share: float, options: ViewOptions
+) -> Primitive:
+    """Draw one chip for each element, at a share of the way from its lane."""
+    row, column = (np.asarray(each, np.int64) for each in array.row_column(elements))
+    seen = table.holds(row, column)
+    middle = start[seen] * (1 - share) + table.middle(row[seen], column[seen]) * share
+    side = _CHIP * (1 - share) + table.cell * share
+    boxed = np.column_stack([middle - side / 2, np.full((len(middle), 2), side)])
+    return Rects(f"flying-{array.name}", boxed, options.theme.accent(array.name), options.theme.background, 1.0, 2.0)
+
+
+def _names_width(options: ViewOptions) -> float:
+    return _NAMES if options.words else 60.0
+
+
+def _axes(moment: Moment, options: ViewOptions) -> list[tuple[int, str]]:
+    """Return the axes of threadIdx that are shown below the lanes: none in a low frame."""
+    block = moment.trace.launch.block
+    return [(axis, name) for axis, name in enumerate("xyz") if options.height > _LOW and (axis == 0 or block[axis] > 1)]
+
+
+def _strip_height(moment: Moment, options: ViewOptions) -> float:
+    return _LANE_ROW + _ROW * len(_axes(moment, options))
+
+
+def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the lanes of a warp in order, with their threadIdx below."""
     theme, trace = options.theme, moment.trace
     size, per_block, least = trace.rules.warp_size, trace.space.threads_per_block, options.theme.type.least
     count = min(size, per_block - warp * size)
-    names = _NAMES if options.words else 60.0
+    names = _names_width(options)
     cell = (at.width - names) / max(size, 1)
     lane = np.arange(count)
     shades = _shades(theme.faint, theme)
@@ -87,16 +157,15 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> tuple[li
     ]  # fmt: skip
     y += _LANE_ROW
     places = np.array([thread_place(warp * size + int(each), trace.launch) for each in lane])
-    for axis, name in enumerate("xyz"):
-        if options.height > _LOW and (axis == 0 or trace.launch.block[axis] > 1):
-            texts = tuple(map(str, places[:, axis].tolist()))
-            middle = np.stack([x + (lane + 0.5) * cell, np.full(count, y + 0.5 * _ROW + 0.36 * least)], axis=1)
-            primitives += [
-                Labels(f"lanes-{name}-name", points((at.x, y + 21)), (f"threadIdx.{name}",), least, theme.faint),
-                Labels(f"lanes-{name}", middle, texts, least, theme.faint, "middle"),
-            ]
-            y += _ROW
-    return primitives, y
+    for axis, name in _axes(moment, options):
+        texts = tuple(map(str, places[:, axis].tolist()))
+        middle = np.stack([x + (lane + 0.5) * cell, np.full(count, y + 0.5 * _ROW + 0.36 * least)], axis=1)
+        primitives += [
+            Labels(f"lanes-{name}-name", points((at.x, y + 21)), (f"threadIdx.{name}",), least, theme.faint),
+            Labels(f"lanes-{name}", middle, texts, least, theme.faint, "middle"),
+        ]
+        y += _ROW
+    return primitives
 
 
 def _shades(accent: str, theme: Theme) -> tuple[str, ...]:
@@ -110,13 +179,11 @@ def _tip(moment: Moment, thread: int) -> str:
     return f"thread ({x}, {y}, {z}), number {thread}\nwarp {thread // size}, lane {thread % size}"
 
 
-def _result(
-    moment: Moment, owned: tuple[Longs, Longs], own: np.ndarray, reads: list[_Read], room: Box, options: ViewOptions
-) -> list[Primitive]:
-    """Draw the block's part of the result, and on its left and above it the parts of A and B that are read for one k."""
+def _grids(moment: Moment, elements: Longs, reads: list[_Read], room: Box, options: ViewOptions) -> dict[str, CellGrid]:
+    """Return the places of the block's part of the result and, on its left and above it, of what is read of A and B."""
     array = moment.replay.owners.array
-    assert array is not None
-    elements, threads = owned
+    if array is None or not len(elements):
+        return {}
     r, c = (np.asarray(each, np.int64) for each in array.row_column(elements))
     rows, columns = (int(r.min()), int(r.max()) + 1), (int(c.min()), int(c.max()) + 1)
     depth = _depth(reads)
@@ -128,14 +195,35 @@ def _result(
     x = room.x + 40.0 + beside * cell if reads else room.x
     y = room.y + head + above * cell
     table = CellGrid(x, y, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]))
-    size = moment.trace.rules.warp_size
-    primitives = _part(array, table, elements[own], threads[own] % size, options)
-    primitives += _order(table, r[own], c[own], threads[own] % size, options.theme)
-    name = options.theme.type.name
-    at = points((x + table.columns * cell + 12, y + table.rows * cell - 4)) if reads else points((x, y - 10))
+    return {array.name: table, **{read.array.name: _read_grid(read, table, depth) for read in reads}}
+
+
+def _read_grid(read: _Read, table: CellGrid, depth: tuple[int, int]) -> CellGrid:
+    """Return the place of what is read of A on the left of the result, or of B above it."""
+    if read.array.name == "A":
+        x = table.x - (depth[1] - depth[0] + 1) * table.cell
+        return CellGrid(x, table.y, table.cell, table.rows, depth[1] - depth[0], (table.first[0], depth[0]))
+    rows = read.ks[1] - read.ks[0]
+    columns = _width((table.first[1], table.first[1] + table.columns), [read])
+    return CellGrid(table.x, table.y - (rows + 1) * table.cell, table.cell, rows, columns, (read.ks[0], table.first[1]))
+
+
+def _result(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the block's part of the result, and on its left and above it the parts of A and B that are read for one k."""
+    array, (elements, threads), own = moment.replay.owners.array, plan.owned, plan.own
+    assert array is not None
+    table, size = plan.grids[array.name], moment.trace.rules.warp_size
+    r, c = (np.asarray(each, np.int64)[own] for each in array.row_column(elements))
+    lanes = threads[own] % size
+    shown = slice(None) if options.arrived else slice(0)
+    primitives = _part(array, table, elements[own][shown], lanes[shown], options)
+    primitives += _order(table, r[shown], c[shown], lanes[shown], options.theme)
+    name, cell = options.theme.type.name, table.cell
+    below = points((table.x + table.columns * cell + 12, table.y + table.rows * cell - 4))
+    at = below if plan.reads else points((table.x, table.y - 10))
     primitives.append(Labels("elements-name", at, (array.name,), name, options.theme.accent(array.name), "start", "semibold"))
-    for read in reads:
-        primitives += _read_part(read, table, depth, options)
+    for read in plan.reads:
+        primitives += _read_part(read, plan.grids[read.array.name], shown, options)
     return primitives
 
 
@@ -196,28 +284,14 @@ def _order(table: CellGrid, rows: Longs, columns: Longs, lanes: Longs, theme: Th
     return [line, Rects("lane-first", start, theme.background, radius=dot / 2)]
 
 
-def _read_part(read: _Read, table: CellGrid, depth: tuple[int, int], options: ViewOptions) -> list[Primitive]:
-    """Draw what is read of A on the left of the result, or of B above it, with the sectors that the request moves."""
-    theme, cell, name = options.theme, table.cell, read.array.name
-    if name == "A":
-        x = table.x - (depth[1] - depth[0] + 1) * cell
-        part = CellGrid(x, table.y, cell, table.rows, depth[1] - depth[0], (table.first[0], depth[0]))
-    else:
-        rows = read.ks[1] - read.ks[0]
-        columns = _width((table.first[1], table.first[1] + table.columns), [read])
-        part = CellGrid(table.x, table.y - (rows + 1) * cell, cell, rows, columns, (read.ks[0], table.first[1]))
+def _read_part(read: _Read, part: CellGrid, shown: slice, options: ViewOptions) -> list[Primitive]:
+    """Draw what is read of A or B; once the lanes have arrived, with their elements and the sectors that the request moves."""
+    theme, name = options.theme, read.array.name
+    at = points((part.x, part.y - 10))
     return [
-        *_part(read.array, part, read.elements, read.lanes, options),
-        *outlined(read.array, read.moved, part, options),
-        Labels(
-            f"read-{name}-name",
-            points((part.x, part.y - 10)),
-            (name,),
-            theme.type.name,
-            theme.accent(name),
-            "start",
-            "semibold",
-        ),
+        *_part(read.array, part, read.elements[shown], read.lanes[shown], options),
+        *(outlined(read.array, read.moved, part, options) if options.arrived else ()),
+        Labels(f"read-{name}-name", at, (name,), theme.type.name, theme.accent(name), "start", "semibold"),
     ]
 
 
@@ -294,4 +368,4 @@ def _shape(rows: Longs, columns: Longs) -> str:
     return f"{many(high, 'row')} of {many(wide, 'column')}"
 
 
-VIEW = View("Threads and their elements of the result", Moment, mapping_scene, order=34)
+VIEW = View("Threads and their elements of the result", Moment, mapping_scene, mapping_motion, order=34)

@@ -52,9 +52,10 @@ def layout_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]
         there, side = share[:, 0] > 0, now[:, 2]
         now = np.column_stack([now[:, 0] - side / 2, now[:, 1] - side / 2, side])
         fill = matrix.fill.ravel()[order][there]
-        labels = None if matrix.labels is None else matrix.labels.ravel()[order][there]
-        size = 0.0 if labels is None else _fit(matrix.labels.ravel(), float(end[:, 2].min()), options.theme.type)
-        flying.append(Squares(f"flying-{place}", now[there], fill, matrix.palette, matrix.inks, labels if size else None, size,
+        names = None if matrix.labels is None else matrix.labels.ravel()[order]
+        size = 0.0 if names is None else _fit(names, float(end[:, 2].min()), options.theme.type)
+        labels = names[there] if names is not None and size else None
+        flying.append(Squares(f"flying-{place}", now[there], fill, matrix.palette, matrix.inks, labels, size,
                               options.theme.background))  # fmt: skip
     return tuple(flying)
 

@@ -9,14 +9,14 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, message, titled
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed, message
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene
-from gemmviz.scenes.kit.text import fitted, text_line
+from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.matrix import label_size, longest_of
 from gemmviz.scenes.stage.values import final_values, value_texts
 
-_TOP, _GAP, _LARGEST, _HEAD = 150.0, 60.0, 110.0, 44.0
+_GAP, _LARGEST, _HEAD, _FOOT = 60.0, 110.0, 44.0, 48.0
 _ORDERS = ("row by row", "from the last column", "shuffled")
 _MOST = 64  # rows and columns with cells of their own
 _SEED = 7
@@ -24,21 +24,20 @@ _SEED = 7
 
 def order_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the names of the orders, and what threads exchange."""
-    shape, theme = _shape(moment), options.theme
-    title = moment.trace.setup.kernel.name
-    if shape is None:
-        return titled([message("This kernel stores no result, or one with too many elements.", options)], title, "", options)
-    count = moment.replay.cached("exchanged", lambda: exchanged_elements(moment.trace))
-    shared = "no element" if not count else many(count, "element")
-    note = f"Counted in the run: {shared} that one thread writes and another one reads or writes"
+    if _shape(moment) is None:
+        return framed([message("This kernel stores no result, or one with too many elements", options)], moment, options)
+    if not options.words:
+        return framed([], moment, options)
+    theme, size = options.theme, options.theme.type.caption
     primitives: list[Primitive] = []
     for number, (name, box) in enumerate(zip(_ORDERS, _boxes(options), strict=True)):
-        size = theme.type.caption
-        text = fitted(name, size, box.width, "semibold")
-        primitives.append(
-            text_line(f"order-{number}-name", (box.x, box.y + size), text, size, box.width, theme.text, "semibold")
-        )
-    return titled(primitives, title, note, options)
+        at = box.x, box.y + size
+        primitives.append(text_line(f"order-{number}-name", at, name, size, box.width, theme.text, "semibold"))
+    count = moment.replay.cached("exchanged", lambda: exchanged_elements(moment.trace))
+    shared = "no element" if not count else many(count, "element")
+    note = f"counted in the run: {shared} of global memory that one thread writes and another one reads or writes"
+    at, room = (MARGIN, options.bottom - 8.0), options.width - 2 * MARGIN
+    return framed([*primitives, text_line("order-note", at, note, theme.type.note, room, theme.faint)], moment, options)
 
 
 def order_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -51,7 +50,8 @@ def order_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     count = round(eased(options.moment) * (orders[0].max(initial=0) + 1))
     drawn: list[Primitive] = []
     for place, (ranks, box) in enumerate(zip(orders, _boxes(options), strict=True)):
-        cell = min(_LARGEST, box.width / shape[1], (box.height - _HEAD) / shape[0])
+        head = _HEAD if options.words else 0.0
+        cell = min(_LARGEST, box.width / shape[1], (box.height - head) / shape[0])
         fill = ((ranks >= 0) & (ranks < count)).astype(np.uint8)
         texts = _texts(moment, number, cell, options.least)
         size = label_size(longest_of(texts.ravel().tolist()), cell, options.pixels, options.least)
@@ -59,21 +59,23 @@ def order_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
         labels = np.where(fill > 0, texts, "") if size else None
         palette, line = (theme.empty, accent), theme.background if cell > 7 else None
         inks = (theme.faint, theme.ink_on(accent))
-        drawn.append(Cells(f"order-{place}", box.x, box.y + _HEAD, cell, fill, palette, inks, labels, size, line))
+        drawn.append(Cells(f"order-{place}", box.x, box.y + head, cell, fill, palette, inks, labels, size, line))
     return tuple(drawn)
 
 
 def _shape(moment: Moment) -> tuple[int, int] | None:
-    """Return the rows and columns of the result; None if there is none, or too many."""
-    array = moment.replay.owners.array
-    if array is None or max(array.extents) > _MOST:
+    """Return the rows and columns of the result; None if there are too many, or nothing is stored."""
+    owners = moment.replay.owners
+    array = owners.array
+    if array is None or not len(owners.elements) or max(array.extents) > _MOST:
         return None
     return array.extents[0], array.extents[1]
 
 
 def _boxes(options: ViewOptions) -> list[Box]:
     wide = (options.width - 2 * MARGIN - 2 * _GAP) / len(_ORDERS)
-    return [Box(MARGIN + place * (wide + _GAP), _TOP, wide, options.height - _TOP - 24.0) for place in range(len(_ORDERS))]
+    high = options.bottom - options.top - (_FOOT if options.words else 0.0)
+    return [Box(MARGIN + place * (wide + _GAP), options.top, wide, high) for place in range(len(_ORDERS))]
 
 
 def _orders(moment: Moment, shape: tuple[int, int]) -> tuple[Longs, ...]:

@@ -77,7 +77,7 @@ def switch_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     colours = [theme.warps[place % len(theme.warps)] for place in range(shown)]
     pieces: list[Primitive] = [
         text_line("warps-name", (plan.warps.x, y), _said(case, hiding.warps), size, wide, theme.text, "semibold"),
-        text_line("cpu-name", (plan.registers.x, y), "one CPU core: a single set of registers", size, wide, theme.text, "semibold"),
+        text_line("cpu-name", (plan.registers.x, y), "one CPU core: one set of registers", size, wide, theme.text, "semibold"),
         *_box("warps", plan.warps, "", options), *_box("registers", plan.registers, "registers", options),
         *_box("memory", plan.memory, "memory: the registers of threads that wait", options),
     ]  # fmt: skip

@@ -8,13 +8,14 @@ from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.tensor_tile import TF32_TILE
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, wrap_text
 from gemmviz.scenes.kit.view import View
 
 _TOP, _GAP, _MOST = 130.0, 2, 32  # upper edge; cells between the matrices; rows and columns shown of each
 _SAID = 0.42  # of the width: the words on the right
+_REST_OF_STEP = 0.5  # share of an instruction's time in which its tile stands still
 _REST, _PASSED = 0.13, 0.42  # light of elements outside the tile, and of those that it has passed
 
 
@@ -55,8 +56,8 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     tile, theme = TF32_TILE, options.theme
     missing = _missing(case)
     if missing:
-        return titled(_paragraph("missing", missing, Box(MARGIN, _TOP, options.width - 2 * MARGIN, 300), options), "Tensor cores",
-                      case.device.name, options)  # fmt: skip
+        room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, 300.0)
+        return titled(_paragraph("missing", missing, room, options), "Tensor cores", case.device.name, options)
     plan, size, warp = _Plan.of(case, options), theme.type.name, case.device.warp_size
     pieces: list[Primitive] = []
     for name, (x, y) in plan.corners.items():
@@ -85,7 +86,7 @@ def tensor_tile_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitiv
         return ()
     plan, theme = _Plan.of(case, options), options.theme
     passed = min(1.0, options.moment / ARRIVAL)
-    step = min(plan.steps - 1, int(passed * plan.steps))
+    step, ahead = _step(passed * plan.steps, plan.steps)
     pieces: list[Primitive] = []
     for name, (x, y) in plan.corners.items():
         accent = theme.accent(name)
@@ -98,12 +99,20 @@ def tensor_tile_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitiv
         fill[rows, columns] = 3 + step if name == "C" else 2
         inks = tuple(theme.ink_on(shade) for shade in shades)
         pieces.append(Cells(name, x, y, plan.cell, fill, tuple(shades), inks, line=theme.background))
+        x, y = (x + ahead * plan.cell * (name == "A"), y + ahead * plan.cell * (name == "B"))
         edge = (x + columns.start * plan.cell - 2, y + rows.start * plan.cell - 2,
                 (columns.stop - columns.start) * plan.cell + 4, (rows.stop - rows.start) * plan.cell + 4)  # fmt: skip
         pieces.append(Rects(f"{name}-tile", boxes(edge), None, accent, 3.0, 3.0))
     text = f"instruction {step + 1} of {plan.steps} for this tile of C"
     box, size = plan.words, theme.type.words
     return (*pieces, text_line("count", (box.x, box.y + 0.2 * box.height), text, size, box.width, theme.text))
+
+
+def _step(passed: float, steps: int) -> tuple[int, float]:
+    """Return the instruction at a time in instructions, and how many elements of k the frame of the tile is ahead of it."""
+    step = min(steps - 1, int(passed))
+    on_way = max(0.0, (passed - step - _REST_OF_STEP) / (1.0 - _REST_OF_STEP))
+    return step, 0.0 if step == steps - 1 else TF32_TILE.k * float(eased(on_way))
 
 
 def _missing(case: LaunchCase) -> str:

@@ -1,5 +1,5 @@
-"""Latency against bandwidth: one word on its way from memory to a thread, and the words that memory can deliver until it arrives,
-in a grid that fills meanwhile.
+"""Latency against bandwidth: one word on its way from memory to a thread, and the words that memory can deliver until it
+arrives, in a grid that fills meanwhile.
 """
 
 from dataclasses import dataclass

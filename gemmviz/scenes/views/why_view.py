@@ -2,17 +2,17 @@
 behind them, a cure to run and a view to look at.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
-from gemmviz.model.speed_case import Cause, SpeedCase, Traffic
+from gemmviz.model.speed_case import MOVED, Cause, SpeedCase, Traffic
 from gemmviz.model.words import number, percent, spaced
 from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
+from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
@@ -24,15 +24,16 @@ _MODEL = (
     "Model: an SM passes one line of 128 bytes or one wavefront per cycle; no latency. "
     "Each bar: the model's time minus its time without the cause"
 )
+_NO_CACHE = "; without a cache, DRAM moves it all"
 _COUNTED = "The model of time doesn't hold for this device: bars show the counted share that is lost"
 
 
 def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     """Draw the roofline on the left, the causes on the right; one above the other in a narrow frame."""
     theme, width, height = options.theme, options.width, options.height
-    left = Box(MARGIN, _TOP, 0.47 * width - MARGIN, height - _TOP - 24.0)
-    right = Box(0.51 * width, _TOP, 0.49 * width - MARGIN, height - _TOP - 24.0)
-    primitives = [*_levels(case, left, theme), *_causes(case, right, theme)]
+    left, right = _halves(options)
+    drawn = [*_levels(case, left, theme), *_causes(case, right, theme)]
+    primitives = [each for each in drawn if not _moves(each)]
     room = width - 2 * MARGIN
     title = f"Why this speed: {case.what}"
     title = case.what if text_width(title, theme.type.title, "semibold") > room else title
@@ -41,6 +42,43 @@ def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
         text_line("note", (MARGIN, 88), _speed(case), theme.type.words, room, theme.faint),
     )
     return Scene(width, height, theme.background, tuple(primitives), words=words)
+
+
+def why_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the roof from left to right with the marks on it, and the bars of the causes as they grow. Once a run has begun to
+    compute, the picture is whole in each of its steps.
+    """
+    theme, (left, right) = options.theme, _halves(options)
+    share = 1.0 if case.has_begun else float(eased(min(1.0, options.moment / ARRIVAL)))
+    until = left.x + share * left.width + 1
+    drawn = [*_levels(case, left, theme), *_causes(case, right, theme)]
+    return tuple(_until(each, until, share) for each in drawn if _moves(each))
+
+
+def _moves(each: Primitive) -> bool:
+    """Whether a primitive is drawn bit by bit: the roof, its marks and the bars."""
+    is_mark = each.key.startswith("level-") and not each.key.startswith(("level-chip", "level-text"))
+    return each.key == "roof" or is_mark or (each.key.startswith("meter-") and not each.key.endswith("-whole"))
+
+
+def _until(each: Primitive, until: float, share: float) -> Primitive:
+    """Return the part of a primitive that is drawn: left of ``until``, or a bar of which a share has grown."""
+    if isinstance(each, Rects) and each.key.startswith("meter-"):
+        return replace(each, boxes=each.boxes * (1.0, 1.0, share, 1.0))
+    if isinstance(each, Lines):
+        ends = each.segments[each.segments[:, 0] < until]
+        cut = np.clip((until - ends[:, 0]) / np.maximum(1e-9, ends[:, 2] - ends[:, 0]), 0.0, 1.0)[:, None]
+        return replace(each, segments=np.hstack([ends[:, :2], ends[:, :2] + cut * (ends[:, 2:] - ends[:, :2])]))
+    if isinstance(each, Labels):
+        return each if float(each.at[0, 0]) < until else replace(each, at=each.at[:0], texts=())
+    assert isinstance(each, Rects)
+    return replace(each, boxes=each.boxes[each.boxes[:, 0] + each.boxes[:, 2] < until])
+
+
+def _halves(options: ViewOptions) -> tuple[Box, Box]:
+    """Return the rooms of the roofline and of the causes."""
+    width, height = options.width, options.height - _TOP - 24.0
+    return Box(MARGIN, _TOP, 0.47 * width - MARGIN, height), Box(0.51 * width, _TOP, 0.49 * width - MARGIN, height)
 
 
 def _speed(case: SpeedCase) -> str:
@@ -94,8 +132,9 @@ def _level_text(case: SpeedCase, traffic: Traffic) -> str:
     per_byte = intensity(case.problem.flops, traffic.size_bytes)
     roof = case.device.roof(per_byte)
     tail = "; it is faster, so a cache serves it" if case.rate is not None and case.rate > roof else ""
+    tail += _NO_CACHE if traffic.level == MOVED and not case.device.last_level_cache else ""
     tail += "" if LEAST_INTENSITY <= per_byte <= MOST_INTENSITY else "; outside the chart"
-    return f"{name}: {number(per_byte)} flop per byte; from DRAM {number(roof)} GFLOP/s{tail}"
+    return f"{name}: {number(per_byte)} flop per byte; DRAM's roof {number(roof)} GFLOP/s{tail}"
 
 
 def _bytes(size: int) -> str:
@@ -280,4 +319,4 @@ def _short(count: int) -> str:
     return spaced(count) if count < 1_000_000 else f"{count / 1e6:,.4g} M"
 
 
-VIEW = View("Why this speed", SpeedCase, why_scene, is_count=True, order=22)
+VIEW = View("Why this speed", SpeedCase, why_scene, draw_motion=why_motion, is_count=True, order=22)

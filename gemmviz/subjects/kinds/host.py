@@ -1,34 +1,52 @@
-"""Recorded calls of a host program around a launch: allocations, copies, kernel."""
+"""The host's calls around a launch: those that it needs, with the times of the recorded run of exactly these calls."""
 
 from dataclasses import replace
 
 from gemmviz.files.host_file import recorded_host_runs
 from gemmviz.launch.legality import can_run, device_for
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.host_run import HostRun, TransferCase
+from gemmviz.model.host_run import HostCall, HostRun, HostRuns, TransferCase, calls_of
 from gemmviz.model.setup import Setup
+from gemmviz.model.words import listed
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.subject import Context, Subject
 
+_RECORDED_KERNEL, _RECORDED_WIDTH = "04_tiled", {"TILE_WIDTH": 32}  # what the recorded kernel computes in the same way
+
 
 def _make(shot: Shot, context: Context) -> TransferCase:
-    """The calls at the nearest recorded size, on the shot's device if recorded. Raises UsageError without a recording."""
-    setup, known = shot.setup, recorded_host_runs()
-    host = next((each for each in known if each.gpu.name == device_for(setup).name), known[0] if known else None)
-    if host is None or not host.runs:
-        raise UsageError("there is no recording of a host program", remedy="reinstall gemmviz: its measurements are missing")
+    """The calls of the shot's launch, with the recorded times of those that were recorded. Raises UsageError for a problem that
+    is no multiplication.
+    """
+    setup = shot.setup
     if not setup.problem.is_multiply:
-        raise UsageError("the copies between host and device are recorded for multiplications of matrices only")
-    n = min({run.n for run in host.runs}, key=lambda each: abs(each - setup.problem.N))
-    is_hip, copies_c = device_for(setup).vendor == "AMD", _reads_c(setup, context)
-    runs = tuple(_without_c(run, copies_c) for run in host.runs if run.n == n)
-    return TransferCase(runs, host.source, setup.problem.N, "hip" if is_hip else "cuda", copies_c)
+        raise UsageError("the copies between host and device are shown for multiplications of matrices only")
+    device, copies_c = device_for(setup), _reads_c(setup, context)
+    is_square = len(set(setup.problem.sizes.values())) == 1
+    prefix, calls = "hip" if device.vendor == "AMD" else "cuda", calls_of(copies_c, "N" if is_square else "M, N, K")
+    case = TransferCase(calls, setup.problem, device.name, prefix=prefix, copies_c=copies_c)
+    host = next((each for each in recorded_host_runs() if each.gpu.name == device.name), None)
+    if host is None:
+        return replace(case, unmeasured=f"not measured on {device.name}")
+    sizes = setup.problem.sizes
+    runs = tuple(run for run in host.runs if set(sizes.values()) == {run.n})
+    if not runs:
+        measured = listed([str(each) for each in sorted({run.n for run in host.runs})])
+        return replace(case, unmeasured=f"not measured at this size; recorded on {device.name}: N = {measured}")
+    is_kernel = (setup.kernel.name, dict(setup.parameters)) == (_RECORDED_KERNEL, _RECORDED_WIDTH)
+    runs = tuple(HostRun(run.n, run.memory, tuple(_timed(call, run, is_kernel) for call in calls)) for run in runs)
+    return replace(case, runs=runs, source=_source(host, is_kernel))
 
 
-def _without_c(run: HostRun, copies_c: bool) -> HostRun:
-    """The calls without the copy of C to the device if the kernel does not read C."""
-    return run if copies_c else replace(run, calls=tuple(call for call in run.calls if call.what != "Cd from C"))
+def _timed(call: HostCall, run: HostRun, is_kernel: bool) -> HostCall:
+    """A call with its recorded time; the launch of another kernel than the recorded one has none."""
+    known = next((each for each in run.calls if (each.name, each.what) == (call.name, call.what)), None)
+    return call if known is None or (call.name == "launch" and not is_kernel) else known
+
+
+def _source(host: HostRuns, is_kernel: bool) -> str:
+    return f"{host.short_source}; " + (f"kernel: {host.kernel}" if is_kernel else "with another kernel")
 
 
 def _reads_c(setup: Setup, context: Context) -> bool:

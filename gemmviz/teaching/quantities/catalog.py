@@ -21,12 +21,13 @@ from gemmviz.teaching.quantities import (
     recordings,
     results,
     steps,
+    trip,
 )
 from gemmviz.teaching.quantities.quantity import Origin, Quantity, QuantityValue
 from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
 
 _THEMES: tuple[ModuleType, ...] = (
-    launch, occupancy, counts, accesses, results, steps, per_thread, answers, models, recordings, access_times, limits,
+    launch, occupancy, counts, accesses, results, steps, per_thread, answers, models, recordings, access_times, limits, trip,
 )  # fmt: skip
 
 

@@ -7,9 +7,10 @@ from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import Access, Space
+from gemmviz.model.speed_case import DRAM
 from gemmviz.subjects.block_phase import loads_per_phase, operations_per_phase
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.subjects.levels import DRAM, traffic_of
+from gemmviz.subjects.levels import traffic_of
 from gemmviz.teaching.quantities.arguments import Factor, Matrix, Measure, Whole, matrix_named
 from gemmviz.teaching.quantities.quantity import quantity
 

@@ -3,11 +3,13 @@
 from dataclasses import fields
 from typing import Literal
 
+from gemmviz.analysis.listing import compared, listing_of
 from gemmviz.analysis.replay.focus import block_label, thread_number, thread_text
 from gemmviz.launch.legality import can_run, launch_for, requested_launch
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.sites import shared_bytes
+from gemmviz.model.tensor_tile import TF32_TILE
 from gemmviz.model.words import listed
 from gemmviz.scenes.kit.strips import strips_of
 from gemmviz.subjects.facts import ShotFacts
@@ -102,6 +104,21 @@ def device_cores(facts: ShotFacts) -> int:
 def register_bytes(facts: ShotFacts) -> int:
     """Bytes of all registers of a multiprocessor, each of 32 bits."""
     return 4 * facts.device.registers_per_sm
+
+
+@quantity("lines that differ from the compared kernel", origin="definition")
+def changed_lines(facts: ShotFacts) -> int:
+    """Lines of the kernel that differ from the compared one in more than names. Raises UsageError where there is none."""
+    if facts.shot.against is None:
+        raise UsageError("the shot has no second kernel to compare with", remedy="give the shot an [against]")
+    case = compared(listing_of(facts.setup.kernel), listing_of(facts.shot.against.setup.kernel))
+    return len(case.main.lit - case.main.renamed)
+
+
+@quantity("products of one instruction of the tensor cores", origin="definition")
+def tensor_tile_products(facts: ShotFacts) -> int:
+    """Products of the shape m16n8k8 for TF32."""
+    return TF32_TILE.products
 
 
 @quantity("{field} of the device", origin="definition")

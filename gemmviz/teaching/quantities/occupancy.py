@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from gemmviz.analysis.models.latency import hiding_of
-from gemmviz.analysis.models.schedules import waves
+from gemmviz.analysis.models.schedules import DONE, RUNNING, WAITING, states, waves
 from gemmviz.model.block_phase import BlockPhase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.schedule import Schedule
@@ -116,3 +116,18 @@ def pending_loads(facts: ShotFacts, resource: Literal["shared memory", "threads"
     """Loads of one phase of as many blocks as fit in one multiprocessor by one resource alone."""
     phase = facts.of_kind(BlockPhase)
     return phase.fitting[resource] * phase.loads
+
+
+@quantity("blocks that are {state} at this instant", origin="recorded")
+def blocks_in_state(facts: ShotFacts, state: Literal["waiting", "running", "done"], source: ScheduleSource = "recorded") -> int:
+    """Blocks of the schedule that are waiting, running or done at the shot's instant."""
+    schedule = _schedule(facts, source)
+    number = {"waiting": WAITING, "running": RUNNING, "done": DONE}[state]
+    return int((states(schedule, facts.shot.instant * schedule.duration_ns) == number).sum())
+
+
+@quantity("blocks that end before one with a lower number", origin="recorded")
+def overtaking_blocks(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
+    """Blocks of the schedule that end before some block with a lower number does."""
+    stop = _schedule(facts, source).stop_ns
+    return int((stop[1:] < np.maximum.accumulate(stop)[:-1]).sum())

@@ -5,6 +5,7 @@ from typing import Literal
 from gemmviz.files.reported_file import reported_shares
 from gemmviz.model.benchmark import CUBLAS
 from gemmviz.model.errors import UsageError
+from gemmviz.model.host_run import HostRun
 from gemmviz.model.timing import Measured
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import Whole
@@ -84,26 +85,36 @@ def benchmark_copy_us(facts: ShotFacts, n: Whole) -> float:
 
 @quantity("N of the recorded host calls", origin="recorded")
 def host_run_size(facts: ShotFacts) -> int:
-    """N of the recorded run that is nearest to the shot's problem."""
-    return facts.transfers.runs[0].n
+    """N of the recorded calls. Raises UsageError for a launch whose calls were not recorded."""
+    return _host_runs(facts)[0].n
 
 
-@quantity("copies to the device", origin="recorded")
+@quantity("copies to the device", origin="counts")
 def copies_to_device(facts: ShotFacts) -> int:
-    """Number of recorded copies from host to device."""
-    return sum(call.name == "Memcpy" and call.what.partition(" ")[0].endswith("d") for call in facts.transfers.runs[0].calls)
+    """Copies from host to device that the launch needs: of A and B, and of C if the kernel reads it."""
+    return sum(call.name == "Memcpy" and call.what.partition(" ")[0].endswith("d") for call in facts.transfers.calls)
 
 
 @quantity("microseconds of copies with {memory} memory", origin="recorded")
 def host_copy_us(facts: ShotFacts, memory: Literal["pageable", "pinned"]) -> float:
     """Recorded time of all copies of one run, in µs."""
-    return next(run.total("Memcpy") for run in facts.transfers.runs if run.memory == memory)
+    return next(run.total("Memcpy") for run in _host_runs(facts) if run.memory == memory)
 
 
 @quantity("microseconds of the kernel", origin="recorded")
 def host_kernel_us(facts: ShotFacts) -> float:
-    """Recorded time of the kernel between the copies, in µs."""
-    return facts.transfers.runs[0].total("launch")
+    """Recorded time of the kernel between the copies, in µs. Raises UsageError for another kernel than the recorded one."""
+    run = _host_runs(facts)[0]
+    if not run.is_whole:
+        raise UsageError("this kernel was not recorded between its host's calls")
+    return run.total("launch")
+
+
+def _host_runs(facts: ShotFacts) -> tuple[HostRun, ...]:
+    """The recorded runs of the launch's calls. Raises UsageError if there are none."""
+    if not facts.transfers.runs:
+        raise UsageError(f"the host's calls were {facts.transfers.unmeasured}")
+    return facts.transfers.runs
 
 
 def _written(kernel: str) -> tuple[str, ...]:

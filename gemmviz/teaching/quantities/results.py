@@ -69,7 +69,7 @@ def race_wrong_elements(facts: ShotFacts) -> int:
 
 @quantity("steps ahead in the race")
 def race_lead(facts: ShotFacts) -> int:
-    """Shortest lead, in steps, that spoils C; 0 if no order does."""
+    """Shortest lead that spoils C, in steps since the last barrier that all units reach; 0 if no order does."""
     return facts.race.lead
 
 

@@ -1,5 +1,7 @@
 """Quantities of the replayed run: steps, phases, sums and the part of C that a block or a warp computes."""
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -76,6 +78,15 @@ def warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
     size, block = moment.trace.rules.warp_size, moment.scope.of_block
     start = block.start + size * (moment.focus.warp or 0)
     return len(np.unique(_stored(facts, slice(start, min(start + size, block.stop)), axis)))
+
+
+@quantity("{axis} of C of the warp of the compared launch")
+def compared_warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
+    """Rows or columns that a warp stores in the launch that the shot compares with. Raises UsageError where there is none."""
+    if facts.shot.against is None:
+        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
+    other = replace(facts.shot, setup=facts.shot.against.setup, against=None)
+    return int(warp_extent.compute(facts.about(other), axis=axis))
 
 
 def _stored(facts: ShotFacts, threads: slice, axis: MatrixAxis) -> npt.NDArray[np.integer]:

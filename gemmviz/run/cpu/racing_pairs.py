@@ -1,0 +1,74 @@
+"""The turns of a lockstep run to the pairs of accesses that race: two units touch one cell between the same two barriers, and
+one of them writes.
+
+What an order of turns changes, it changes by reversing such a pair: the later access comes first as soon as its unit is far
+enough ahead of the other one. So the smallest lead of all pairs is the least with which any order can give another result.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.arrays import Longs
+from gemmviz.run.cpu.interleaving import Event, Lead, Slot
+
+_EPOCH = 40  # bits of a cell's number; the epoch is above them
+
+
+@dataclass(frozen=True, slots=True)
+class RacingPair:
+    """An access of ``unit`` that comes first in lockstep, by its step, and the order in which it comes last: the unit ahead
+    makes its own access at the last step of the lead. Both touch ``cell``; ``begin``: the number of turns before the barrier
+    that comes before both.
+    """
+
+    unit: int
+    step: int
+    lead: Lead
+    cell: int
+    begin: int
+
+
+def racing_pairs(turns: Iterable[tuple[Slot, Event]]) -> list[RacingPair]:
+    """The racing pairs of a lockstep run, those with the smallest leads first; of those that one order reverses, the first."""
+    accesses: dict[int, list[Longs]] = {}
+    begins: dict[int, int] = {}
+    for place, (slot, event) in enumerate(turns):
+        begins.setdefault(slot.epoch, place)
+        if event.array >= 0:
+            cells = np.unique(event.cells)
+            # columns: epoch and cell, unit, step, steps since the barrier, place in lockstep, whether it writes, cell
+            facts = slot.epoch << _EPOCH | cells, slot.unit, slot.step, slot.since, place, event.stored is not None, cells
+            rows = np.empty((len(facts), len(cells)), np.int64)
+            for row, each in zip(rows, facts, strict=True):
+                row[:] = each
+            accesses.setdefault(event.array, []).append(rows)
+    found: dict[Lead, tuple[int, RacingPair]] = {}
+    for parts in accesses.values():
+        for early, late in zip(*_conflicts(np.concatenate(parts, axis=1)), strict=True):
+            epoch = early[0] >> _EPOCH
+            lead = Lead(late[1], epoch, late[3] - early[3] + 1, late[2])
+            if lead not in found or early[4] < found[lead][0]:
+                found[lead] = early[4], RacingPair(early[1], early[2], lead, early[6], begins[epoch])
+    pairs = [pair for _, pair in found.values()]
+    return sorted(pairs, key=lambda pair: (pair.lead.steps, pair.lead.epoch, pair.lead.until, pair.lead.ahead))
+
+
+def _conflicts(accesses: Longs) -> tuple[Any, Any]:
+    """The columns of the earlier and the later access of each pair, as lists."""
+    accesses = accesses[:, np.argsort(accesses[0], kind="stable")]
+    writes = accesses[:, accesses[5] == 1]
+    first, last = (np.searchsorted(accesses[0], writes[0], side=side) for side in ("left", "right"))
+    counts = last - first
+    start = np.repeat(first - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts) if len(counts) else counts
+    others = accesses[:, start + np.arange(counts.sum())]
+    writes = np.repeat(writes, counts, axis=1)
+    differ = (writes[1] != others[1]) & ((others[5] == 0) | (writes[4] < others[4]))
+    writes, others = writes[:, differ], others[:, differ]
+    is_earlier = writes[4] < others[4]
+    early, late = np.where(is_earlier, writes, others), np.where(is_earlier, others, writes)
+    _, chosen = np.unique(np.stack([late[1], early[0] >> _EPOCH, late[3] - early[3], late[2]]), axis=1, return_index=True)
+    order = chosen[np.argsort(early[4][chosen], kind="stable")]
+    return early[:, order].T.tolist(), late[:, order].T.tolist()

@@ -1,0 +1,27 @@
+"""How a shot's kernel uses its data, counted over the whole launch."""
+
+from gemmviz.analysis.declarations import declarations
+from gemmviz.launch.legality import device_for
+from gemmviz.model.data_use import ArrayUse, DataUse
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.counting import launch_counts
+from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.titles import launch_title
+
+
+def _make(shot: Shot, context: Context) -> DataUse:
+    """The use of data. Raises GemmvizError for a launch that can't be counted."""
+    setup = shot.setup
+    counts = launch_counts(setup, context.engine_for(setup.kernel), cancelled=context.cancelled)
+    arrays = tuple(
+        ArrayUse(
+            each.name, each.space, counts.elements(each.space, "read", each.name),
+            counts.elements(each.space, "write", each.name), each.size * each.itemsize,
+        )
+        for each in counts.arrays
+    )  # fmt: skip
+    own = tuple(each.name for each in declarations(setup.kernel.text) if each.space == "register")
+    return DataUse(launch_title(setup), device_for(setup), arrays, own)
+
+
+SUBJECT = Subject(DataUse, _make, is_slow=True, order=53)

@@ -1,0 +1,110 @@
+"""The host's calls: times only where exactly these calls were recorded, and nothing cut."""
+
+from dataclasses import replace
+
+import pytest
+
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
+from gemmviz.model.errors import UsageError
+from gemmviz.model.host_run import TransferCase
+from gemmviz.model.problem import Problem
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.quantities.catalog import quantity_value
+from tests.legible import too_small, wrong_with
+
+VIEW = view_named("host_timeline")
+
+
+def facts_of(kernel: str, problem: Problem, device: str = "h200", **parameters: int) -> ShotFacts:
+    setup = setup_for(load_kernel(kernel), problem, parameters, device=device)
+    return ShotFacts(Shot(setup, view="host_timeline"), Interpreter())
+
+
+def square(n: int) -> Problem:
+    return Problem(n, n, n)
+
+
+def case_of(kernel: str, problem: Problem, device: str = "h200", **parameters: int) -> TransferCase:
+    return facts_of(kernel, problem, device, **parameters).transfers
+
+
+def texts(scene: Scene) -> list[str]:
+    return [text for each in scene.all if isinstance(each, Labels) for text in each.texts]
+
+
+CASES = {
+    "recorded": lambda: case_of("04_tiled", square(2048), TILE_WIDTH=32),
+    "another kernel": lambda: case_of("03_coalesced", square(2048)),
+    "another size": lambda: case_of("04_tiled", square(8), TILE_WIDTH=4),
+    "not square": lambda: case_of("04_tiled", Problem(512, 300, 700), TILE_WIDTH=32),
+    "G80": lambda: case_of("04_tiled", square(512), "8800gtx", TILE_WIDTH=16),
+    "Radeon": lambda: case_of("reads_c", square(1024), "rx6800xt", BLOCK=16),
+}
+
+
+@pytest.mark.parametrize("which", CASES)
+@pytest.mark.parametrize("frame", [(1600.0, 900.0), (1600.0, 770.0), (1280.0, 720.0)])
+@pytest.mark.parametrize("moment", [0.0, 0.4, 0.7, 1.0])
+def test_every_text_can_be_read(which: str, frame: tuple[float, float], moment: float) -> None:
+    scene = VIEW.scene(CASES[which](), ViewOptions(width=frame[0], height=frame[1], moment=moment))
+    assert not wrong_with(scene)
+    assert not too_small(scene)
+    assert not any("…" in text for text in texts(scene))
+
+
+@pytest.mark.parametrize(("which", "why"), [
+    ("another size", "not measured at this size; recorded on NVIDIA H200: N = 512, 1024, 2048 and 4096"),
+    ("not square", "not measured at this size"), ("G80", "not measured on NVIDIA GeForce 8800 GTX"),
+    ("Radeon", "not measured on AMD Radeon RX 6800 XT"),
+])  # fmt: skip
+def test_calls_that_were_not_recorded_have_no_times(which: str, why: str) -> None:
+    case = CASES[which]()
+    said = texts(VIEW.scene(case, ViewOptions()))
+    assert not case.runs
+    assert why in case.unmeasured
+    assert any(case.unmeasured in text for text in said)
+    assert not any("µs" in text for text in said)
+
+
+def test_another_kernel_does_not_get_the_recorded_ones_time() -> None:
+    said = texts(VIEW.scene(CASES["another kernel"](), ViewOptions()))
+    assert said.count("not measured") == 2
+    assert "2\u2009597 µs" in said, "copies of the same bytes on the same device"
+    assert not any("932" in text for text in said), "the tiled kernel's time"
+    recorded = texts(VIEW.scene(CASES["recorded"](), ViewOptions()))
+    assert "1\u2009932 µs" in recorded
+    assert any("kernel: tiled, 32 wide" in text and "NVIDIA H200" in text for text in recorded)
+
+
+def test_quantities_refuse_what_was_not_recorded() -> None:
+    facts = facts_of("reads_c", square(1024), "rx6800xt", BLOCK=16)
+    assert quantity_value("copies_to_device", facts) == 3
+    for reference in ("host_run_size", "host_copy_us(memory=pinned)", "host_kernel_us"):
+        with pytest.raises(UsageError, match="not measured on AMD Radeon RX 6800 XT"):
+            quantity_value(reference, facts)
+    other = facts_of("03_coalesced", square(2048))
+    assert quantity_value("host_copy_us(memory=pageable)", other) == pytest.approx(6938, abs=1)
+    with pytest.raises(UsageError, match="this kernel was not recorded"):
+        quantity_value("host_kernel_us", other)
+
+
+def test_matrices_travel_between_the_memories_call_by_call() -> None:
+    case = CASES["Radeon"]()
+    calls = [call.name for call in case.calls]
+    assert calls == ["Malloc"] * 3 + ["Memcpy"] * 3 + ["launch", "Memcpy"] + ["Free"] * 3
+    held = []
+    for done in (3, 4, 5, 6, 8, 9, 11):
+        motion = VIEW.motion(case, ViewOptions(moment=0.85 * (done + 0.001) / len(calls)))
+        held.append({each.key for each in motion if isinstance(each, Rects) and each.key.startswith("held-")})
+    ends = [len(each) for each in held]
+    assert ends == [0, 1, 2, 3, 3, 2, 0]
+    two = replace(case, calls=tuple(call for call in case.calls if call.what != "Cd from C"))
+    assert len(VIEW.still(two, ViewOptions()).find("ways").segments) < len(
+        VIEW.still(case, ViewOptions()).find("ways").segments
+    )  # type: ignore[union-attr]

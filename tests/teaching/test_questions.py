@@ -1,0 +1,50 @@
+"""Questions of lessons: they name sizes as the code beside them does, and what they say of a launch is so."""
+
+import re
+
+import pytest
+
+from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.captions import filled_step
+from gemmviz.teaching.lesson import LessonStep
+from gemmviz.teaching.lesson_file import shipped_lesson
+
+_SIZE = re.compile(r"\b([A-Za-z_]\w*) = (\d+)")
+
+
+def questions() -> list[LessonStep]:
+    return [stop for name in ("analysis", "slides") for stop in shipped_lesson(name).stops if stop.question is not None]
+
+
+def sizes_in_code(stop: LessonStep) -> dict[str, int]:
+    """Sizes by the names that the kernel's own parameter list gives them."""
+    kernel, setup = stop.shot.setup.kernel, stop.shot.setup
+    declared = re.search(rf"\b{kernel.entry}\s*\(([^)]*)\)", kernel.text)
+    assert declared is not None
+    names = [part.split()[-1].strip("*") for part in declared[1].split(",")]
+    sizes = {**setup.problem.sizes, **setup.parameters}
+    return {name: sizes[arg] for name, arg in zip(names, kernel.args, strict=True) if arg in sizes} | dict(setup.parameters)
+
+
+@pytest.mark.parametrize("stop", questions(), ids=lambda stop: stop.id)
+def test_a_question_names_sizes_as_its_code_does(stop: LessonStep) -> None:
+    filled = filled_step(stop, ShotFacts(stop.shot, Interpreter()))
+    assert filled.question is not None
+    sizes = sizes_in_code(stop)
+    for name, value in _SIZE.findall(filled.question.text):
+        assert sizes[name] == int(value), name
+
+
+def test_the_names_of_the_padding_question_are_not_those_of_the_problem() -> None:
+    stop = next(stop for stop in questions() if stop.id == "question-padding")
+    sizes, problem = sizes_in_code(stop), stop.shot.setup.problem
+    assert (sizes["N"], sizes["K"], problem.K, problem.N) == (10, 8, 10, 8)
+
+
+def test_a_block_of_the_barrier_question_has_several_warps() -> None:
+    stop = next(stop for stop in questions() if stop.id == "question-barrier")
+    assert stop.question is not None
+    for shot in (stop.shot, *(choice.shot for choice in stop.question.choices if choice.shot is not None)):
+        assert launch_for(shot.setup).threads_per_block > device_for(shot.setup).warp_size
