@@ -8,7 +8,6 @@ from gemmviz.subjects.without_barrier import hazards_without_barrier
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
-_FIRST_GUESS = "read-after-write"
 _OUTCOMES = {  # by kind of hazard: what happens, why, and why it doesn't
     "read-after-write": (
         "a thread reads an element before another thread has stored it",
@@ -37,8 +36,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     kinds = source.cached("without barriers", lambda: _kinds(source))
     if len(set(kinds.values())) < 2:
         return None  # all barriers have one answer, or there is none
-    weights = [1 if kind == _FIRST_GUESS else 2 for kind in kinds.values()]
-    line, kind = source.random.choices(list(kinds.items()), weights)[0]
+    line, kind = source.random.choice(list(kinds.items()))
     right, why, _ = _OUTCOMES[kind]
     wrong = [(text, why_not) for other, (text, _, why_not) in _OUTCOMES.items() if other != kind]
     text = f"The barrier in line {line} is removed, and nothing else is changed. What can happen in this launch?"
