@@ -37,7 +37,7 @@ from tests.legible import too_small, wrong_with
 
 OPTIONS = ViewOptions()
 RULES = MemoryRules()
-_FAULTY = ("blanks", "no_guard", "no_else", "piece_1", "piece_2", "piece_3")  # incomplete or wrong on purpose: no whole run
+_FAULTY = ("blanks", "no_guard", "no_else", "piece_1", "piece_2", "piece_3", "wide_block")  # no whole run, on purpose
 KERNELS = tuple(name for name in all_kernel_names() if name not in _FAULTY)
 FOCUSES = (Focus(), Focus(warp=0), Focus(thread=5), Focus(everyone=True))
 ROOM = Box(40, 60, 340, 560)
@@ -307,7 +307,7 @@ def test_reads_are_lit_at_the_step_that_reads_them() -> None:
             for each in scene.primitives
             if isinstance(each, Cells) and accent in [each.palette[f] for f in each.fill.ravel()]
         ]
-        assert lit == [f"accesses-{1 + 2 * k + 'AB'.index(name)}"]
+        assert lit == [f"accesses-{1 + 2 * k + 'AB'.index(name)}", f"small-{name}"]
         counts = [each for each in scene.all if isinstance(each, Labels) and each.key.startswith("accesses-9-")]
         assert {each.texts for each in counts} == {(str(step + 1),)}
 

@@ -23,7 +23,8 @@ from gemmviz.scenes.stage.small_matrices import Element, SmallMatrices, reading_
 _MOST_THREADS, _MOST_KS, _MOST_APART = 8, 8, 4  # k that have a column for each array
 _MOST_COMPARED = 64  # threads of a block whose reads are compared
 _TABLE, _LARGEST, _STRETCH = 0.6, 28.0, 2.6  # of the height; text size, which leaves room for brackets; height of rows
-_MATRICES, _CODE = 420.0, 520.0  # width of the matrices, and of the source, below the table
+_MATRICES, _CODE = 420.0, 520.0  # most width of the matrices, and of the source, below the table
+_MATRICES_SHARE, _CODE_SHARE, _LEAST_WORDS, _GAP = 0.3, 0.36, 250.0, 24.0
 
 
 def shown_ks(moment: Moment) -> range:
@@ -139,8 +140,11 @@ def _table(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> li
 def _below(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the matrices that the elements come from, what the fills mean, the block's reads so far, and the source."""
     placed = _matrices(moment, room, options)
-    code = Box(room.x + room.width - _CODE, room.y + 4, _CODE, room.height - 4)
-    words = Box(placed.right + 44, room.y, code.x - placed.right - 68, room.height)
+    left, end = placed.right + 44, room.x + room.width
+    wide = min(_CODE, _CODE_SHARE * room.width)
+    wide = 0.0 if end - wide - _GAP - left < _LEAST_WORDS else wide
+    code = Box(end - wide, room.y + 4, wide, room.height - 4)
+    words = Box(left, room.y, end - left - wide - (_GAP if wide else 0.0), room.height)
     return [
         *small_matrices(moment, placed, shown.now, options),
         *_legend(moment, shown, words, options),
@@ -149,7 +153,7 @@ def _below(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> li
 
 
 def _matrices(moment: Moment, room: Box, options: ViewOptions) -> SmallMatrices:
-    return SmallMatrices.of(moment, Box(room.x, room.y, _MATRICES, room.height), options)
+    return SmallMatrices.of(moment, Box(room.x, room.y, min(_MATRICES, _MATRICES_SHARE * room.width), room.height), options)
 
 
 def _legend(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
