@@ -45,7 +45,7 @@ def _compared(main: Listing, beside: Listing, text: Callable[[str], str]) -> Cod
     left_names, right_names = (frozenset(pair[side] for pair in same) for side in (0, 1))
     return CodeCase(
         replace(main, lit=frozenset(lit_right), renamed=right_names),
-        replace(beside, lit=frozenset(lit_left), renamed=left_names), not lit_left, tuple(sorted(pairs + same)),
+        replace(beside, lit=frozenset(lit_left), renamed=left_names), not lit_left, tuple(pairs),
     )  # fmt: skip
 
 
