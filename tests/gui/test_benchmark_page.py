@@ -102,7 +102,9 @@ def test_shares_that_the_course_reports_are_rings_beside_the_curves(page: Benchm
     page.model.commands.show_view("share")
     qtbot.waitUntil(lambda: page.chart is not None and plot_of(page).chart == page.chart.showing({}))
     plot = plot_of(page)
-    rings = [item for item in plot.items() if isinstance(item, pyqtgraph.TextItem) and item.toPlainText() in ("1 %", "9 %", "12 %")]
+    rings = [
+        item for item in plot.items() if isinstance(item, pyqtgraph.TextItem) and item.toPlainText() in ("1 %", "9 %", "12 %")
+    ]
     assert {ring.toPlainText() for ring in rings} == {"1 %", "9 %", "12 %"}
     assert all(ring.pos().x() > np.log10(8192) for ring in rings)
     before = len(plot.items())
