@@ -150,3 +150,21 @@ def test_the_chip_fills_with_multiprocessors() -> None:
     assert counts == sorted(counts)
     assert counts[-1] == 108
     assert "the chip: 108 SMs, 6\u202f912 cores" in texts(drawn("device"))
+
+
+def test_slots_that_stay_empty_are_counted() -> None:
+    """Two blocks of 22 warps in 64 slots; 8 blocks of 8 warps fill them."""
+    scenes = {threads: view_named("occupancy").scene(occupied(threads), ViewOptions()) for threads in (700, 256)}
+    assert "20 of 64 slots stay empty" in texts(scenes[700])
+    assert scenes[256].find("empty-name") is None
+
+
+@pytest.mark.parametrize("threads", [700, 1024])
+def test_blocks_that_fall_stay_below_the_title(threads: int) -> None:
+    """A block of several rows comes from behind the heading, row by row."""
+    view = view_named("occupancy")
+    tray = piece(view.scene(occupied(threads), ViewOptions()), "slots", Cells)
+    for moment in np.linspace(0, 1, 25):
+        motion = view.motion(occupied(threads), ViewOptions(moment=float(moment)))
+        falling = [each.boxes for each in motion if isinstance(each, Rects) and each.key.startswith("block-")]
+        assert all((boxes[:, 1] > tray.y - tray.pitch).all() for boxes in falling)

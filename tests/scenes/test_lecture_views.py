@@ -62,6 +62,8 @@ def subjects() -> dict[tuple[str, str], Any]:
         ("spaces", "AMD"): launch_case("column_first", 4, "rx6800xt"),
         ("access_times", ""): facts_of("column_first", 4).of_kind(AccessTimesCase),
         ("block_phase", ""): facts_of("column_first", 1024, "8800gtx", TILE_WIDTH=16).of_kind(BlockPhase),
+        ("code_and_tiles", ""): moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2), step=2),
+        ("code_and_tiles", "no tiles"): moment_of(trace_of("02_naive", 4, 4, 4, BLOCK=2)),
         ("data", ""): facts_of("column_first", 8, TILE_WIDTH=4).of_kind(DataUse),
         ("host_timeline", ""): facts_of("04_tiled", 2048).of_kind(TransferCase),
         ("rounding", ""): rounding(), ("memory_strip", ""): moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2)),
@@ -94,7 +96,7 @@ def test_all_text_can_be_read(which: tuple[str, str], frame: tuple[float, float]
 def test_pictures_move_and_come_to_rest(which: tuple[str, str]) -> None:
     view = view_named(which[0])
     assert view.moves
-    early, late = drawn(which, 0.4), drawn(which)
+    early, late = drawn(which, 0.1), drawn(which)
     assert early != late
     stills = (view.still(subjects()[which], ViewOptions(moment=moment)).primitives for moment in (0.4, 0.8))
     assert next(stills) == next(stills)
@@ -210,6 +212,23 @@ class TestDeclarations:
                 assert top <= y <= top + high
 
 
+class TestCodeAndTiles:
+    def test_the_line_of_the_step_is_lit(self) -> None:
+        moment = subjects()["code_and_tiles", ""]
+        lines = [text for text in texts(drawn(("code_and_tiles", ""))) if "Mds[ty][tx] = " in text]
+        assert len(lines) == 1
+        source = moment.trace.setup.kernel.text.split("\n")[moment.site.place.line - 1]
+        assert source.strip() in {text.strip() for text in texts(drawn(("code_and_tiles", "")))}
+
+    def test_stored_elements_arrive_in_their_tile(self) -> None:
+        stored = moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2), step=1)
+        view = view_named("code_and_tiles")
+        early, late = (view.scene(stored, ViewOptions(moment=moment)) for moment in (0.2, 1.0))
+        assert sure(piece(late, "tile-Mds", Cells).labels).ravel().tolist() == ["0,0", "0,1", "1,0", "1,1"]
+        assert not piece(early, "tile-Mds", Cells).fill.any()
+        assert len(piece(early, "flying", Squares).boxes) == 4
+
+
 class TestDataUse:
     def test_reads_and_writes_are_counted(self) -> None:
         case: DataUse = subjects()["data", ""]
@@ -238,7 +257,7 @@ class TestRounding:
 def test_calls_of_the_host_end_in_their_order() -> None:
     case: TransferCase = subjects()["host_timeline", ""]
     most = max(run.total() for run in case.runs)
-    first = case.runs[0].calls[0].us / most
+    first = sure(case.runs[0].calls[0].us) / most
     scene = drawn(("host_timeline", ""), 0.85 * 0.5 * first)
     assert not any(each.key.endswith("-time") for each in scene.all)
     assert sum(each.key.endswith("-time") for each in drawn(("host_timeline", "")).all) == sum(len(r.calls) for r in case.runs)

@@ -67,7 +67,7 @@ class _Plan:
         return np.column_stack([x, y, np.full(len(x), self.cell)])
 
 
-def is_drawn(case: LaunchCase) -> bool:
+def has_too_many_threads(case: LaunchCase) -> bool:
     """Whether a launch is refused for its number of threads, and not for more than can be drawn."""
     wanted = case.requested
     return wanted is not None and case.device.max_threads_per_block < wanted.threads_per_block <= MOST_DRAWN

@@ -145,7 +145,8 @@ def _gauges(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
     for place, (name, (held, taken)) in enumerate(amounts.items()):
         box = _track(case, plan, place)
         room = box.width - text_width(_pending(case, case.fitting[name]), size, "semibold") - 30
-        texts = (f"{capital(name)}: {held}, {taken} a {words['block']}", f"{held}, {taken} a {words['block']}", capital(name))
+        short = f"{held}, {taken} a {words['block']}"
+        texts = (f"{capital(name)}: {short}", f"{capital(name.split()[0])}: {short}", capital(name))
         text = next((each for each in texts if text_width(each, size) <= room), texts[-1])
         pieces.append(text_line(f"gauge-{place}-name", (box.x, box.y - 12), text, size, room, theme.text))
         pieces.append(Rects(f"gauge-{place}", boxes((box.x, box.y, box.width, box.height)), theme.empty, radius=4.0))

@@ -10,7 +10,7 @@ from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.slots import Tray, block_colour, block_pieces, count_landed, empty_tray
+from gemmviz.scenes.kit.slots import Tray, block_colour, block_pieces, count_landed, empty_name, empty_tray
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.kit.what_if import what_if_curve
@@ -72,6 +72,8 @@ def occupancy_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primiti
     layout, blocks = _Layout.of(limits, options), limits.blocks_per_sm
     lying = count_landed(options.moment, blocks)
     pieces = block_pieces(layout.tray, blocks, limits.warps_per_block, options.moment, theme)
+    if lying == blocks and options.words:
+        pieces += empty_name(layout.tray, limits.warps, theme)
     for place, (name, uses) in enumerate(_bars(limits)):
         x, y, wide, high = _track(layout, place)
         taken = 0.0 if uses is None else wide * uses[0] / uses[1]

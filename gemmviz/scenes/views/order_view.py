@@ -64,9 +64,10 @@ def order_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
 
 
 def _shape(moment: Moment) -> tuple[int, int] | None:
-    """Return the rows and columns of the result; None if there is none, or too many."""
-    array = moment.replay.owners.array
-    if array is None or max(array.extents) > _MOST:
+    """Return the rows and columns of the result; None if there are too many, or nothing is stored."""
+    owners = moment.replay.owners
+    array = owners.array
+    if array is None or not len(owners.elements) or max(array.extents) > _MOST:
         return None
     return array.extents[0], array.extents[1]
 

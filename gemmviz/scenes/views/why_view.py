@@ -49,8 +49,7 @@ def why_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
     compute, the picture is whole in each of its steps.
     """
     theme, (left, right) = options.theme, _halves(options)
-    began = case.so_far is not None and case.so_far[0] > 0
-    share = 1.0 if began else float(eased(min(1.0, options.moment / ARRIVAL)))
+    share = 1.0 if case.has_begun else float(eased(min(1.0, options.moment / ARRIVAL)))
     until = left.x + share * left.width + 1
     drawn = [*_levels(case, left, theme), *_causes(case, right, theme)]
     return tuple(_until(each, until, share) for each in drawn if _moves(each))
