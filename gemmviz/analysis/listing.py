@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from gemmviz.analysis.renames import renamed
+from gemmviz.analysis.renames import rename_pairs
 from gemmviz.model.code_case import CodeCase, Listing
 from gemmviz.model.kernel import KernelSpec
 
@@ -41,11 +41,11 @@ def _compared(main: Listing, beside: Listing, text: Callable[[str], str]) -> Cod
             parts.append((range(i0, i1), range(j0, j1)))
             lit_left |= {place for place in range(i0, i1) if left[place]}
             lit_right |= {place for place in range(j0, j1) if right[place]}
-    same = renamed(list(beside.lines), list(main.lines), pairs, parts)
+    same = rename_pairs(list(beside.lines), list(main.lines), pairs, parts)
     left_names, right_names = (frozenset(pair[side] for pair in same) for side in (0, 1))
     return CodeCase(
         replace(main, lit=frozenset(lit_right), renamed=right_names),
-        replace(beside, lit=frozenset(lit_left), renamed=left_names), not lit_left, tuple(sorted(pairs + same)),
+        replace(beside, lit=frozenset(lit_left), renamed=left_names), not lit_left, tuple(pairs),
     )  # fmt: skip
 
 

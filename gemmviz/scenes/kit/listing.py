@@ -20,6 +20,7 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 LEADING, INSET = 1.28, 18.0
 _LARGEST, _HANGING = 32.0, 4
 _MARK = 6.0
+_OVER = 0.6  # by which the grounds of neighbouring rows overlap, so that no seam is seen between them
 _ONE = 0.45  # share of the motion in which one line lights up
 _RENAMED = 0.45  # strength of the highlight of a line that differs in names alone
 
@@ -115,7 +116,9 @@ class Sheet:
     def _bars(self, name: str, rows: list[_Row], shares: dict[int, float], theme: Theme) -> list[Primitive]:
         """Draw the grounds of highlighted rows, each as long as its share, and marks at those that do something else."""
         box, leading = self.box, self._leading
-        bars = [(box.x, row.y - leading / 2, box.width * shares[row.line], leading) for row in rows if shares[row.line] > 0]
+        bars = [
+            (box.x, row.y - leading / 2, box.width * shares[row.line], leading + _OVER) for row in rows if shares[row.line] > 0
+        ]
         if not bars:
             return []
         strength = _RENAMED if name == "renamed" else 1.0

@@ -161,8 +161,8 @@ def _strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive
     gaps = [(start, min(stop, now)) for start, stop in changes if start < now]
     words = "save, restore"
     if gaps:
-        parts = boxes(*((box.x + start * unit + 1, lower, (stop - start) * unit - 2, high) for start, stop in gaps))
-        pieces.append(Rects("changes", parts, None, theme.warning, 2.0, 3.0))
+        bars = boxes(*((box.x + start * unit + 1, lower, (stop - start) * unit - 2, high) for start, stop in gaps))
+        pieces.append(Rects("changes", bars, None, theme.warning, 2.0, 3.0))
         middles = [
             box.x + (start + stop) / 2 * unit for start, stop in gaps if (stop - start) * unit > text_width(words, size) + 8
         ]
