@@ -283,8 +283,9 @@ def case_of(moved: int, size: int = 4096) -> SpeedCase:
 def test_areas_of_bytes_have_one_scale_for_all_kernels_of_a_problem() -> None:
     areas, places = [], []
     for gib in (2112, 320, 512):
-        scene = view_named("bytes").still(case_of(gib << 30), OPTIONS)
-        bars = {each.key: each.boxes[0] for each in scene.all if isinstance(each, Rects) and each.key.endswith("-bar")}
+        view, case = view_named("bytes"), case_of(gib << 30)
+        scene, grown = view.scene(case, OPTIONS), view.motion(case, OPTIONS)
+        bars = {each.key: each.boxes[0] for each in grown if isinstance(each, Rects) and each.key.endswith("-bar")}
         areas.append([bars[f"bytes-{n}-bar"][2:].prod() for n in range(3)])
         places.append([bars[f"bytes-{n}-bar"][0] for n in range(3)])
         assert not wrong_with(scene)

@@ -31,7 +31,7 @@ from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_frame, stills
 from gemmviz.scenes.kit.theme import theme_names
-from gemmviz.state.arguments import add_setup, parameter, setup_from
+from gemmviz.state.arguments import add_setup, given_parameter, setup_from
 from gemmviz.state.flags import share
 from gemmviz.state.shot import Against, Shot
 from gemmviz.subjects.catalog import subject_of_view
@@ -137,14 +137,14 @@ def _judged(outcome: Outcome) -> int:
 
 def _setups(args: argparse.Namespace) -> tuple[Setup, Setup]:
     """Return both setups. Shared sizes and parameters apply to each kernel that has them."""
-    shared = dict(map(parameter, args.D))
+    shared = dict(map(given_parameter, args.D))
     own_sizes = args.m is args.n is args.k is None
     setups: list[Setup] = []
     for kernel, parameters in ((args.kernel, args.left), (args.other, args.right)):
         args.kernel, args.D = kernel, []
         setup = setup_from(args)
         fitting = {name: value for name, value in shared.items() if name in setup.parameters}
-        setup = setup.changed(**{**fitting, **dict(map(parameter, parameters))})
+        setup = setup.changed(**{**fitting, **dict(map(given_parameter, parameters))})
         if setups and own_sizes:
             setup = _at_the_same_sizes(setup, setups[0])
         setups.append(setup)

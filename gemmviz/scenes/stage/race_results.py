@@ -17,7 +17,7 @@ def right_result(plan: RacePlan) -> list[Primitive]:
     return [*_heading(plan, 0, f"{case.result} in lockstep"), _table(plan, 0, np.ones(_shape(plan), bool))]
 
 
-def wrong_result(plan: RacePlan) -> list[Primitive]:
+def spoilt_result(plan: RacePlan) -> list[Primitive]:
     """Draw the result in this order as far as it has come, and the first wrong element in words; nothing for lockstep."""
     if plan.case.ahead < 0:
         return []
