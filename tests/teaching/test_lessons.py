@@ -360,10 +360,12 @@ def test_captions_are_filled_from_what_is_found() -> None:
 
 def test_a_question_comes_first_then_its_right_answer_alone() -> None:
     stop = next(stop for stop in shipped_lesson("coalescing").stops if stop.question is not None)
+    stop = stop.with_numbers({"lanes": "32", "n": "32"})
     question = stop.question
     assert isinstance(question, Question)
     first, answer = parts_of(stop)
     assert first.caption.right is None
+    assert "32 lanes" in question.text
     assert first.caption.caption == question.text
     assert answer.caption.picked == answer.caption.right == question.right
 
