@@ -12,7 +12,7 @@ import pytest
 from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.files.schedule_file import recorded_schedules
-from gemmviz.launch.catalog import kernel_names, lesson_names
+from gemmviz.launch.catalog import COURSE, kernel_names, lesson_names
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA
 
@@ -47,6 +47,11 @@ def test_the_tables_of_items_name_steps_that_exist() -> None:
     assert {step for item in shown for step in item.steps} <= steps
     assert len({(item.document, item.content) for item in shown}) == len(shown) == 114
     assert made.with_table(text, shown) == text, "make items"
+
+
+def test_the_number_of_steps_is_that_of_the_course() -> None:
+    text = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    assert f"Five lessons with {len(shipped_lesson(COURSE).stops)} steps" in text
 
 
 def test_every_item_of_the_documents_has_a_step() -> None:

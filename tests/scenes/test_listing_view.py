@@ -42,7 +42,9 @@ def test_a_listing_can_be_read(name: str, size: tuple[float, float]) -> None:
 def test_a_whole_kernel_is_in_two_columns() -> None:
     source = printed_source(load_kernel("07_tiled_transposed"), 42, _LEGEND)
     scene = VIEW.scene(source, ViewOptions(width=1600.0, height=640.0))
-    assert len(texts(scene, "left-lines")) and len(texts(scene, "right-lines"))
+    assert [len(texts(scene, f"{side}-lines")) > 0 for side in ("left", "right")] == [True, True]
+    first = int(texts(scene, "right-numbers")[0])
+    assert dict(source.lines)[first].startswith(texts(scene, "right-lines")[0])  # no line begins left and ends right
     assert [number for number, line in source.lines if line] == list(map(int, texts(scene, "-numbers")))
 
 

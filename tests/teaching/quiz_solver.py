@@ -12,7 +12,7 @@ OUTCOMES = {
     "before another thread has stored it": "read after write",
     "that another thread has yet to read": "write after read",
     "every order of the threads gives the same result": "none",
-    "wait for each other without end": "stuck",
+    "wait for each other": "stuck",
 }
 _MOMENT = r"(?: in phase (?P<phase>\d+)(?: \((?P<name>\w+) = (?P<value>-?\d+)\))?)?(?P<trips>(?: in the \d+\w\w trip of the loop in line \d+)*)"
 _WHEN = r"(?: when (?P<when>[\w =,-]+?))?"

@@ -78,7 +78,7 @@ WRONG = [  # with a part of what is said about them
     ({2: "blockIdx.x * TILE_WIDTH + threadIdx.y"}, "C: wrong"),
     ({8: "true"}, "C[25] is out of range"),
     ({8: "row < width"}, "C[25] is out of range"),
-    ({8: "false"}, "C: wrong"),
+    ({8: "false"}, "C: unwritten, required: right"),
     ({5: "while (true) {}"}, "does this loop ever end?"),
     ({5: "__syncthreads(); *Pd = 1;"}, "hazards"),
 ]
@@ -235,8 +235,8 @@ def test_judging_is_quick() -> None:
 # Faults of exercises
 
 
-def _with(step: LessonStep, **changes: object) -> list[str]:
-    return [fault.message for fault in exercise_faults(replace(step, exercise=replace(_exercise(step), **changes)))]
+def _faults(step: LessonStep, exercise: Exercise) -> list[str]:
+    return [fault.message for fault in exercise_faults(replace(step, exercise=exercise))]
 
 
 def test_a_damaged_key_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,16 +255,17 @@ def test_a_damaged_key_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_exercise_that_is_passed_from_the_start_is_a_fault() -> None:
     barriers, tile = _step("shared-memory", "exercise-barriers"), _step("lecture", "exercise-tile")
     right = (Expectation("result", "right"),)
-    assert _with(barriers, until=right) == ["the exercise is passed by empty blanks"]
-    assert _with(tile, until=right) == ["the exercise is passed by the step as it is shown"]
+    assert _faults(barriers, replace(_exercise(barriers), until=right)) == ["the exercise is passed by empty blanks"]
+    assert _faults(tile, replace(_exercise(tile), until=right)) == ["the exercise is passed by the step as it is shown"]
 
 
 def test_an_exercise_that_nobody_can_pass_is_a_fault() -> None:
     step = _step("lecture", "exercise-tile")
-    (said,) = _with(step, until=(Expectation("threads_per_block", 22),))
+    exercise = _exercise(step)
+    (said,) = _faults(step, replace(exercise, until=(Expectation("threads_per_block", 22),)))
     assert said.startswith("the exercise's own solution fails: At M = N = K = 64: threads per block: 256, required: 22")
-    assert _with(step, solution=None) == ["the exercise has no solution to be checked with"]
-    assert _with(step, solution=Solution("03_coalescd")) == ["there is no kernel '03_coalescd'"]
+    assert _faults(step, replace(exercise, solution=None)) == ["the exercise has no solution to be checked with"]
+    assert _faults(step, replace(exercise, solution=Solution("03_coalescd"))) == ["there is no kernel '03_coalescd'"]
 
 
 def test_sizes_limits_and_solutions_are_written_and_read() -> None:

@@ -8,6 +8,7 @@ by one, those first that need the shortest lead.
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -29,6 +30,7 @@ from gemmviz.run.engine import Cancel
 
 MOST_TRIES, MOST_S = 400, 30.0  # time limit of a search without a result
 _FAR, _MOST_UNITS = 1 << 30, 32  # farther than any run is long; units that are run ahead where nothing races
+_SEEN = 64  # turns up to the pair of which the cells are kept, stores apart
 Tiles = tuple[tuple[str, tuple[int, ...]], ...]
 
 
@@ -55,7 +57,7 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
     try:
         block_run = Interleaving(binding, space, lanes, stopped)
         right, lockstep = block_run.play()
-        pairs = racing_pairs(block_run.lockstep())
+        pairs = racing_pairs(block_run.lockstep(), stopped)
     except Cancelled:
         if cancelled():
             raise
@@ -103,9 +105,23 @@ class _Search:
             tried += 1
             if not self.right.agrees_with(wrong):
                 pair = next((each for each in self.pairs if each.lead == lead), None)
-                return _Result(pair, True, tried, len(orders), _spoilt(self.lockstep, turns), self.right, wrong)
+                spoilt = self._with_cells(_spoilt(self.lockstep, turns), pair)
+                return _Result(pair, True, tried, len(orders), spoilt, self.right, wrong)
         pair = self.pairs[0] if self.pairs else None
-        return _Result(pair, False, tried, len(orders), tuple(self.lockstep), self.right, self.right)
+        if pair is not None:
+            self.block_run.play()  # what the turns of lockstep touch
+        return _Result(pair, False, tried, len(orders), self._with_cells(self.lockstep, pair), self.right, self.right)
+
+    def _with_cells(self, turns: Sequence[Turn], pair: RacingPair | None) -> tuple[Turn, ...]:
+        """The turns with the cells of all stores, and of the loads that lead to the pair."""
+        if pair is None:
+            return tuple(turns)
+        both = (pair.unit, pair.step), (pair.lead.ahead, pair.lead.until)
+        last = max(place for place, turn in enumerate(turns) if (turn.unit, turn.step) in both)
+        return tuple(
+            self.block_run.with_cells(turn) if turn.action.startswith("write") or last - _SEEN < place <= last else turn
+            for place, turn in enumerate(turns)
+        )
 
 
 def _lanes(space: ThreadSpace, unit: int, by_warps: bool) -> Bools:

@@ -54,7 +54,8 @@ def _held(moment: Moment, number: int, step: int, accesses: tuple[Access, ...] =
 
 
 def _unknown(moment: Moment, number: int) -> Known:
-    return np.ma.masked_all(moment.trace.arrays[number].size, np.float64)
+    size = moment.trace.arrays[number].size
+    return np.ma.MaskedArray(np.zeros(size), np.ones(size, bool))
 
 
 def _fill(moment: Moment, found: Known, rows: npt.NDArray[np.int64]) -> None:

@@ -84,15 +84,22 @@ def accesses_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ..
     """Draw the elements of this step on their way from the small matrices to the cells of the threads that read them."""
     if options.arrived or moment.touched_in("global") is None or not len(reads_at(moment).step):
         return ()
-    shown = _Shown.of(moment, options)
+    key = "ways", options.width, options.height, options.words, options.labels, options.theme.type
+    placed, ends = moment.cached(key, lambda: _ways(moment, options))
+    return reading_motion(moment, placed, ends, options)
+
+
+def _ways(moment: Moment, options: ViewOptions) -> tuple[SmallMatrices, list[tuple[Element, tuple[float, float]]]]:
+    """Return the small matrices, and the elements that are read at this step with the middles of their cells in the table."""
+    shown, ends = _Shown.of(moment, options), []
     drawn = _table(moment, shown, _table_room(options), options)
-    placed, ends = _matrices(moment, _room_below(drawn, options), options), []
+    placed = _matrices(moment, _room_below(drawn, options), options)
     for row, thread in enumerate(shown.first_rows(len(_column(drawn, 0).fill)).threads):
         for number, element in sorted(_read_now(moment, thread)):
             k = _k_of(moment, number, element)
             if number in placed.boxes and k in shown.ks:
                 ends.append(((number, element), _middle(drawn, shown.column_of(k, number), row)))
-    return reading_motion(moment, placed, ends, options)
+    return placed, ends
 
 
 def _room_below(drawn: list[Primitive], options: ViewOptions) -> Box:
@@ -271,6 +278,10 @@ def _block(moment: Moment) -> int:
 
 def _read_now(moment: Moment, thread: int) -> set[Element]:
     """Return the array and the element of each read of a thread of the block at this step."""
+    return moment.cached(("read now", thread), lambda: _find_read_now(moment, thread))
+
+
+def _find_read_now(moment: Moment, thread: int) -> set[Element]:
     trace, column, found = moment.trace, moment.scope.of_block.start + thread, set[tuple[int, int]]()
     for touched in moment.touched:
         element = int(trace.element[touched.row, column])

@@ -86,7 +86,8 @@ def bytes_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]
     if not case.traffic:
         return ()
     plan, pieces = _Plan.of(case, options), list[Primitive]()
-    share = max(0.0, float(eased(min(1.0, options.moment / ARRIVAL)))) ** 0.5
+    moment = 1.0 if case.has_begun else options.moment  # not in each step of a run
+    share = max(0.0, float(eased(min(1.0, moment / ARRIVAL)))) ** 0.5
     for place, (row, box) in enumerate(zip(plan.rows, plan.boxes, strict=True)):
         asked = plan.rows[0].size_bytes if row in case.traffic else row.size_bytes
         side = max(_LEAST_SIDE, share * box.width)

@@ -49,9 +49,16 @@ def _columns(source: PrintedSource, top: float, options: ViewOptions) -> list[Pr
         return _column("left", wide, (MARGIN, top, room), options)
     half = (room - _GAP) / 2
     rows = _around_lit(_rows(source, half, size), 2 * most)
-    split = max(-(-len(rows) // 2), len(rows) - most)
+    split = _split(rows, most)
     left = _column("left", rows[:split], (MARGIN, top, half), options)
     return left + _column("right", rows[split:], (MARGIN + half + _GAP, top, half), options)
+
+
+def _split(rows: list[_Row], most: int) -> int:
+    """Return the number of rows of the left column: half of them, but no line is in both columns unless it must be."""
+    half = max(-(-len(rows) // 2), len(rows) - most)
+    fitting = [at for at in range(max(1, len(rows) - most), min(most, len(rows) - 1) + 1) if rows[at].number]
+    return min(fitting, key=lambda at: abs(at - half), default=half)
 
 
 def _rows(source: PrintedSource, room: float, size: float) -> list[_Row]:

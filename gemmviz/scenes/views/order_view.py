@@ -88,7 +88,7 @@ def _orders(moment: Moment, shape: tuple[int, int]) -> tuple[Longs, ...]:
         np.minimum.at(first[axis], unit[unit >= 0], place[unit >= 0])
     shuffled = np.random.default_rng(_SEED).permutation(count)
     turns = np.argsort(np.stack([np.lexsort((first[1], first[0])), np.lexsort((first[0], -first[1])), shuffled]), axis=1)
-    return tuple(np.where(unit >= 0, turn[unit], -1).reshape(shape) for turn in turns)
+    return tuple(np.append(turn, -1)[unit].reshape(shape) for turn in turns)
 
 
 def _units(moment: Moment, shape: tuple[int, int]) -> Longs:

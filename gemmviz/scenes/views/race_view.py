@@ -56,17 +56,20 @@ def story(case: RaceCase) -> list[str]:
     """Return sentences about what went wrong, or about the pair that races."""
     pair = pair_of(case)
     if pair is None:
-        return [f"no two {case.kind} of this block touch one element between the same barriers, so that one of them writes"]
+        return (
+            []
+            if case.ahead >= 0
+            else [f"between two barriers, no element that one of the {case.kind} writes is touched by another"]
+        )
     write, read = (case.turns[place] for place in pair)
     if case.ahead < 0:
         return [f"{_who(case, write)} and {_who(case, read)}, with no barrier between"]
     if not read.is_spoilt:
         return [f"{_who(case, write)}; {_who(case, read)}"]
     late = pair[0] > pair[1]
-    several = "values that are not there yet" if late else "values of the next phase"
+    several = "the old values" if late else "the new values"
     values = f"{read.value:.3g} for {read.expected:.3g}" if len(read.cells) == 1 else several
-    when = "too late" if late else "too early, for the next phase"
-    return [f"{_who(case, read)} and gets {values}", f"{_who(case, write)} {when}"]
+    return [f"{_who(case, read)} and gets {values}", f"{_who(case, write)} {'too late' if late else 'too early'}"]
 
 
 def _who(case: RaceCase, turn: Turn) -> str:

@@ -57,7 +57,9 @@ class _Plan:
             y += _GAP * high
             placed.append(Box(MARGIN + left, y, wide - left, bar))
             y += bar
-        return cls(Box(MARGIN, top, wide, _THREADS * high), *placed, occupancy_limits(device, needs), device)
+        registers, shared, outer = placed
+        threads_box = Box(MARGIN, top, wide, _THREADS * high)
+        return cls(threads_box, registers, shared, outer, occupancy_limits(device, needs), device)
 
     @property
     def blocks(self) -> int:
@@ -103,9 +105,9 @@ def sm_memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
         start, stop = _ends(moment, touched)
         if not len(touched.cells) or start == stop:
             continue
-        middle = tuple(a + (b - a) * share for a, b in zip(plan.place(start), plan.place(stop), strict=True))
+        x, y = (a + (b - a) * share for a, b in zip(plan.place(start), plan.place(stop), strict=True))
         colour = options.theme.accent(matrix_of(moment, touched))
-        squares = chips(len(touched.cells), *middle, _ROAD - 16, 0.7 * plan.shared.height)
+        squares = chips(len(touched.cells), x, y, _ROAD - 16, 0.7 * plan.shared.height)
         pieces.append(Rects(f"moving-{place}", squares, colour, radius=2.0))
     return tuple(pieces)
 

@@ -39,7 +39,7 @@ def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     title = case.what if text_width(title, theme.type.title, "semibold") > room else title
     words = (
         text_line("title", (MARGIN, 50), title, theme.type.title, room, theme.text, "semibold"),
-        text_line("note", (MARGIN, 88), _speed(case), theme.type.words, room, theme.faint),
+        text_line("note", (MARGIN, 88), _shortened(_speed(case), theme.type.words, room), theme.type.words, room, theme.faint),
     )
     return Scene(width, height, theme.background, tuple(primitives), words=words)
 
@@ -79,6 +79,13 @@ def _halves(options: ViewOptions) -> tuple[Box, Box]:
     """Return the rooms of the roofline and of the causes."""
     width, height = options.width, options.height - _TOP - 24.0
     return Box(MARGIN, _TOP, 0.47 * width - MARGIN, height), Box(0.51 * width, _TOP, 0.49 * width - MARGIN, height)
+
+
+def _shortened(text: str, size: float, room: float) -> str:
+    """Return a text without as many of its last clauses as don't fit."""
+    while ", " in text and text_width(text, size) > room:
+        text = text.rpartition(", ")[0]
+    return text
 
 
 def _speed(case: SpeedCase) -> str:
