@@ -79,7 +79,7 @@ def test_a_lesson_that_is_gone_leaves_what_was_shown(qtbot: QtBot) -> None:
 def test_a_question_is_asked_answered_and_keeps_its_places(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
     at(panel, "slides", "question-barrier")
     qtbot.wait(50)
-    question = sure(sure(panel.course.now).question)
+    question = sure(sure(panel.course.filled).question)
     rows = panel.task.choices
     assert panel.caption.text() == question.text
     assert [row.text.text() for row in rows] == [choice.text for choice in question.choices]

@@ -12,10 +12,11 @@ from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
+from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.catalog import quantity_value
+from tests.conftest import piece
 from tests.legible import too_small, wrong_with
 
 VIEW = view_named("host_timeline")
@@ -105,6 +106,5 @@ def test_matrices_travel_between_the_memories_call_by_call() -> None:
     ends = [len(each) for each in held]
     assert ends == [0, 1, 2, 3, 3, 2, 0]
     two = replace(case, calls=tuple(call for call in case.calls if call.what != "Cd from C"))
-    assert len(VIEW.still(two, ViewOptions()).find("ways").segments) < len(
-        VIEW.still(case, ViewOptions()).find("ways").segments
-    )  # type: ignore[union-attr]
+    ways = [piece(VIEW.still(each, ViewOptions()), "ways", Lines).segments for each in (two, case)]
+    assert len(ways[0]) < len(ways[1])
