@@ -5,12 +5,16 @@ from dataclasses import replace
 
 import pytest
 
+from gemmviz.analysis.printed_source import printed_source
 from gemmviz.export.prepare import ExportOptions
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.reel import Reel
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.scenes.kit.primitives import Scene, Squares
+from gemmviz.scenes.kit.primitives import Labels, Scene, Squares
 from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.quiz import quiz_of
 from gemmviz.teaching.reel import lesson_reel
 from tests.conftest import sure
 
@@ -47,3 +51,13 @@ def test_a_page_knows_the_ways(reel: Reel) -> None:
     assert [step.way for step in steps] == ["", "morph", "fade"]
     assert [len(step.motion["dark"]) for step in steps] == [0, 0, len(reel.moments)]
     assert all(isinstance(step.after["dark"], Scene) for step in steps)
+
+
+def test_a_handout_of_questions_begins_with_the_whole_source() -> None:
+    kernel, engine = load_kernel("09_vectorised"), Interpreter()
+    quiz = quiz_of(setup_for(kernel), engine, count=2)
+    slides = list(lesson_reel(quiz, lambda kernel: nullcontext(engine), ExportOptions()).slides())
+    assert len(slides) == 3
+    numbers = [sum(len(each.texts) for each in slide.scene.all if isinstance(each, Labels) and each.key.endswith("-numbers"))
+               for slide in slides]  # fmt: skip
+    assert numbers[0] == sum(bool(line) for _, line in printed_source(kernel).lines) > max(numbers[1:])
