@@ -12,7 +12,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.reel import Reel
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.scenes.kit.primitives import Labels, Scene, Squares
+from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.quiz import quiz_of
 from gemmviz.teaching.reel import lesson_reel
@@ -35,13 +35,13 @@ def reel() -> Reel:
 
 def test_a_film_moves_between_its_pictures(reel: Reel) -> None:
     frames = list(reel.frames(10))
-    assert len(frames) == reel.frame_count(10) == 3 * 10 + 2 * 7 + 8  # pauses, ways, and the beat of the stage
-    swing, fade = frames[10:17], frames[27:34]
-    moving = [each for layer in swing[3].layers for each in layer.primitives if isinstance(each, Squares)]
+    assert len(frames) == reel.frame_count(10) == 3 * 8 + 3 * 10 + 2 * 7  # beats, pauses, and ways
+    swing, fade = frames[18:25], frames[43:50]
+    moving = [each for layer in swing[3].layers for each in layer.primitives if isinstance(each, Rects)]
     assert [len(each.boxes) for each in moving if len(each.boxes) == 32]
     assert all(not layer.moves or all(each.key.startswith("band") for each in layer.primitives)
                for frame in fade for layer in frame.layers)  # fmt: skip
-    beat = frames[34:42]
+    beat = frames[50:58]
     assert all(frame.layers == () for frame in beat)
     assert len({id(frame.still) for frame in beat}) == 2  # before and after arrival
 
@@ -49,7 +49,7 @@ def test_a_film_moves_between_its_pictures(reel: Reel) -> None:
 def test_a_page_knows_the_ways(reel: Reel) -> None:
     steps = list(reel.steps())
     assert [step.way for step in steps] == ["", "morph", "fade"]
-    assert [len(step.motion["dark"]) for step in steps] == [0, 0, len(reel.moments)]
+    assert [len(step.motion["dark"]) for step in steps] == 3 * [len(reel.moments)]
     assert all(isinstance(step.after["dark"], Scene) for step in steps)
 
 
