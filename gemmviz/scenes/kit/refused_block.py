@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.analysis.models.occupancy import SHARED, occupancy_limits
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.occupancy import Needs
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
@@ -143,8 +145,10 @@ def _beside(plan: _Plan, wide: float, options: ViewOptions) -> tuple[float, floa
 
 
 def _fitting(case: LaunchCase) -> int:
-    """Return the number of blocks whose shared memory fits in an SM."""
-    return case.device.shared_per_sm // case.shared_bytes if case.shared_bytes else 0
+    """Return the number of blocks whose shared memory, with what the driver keeps for each, fits in an SM."""
+    assert case.requested is not None
+    needs = Needs(case.requested.threads_per_block, None, case.shared_bytes or 0)
+    return occupancy_limits(case.device, needs).limits[SHARED] or 0
 
 
 def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
