@@ -10,7 +10,7 @@ from gemmviz.analysis.models.occupancy import SHARED, occupancy_limits
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.occupancy import Needs
-from gemmviz.model.words import many, spaced
+from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Squares, boxes, points
@@ -157,8 +157,8 @@ def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primiti
         return []
     theme, size, fitting = options.theme, options.theme.type.words, _fitting(case)
     words = case.device.words
-    text = f"Shared memory of one {words['sm']}: {_kibibytes(case.device.shared_per_sm)}. "
-    text += f"A block's tiles take {_kibibytes(case.shared_bytes)}: {many(fitting, 'block')} would fit"
+    text = f"Shared memory of one {words['sm']}: {size_text(case.device.shared_per_sm)}. "
+    text += f"A block's tiles take {size_text(case.shared_bytes)}: {many(fitting, 'block')} would fit"
     return [
         text_line("memory-name", (plan.bar.x, plan.bar.y - 14), text, size, plan.bar.width, theme.text, "semibold"),
         Rects("memory-bar", boxes((plan.bar.x, plan.bar.y, plan.bar.width, plan.bar.height)), theme.empty, radius=4.0),
@@ -176,13 +176,9 @@ def _slabs(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitiv
             continue
         box = boxes((x + 2, plan.bar.y + 2, max(0.5, wide - 4), plan.bar.height - 4))
         pieces.append(Rects(f"slab-{number}", box, theme.level(number % 2 + 1), radius=4.0))
-        name, size = f"block {number}: {_kibibytes(case.shared_bytes or 0)}", theme.type.least
+        name, size = f"block {number}: {size_text(case.shared_bytes or 0)}", theme.type.least
         if share >= 1.0 and text_width(name, size, "semibold") + 16 <= wide:
             at = points((x + wide / 2, plan.bar.y + plan.bar.height / 2 + 0.36 * size))
             ink = theme.ink_on(theme.level(number % 2 + 1))
             pieces.append(Labels(f"slab-{number}-name", at, (fitted(name, size, wide),), size, ink, "middle", "semibold"))
     return pieces
-
-
-def _kibibytes(size: int) -> str:
-    return f"{size / 1024:.4g} KiB"
