@@ -27,7 +27,7 @@ _WORDS = 190.0  # beside the slots
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """The places of a refused block: its threads at ``home``, ``own`` wide, ``across`` in a row; the device's slots at
-    ``slots``, ``cell`` wide, a row for each warp; ``bar``: the shared memory of an SM.
+    ``slots``, ``cell`` wide, a row for each warp, below the words ``held``; ``bar``: the shared memory of an SM.
     """
 
     threads: int
@@ -38,6 +38,7 @@ class _Plan:
     own: float
     slots: Box
     cell: float
+    held: str
     bar: Box
 
     @classmethod
@@ -54,7 +55,8 @@ class _Plan:
         cell = min((room.x + room.width - left - _WORDS) / warp, (room.height - _APART) / count, _LARGEST)
         slots = Box(left, room.y, warp * cell, rows * cell)
         bar = Box(room.x, room.y + room.height + _SLAB_HEAD, room.width, _SLAB)
-        return cls(threads, most, warp, dx, Box(room.x, room.y, dx * own, dy * dz * own), own, slots, cell, bar)
+        held = f"{spaced(most)} threads fit in a {case.device.words['block']}"
+        return cls(threads, most, warp, dx, Box(room.x, room.y, dx * own, dy * dz * own), own, slots, cell, held, bar)
 
     def at_home(self, number: Longs) -> Floats:
         """Return the cells of threads in their block: x, y, side."""
@@ -83,11 +85,11 @@ def refused_block(case: LaunchCase, options: ViewOptions) -> list[Primitive]:
     fill = np.where(table < plan.most, table // plan.warp % len(theme.warps), len(theme.warps)).astype(np.uint8)
     palette = (*theme.warps, theme.warning)
     empty = np.zeros((plan.most // plan.warp, plan.warp), np.uint8)
-    wanted, words = case.requested, case.device.words
+    wanted = case.requested
     assert wanted is not None
     dx, dy, dz = wanted.block
     block = f"{dx} × {dy}" + (f" × {dz}" if dz > 1 else "") + f" = {many(plan.threads, 'thread')}"
-    names = ((plan.home.x, block), (plan.slots.x, f"{spaced(plan.most)} threads fit in a {words['block']}"))
+    names = ((plan.home.x, block), (plan.slots.x, plan.held))
     return [
         Cells("refused", plan.home.x, plan.home.y, plan.own, fill, palette, palette, line=theme.background),
         Cells("slots", plan.slots.x, plan.slots.y, plan.cell, empty, (theme.empty,), (theme.faint,), line=theme.background),
@@ -120,8 +122,8 @@ def refused_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
 def _counts(plan: _Plan, there: int, options: ViewOptions) -> list[Primitive]:
     """Draw how many threads have a slot, and how many have none."""
     theme, size = options.theme, options.theme.type.words
-    left = plan.slots.x + plan.slots.width
-    at = points((left, plan.slots.y - 14))
+    beside = sum(text_width(each, size, "semibold") for each in (plan.held, f"{spaced(plan.most)} taken")) + 24
+    at = points((plan.slots.x + max(plan.slots.width, beside), plan.slots.y - 14))
     pieces: list[Primitive] = [
         Labels("slots-count", at, (f"{spaced(min(there, plan.most))} taken",), size, theme.faint, "end", "semibold")
     ]
