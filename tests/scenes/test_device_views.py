@@ -136,6 +136,27 @@ class TestOccupancy:
         assert not any(text.startswith("limited by") for text in texts(early))
         assert "8 blocks per SM" in texts(view_named("occupancy").scene(occupied(256), ViewOptions()))
 
+    def test_a_block_without_enough_slots_shows_which_warps_lack_one_and_goes_back(self) -> None:
+        def shown(moment: float, width: float = 1600.0) -> Scene:
+            return view_named("occupancy").scene(occupied(700), ViewOptions(moment=moment, width=width, words=width > 900))
+
+        for width in (1600.0, 720.0):
+            there = shown(0.75, width)
+            found, lacking = piece(there, "next-block", Rects).boxes, piece(there, "next-lacking", Rects).boxes
+            assert (len(found), len(lacking)) == (20, 2)
+            slots = piece(there, "slots", Cells).box
+            assert lacking[:, 0].min() >= slots[0] + slots[2]
+            assert lacking[:, 0].max() + lacking[0, 2] <= width
+        assert "2 warps too many" in texts(shown(0.75))
+        assert "next-block" not in keys(shown(1.0))
+        assert "next-block" not in keys(shown(0.2))
+        assert "2 blocks per SM" in texts(shown(0.75))
+        assert not any(text.startswith("limited by") for text in texts(shown(0.75)))
+
+    def test_no_block_is_turned_away_if_all_slots_are_taken(self) -> None:
+        scene = view_named("occupancy").scene(occupied(256), ViewOptions(moment=0.75))
+        assert "next-block" not in keys(scene)
+
     @pytest.mark.parametrize(
         ("needs", "why"),
         [
