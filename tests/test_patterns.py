@@ -25,7 +25,7 @@ from tests.problem_kernels import OF_TESTS, PROBLEM_KERNELS, problem_kernel, rea
 from tests.scenes.test_text import FRAMES
 from tests.scenes.test_text import views as views_of_a_run
 
-MULTIPLIES_ONLY = {"accesses", "registers", "phases", "sum", "block_tiles", "work", "cache"}
+MULTIPLIES_ONLY = {"accesses", "registers", "phases", "sum", "block_tiles", "work", "cache", "tensor_tile"}
 ELEMENTWISE = ("matrix_add", "dot_product", "axpy", "scale", "scale_in_place", "relu", "transpose_in_place")
 UNANSWERED = {
     "traffic": "compared with|no width",

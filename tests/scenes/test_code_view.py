@@ -109,3 +109,11 @@ def test_new_lines_are_written() -> None:
     assert new
     assert not new & before
     assert new <= after
+
+
+def test_no_count_of_the_launch_is_shown_beside_an_open_question() -> None:
+    case = CodeCase(listing_of(load_kernel("03_coalesced")), facts=(("blocks", "1"), ("global reads", "4 096")))
+    for counted, values in ((0.0, ["?", "?"]), (1.0, ["1", "4 096"])):
+        scene = VIEW.scene(case, ViewOptions(counted=counted))
+        assert [text for each in scene.all if isinstance(each, Labels) and each.key.startswith("facts-1-")
+                for text in each.texts] == values  # fmt: skip
