@@ -1,16 +1,22 @@
 """Source code on a slide: it can be read, it is whole, and the highlighted lines are in view."""
 
+from contextlib import nullcontext
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from gemmviz.analysis.listing import compared, listing_of
+from gemmviz.export.prepare import prepare
 from gemmviz.launch.catalog import all_kernel_names, kernel_names, load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.code_case import CodeCase, Listing
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.views.code_view import VIEW
+from gemmviz.state.shot import default_shot
 from tests.legible import wrong_with
 
 _FACTS = tuple((f"a name of a count, {place}", "1 000") for place in range(7))
@@ -117,3 +123,13 @@ def test_no_count_of_the_launch_is_shown_beside_an_open_question() -> None:
         scene = VIEW.scene(case, ViewOptions(counted=counted))
         assert [text for each in scene.all if isinstance(each, Labels) and each.key.startswith("facts-1-")
                 for text in each.texts] == values  # fmt: skip
+
+
+def test_an_exercise_has_the_room_of_the_counts_for_its_lines() -> None:
+    shot = replace(default_shot(), setup=setup_for(load_kernel("missing_barriers")), view="code")
+    case: CodeCase = prepare(shot, lambda kernel: nullcontext(Interpreter())).subject(0)
+    assert case.facts == ()
+    scene = VIEW.scene(case, ViewOptions(height=780.0))
+    frames = scene.find("code-blanks")
+    assert isinstance(frames, Rects)
+    assert len(frames.boxes) == 3
