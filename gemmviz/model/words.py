@@ -19,6 +19,14 @@ def _grouped(value: float, gap: str) -> str:
     return text.replace(",", gap if len(text.lstrip("-")) > 5 else "")
 
 
+def size_text(size: float) -> str:
+    """A number of bytes in binary units: "48 KiB", "512 bytes"."""
+    for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.4g} {name}"
+    return f"{spaced(round(size))} bytes"
+
+
 def percent(share: float) -> str:
     """A share in percent, with one decimal: "12.5 %"."""
     return f"{100 * share:.1f} %"

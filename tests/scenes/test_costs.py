@@ -333,4 +333,4 @@ def test_motion_ends_with_the_picture(view: str) -> None:
         texts = [{each.key for each in drawn if isinstance(each, Labels)} for drawn in (at[0], still.all)]
         assert not texts[0] & texts[1]  # no text is drawn twice
         threads = [each for each in at[0] if each.key == "lane-threads"]
-        assert all(isinstance(each, Lines) and len(each.segments) == 10 for each in threads)
+        assert all(isinstance(each, Lines) and len(each.segments) == 24 for each in threads)
