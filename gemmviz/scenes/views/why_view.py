@@ -58,7 +58,7 @@ def why_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
 
 
 def _slid(drawn: list[Primitive], way: float) -> list[Primitive]:
-    """Return what is drawn with the marks on the roof that have gone a share of their way from the first one, along the roof."""
+    """Return what is drawn, with the marks of further levels a share of their way along the roof from the first one."""
     roof = next(each for each in drawn if isinstance(each, Lines) and each.key == "roof").segments
     marks = [each for each in drawn if isinstance(each, Rects) and each.key.startswith("level-") and each.key.endswith("-roof")]
     if way >= 1.0 or len(marks) < 2:
