@@ -16,7 +16,9 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.views.code_view import VIEW
-from gemmviz.state.shot import default_shot
+from gemmviz.state.shot import Shot, default_shot
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.answer_keys import answers_of
 from tests.legible import wrong_with
 
 _FACTS = tuple((f"a name of a count, {place}", "1 000") for place in range(7))
@@ -56,6 +58,20 @@ def test_highlighted_lines_are_in_view() -> None:
         assert isinstance(lit, Rects)
         first = listing.lines[min(case.main.lit)]
         assert any(line.strip() and first.strip().startswith(line.strip()) for line in lines_of(scene))
+
+
+def test_the_blank_that_was_filled_in_last_is_in_view() -> None:
+    worksheet, answers = load_kernel("blanks"), answers_of("blanks")
+    for count in range(len(answers) + 1):
+        shot = Shot(setup_for(worksheet.filled(answers[:count])), view="code")
+        case = ShotFacts(shot, Interpreter()).of_kind(CodeCase)
+        if not count:
+            assert case.main.lit == frozenset()
+            continue
+        (line,) = case.main.lit
+        assert answers[count - 1] in case.main.lines[line]
+        shown = [text for each in VIEW.motion(case, ViewOptions()) if isinstance(each, Labels) for text in each.texts]
+        assert shown, f"the line of blank {count} is below the others"
 
 
 def test_what_is_left_out_is_said() -> None:
