@@ -206,7 +206,7 @@ def test_a_search_finds_brackets_and_operators_in_a_pdf(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "gemmviz", "export", "04_tiled", "--view", "listing", "-o", str(path)]
     subprocess.run(command, check=True, capture_output=True)
     text = subprocess.run(["pdftotext", path, "-"], capture_output=True, text=True, check=True).stdout
-    for words in ("extern \"C\" __global__ void", "++k", "row < M && col < N", "counted from 0; threads and blocks as (x, y)"):
+    for words in ('extern "C" __global__ void', "++k", "row < M && col < N", "counted from 0; threads and blocks as (x, y)"):
         assert words in text, words
 
 
