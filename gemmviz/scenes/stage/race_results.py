@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.model.words import many
+from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.palette import PHASE
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
@@ -26,7 +26,7 @@ def spoilt_result(plan: RacePlan) -> list[Primitive]:
     count = int(case.spoilt.sum())
     words = f"{case.result} in this order"
     if share > 0:
-        words += f": {many(count, 'element')} wrong"
+        words += f": {spaced(count)} wrong"
     parts: list[Primitive] = [*_heading(plan, 1, words), _table(plan, 1, ~bad & (share > 0))]
     if not (share > 0 and bad.any()):
         return parts
