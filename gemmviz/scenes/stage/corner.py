@@ -15,7 +15,8 @@ from gemmviz.scenes.stage.lanes import Lanes
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 
 _AROUND, _RADIUS, _INSET = 8.0, 12.0, 14.0
-_MOST_LINES, _LEADING, _GROUND = 3, 1.25, 0.4
+_MOST_LINES, _LEADING = 3, 1.25
+GROUND = 0.4  # strength of the slate behind the tiles
 
 
 def corner_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -27,7 +28,7 @@ def corner_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[
     box = boxes((x - _AROUND, y - _AROUND, wide + 1.5 * _AROUND, high + 1.5 * _AROUND))
     grids = tile_grids(moment, plan)
     return [
-        Rects("corner", box, mixed(theme.background, theme.slate, _GROUND), theme.line, 1.5, _RADIUS),
+        Rects("corner", box, mixed(theme.background, theme.slate, GROUND), theme.line, 1.5, _RADIUS),
         *_title(moment, lanes, grids, options),
         *_ties(plan, lanes, grids, options),
     ]
