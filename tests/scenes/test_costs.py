@@ -150,7 +150,7 @@ def test_naive_wastes_seven_of_eight_and_coalesced_nothing() -> None:
         assert np.rint(along[:, 2] / 12).tolist() == [7] * 32
         (meter,) = meters_of(moment)
         assert meter.text == "32 moved, 4 needed"
-        assert meter.sum_text == ("" if focus.warp == 0 else "all 32 requests: 1\u202f024 moved, 128 needed")
+        assert meter.sum_text == ("" if focus.warp == 0 else "all 32 requests: 1024 moved, 128 needed")
         for step in range(coalesced.steps):
             moment = moment_of(coalesced, step, focus)
             grids = {array.name: large(array) for array in coalesced.arrays}
@@ -283,7 +283,7 @@ def case_of(moved: int, size: int = 4096) -> SpeedCase:
 def test_areas_of_bytes_have_one_scale_for_all_kernels_of_a_problem() -> None:
     areas, places = [], []
     for gib in (2112, 320, 512):
-        scene = view_named("bytes").still(case_of(gib << 30), OPTIONS)
+        scene = view_named("bytes").draw(case_of(gib << 30), OPTIONS)
         bars = {each.key: each.boxes[0] for each in scene.all if isinstance(each, Rects) and each.key.endswith("-bar")}
         areas.append([bars[f"bytes-{n}-bar"][2:].prod() for n in range(3)])
         places.append([bars[f"bytes-{n}-bar"][0] for n in range(3)])

@@ -152,7 +152,7 @@ def test_the_chip_fills_with_multiprocessors() -> None:
     assert counts[0] == 1
     assert counts == sorted(counts)
     assert counts[-1] == 108
-    assert "the chip: 108 SMs, 6\u202f912 cores" in texts(drawn("device"))
+    assert "the chip: 108 SMs, 6912 cores" in texts(drawn("device"))
 
 
 def test_slots_that_stay_empty_are_counted() -> None:

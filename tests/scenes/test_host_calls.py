@@ -76,10 +76,10 @@ def test_calls_that_were_not_recorded_have_no_times(which: str, why: str) -> Non
 def test_another_kernel_does_not_get_the_recorded_ones_time() -> None:
     said = texts(VIEW.scene(CASES["another kernel"](), ViewOptions()))
     assert said.count("not measured") == 2
-    assert "2\u2009597 µs" in said, "copies of the same bytes on the same device"
+    assert "2597 µs" in said, "copies of the same bytes on the same device"
     assert not any("932" in text for text in said), "the tiled kernel's time"
     recorded = texts(VIEW.scene(CASES["recorded"](), ViewOptions()))
-    assert "1\u2009932 µs" in recorded
+    assert "1932 µs" in recorded
     assert any("kernel: tiled, 32 wide" in text and "NVIDIA H200" in text for text in recorded)
 
 

@@ -58,6 +58,7 @@ def subjects() -> dict[tuple[str, str], Any]:
         ("launch", "many strips"): launch_case("linear_block", 8192, "8800gtx"),
         ("block", "refused"): launch_case("01_single_block", 23, "8800gtx"),
         ("block", "tiles"): launch_case("column_first", 1024, "8800gtx", TILE_WIDTH=32),
+        ("block", "h200"): launch_case("column_first", 1024, TILE_WIDTH=64),
         ("spaces", "qualifiers"): launch_case("qualifiers", 4, "8800gtx"),
         ("spaces", "AMD"): launch_case("column_first", 4, "rx6800xt"),
         ("access_times", ""): facts_of("column_first", 4).of_kind(AccessTimesCase),
@@ -150,6 +151,15 @@ class TestRefusedBlock:
         bar = piece(scene, "memory-bar", Rects).boxes[0, 2]
         assert [round(piece(scene, f"slab-{number}", Rects).boxes[0, 2] / bar, 2) for number in (0, 1)] == [0.5, 0.5]
         assert scene.find("slab-2") is None
+
+    def test_what_the_driver_reserves_for_each_block_counts(self) -> None:
+        case, scene = subjects()["block", "h200"], drawn(("block", "h200"))
+        taken = 2 * 64 * 64 * 4
+        assert case.device.shared_per_sm // taken == 7
+        assert case.device.shared_per_sm // (taken + 1024) == 6
+        assert scene.find("slab-5") is not None
+        assert scene.find("slab-6") is None
+        assert any(text.endswith("6 blocks would fit") for text in texts(scene))
 
 
 class TestBlockPhase:

@@ -48,6 +48,17 @@ def test_a_whole_kernel_is_in_two_columns() -> None:
     assert [number for number, line in source.lines if line] == list(map(int, texts(scene, "-numbers")))
 
 
+@pytest.mark.parametrize("name", all_kernel_names())
+def test_every_kernel_is_whole_on_a_page_of_its_own(name: str) -> None:
+    kernel = load_kernel(name)
+    source = printed_source(kernel, legend=_LEGEND)
+    scene = VIEW.scene(source, ViewOptions())
+    assert wrong_with(scene) == []
+    assert [number for number, line in source.lines if line] == list(map(int, texts(scene, "-numbers")))
+    whole, shown = "".join(line for _, line in source.lines), "".join(texts(scene, "-lines"))
+    assert "".join(whole.split()) == "".join(shown.split())
+
+
 def test_a_legend_names_what_the_source_names() -> None:
     legend = LaunchWords(setup_for(load_kernel("hip_form")), PLAIN).legend
     assert "M = 8, N = 8, K = 8" in legend

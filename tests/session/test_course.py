@@ -88,7 +88,7 @@ def test_a_step_that_shows_no_run_traces_nothing(model: TestModel) -> None:
 def test_captions_get_their_numbers(model: TestModel) -> None:
     model.settle()
     model.course.begin(shipped_lesson("coalescing"))
-    model.inbox.until(lambda: model.course.words.caption.startswith("108 multiprocessors, 6\u202f912 cores"))
+    model.inbox.until(lambda: model.course.words.caption.startswith("108 multiprocessors, 6912 cores"))
 
 
 def test_numbers_of_a_lesson_that_was_left_are_dropped(model: TestModel) -> None:

@@ -64,6 +64,10 @@ WRONG = [  # with a part of what is said about them
         {3: "3"},
         "At M = N = K = 12, TILE_WIDTH = 8: shared memory reads, in elements: 12\u202f288, required: at most 8\u202f192",
     ),
+    (
+        {3: "width / TILE_WIDTH + 1"},
+        "At M = N = K = 8, TILE_WIDTH = 4: shared memory reads, in elements: 1\u202f536, required: at most 1\u202f024",
+    ),
     ({3: "2"}, "C: wrong"),
     ({3: "0"}, "C: wrong"),
     ({3: "width"}, "shared memory reads, in elements: 720, required: at most 432"),

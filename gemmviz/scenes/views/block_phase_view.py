@@ -8,14 +8,13 @@ import numpy as np
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.block_phase import BlockPhase
-from gemmviz.model.words import capital, many, spaced
+from gemmviz.model.words import capital, many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.hierarchy_view import size_text
 
 _TOP, _HEAD, _GAP = 124.0, 40.0, 40.0
 _LEFT = 0.42  # of the width: the loads

@@ -11,10 +11,10 @@ from gemmviz.analysis.replay.focus import block_label
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.files.devices import load_device
 from gemmviz.files.measurements import recorded_registers
-from gemmviz.model.device import Device
+from gemmviz.model.device import REGISTER_BYTES, Device
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.words import many, spaced
+from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
@@ -23,12 +23,10 @@ from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.chips import chips, matrix_of
-from gemmviz.scenes.views.hierarchy_view import size_text
 
 _MOST_BLOCKS, _LANES = 8, 32  # blocks whose threads are drawn; threads in a row
 _ROAD = 96.0  # width of the way to global memory, beside shared memory
 _THREADS, _GAP = 0.24, 0.075  # of the height: the threads, and what is above each bar
-_REGISTER_BYTES = 4
 _HEAD, _ARROW = 12.0, 44.0  # length of an arrow's head; from the edge of shared memory to the arrow into it
 
 
@@ -186,7 +184,7 @@ def _said(name: str, plan: _Plan) -> str:
             return f"{whole}; this kernel uses none"
         kept = f", {size_text(reserved)} of them reserved" if reserved else ""
         return f"{whole}; each block has {size_text(uses[0])}{kept}, for all of its threads"
-    whole = f"{spaced(device.registers_per_sm)} registers = {size_text(_REGISTER_BYTES * device.registers_per_sm)}"
+    whole = f"{spaced(device.registers_per_sm)} registers = {size_text(device.register_bytes)}"
     each = plan.limits.needs.registers
     return f"Registers: {whole}; each thread has its own" + ("" if each is None else f" {each}")
 
@@ -197,7 +195,7 @@ def _free(name: str, parts: list[Box], plan: _Plan) -> str:
         return "divided among the threads; how many each has, the compiler decides"
     if not parts:
         return "this kernel uses none"
-    rest = (uses[1] - plan.blocks * uses[0]) * (_REGISTER_BYTES if name == REGISTERS else 1)
+    rest = (uses[1] - plan.blocks * uses[0]) * (REGISTER_BYTES if name == REGISTERS else 1)
     return f"{size_text(rest)} in no use" if rest else ""
 
 

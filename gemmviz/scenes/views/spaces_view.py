@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from gemmviz.analysis.declarations import Declaration, MemorySpace, declarations
 from gemmviz.model.device import Device
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.words import size_text
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.hierarchy_view import size_text
 
 _TOP, _GAP, _INSET, _LEADING, _HEADING = 112.0, 14.0, 14.0, 1.3, 38.0
 _CODE = 0.37  # of the width: the declarations
@@ -164,7 +164,7 @@ def _note(device: Device) -> str:
 
 def _memories(device: Device) -> tuple[_Memory, ...]:
     """Return all memories."""
-    registers, shared = size_text(4 * device.registers_per_sm), size_text(device.shared_per_sm)
+    registers, shared = size_text(device.register_bytes), size_text(device.shared_per_sm)
     sm, memory = device.words["sm"], size_text(device.memory_bytes)
     thread, block = "scope: one thread; lifetime: the thread's", "scope: one block; lifetime: the block's"
     everyone = "scope: grid, host; lifetime: the program's"

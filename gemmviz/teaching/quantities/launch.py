@@ -103,7 +103,7 @@ def device_cores(facts: ShotFacts) -> int:
 @quantity("bytes of registers per SM", origin="definition")
 def register_bytes(facts: ShotFacts) -> int:
     """Bytes of all registers of a multiprocessor, each of 32 bits."""
-    return 4 * facts.device.registers_per_sm
+    return facts.device.register_bytes
 
 
 @quantity("lines that differ from the compared kernel", origin="definition")
