@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from gemmviz.analysis.listing import compared, listing_of
@@ -117,3 +118,17 @@ def test_no_count_of_the_launch_is_shown_beside_an_open_question() -> None:
         scene = VIEW.scene(case, ViewOptions(counted=counted))
         assert [text for each in scene.all if isinstance(each, Labels) and each.key.startswith("facts-1-")
                 for text in each.texts] == values  # fmt: skip
+
+
+def test_a_kernel_alone_is_written_line_by_line() -> None:
+    case = CodeCase(listing_of(load_kernel("piece_1")), facts=_FACTS)
+    open_ = []
+    for moment in (0.0, 0.3, 0.6, 0.9):
+        (covers,) = VIEW.motion(case, ViewOptions(moment=moment))
+        assert isinstance(covers, Rects)
+        open_.append(covers.boxes)
+    written = sum(bool(line.strip()) for line in case.main.lines)
+    assert [len(boxes) for boxes in open_] == [written, 5, 3, 1]
+    assert all((np.diff(boxes[:, 1]) > 0).all() for boxes in open_)
+    assert all(boxes[0, 2] < boxes[-1, 2] for boxes in open_[1:3])  # the first of them is being written
+    assert VIEW.motion(case, ViewOptions()) == ()
