@@ -4,6 +4,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from gemmviz.analysis.listing import compared, listing_of
@@ -149,3 +150,17 @@ def test_an_exercise_has_the_room_of_the_counts_for_its_lines() -> None:
     frames = scene.find("code-blanks")
     assert isinstance(frames, Rects)
     assert len(frames.boxes) == 3
+
+
+def test_a_kernel_alone_is_written_line_by_line() -> None:
+    case = CodeCase(listing_of(load_kernel("piece_1")), facts=_FACTS)
+    open_ = []
+    for moment in (0.0, 0.3, 0.6, 0.9):
+        (covers,) = VIEW.motion(case, ViewOptions(moment=moment))
+        assert isinstance(covers, Rects)
+        open_.append(covers.boxes)
+    written = sum(bool(line.strip()) for line in case.main.lines)
+    assert [len(boxes) for boxes in open_] == [written, 5, 3, 1]
+    assert all((np.diff(boxes[:, 1]) > 0).all() for boxes in open_)
+    assert all(boxes[0, 2] < boxes[-1, 2] for boxes in open_[1:3])  # the first of them is being written
+    assert VIEW.motion(case, ViewOptions()) == ()
