@@ -1,10 +1,14 @@
 """Source code on a slide: it can be read, it is whole, and the highlighted lines are in view."""
 
+from contextlib import nullcontext
+from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from gemmviz.analysis.listing import compared, listing_of
+from gemmviz.export.prepare import prepare
 from gemmviz.launch.catalog import all_kernel_names, kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.code_case import CodeCase, Listing
@@ -13,7 +17,7 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.views.code_view import VIEW
-from gemmviz.state.shot import Shot
+from gemmviz.state.shot import Shot, default_shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.answer_keys import answers_of
 from tests.legible import wrong_with
@@ -136,3 +140,27 @@ def test_no_count_of_the_launch_is_shown_beside_an_open_question() -> None:
         scene = VIEW.scene(case, ViewOptions(counted=counted))
         assert [text for each in scene.all if isinstance(each, Labels) and each.key.startswith("facts-1-")
                 for text in each.texts] == values  # fmt: skip
+
+
+def test_an_exercise_has_the_room_of_the_counts_for_its_lines() -> None:
+    shot = replace(default_shot(), setup=setup_for(load_kernel("missing_barriers")), view="code")
+    case: CodeCase = prepare(shot, lambda kernel: nullcontext(Interpreter())).subject(0)
+    assert case.facts == ()
+    scene = VIEW.scene(case, ViewOptions(height=780.0))
+    frames = scene.find("code-blanks")
+    assert isinstance(frames, Rects)
+    assert len(frames.boxes) == 3
+
+
+def test_a_kernel_alone_is_written_line_by_line() -> None:
+    case = CodeCase(listing_of(load_kernel("piece_1")), facts=_FACTS)
+    open_ = []
+    for moment in (0.0, 0.3, 0.6, 0.9):
+        (covers,) = VIEW.motion(case, ViewOptions(moment=moment))
+        assert isinstance(covers, Rects)
+        open_.append(covers.boxes)
+    written = sum(bool(line.strip()) for line in case.main.lines)
+    assert [len(boxes) for boxes in open_] == [written, 5, 3, 1]
+    assert all((np.diff(boxes[:, 1]) > 0).all() for boxes in open_)
+    assert all(boxes[0, 2] < boxes[-1, 2] for boxes in open_[1:3])  # the first of them is being written
+    assert VIEW.motion(case, ViewOptions()) == ()

@@ -35,7 +35,8 @@ def _make(shot: Shot, context: Context) -> CodeCase:
     except GemmvizError:
         return case
     tiles = tuple((array.name, *array.extents) for array in counts.arrays if array.space == "shared")
-    return replace(case, facts=_facts(shot.setup, launch, counts), block=launch.block, tiles=tiles)
+    facts = () if shot.setup.kernel.blanks else _facts(shot.setup, launch, counts)  # an exercise needs the room for its lines
+    return replace(case, facts=facts, block=launch.block, tiles=tiles)
 
 
 def _with_filled(listing: Listing, kernel: KernelSpec) -> Listing:
