@@ -11,7 +11,7 @@ from gemmviz.model.speed_case import MOVED, Cause, SpeedCase, Traffic
 from gemmviz.model.words import number, percent, spaced
 from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
@@ -49,7 +49,7 @@ def why_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
     compute, the picture is whole in each of its steps.
     """
     theme, (left, right) = options.theme, _halves(options)
-    share = 1.0 if case.has_begun else float(eased(min(1.0, options.moment / ARRIVAL)))
+    share = 1.0 if case.has_begun else options.way
     until = left.x + share * left.width + 1
     drawn = [*_levels(case, left, theme), *_causes(case, right, theme)]
     return tuple(_until(each, until, share) for each in drawn if _moves(each))
