@@ -113,6 +113,21 @@ class Sheet:
                 )
         return pieces
 
+    def unwritten(self, moment: float, theme: Theme) -> list[Primitive]:
+        """Draw covers over what isn't written yet at a moment: lines appear from above, one after another, from left to
+        right.
+        """
+        rows = [row for row in self.rows if row.text.strip()]
+        wide, leading = self.box.width - 2 * _MARK, self._leading
+        along = moment * len(rows)
+        covers = []
+        for place, row in enumerate(rows):
+            written = INSET + text_width(row.text, self.size, "mono") + row.indent * text_width("0", self.size, "mono")
+            left = written * min(1.0, max(0.0, along - place)) if along < place + 1 else wide
+            covers.append((self.box.x + _MARK + left, row.y - leading / 2, wide - left, leading + _OVER))
+        some = [cover for cover in covers if cover[2] > 0]
+        return [Rects(f"{self.key}-unwritten", boxes(*some), theme.panel)] if some else []
+
     def _bars(self, name: str, rows: list[_Row], shares: dict[int, float], theme: Theme) -> list[Primitive]:
         """Draw the grounds of highlighted rows, each as long as its share, and marks at those that do something else."""
         box, leading = self.box, self._leading
