@@ -11,7 +11,7 @@ from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, eased_from, message, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.strips import strips_motion, strips_of, strips_still
 from gemmviz.scenes.kit.text import fitted, text_width
@@ -74,7 +74,7 @@ def launch_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     """Draw the blocks on their way out of the grid's line, and one block that grows out of its cell."""
     if case.launch is None:
         strips = None if case.requested is None else strips_of(case.requested, case.device)
-        return () if strips is None else tuple(strips_motion(case, strips, options))
+        return () if strips is None else tuple(strips_motion(strips, options))
     plan = _Plan.of(case.launch, options)
     moment = min(1.0, options.moment / ARRIVAL)
     threads = _threads(case, plan, moment, options)
@@ -139,7 +139,7 @@ def _blocks(plan: _Plan, moment: float, options: ViewOptions) -> list[Primitive]
 
 def _threads(case: LaunchCase, plan: _Plan, moment: float, options: ViewOptions) -> list[Primitive]:
     """Draw block (0, 0) as it grows from its cell of the grid into a block of threads, coloured by warp; first its ways."""
-    share = float(eased(min(1.0, max(0.0, (moment - _GROWN) / (1 - _GROWN)))))
+    share = eased_from(moment, _GROWN, 1 - _GROWN)
     if share <= 0:
         return []
     theme, (dx, dy, _) = options.theme, plan.launch.block
