@@ -7,13 +7,24 @@ from difflib import SequenceMatcher
 
 from gemmviz.analysis.renames import rename_pairs
 from gemmviz.model.code_case import CodeCase, Listing
-from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.kernel import BLANK, KernelSpec
 
 
 def listing_of(kernel: KernelSpec) -> Listing:
     """The source of a kernel, from its first line of code on."""
     lines = kernel.text.rstrip().split("\n")[first_line(kernel) :]
     return Listing(kernel.name, kernel.title, tuple(line.rstrip() for line in lines))
+
+
+def filled_line(kernel: KernelSpec, worksheet: KernelSpec) -> int | None:
+    """Index, in the listing of a kernel, of the line with the blank that was filled in last; None if all blanks are open.
+    ``worksheet``: the kernel with all of its blanks, which are filled in from the first one on.
+    """
+    holes = [each.start() for each in BLANK.finditer(worksheet.text)]
+    filled = len(holes) - kernel.blanks
+    if filled <= 0:
+        return None
+    return worksheet.text.count("\n", 0, holes[filled - 1]) - first_line(worksheet)
 
 
 def first_line(kernel: KernelSpec) -> int:

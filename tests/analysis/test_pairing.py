@@ -161,6 +161,11 @@ def test_the_command_counts_both(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert "A has no element [99, 2]: it is 8 × 8" in capsys.readouterr().err
     assert main(["export", "04_tiled", "--view", "pair", "-o", str(picture)]) == 2
     assert "gemmviz compare" in capsys.readouterr().err
+    assert main(["export", "04_tiled", "--view", "rounding", "-o", str(picture)]) == 2
+    assert "gemmviz compare A B --view rounding" in capsys.readouterr().err
+    assert main(["compare", "sequential", "sequential_double", "--view", "rounding", "-o", str(picture)]) == 0
+    assert "B / A" in capsys.readouterr().out
+    assert "sequential_double" in picture.read_text(encoding="utf-8")
     view = tmp_path / "two.toml"
     setup = setup_for(load_kernel("04_tiled"))
     save_view(Shot(setup, view="pair", against=Against(setup.changed(TILE_WIDTH=2), "k")), view)

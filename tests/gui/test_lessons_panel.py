@@ -177,4 +177,11 @@ def test_panels_do_not_pass_the_run_before_off_as_a_step_that_needs_none(
     panel.course.begin(shipped_lesson("coalescing"))
     panel.course.go(0)  # a device
     qtbot.waitUntil(lambda: "no run" in request.stale, timeout=_LONG_MS)
-    qtbot.waitUntil(lambda: not window.docks.widgets["metrics"].isEnabled(), timeout=_LONG_MS)
+    metrics = window.docks.widgets["metrics"]
+    assert isinstance(metrics, Metrics)
+    qtbot.waitUntil(lambda: not metrics.isEnabled(), timeout=_LONG_MS)
+    assert metrics.absent.isVisible()
+    assert not any(part.isVisible() for part in (metrics.check, metrics.source, metrics.costs, metrics.launch))
+    at(panel, "coalescing", "uncoalesced")
+    qtbot.waitUntil(lambda: metrics.costs.isVisible() and metrics.check.isVisible(), timeout=_LONG_MS)
+    assert not metrics.absent.isVisible()

@@ -250,7 +250,7 @@ def test_a_roofline_can_be_read(kernel: str, device: str, width: int, frame: tup
 def test_the_roof_is_drawn_from_left_to_right_with_its_marks_and_the_bars_grow() -> None:
     view, case = view_named("why"), speed_of("many_blocks", "8800gtx", TILE_WIDTH=16)
     ends, bars, marks = [], [], []
-    for moment in (0.0, 0.3, 0.6, 1.0):
+    for moment in (0.0, 0.15, 0.3, 1.0):
         motion = view.motion(case, ViewOptions(moment=moment))
         roof = next(each.segments for each in motion if each.key == "roof" and isinstance(each, Lines))
         ends.append(float(roof[:, 2].max()) if len(roof) else 0.0)
@@ -262,6 +262,22 @@ def test_the_roof_is_drawn_from_left_to_right_with_its_marks_and_the_bars_grow()
     assert marks[-1] == 2
     playing = replace(case, so_far=(64.0, (32.0, 32.0)))
     assert view.motion(playing, ViewOptions(moment=0.0))[0] == view.motion(case, ViewOptions(moment=1.0))[0]
+
+
+def test_the_mark_of_what_is_moved_slides_along_the_roof_from_what_is_asked_for() -> None:
+    view, case = view_named("why"), speed_of("many_blocks", "8800gtx", TILE_WIDTH=16)
+    places, slopes, named = [], [], []
+    for moment in (0.4, 0.5, 0.6, 0.7, 1.0):
+        motion = {each.key: each for each in view.motion(case, ViewOptions(moment=moment))}
+        x, y, side, _ = motion["level-moved-in-sectors-roof"].boxes[0]
+        x0, y0, side0, _ = motion["level-requested-roof"].boxes[0]
+        places.append(x0 + side0 / 2 - x - side / 2)
+        slopes.append((y + side / 2 - y0 - side0 / 2) / max(1e-9, places[-1]))
+        named.append("level-moved-in-sectors-rate" in motion)
+    assert places[0] == pytest.approx(0.0)
+    assert places == sorted(set(places))
+    assert slopes[1:] == pytest.approx([slopes[-1]] * 4)
+    assert named == [False] * 4 + [True]
 
 
 def test_every_width_of_the_reads_has_its_part_written() -> None:

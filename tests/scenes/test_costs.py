@@ -150,7 +150,7 @@ def test_naive_wastes_seven_of_eight_and_coalesced_nothing() -> None:
         assert np.rint(along[:, 2] / 12).tolist() == [7] * 32
         (meter,) = meters_of(moment)
         assert meter.text == "32 moved, 4 needed"
-        assert meter.sum_text == ("" if focus.warp == 0 else "all 32 requests: 1024 moved, 128 needed")
+        assert meter.sum_text == ("" if focus.warp == 0 else "all 32 requests: 1\u202f024 moved, 128 needed")
         for step in range(coalesced.steps):
             moment = moment_of(coalesced, step, focus)
             grids = {array.name: large(array) for array in coalesced.arrays}
@@ -283,8 +283,9 @@ def case_of(moved: int, size: int = 4096) -> SpeedCase:
 def test_areas_of_bytes_have_one_scale_for_all_kernels_of_a_problem() -> None:
     areas, places = [], []
     for gib in (2112, 320, 512):
-        scene = view_named("bytes").draw(case_of(gib << 30), OPTIONS)
-        bars = {each.key: each.boxes[0] for each in scene.all if isinstance(each, Rects) and each.key.endswith("-bar")}
+        view, case = view_named("bytes"), case_of(gib << 30)
+        scene, grown = view.scene(case, OPTIONS), view.motion(case, OPTIONS)
+        bars = {each.key: each.boxes[0] for each in grown if isinstance(each, Rects) and each.key.endswith("-bar")}
         areas.append([bars[f"bytes-{n}-bar"][2:].prod() for n in range(3)])
         places.append([bars[f"bytes-{n}-bar"][0] for n in range(3)])
         assert not wrong_with(scene)
@@ -333,4 +334,4 @@ def test_motion_ends_with_the_picture(view: str) -> None:
         texts = [{each.key for each in drawn if isinstance(each, Labels)} for drawn in (at[0], still.all)]
         assert not texts[0] & texts[1]  # no text is drawn twice
         threads = [each for each in at[0] if each.key == "lane-threads"]
-        assert all(isinstance(each, Lines) and len(each.segments) == 24 for each in threads)
+        assert all(isinstance(each, Lines) and len(each.segments) == 10 for each in threads)

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.declarations import declarations
+from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.access_times import AccessTimesCase
 from gemmviz.model.block_phase import BlockPhase
 from gemmviz.model.data_use import DataUse
+from gemmviz.model.errors import UsageError
 from gemmviz.model.host_run import TransferCase
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
@@ -168,6 +170,12 @@ class TestBlockPhase:
         assert (case.threads, case.loads, case.operations, case.shared_bytes) == (256, 512, 8192, 2048)
         assert case.fitting == {"shared memory": 8, "threads": 3}
         assert case.matrices == ("A", "B")
+
+    def test_padded_tiles_are_not_shown_as_loaded(self) -> None:
+        text = load_kernel("04_tiled").text.replace("tileA[TILE_WIDTH][TILE_WIDTH]", "tileA[TILE_WIDTH][TILE_WIDTH + 1]")
+        padded = setup_for(parse_kernel(text, "padded.cu"), Problem(32, 32, 32), {"TILE_WIDTH": 16})
+        with pytest.raises(UsageError, match="other cells than those that one phase loads"):
+            ShotFacts(Shot(padded), Interpreter()).of_kind(BlockPhase)
 
     def test_loads_arrive_before_operations_are_done(self) -> None:
         early = texts(drawn(("block_phase", ""), 0.4))

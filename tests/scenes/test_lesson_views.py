@@ -21,6 +21,7 @@ from gemmviz.model.amdahl_case import AmdahlCase
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.loops_case import LoopsCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.words import spaced
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.charts.strides import strides_chart
@@ -243,7 +244,7 @@ def test_strides_are_the_recorded_ones() -> None:
     rows = [row for row in record["rows"] if row["cache"] == "L1"]
     assert len(drawn) == len(rows)
     for row in rows:
-        assert drawn[f"{row['stride']:,} bytes".replace(",", "\u202f"), row["elements"]] == row["cycles"]
+        assert drawn[f"{spaced(row['stride'])} bytes", row["elements"]] == row["cycles"]
     (mark,) = chart.marks
     least = min(row["cycles"] for row in rows)
     assert all(row["cycles"] < 1.1 * least for row in rows if row["elements"] <= mark.x)

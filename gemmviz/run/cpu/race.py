@@ -31,7 +31,7 @@ from gemmviz.run.engine import Cancel
 MOST_TRIES, MOST_S = 400, 30.0  # time limit of a search without a result
 _FAR, _MOST_UNITS = 1 << 30, 32  # farther than any run is long; units that are run ahead where nothing races
 _SEEN = 64  # turns up to the pair of which the cells are kept, stores apart
-Tiles = tuple[tuple[str, tuple[int, ...]], ...]
+Extents = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: Cancel = is_cancelled) -> RaceCase:
@@ -151,7 +151,13 @@ def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
 
 
 def _case(
-    setup: Setup, array: MemoryArray, what: str, kind: Literal["warps", "threads"], units: int, result: _Result, tiles: Tiles
+    setup: Setup,
+    array: MemoryArray,
+    what: str,
+    kind: Literal["warps", "threads"],
+    units: int,
+    result: _Result,
+    tiles: Extents,
 ) -> RaceCase:
     elements = np.union1d(result.right.elements, result.wrong.elements)
     row, column = _places(array, elements)
@@ -176,7 +182,7 @@ def _pair_places(result: _Result) -> tuple[int, int] | None:
     return one, other
 
 
-def _tiles(binding: Binding) -> Tiles:
+def _tiles(binding: Binding) -> Extents:
     return tuple((array.name, array.shape) for array in binding.arrays if array.space == "shared")
 
 

@@ -21,13 +21,16 @@ from gemmviz.scenes.kit.view import View
 _TOP, _CODE, _HEAD, _GAP, _LARGEST = 112.0, 0.6, 44.0, 40.0, 110.0
 _SENTENCE = 120.0  # height of the sentence of the step
 
+_Shapes = dict[int, tuple[int, int]]  # rows and columns of shared arrays by their numbers
+_Corners = dict[int, tuple[float, float]]
+
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """The ``sheet`` of the listing, and the corner of each shared array by its number, with the size of their cells."""
 
     sheet: Sheet
-    corners: dict[int, tuple[float, float]]
+    corners: _Corners
     cell: float
     left: float
 
@@ -36,18 +39,14 @@ class _Plan:
         kernel, wide = moment.trace.setup.kernel, options.width - 2 * MARGIN
         line = moment.site.place.line - 1 - first_line(kernel)
         listing = replace(listing_of(kernel), lit=frozenset({line}))
-        room = Box(MARGIN, _TOP, _CODE * wide, options.height - _TOP - 24)
+        top, sentence = _upper(options), _SENTENCE if options.words else 0.0
+        room = Box(MARGIN, top, _CODE * wide, options.height - top - 24)
         longest = max(text_width(each, 1.0, "mono") for each in listing.lines)
         size = min((room.width - 2 * INSET) / longest, (room.height - 8) / (LEADING * len(listing.lines)))
         size = max(options.theme.type.least, min(size, options.theme.type.caption))
         left, arrays = MARGIN + room.width + 50, _shared(moment)
-        free = options.height - _TOP - _SENTENCE - 24 - len(arrays) * (_HEAD + _GAP)
-        rows, columns = sum(a[0] for a in arrays.values()), max((a[1] for a in arrays.values()), default=1)
-        cell = min(free / max(1, rows), (options.width - MARGIN - left) / columns, _LARGEST)
-        y, corners = _TOP + _SENTENCE, {}
-        for number, (count, _) in arrays.items():
-            corners[number] = left, y + _HEAD
-            y += _HEAD + count * cell + _GAP
+        below = Box(left, top + sentence, options.width - MARGIN - left, options.height - top - sentence - 24)
+        cell, corners = max((_stacked(arrays, below), _beside(arrays, below)), key=lambda each: each[0])
         return cls(Sheet.of("code", listing, room, size), corners, cell, left)
 
     def cells(self, number: int, cell: Longs, columns: int) -> Floats:
@@ -57,14 +56,44 @@ class _Plan:
         return np.column_stack([x + cell % columns * self.cell, y + cell // columns * self.cell, side])
 
 
+def _upper(options: ViewOptions) -> float:
+    return _TOP if options.words else options.top
+
+
+def _stacked(arrays: _Shapes, room: Box) -> tuple[float, _Corners]:
+    """Return the size of cells and the corners of shared arrays one below the other."""
+    rows, columns = sum(each[0] for each in arrays.values()), max((each[1] for each in arrays.values()), default=1)
+    free = room.height - len(arrays) * (_HEAD + _GAP)
+    cell = min(free / max(1, rows), room.width / columns, _LARGEST)
+    y, corners = room.y, {}
+    for number, (count, _) in arrays.items():
+        corners[number] = room.x, y + _HEAD
+        y += _HEAD + count * cell + _GAP
+    return cell, corners
+
+
+def _beside(arrays: _Shapes, room: Box) -> tuple[float, _Corners]:
+    """Return the size of cells and the corners of shared arrays side by side."""
+    rows, columns = max((each[0] for each in arrays.values()), default=1), sum(each[1] for each in arrays.values())
+    free = room.width - _GAP * (len(arrays) - 1)
+    cell = min((room.height - _HEAD) / rows, free / max(1, columns), _LARGEST)
+    x, corners = room.x, {}
+    for number, (_, count) in arrays.items():
+        corners[number] = x, room.y + _HEAD
+        x += count * cell + _GAP
+    return cell, corners
+
+
 def code_and_tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the listing without its lit line, the sentence of the step, and the tiles before or after it."""
     plan, theme, size = _Plan.of(moment, options), options.theme, options.theme.type.words
     contents = moment.tiles if options.arrived else moment.tiles_before
     room = options.width - MARGIN - plan.left
-    lines = wrap_text(beat(moment, options.labels).text, size, room, 3, "semibold")
-    at = points(*((plan.left, _TOP + 1.25 * size * (place + 1)) for place in range(len(lines))))
-    pieces = [*plan.sheet.still(theme), Labels("action", at, lines, size, theme.text, "start", "semibold")]
+    pieces = plan.sheet.still(theme)
+    if options.words:
+        lines = wrap_text(beat(moment, options.labels).text, size, room, 3, "semibold")
+        at = points(*((plan.left, _TOP + 1.25 * size * (place + 1)) for place in range(len(lines))))
+        pieces.append(Labels("action", at, lines, size, theme.text, "start", "semibold"))
     for number, (rows, columns) in _shared(moment).items():
         name, (x, y) = moment.trace.arrays[number].name, plan.corners[number]
         pieces.append(Labels(f"{name}-name", points((x, y - 12)), (name,), size, theme.text, "start", "semibold"))
@@ -90,7 +119,7 @@ def code_and_tiles_motion(moment: Moment, options: ViewOptions) -> tuple[Primiti
     return tuple(pieces)
 
 
-def _shared(moment: Moment) -> dict[int, tuple[int, int]]:
+def _shared(moment: Moment) -> _Shapes:
     """Return rows and columns of each shared array of two dimensions by its number."""
     arrays = enumerate(moment.trace.arrays)
     return {

@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.primitives import Face, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.chips import WIDE, chips, matrix_of
+from gemmviz.scenes.stage.chips import WIDE, chips, stored_matrix
 
 _ARROW, _GAP = 0.1, 0.03  # of the height: below registers, and between other levels
 _SHARED = 0.58  # of the width: shared memory; global memory is reached beside it
@@ -42,7 +42,7 @@ def hierarchy_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
         start, stop = ends if touched.operand.access == "read" else ends[::-1]
         share = float(eased(min(1.0, options.moment)))
         middle = tuple(a + (b - a) * share for a, b in zip(start, stop, strict=True))
-        colour = options.theme.accent(matrix_of(moment, touched))
+        colour = options.theme.accent(stored_matrix(moment, touched))
         pieces.append(Rects(f"moving-{place}", chips(count, *middle), colour, radius=2.0))
     return tuple(pieces)
 

@@ -9,7 +9,7 @@ from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, points
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.race_plan import RacePlan, pair_of, writes
-from gemmviz.scenes.stage.race_results import right_result, wrong_result
+from gemmviz.scenes.stage.race_results import right_result, spoilt_result
 from gemmviz.scenes.stage.race_tiles import race_tiles
 from gemmviz.scenes.stage.race_turns import played_turns, turn_table
 
@@ -23,7 +23,7 @@ def race_scene(case: RaceCase, options: ViewOptions) -> Scene:
 def race_motion(case: RaceCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the turns one after another with the tiles that they fill, then the arrow, then the wrong elements."""
     plan = RacePlan(case, options)
-    return (*played_turns(plan), *race_tiles(plan), *wrong_result(plan), *_words(plan))
+    return (*played_turns(plan), *race_tiles(plan), *spoilt_result(plan), *_words(plan))
 
 
 def _title(case: RaceCase) -> str:

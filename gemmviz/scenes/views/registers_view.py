@@ -8,7 +8,7 @@ import numpy as np
 
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.analysis.replay.private import Factor, PrivateValues, private_values
+from gemmviz.analysis.replay.private import PrivateValues, ReadFactor, private_values
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, Squares, boxes, points
@@ -83,7 +83,7 @@ def registers_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
     return tuple(pieces)
 
 
-def _chip(key: str, at: tuple[float, float], factor: Factor, values: PrivateValues, options: ViewOptions) -> Squares:
+def _chip(key: str, at: tuple[float, float], factor: ReadFactor, values: PrivateValues, options: ViewOptions) -> Squares:
     accent = options.theme.accent(factor.matrix)
     text = _name(factor, values, options).partition("[")[2].rstrip("]").replace(" ", "")
     size = label_size(text, _CHIP, options.pixels, options.least)
@@ -102,7 +102,7 @@ def _held(moment: Moment, step: int, options: ViewOptions) -> list[PrivateValues
     return [] if None in found else [each for each in found if each is not None]
 
 
-def _name(factor: Factor, values: PrivateValues, options: ViewOptions) -> str:
+def _name(factor: ReadFactor, values: PrivateValues, options: ViewOptions) -> str:
     place = (values.row, factor.k) if factor.matrix == "A" else (factor.k, values.column)
     return options.labels.element(factor.matrix, *place)
 

@@ -22,7 +22,7 @@ from gemmviz.scenes.kit.slots import block_colour
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.chips import chips, matrix_of
+from gemmviz.scenes.stage.chips import chips, stored_matrix
 
 _MOST_BLOCKS, _LANES = 8, 32  # blocks whose threads are drawn; threads in a row
 _ROAD = 96.0  # width of the way to global memory, beside shared memory
@@ -104,7 +104,7 @@ def sm_memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
         if not len(touched.cells) or start == stop:
             continue
         x, y = (a + (b - a) * share for a, b in zip(plan.place(start), plan.place(stop), strict=True))
-        colour = options.theme.accent(matrix_of(moment, touched))
+        colour = options.theme.accent(stored_matrix(moment, touched))
         squares = chips(len(touched.cells), x, y, _ROAD - 16, 0.7 * plan.shared.height)
         pieces.append(Rects(f"moving-{place}", squares, colour, radius=2.0))
     return tuple(pieces)
