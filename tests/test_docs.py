@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import sys
+from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 
@@ -12,7 +13,8 @@ import pytest
 from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.files.schedule_file import recorded_schedules
-from gemmviz.launch.catalog import kernel_names, lesson_names
+from gemmviz.launch.catalog import COURSE, all_kernel_names, lesson_names
+from gemmviz.teaching.lesson import Choice, Exercise, ExerciseSize, LessonStep, Question, Solution
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA
 
@@ -49,6 +51,11 @@ def test_the_tables_of_items_name_steps_that_exist() -> None:
     assert made.with_table(text, shown) == text, "make items"
 
 
+def test_the_number_of_steps_is_that_of_the_course() -> None:
+    text = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    assert f"Five lessons with {len(shipped_lesson(COURSE).stops)} steps" in text
+
+
 def test_every_item_of_the_documents_has_a_step() -> None:
     assert [f"{item.document}: {item.content}" for item in script("items").items() if not item.steps] == []
 
@@ -61,10 +68,18 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert [str(target) for target in targets if not target.exists() and target not in MADE] == []
 
 
-def test_kernels_in_the_list_are_there() -> None:
-    listed = re.findall(r"^\| `(\d\w+)` \|", (ROOT / "docs" / "kernels.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert listed
-    assert set(listed) <= set(kernel_names())
+def test_the_lists_of_kernels_are_those_of_the_program() -> None:
+    rows = re.findall(r"^\| (`[^|]+) \|", (ROOT / "docs" / "kernels.md").read_text(encoding="utf-8"), re.MULTILINE)
+    listed = re.findall(r"`(\w+)`", " ".join(rows).replace("`piece_1` … ", "".join(f"`piece_{each}` " for each in range(1, 7))))
+    assert sorted(listed) == sorted(all_kernel_names())
+
+
+def test_the_fields_of_lessons_are_those_of_the_program() -> None:
+    text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    section = text.partition("## `.toml`: a lesson")[2].partition("\n## ")[0]
+    records = (LessonStep, Question, Choice, Exercise, ExerciseSize, Solution)
+    named = {field.name for record in records for field in fields(record)} - {"file", "places"}  # where a step is written
+    assert named - set(re.findall(r"`(\w+)`", section)) == set()
 
 
 def test_figures_of_what_was_measured_are_those_of_the_data() -> None:

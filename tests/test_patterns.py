@@ -25,9 +25,15 @@ from tests.problem_kernels import OF_TESTS, PROBLEM_KERNELS, problem_kernel, rea
 from tests.scenes.test_text import FRAMES
 from tests.scenes.test_text import views as views_of_a_run
 
-MULTIPLIES_ONLY = {"accesses", "phases", "sum", "block_tiles", "work", "cache"}
+MULTIPLIES_ONLY = {"accesses", "registers", "phases", "sum", "block_tiles", "work", "cache", "tensor_tile"}
 ELEMENTWISE = ("matrix_add", "dot_product", "axpy", "scale", "scale_in_place", "relu", "transpose_in_place")
-UNANSWERED = {"traffic": "compared with|no width", "host_timeline": "multiplications of matrices only"}
+UNANSWERED = {
+    "traffic": "compared with|no width",
+    "host_timeline": "multiplications of matrices only",
+    "amdahl": "multiplications of matrices only",
+    "loops": "multiplications of matrices only",
+    "block_phase": "no two-dimensional tiles|not known to be alike",
+}
 
 
 def test_there_is_a_kernel_of_every_kind() -> None:
@@ -100,7 +106,7 @@ def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
     for view in views():
         small = setup.changed(rows=4, columns=4) if view == "race" and name == "matrix_vector" else setup
         shot = Shot(small, view=view, theme="dark")
-        if view == "pair":
+        if view in ("pair", "rounding"):
             continue
         if view in UNANSWERED:
             with pytest.raises(gemmviz.GemmvizError, match=UNANSWERED[view]):

@@ -5,15 +5,26 @@ from collections.abc import Callable
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from gemmviz.analysis.renames import renamed
+from gemmviz.analysis.renames import rename_pairs
 from gemmviz.model.code_case import CodeCase, Listing
-from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.kernel import BLANK, KernelSpec
 
 
 def listing_of(kernel: KernelSpec) -> Listing:
     """The source of a kernel, from its first line of code on."""
     lines = kernel.text.rstrip().split("\n")[first_line(kernel) :]
     return Listing(kernel.name, kernel.title, tuple(line.rstrip() for line in lines))
+
+
+def filled_line(kernel: KernelSpec, worksheet: KernelSpec) -> int | None:
+    """Index, in the listing of a kernel, of the line with the blank that was filled in last; None if all blanks are open.
+    ``worksheet``: the kernel with all of its blanks, which are filled in from the first one on.
+    """
+    holes = [each.start() for each in BLANK.finditer(worksheet.text)]
+    filled = len(holes) - kernel.blanks
+    if filled <= 0:
+        return None
+    return worksheet.text.count("\n", 0, holes[filled - 1]) - first_line(worksheet)
 
 
 def first_line(kernel: KernelSpec) -> int:
@@ -41,11 +52,11 @@ def _compared(main: Listing, beside: Listing, text: Callable[[str], str]) -> Cod
             parts.append((range(i0, i1), range(j0, j1)))
             lit_left |= {place for place in range(i0, i1) if left[place]}
             lit_right |= {place for place in range(j0, j1) if right[place]}
-    same = renamed(list(beside.lines), list(main.lines), pairs, parts)
+    same = rename_pairs(list(beside.lines), list(main.lines), pairs, parts)
     left_names, right_names = (frozenset(pair[side] for pair in same) for side in (0, 1))
     return CodeCase(
         replace(main, lit=frozenset(lit_right), renamed=right_names),
-        replace(beside, lit=frozenset(lit_left), renamed=left_names), not lit_left, tuple(sorted(pairs + same)),
+        replace(beside, lit=frozenset(lit_left), renamed=left_names), not lit_left, tuple(pairs),
     )  # fmt: skip
 
 

@@ -47,6 +47,15 @@ def printed_source(kernel: KernelSpec, lit: int = 0, legend: str = "") -> Printe
     return PrintedSource(kernel.name, tuple(lines), lit, legend)
 
 
+def without_comments(text: str) -> str:
+    """A source with spaces in place of comments, so that each line and column of code stays where it is."""
+    return _COMMENT.sub(_blank, text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return match[0] if match["comment"] is None else re.sub(r"[^\n]", " ", match[0])
+
+
 def _without(match: re.Match[str]) -> str:
     """The text of a match; of a comment, a space and its line breaks."""
     comment = match["comment"]

@@ -17,7 +17,7 @@ _CUDA = ("__global__", "__shared__", "__syncthreads", "threadIdx", "blockIdx", "
 _FIXED = frozenset((*_TYPES, *_WORDS, *_CUDA))
 
 
-def renamed(left: list[str], right: list[str], equal: Pairs, differing: list[tuple[range, range]]) -> Pairs:
+def rename_pairs(left: list[str], right: list[str], equal: Pairs, differing: list[tuple[range, range]]) -> Pairs:
     """Return the pairs of lines, as indices, that differ by consistent renames alone. ``equal``: pairs of equal lines;
     ``differing``: parts of both sources that stand at the same place and differ.
     """

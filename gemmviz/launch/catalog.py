@@ -61,7 +61,7 @@ def load_kernel(name: str) -> KernelSpec:
             return read_kernel(resource(f"{folder}/{name}.cu"), is_shipped=True)
     if name in lesson_names():
         raise UsageError(f"{name!r} is a lesson, not a kernel", remedy=f"open it with: gemmviz {name}")
-    remedy = closest(name, all_kernel_names()) or f"the kernels are {', '.join(names)}"
+    remedy = closest(name, [*all_kernel_names(), *lesson_names()]) or f"the kernels are {', '.join(names)}"
     if path.is_dir():
         raise UsageError(f"{name!r} is a folder, not a kernel", remedy=f"list its kernels: gemmviz launch {name}")
     raise UsageError(f"there is no kernel {name!r}", remedy=remedy)

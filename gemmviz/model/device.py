@@ -7,6 +7,7 @@ from typing import Any, Literal
 from gemmviz.model.errors import UsageError
 
 _WORD_BYTES = 4
+REGISTER_BYTES = 4
 DEFAULT_DEVICE = "h200"
 CUDA_WORDS = {"sm": "SM", "core": "core", "warp": "warp", "block": "block", "shared memory": "shared memory"}
 
@@ -153,6 +154,11 @@ class Device:
         last = (MemoryLevel("last-level cache", self.last_level_cache),) if self.last_level_cache else ()
         memory = MemoryLevel("global memory", self.memory_bytes, bandwidth_gb_s=self.bandwidth_gb_s)
         return shared, *self.caches, *last, memory
+
+    @property
+    def register_bytes(self) -> int:
+        """Bytes of all registers of an SM."""
+        return REGISTER_BYTES * self.registers_per_sm
 
     def shared_limit(self, opts_in: bool) -> int:
         """Bytes of shared memory that a block may have: more if the host code asks for it with cudaFuncSetAttribute."""

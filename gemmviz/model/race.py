@@ -15,7 +15,8 @@ from gemmviz.model.setup import Setup
 class Turn:
     """One access or barrier: step number ``step`` (from 0) of ``unit``, on ``line`` of the source. ``action``: "read A[0, 0]",
     "wait"; ``array``: the array touched, "" for a barrier; ``value``: the value read or written, summed over the lanes of a
-    warp; ``expected``: the value read in lockstep, if different; ``cells``: the elements touched of an array in shared memory.
+    warp; ``expected``: the value read in lockstep, if different; ``cells``: the elements touched in shared memory, for all
+    writes and for the reads that lead to the race.
     """
 
     unit: int

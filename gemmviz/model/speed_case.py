@@ -90,6 +90,11 @@ class SpeedCase:
     least_bytes: int = 0
 
     @property
+    def has_begun(self) -> bool:
+        """Whether the watched threads have begun to compute: then the picture is one of many steps."""
+        return self.so_far is not None and self.so_far[0] > 0
+
+    @property
     def lacks_dram(self) -> bool:
         """Whether the traffic of the last level of memory is unknown."""
         return not any(each.is_dram for each in self.traffic)

@@ -4,13 +4,27 @@ from collections.abc import Iterable
 
 
 def number(value: float) -> str:
-    """A number with three digits, with thin spaces between thousands."""
-    return f"{value:,.0f}".replace(",", "\u2009") if value >= 100 else f"{value:.3g}"
+    """A number with three digits, or more before its point, with thin spaces between thousands from five digits on."""
+    return _grouped(value, "\u2009") if value >= 100 else f"{value:.3g}"
 
 
 def spaced(count: int) -> str:
-    """All digits of a count, with narrow spaces between the thousands."""
-    return f"{count:,}".replace(",", "\u202f")
+    """All digits of a count, with narrow spaces between the thousands from five digits on: "4096", "16 384"."""
+    return _grouped(count, "\u202f")
+
+
+def _grouped(value: float, gap: str) -> str:
+    """A whole number with gaps between its thousands. Four digits are one group, as in code and in names of sizes."""
+    text = f"{value:,.0f}"
+    return text.replace(",", gap if len(text.lstrip("-")) > 5 else "")
+
+
+def size_text(size: float) -> str:
+    """A number of bytes in binary units: "48 KiB", "512 bytes"."""
+    for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.4g} {name}"
+    return f"{spaced(round(size))} bytes"
 
 
 def percent(share: float) -> str:

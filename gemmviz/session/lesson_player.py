@@ -39,7 +39,9 @@ class LessonPlayer(LessonEditor):
         self._rises = False  # whether the answer's counts rise as soon as its run is there
         self.verdict: Verdict | None = None
         self.is_away = False
-        self.judging: LatestTask[Verdict] = LatestTask(post, self._on_judged, lambda error: self._on_judged(Verdict((), error)))
+        self.judging: LatestTask[Verdict] = LatestTask(
+            post, self._on_judged, lambda error: self._on_judged(Verdict(error=error))
+        )
         session.shot_changed.connect(self._hide_or_show_counts)
         session.player.changed.connect(self._end_rise)
         session.run_changed.connect(self._rise)

@@ -46,7 +46,7 @@ def program_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Program:
         raise
 
 
-def check_text(spec: KernelSpec, parameters: Mapping[str, int]) -> None:
+def check_source(spec: KernelSpec, parameters: Mapping[str, int]) -> None:
     """Check the whole text of a kernel's file, not the kernel alone. Raises SourceError for the first error of a compiler."""
     refusal: SourceError | None = reader().run("refusal", source_of(spec, parameters))
     if refusal is not None:

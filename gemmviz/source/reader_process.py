@@ -30,7 +30,7 @@ _MOST_MEMORY = 4 << 30  # bytes of address space
 _TOO_DEEP = "expressions or statements are nested too deeply here to be read"
 
 
-def refusal(source: SourceText) -> SourceError | None:
+def first_refusal(source: SourceText) -> SourceError | None:
     """The first error of a text, in plain words, host code included; None if it has none."""
     unit = parse(source)
     return next((parse_refusal(unit, each, None) for each in unit.errors), None)
@@ -52,7 +52,7 @@ REQUESTS: dict[str, Callable[..., Any]] = {
     "missing": missing,
     "outline": outline,
     "program": read_program,
-    "refusal": refusal,
+    "refusal": first_refusal,
 }
 
 

@@ -138,7 +138,7 @@ def labelled(args: argparse.Namespace, shot: Shot) -> Shot:
 
 def with_setup(args: argparse.Namespace, shot: Shot) -> Shot:
     """The shot with the given setup settings applied. Raises UsageError or SettingError."""
-    parameters = dict(parameter(text) for text in args.D)
+    parameters = dict(given_parameter(text) for text in args.D)
     setup = shot.setup
     setup_for(setup.kernel, parameters=parameters)  # reports parameters that the kernel doesn't have
     changed = replace(shot, setup=replace(setup, parameters={**setup.parameters, **parameters}))
@@ -146,7 +146,7 @@ def with_setup(args: argparse.Namespace, shot: Shot) -> Shot:
     return replace(shot, setup=tied(shot.setup))
 
 
-def parameter(text: str) -> tuple[str, int]:
+def given_parameter(text: str) -> tuple[str, int]:
     """Name and value of a kernel parameter from NAME=NUMBER. Raises UsageError."""
     match = re.fullmatch(r"(\w+)=(-?\d+)", text)
     if match is None:

@@ -30,7 +30,7 @@ def operations_per_phase(setup: Setup) -> int:
 
 
 def block_phase(setup: Setup, counts: LaunchCounts, what: str) -> BlockPhase:
-    """One phase of one block. Raises UsageError for a kernel without tiles, or whose phases are not alike."""
+    """One phase of one block. Raises UsageError for a kernel without tiles that one phase fills, or with unequal phases."""
     tiles = tuple((array.name, *array.extents) for array in counts.arrays if array.space == "shared")
     if not tiles or any(len(tile) != 3 for tile in tiles):
         raise UsageError("this kernel has no two-dimensional tiles in shared memory")
@@ -39,6 +39,8 @@ def block_phase(setup: Setup, counts: LaunchCounts, what: str) -> BlockPhase:
     fitting = {"shared memory": limits[SHARED] or 0, "threads": limits[WARPS] or 0}
     matrices = tuple(_loaded_from(counts, name) for name, _, _ in tiles)
     loads, operations = loads_per_phase(setup, counts), operations_per_phase(setup)
+    if sum(rows * columns for _, rows, columns in tiles) != loads:
+        raise UsageError("the tiles of this kernel have other cells than those that one phase loads")
     return BlockPhase(what, device, launch.block[:2], tiles, matrices, loads, operations, taken, fitting)
 
 

@@ -45,6 +45,16 @@ class ShotFacts:
         """Facts about another shot, from the same engine."""
         return ShotFacts(shot, self.engine)
 
+    @property
+    def compared(self) -> "ShotFacts":
+        """Facts about the launch that the shot compares with: its first block, in the same focus. Raises UsageError where there
+        is none.
+        """
+        against, focus = self.shot.against, replace(self.shot.focus, block=(0, 0, 0))
+        if against is None:
+            raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
+        return self.about(replace(self.shot, setup=against.setup, against=None, focus=focus))
+
     def of_kind(self, kind: type[_Value]) -> _Value:
         """The shot's value of a subject that needs no run; its measurements are the recorded ones."""
         value = subject_for(kind).make(self.shot, Context(lambda kernel: self.engine, measurements=recorded()))

@@ -43,8 +43,8 @@ class LessonChecker:
 
     def _of_step(self, step: LessonStep) -> Iterator[LessonCheck]:
         """All checks of a step: its expectations, and what holds of every step."""
-        for field, error in text_errors(step):
-            yield LessonCheck(step, f"the {field}", step.place_of(field), error=error)
+        for field, wrong in text_errors(step):
+            yield LessonCheck(step, f"the {field}", step.place_of(field), error=wrong)
         outcome, errors = _drawn(step, self._engine_of)
         for error in errors:
             yield LessonCheck(step, "the view", step.place, error=error)

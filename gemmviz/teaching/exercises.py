@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.kernel import BLANK, KernelSpec
 from gemmviz.run.engine import Engine
-from gemmviz.source.program import check_text, program_for
+from gemmviz.source.program import check_source, program_for
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.answer_headers import check_names
@@ -20,7 +20,7 @@ from gemmviz.teaching.wrong_access import at_wrong_access
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class JudgedQuantity:
     """A requirement: the displayed name of a quantity, its value, the ``required`` one, and whether it is met."""
 
     title: str
@@ -37,7 +37,7 @@ class Verdict:
     """
 
     size: str = ""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[JudgedQuantity, ...] = ()
     error: GemmvizError | None = None
     shot: Shot | None = None
 
@@ -77,7 +77,7 @@ def _refusal(filled: Shot, answers: tuple[str, ...]) -> GemmvizError | None:
     """Why a compiler would refuse the filled text; None for one that it takes."""
     setup = filled.setup
     try:
-        check_text(setup.kernel, setup.definitions)
+        check_source(setup.kernel, setup.definitions)
         program_for(setup.kernel, setup.definitions)
         if "#include" not in setup.kernel.text:
             check_names(answers)
@@ -103,7 +103,7 @@ def _judged_at(exercise: Exercise, size: ExerciseSize, filled: Shot, engine: Eng
     return Verdict(words, tuple(rows), shot=shot if passed else _failed(facts))
 
 
-def _rows(exercise: Exercise, size: ExerciseSize, facts: ShotFacts) -> Iterator[Row]:
+def _rows(exercise: Exercise, size: ExerciseSize, facts: ShotFacts) -> Iterator[JudgedQuantity]:
     """The requirements, then the limits of the size. Raises GemmvizError for a value that can't be computed."""
     for each in exercise.until:
         value = quantity_value(each.quantity, facts)
@@ -114,8 +114,8 @@ def _rows(exercise: Exercise, size: ExerciseSize, facts: ShotFacts) -> Iterator[
         yield _row(limit.quantity, value, f"at most {shown_value(limit.most)}", is_met)
 
 
-def _row(quantity: str, value: QuantityValue, required: str, is_met: bool) -> Row:
-    return Row(quantity_title(quantity), shown_value(value) or "none", required or "none", is_met)
+def _row(quantity: str, value: QuantityValue, required: str, is_met: bool) -> JudgedQuantity:
+    return JudgedQuantity(quantity_title(quantity), shown_value(value) or "none", required or "none", is_met)
 
 
 def _failed(facts: ShotFacts) -> Shot | None:

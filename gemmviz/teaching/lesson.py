@@ -98,7 +98,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class CountLimit:
     """The largest allowed value of a quantity."""
 
     quantity: str
@@ -113,7 +113,7 @@ class ExerciseSize:
 
     problem: tuple[tuple[str, int], ...] = ()
     parameters: tuple[tuple[str, int], ...] = ()
-    at_most: tuple[Limit, ...] = ()
+    at_most: tuple[CountLimit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from msgspec import Struct, field
 from gemmviz.state.shot import plain_of
 from gemmviz.teaching.lesson import (
     Choice,
+    CountLimit,
     Exercise,
     ExerciseSize,
     Expectation,
     Lesson,
     LessonStep,
-    Limit,
     Question,
     Solution,
 )
@@ -167,7 +167,7 @@ def _exercise_fields(exercise: Exercise) -> ExerciseFields:
 
 def exercise_size(fields: ExerciseSizeFields) -> ExerciseSize:
     """A size of an exercise."""
-    limits = tuple(Limit(quantity, most) for quantity, most in fields.at_most.items())
+    limits = tuple(CountLimit(quantity, most) for quantity, most in fields.at_most.items())
     return ExerciseSize(tuple(fields.problem.items()), tuple(fields.parameters.items()), limits)
 
 

@@ -31,8 +31,9 @@ def checks_by_step(names: Iterable[str]) -> list[list[LessonCheck]]:
     with ProcessPoolExecutor(_PROCESSES, get_context("spawn")) as pool:
         for name, sent in zip(names, pool.map(_sent_checks, names), strict=True):
             own: list[list[LessonCheck]] = [[] for _ in shipped_lesson(name).stops]
-            for number, *parts in sent:
-                own[number - 1].append(LessonCheck(shipped_lesson(name).stops[number - 1], *parts, number))  # type: ignore[arg-type]
+            for number, subject, place, expectation, actual, error, is_remark in sent:
+                step = shipped_lesson(name).stops[number - 1]
+                own[number - 1].append(LessonCheck(step, subject, place, expectation, actual, error, is_remark, number))
             steps += own
     return steps
 

@@ -82,7 +82,8 @@ def _wrong_choices(question: GeneratedQuestion, random: Random) -> list[tuple[st
         standing, own_rank = _standing(question.right, [text for text, _ in wrong])
         return standing > 1, own_rank != rank, len({*wrong} - {*mistakes}), standing
 
-    return list(min(mixtures, key=trouble))
+    chosen: Wrong = min(mixtures, key=trouble)
+    return list(chosen)
 
 
 def _standing(right: str, wrong: list[str]) -> tuple[int, int]:

@@ -28,7 +28,7 @@ _Cached = TypeVar("_Cached")
 
 
 @dataclass(frozen=True)
-class Access:
+class AskedAccess:
     """An operand of a site at a step. ``place``: its index among the operands."""
 
     step: int
@@ -88,7 +88,7 @@ class QuizSource:
 
     # Accesses
 
-    def access(self, accepts: Callable[[Operand], bool]) -> Access | None:
+    def access(self, accepts: Callable[[Operand], bool]) -> AskedAccess | None:
         """A random step of a random operand for which ``accepts`` is true; None if there is none. It is identified by its line
         and its array.
         """
@@ -102,7 +102,7 @@ class QuizSource:
         if not places:
             return None
         number, place, operand = self.random.choice(places)
-        return Access(int(self.random.choice(self.steps_of(number))), place, operand)
+        return AskedAccess(int(self.random.choice(self.steps_of(number))), place, operand)
 
     def is_alone(self, site: Site, operand: Operand) -> bool:
         """Whether no other access of the kind in the site's line is to the same array."""
@@ -128,7 +128,7 @@ class QuizSource:
         visits[loop] += trips
         return known.get(tuple(visits))
 
-    def touched(self, access: Access, step: int, block: Triple, thread: Triple) -> int | None:
+    def touched(self, access: AskedAccess, step: int, block: Triple, thread: Triple) -> int | None:
         """The element that a thread accesses with this operand at a step; None if it takes no part or isn't traced."""
         trace = self.replay.trace
         if not self.is_traced(block) or not _inside(thread, trace.launch.block):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import repeat
 
+from gemmviz.analysis.replay.position import Position
 from gemmviz.export.prepare import (
     SAMPLES,
     ExportOptions,
@@ -15,6 +16,7 @@ from gemmviz.export.prepare import (
     prepare,
     slide_at,
 )
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
@@ -30,6 +32,7 @@ from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 
+_LISTING = "listing"
 _WAY_S, _BEAT_S = 0.7, 0.8  # duration of the way to the next picture, and of its beat
 
 
@@ -42,14 +45,27 @@ def lesson_reel(
 ) -> Reel:
     """Slides, frames and page steps of a lesson. A film moves from step to step, and pauses at each. ``changed``: applied to
     each shot before it is drawn. ``answers``: include the right choice of each question with its reason, and filled-in blanks.
+    A kernel whose listing is beside questions has a page of its own before them.
     """
-    shown = tuple((stop, place) for stop in lesson.stops for place in range(len(_printed(stop, answers))))
+    stops = _with_sources(lesson.stops)
+    shown = tuple((stop, place) for stop in stops for place in range(len(_printed(stop, answers))))
     pictures = _Pictures(shown, engine_of, manner, changed, answers)
     count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
     return Reel(
         lesson.title, pictures.slides, count, pictures.frames, pictures.frame_count, pictures.steps, count,
         theme=theme, inks=inks_of_themes(), moments=SAMPLES, trail=TRAIL,
     )  # fmt: skip
+
+
+def _with_sources(stops: tuple[LessonStep, ...]) -> Iterator[LessonStep]:
+    """Steps, with the whole source of a kernel before the first question beside a part of it."""
+    known: set[KernelSpec] = set()
+    for stop in stops:
+        kernel = stop.shot.setup.kernel
+        if stop.question is not None and stop.shot.view == _LISTING and kernel not in known:
+            known.add(kernel)
+            yield LessonStep(replace(stop.shot, at=Position()))
+        yield stop
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,8 @@ class Finding:
 
 
 def run_findings(step: LessonStep, engine: Engine, runs: WholeRuns) -> Iterator[Finding]:
-    """Findings about the step's run, and about that of the launch that it is compared with. A kernel that runs with sizes that
-    no block or tile divides is checked with such sizes, too.
+    """Findings about the step's run, and about that of the launch that it is compared with. The kernel is checked with
+    other sizes, too, which no block or tile divides if it can run them.
     """
     kernel, against = step.shot.setup.kernel, step.shot.against
     if _shows_error(step) or (kernel.blanks and step.exercise is not None):
@@ -45,10 +45,10 @@ def run_findings(step: LessonStep, engine: Engine, runs: WholeRuns) -> Iterator[
     stated = next((replace(each, name="") for each in step.expect if each.quantity == RIGHT.quantity), None)
     own = [*([] if stated else [_result(run, "C")]), *_hazards(run, named)]
     yield from own
-    ragged = runs.ragged(step.shot.setup, engine)
+    other = runs.other(step.shot.setup, engine)
     expected = stated or RIGHT
-    if ragged is not None and expected.value in _OF_ALL_SIZES and all(each.is_true for each in own):
-        for each in (_result(ragged, "C", expected), *_hazards(ragged, named)):
+    if other is not None and expected.value in _OF_ALL_SIZES and all(each.is_true for each in own):
+        for each in (_result(other, "C", expected), *_hazards(other, named)):
             yield replace(each, is_advice=not kernel.is_shipped)
     if against is not None and not against.setup.kernel.unfinished and not any(each.id == "compared_result" for each in named):
         yield _result(runs.of(against.setup, engine), "C of the compared launch")

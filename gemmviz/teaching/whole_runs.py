@@ -38,10 +38,10 @@ class WholeRuns:
         """The run of a setup. Its facts raise GemmvizError for a launch that can't be run."""
         return WholeRun(self._facts(quick := quick_setup(setup), engine), quick.problem != setup.problem)
 
-    def ragged(self, setup: Setup, engine: Engine) -> WholeRun | None:
-        """The run of a problem whose sizes no block or tile divides evenly; None if the kernel can't run it."""
-        ragged = ragged_setup(quick_setup(setup))
-        return None if ragged is None else WholeRun(self._facts(ragged, engine), True)
+    def other(self, setup: Setup, engine: Engine) -> WholeRun | None:
+        """The run of ``other_setup``; None if the kernel can't run it."""
+        other = other_setup(quick_setup(setup))
+        return None if other is None else WholeRun(self._facts(other, engine), True)
 
     def _facts(self, setup: Setup, engine: Engine) -> ShotFacts:
         key = answer_key(setup, device_for(setup))
@@ -61,8 +61,13 @@ def quick_setup(setup: Setup) -> Setup:
     return setup
 
 
-def ragged_setup(setup: Setup) -> Setup | None:
-    """The setup with each size a little larger and odd; None if its kernel or device can't run that."""
-    sizes = {name: size + 1 + size % 2 + 2 * number for number, (name, size) in enumerate(setup.problem.sizes.items())}
-    ragged = setup.changed(**sizes)
-    return ragged if can_run(ragged) else None
+def other_setup(setup: Setup) -> Setup | None:
+    """The setup with sizes that no block or tile divides, a little larger and odd; for a kernel that can't run these, with
+    twice its sizes, so that it has several blocks and phases. None if it can't run them either, or not quickly.
+    """
+    sizes = setup.problem.sizes
+    ragged = setup.changed(**{name: size + 1 + size % 2 + 2 * number for number, (name, size) in enumerate(sizes.items())})
+    if can_run(ragged):
+        return ragged
+    doubled = setup.changed(**{name: 2 * size for name, size in sizes.items()})
+    return doubled if prod(doubled.problem.sizes.values()) <= QUICK_SIZE and can_run(doubled) else None

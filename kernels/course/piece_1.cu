@@ -1,5 +1,5 @@
 // gemmviz = 1
-// title = "Step 1 of 8: the block is as large as a tile"
+// title = "Piece 1 of 8: the block is as large as a tile"
 // description = """
 // The tiled kernel, built up piece by piece: step 1 of 8.
 // """

@@ -1,5 +1,5 @@
 // gemmviz = 1
-// title = "Step 2 of 8: indices, and space for the tiles"
+// title = "Piece 2 of 8: indices, and space for the tiles"
 // description = """
 // The tiled kernel, built up piece by piece: step 2 of 8.
 // """

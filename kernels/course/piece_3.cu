@@ -1,5 +1,5 @@
 // gemmviz = 1
-// title = "Step 3 of 8: the loop over the phases"
+// title = "Piece 3 of 8: the loop over the phases"
 // description = """
 // The tiled kernel, built up piece by piece: step 3 of 8.
 // """

@@ -1,5 +1,5 @@
 // gemmviz = 1
-// title = "Step 4 of 8: each thread loads one element of each tile"
+// title = "Piece 4 of 8: each thread loads one element of each tile"
 // description = """
 // The tiled kernel, built up piece by piece: step 4 of 8.
 // """

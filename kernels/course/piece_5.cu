@@ -1,5 +1,5 @@
 // gemmviz = 1
-// title = "Step 5 of 8: wait until the tiles are complete"
+// title = "Piece 5 of 8: wait until the tiles are complete"
 // description = """
 // The tiled kernel, built up piece by piece: step 5 of 8.
 // """

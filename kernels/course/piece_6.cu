@@ -1,5 +1,5 @@
 // gemmviz = 1
-// title = "Step 6 of 8: multiply from shared memory"
+// title = "Piece 6 of 8: multiply from shared memory"
 // description = """
 // The tiled kernel, built up piece by piece: step 6 of 8.
 // """

@@ -1,5 +1,5 @@
 // gemmviz = 1
-// title = "Step 7 of 8: wait until all threads have read the tiles"
+// title = "Piece 7 of 8: wait until all threads have read the tiles"
 // description = """
 // The tiled kernel, built up piece by piece: step 7 of 8.
 // """

@@ -73,7 +73,7 @@ def test_a_small_launch_does_not_hide_wasted_accesses() -> None:
     assert transposed["banks"].sentence == (
         "Every access to tileA[x][y] takes 32 wavefronts where 1 would suffice: bank conflicts"
     )
-    assert transposed["banks"].proof.startswith("7\u202f936 of ")
+    assert transposed["banks"].proof.startswith("7936 of ")
 
 
 @pytest.mark.parametrize("kernel", ["02_naive", "03_coalesced", "04_tiled", "07_tiled_transposed"])

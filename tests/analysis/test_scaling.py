@@ -40,7 +40,7 @@ def test_the_chart_is_of_the_same_sizes() -> None:
     chart = work_chart(SUBJECT.make(facts.shot, Context(lambda kernel: facts.engine)))
     assert chart.curves[0].points[0] == (1.0, 215_040_000.0)
     assert chart.curves[2].points[1] == (2.0, 2800.0)
-    assert "215\u202f040\u202f000 operations, of which at least 1\u202f400" in chart.notes[0]
+    assert "215\u202f040\u202f000 operations, of which at least 1400" in chart.notes[0]
     square = work_chart(SUBJECT.make(facts_of(Problem(96, 96, 96)).shot, Context(lambda kernel: facts.engine)))
     assert (96.0, 2.0 * 96**3) in square.curves[0].points
 

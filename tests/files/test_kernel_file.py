@@ -88,6 +88,8 @@ def test_kernels_by_name() -> None:
     assert load_kernel("tiled").name == "04_tiled"
     with pytest.raises(UsageError, match="did you mean 04_tiled"):
         load_kernel("04_tild")
+    with pytest.raises(UsageError, match="did you mean coalescing"):  # lessons are opened by name, too
+        load_kernel("coalescings")
     with pytest.raises(SettingError, match="no parameter WIDTH"):
         setup_for(load_kernel("04_tiled"), None, {"WIDTH": 3})
 

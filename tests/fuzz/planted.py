@@ -183,8 +183,6 @@ def _also_beside(function: Wrapped, scene: Any, path: Path, *rest: Any) -> None:
 def _doubled(function: Wrapped, *args: Any, **kwargs: Any) -> Any:
     """A question with a choice that stands there twice."""
     stop = function(*args, **kwargs)
-    if stop is None:
-        return None
     choices = stop.question.choices
     wrong = next(choice for choice in choices if not choice.right)
     return replace(stop, question=replace(stop.question, choices=(*choices, wrong)))
@@ -248,7 +246,7 @@ PLANTED: dict[str, Defect] = {
         ),
     ),
     "a device's figures are not checked": Defect("devices", "Error", _without("gemmviz.model.device:_check_figures")),
-    "a question's choice is doubled": Defect("quizzes", "stands there twice", _around("gemmviz.teaching.quiz:_stop", _doubled)),
+    "a question's choice is doubled": Defect("quizzes", "stands there twice", _around("gemmviz.teaching.quiz:_step", _doubled)),
     "a kernel becomes markup in a quiz": Defect(
         "quizzes", "markup|ParseError", _around("gemmviz.teaching.moodle:escape", lambda function, text: text)
     ),

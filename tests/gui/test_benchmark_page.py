@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pyqtgraph
 import pytest
 from PySide6.QtCore import Qt
@@ -95,6 +96,20 @@ def test_every_chart_has_its_curves(page: BenchmarkPage, qtbot: QtBot, name: str
     qtbot.waitUntil(lambda: page.chart is not None and plot_of(page).chart == page.chart.showing({}))
     assert page.what.currentText() == title
     assert {curve.label for curve in curves(page)} == {curve.label for curve in page.list.curves if curve.shown}
+
+
+def test_shares_that_the_course_reports_are_rings_beside_the_curves(page: BenchmarkPage, qtbot: QtBot) -> None:
+    page.model.commands.show_view("share")
+    qtbot.waitUntil(lambda: page.chart is not None and plot_of(page).chart == page.chart.showing({}))
+    plot = plot_of(page)
+    rings = [
+        item for item in plot.items() if isinstance(item, pyqtgraph.TextItem) and item.toPlainText() in ("1 %", "9 %", "12 %")
+    ]
+    assert {ring.toPlainText() for ring in rings} == {"1 %", "9 %", "12 %"}
+    assert all(ring.pos().x() > np.log10(8192) for ring in rings)
+    before = len(plot.items())
+    plot.fit()
+    assert len(plot.items()) == before, "they are replaced, not added"
 
 
 def test_curves_are_toggled_by_kernel_and_by_choice_and_that_is_undone(page: BenchmarkPage, qtbot: QtBot) -> None:

@@ -13,13 +13,14 @@ from gemmviz.gui.view_dock import ViewDock
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import default_shot, shot_text
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.lesson_file import save_lesson, shipped_lesson
 from gemmviz.teaching.quiz import quiz_of
 from tests.conftest import sure
-from tests.gui.conftest import open_file, settled, wait_while
+from tests.gui.conftest import open_file, settled, source_of, wait_while
 
 _LONG_MS = 20_000
 
@@ -78,7 +79,7 @@ def test_a_lesson_that_is_gone_leaves_what_was_shown(qtbot: QtBot) -> None:
 def test_a_question_is_asked_answered_and_keeps_its_places(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
     at(panel, "slides", "question-barrier")
     qtbot.wait(50)
-    question = sure(sure(panel.course.now).question)
+    question = sure(sure(panel.course.filled).question)
     rows = panel.task.choices
     assert panel.caption.text() == question.text
     assert [row.text.text() for row in rows] == [choice.text for choice in question.choices]
@@ -111,6 +112,23 @@ def test_no_number_of_the_window_answers_an_open_question(window: MainWindow, pa
     assert panel.contents.viewport().rect().contains(row)
     panel.task.choices[2].button.click()
     qtbot.waitUntil(lambda: sure(metrics.costs.item(1, 1)).text() == "32", timeout=_LONG_MS)
+
+
+def test_the_source_has_no_comments_while_a_question_is_open(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
+    kernel = load_kernel("04_tiled")
+    panel.course.begin(quiz_of(setup_for(kernel, Problem(16, 16, 16)), Interpreter(), count=1))
+    qtbot.waitUntil(lambda: settled(window) and not panel.course.is_waiting, timeout=_LONG_MS)
+    text = source_of(window).text
+    lines = text.document().toPlainText().split("\n")
+    blocks = [text.document().findBlockByNumber(number) for number in range(len(lines))]
+    assert "//" not in text.document().toPlainText()
+    for line, whole, block in zip(lines, kernel.text.split("\n"), blocks, strict=True):
+        code = whole.partition("//")[0].rstrip()
+        assert line.rstrip() == code  # at its place, so that lines and columns of accesses hold
+        assert block.isVisible() or not code
+        assert not (block.isVisible() and whole.strip() and not code)
+    panel.task.choices[sure(sure(panel.course.now).question).right].button.click()
+    qtbot.waitUntil(lambda: text.document().toPlainText() == kernel.text, timeout=_LONG_MS)
 
 
 def test_next_gives_no_answer_away(panel: Lessons) -> None:
@@ -159,4 +177,11 @@ def test_panels_do_not_pass_the_run_before_off_as_a_step_that_needs_none(
     panel.course.begin(shipped_lesson("coalescing"))
     panel.course.go(0)  # a device
     qtbot.waitUntil(lambda: "no run" in request.stale, timeout=_LONG_MS)
-    qtbot.waitUntil(lambda: not window.docks.widgets["metrics"].isEnabled(), timeout=_LONG_MS)
+    metrics = window.docks.widgets["metrics"]
+    assert isinstance(metrics, Metrics)
+    qtbot.waitUntil(lambda: not metrics.isEnabled(), timeout=_LONG_MS)
+    assert metrics.absent.isVisible()
+    assert not any(part.isVisible() for part in (metrics.check, metrics.source, metrics.costs, metrics.launch))
+    at(panel, "coalescing", "uncoalesced")
+    qtbot.waitUntil(lambda: metrics.costs.isVisible() and metrics.check.isVisible(), timeout=_LONG_MS)
+    assert not metrics.absent.isVisible()

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,17 @@ def test_pages_of_a_pdf_are_the_pictures(stage: Prepared, tmp_path: Path, qapp: 
         assert difference(pixels(page), pixels(tmp_path / "own.png")) < 4.0  # thin lines are smoothed differently
     text = subprocess.run(["pdftotext", path, "-"], capture_output=True, text=True, check=True).stdout
     assert "04_tiled, TILE_WIDTH" in text
+
+
+@needs("pdftotext")
+def test_a_search_finds_brackets_and_operators_in_a_pdf(tmp_path: Path) -> None:
+    """Ligatures and alternates of the fonts stand for no character, so that a program without a window draws none."""
+    path = tmp_path / "f.pdf"
+    command = [sys.executable, "-m", "gemmviz", "export", "04_tiled", "--view", "listing", "-o", str(path)]
+    subprocess.run(command, check=True, capture_output=True)
+    text = subprocess.run(["pdftotext", path, "-"], capture_output=True, text=True, check=True).stdout
+    for words in ('extern "C" __global__ void', "++k", "row < M && col < N", "counted from 0; threads and blocks as (x, y)"):
+        assert words in text, words
 
 
 def vectors(path: Path, scene: Scene, look: RenderOptions) -> Path:

@@ -22,7 +22,7 @@ def reader(kernel: str, filling: Filling) -> Reader:
 
 
 def texts(reader: Reader, step: int) -> list[str]:
-    values = matrix_values(reader.at(step), reader.replay.trace.number_of("C"))
+    values = matrix_values(reader.at(step), sure(reader.replay.trace.number_of("C")))
     return sorted(set(sure(value_texts(sure(values), 60.0, 20.0)).tolist()))
 
 

@@ -85,12 +85,15 @@ def _events(kernel: str) -> list[list[Step]]:
     return steps
 
 
+State = tuple[tuple[int, ...], ...]
+
+
 def _results(events: list[list[Step]], lead: int) -> set[tuple[int, ...]]:
     """What the threads read, in all orders in which no thread is ever further ahead of another since the last barrier: states
     are the steps made, the steps since the barrier, memory, and what each thread has read, folded into one number.
     """
-    start = (0, 0, 0, 0), (0, 0, 0, 0), (0,) * 8, (0, 0, 0, 0)
-    seen, ready, results = {start}, [start], set()
+    start: State = (0, 0, 0, 0), (0, 0, 0, 0), (0,) * 8, (0, 0, 0, 0)
+    seen, ready, results = {start}, [start], set[tuple[int, ...]]()
     while ready:
         done, since, memory, read = ready.pop()
         kinds = [events[t][done[t]][0] if done[t] < len(events[t]) else "end" for t in range(4)]
@@ -98,8 +101,8 @@ def _results(events: list[list[Step]], lead: int) -> set[tuple[int, ...]]:
             results.add(read)
             continue
         if all(kind in ("wait", "end") for kind in kinds):
-            after = tuple(n + (kind == "wait") for n, kind in zip(done, kinds, strict=True)), (0, 0, 0, 0), memory, read
-            following = [after]
+            past = tuple(n + (kind == "wait") for n, kind in zip(done, kinds, strict=True))
+            following: list[State] = [(past, (0, 0, 0, 0), memory, read)]
         else:
             following = [_after((done, since, memory, read), t, events[t][done[t]]) for t in range(4)
                          if kinds[t] not in ("wait", "end") and since[t] + 1 - min(since) <= lead]  # fmt: skip
@@ -110,7 +113,7 @@ def _results(events: list[list[Step]], lead: int) -> set[tuple[int, ...]]:
     return results
 
 
-def _after(state, t: int, step: Step):  # type: ignore[no-untyped-def]
+def _after(state: State, t: int, step: Step) -> State:
     """The state after one step of thread ``t``."""
     done, since, memory, read = (list(each) for each in state)
     kind, cell, value = step

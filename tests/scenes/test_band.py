@@ -56,6 +56,15 @@ def test_the_sentence_is_44_pixels_of_1080_and_the_title_24() -> None:
     assert [len(each.boxes) for each in dots] == [2, 1, 6]  # type: ignore[union-attr]
 
 
+def test_lines_of_a_caption_are_about_equally_long_and_percent_signs_stay_with_their_numbers() -> None:
+    scene = band(Caption("A title", "On the smallest matrix, 65 % of cuBLAS coalesced, but 6.95 % uncoalesced"))
+    lines = [each.texts[0] for each in scene.words if isinstance(each, Labels) and each.key.startswith("band-caption")]
+    assert len(lines) == 2
+    assert min(map(len, lines)) > 0.6 * max(map(len, lines))
+    assert not any(line.startswith("%") for line in lines)
+    assert words(scene, "caption") == "On the smallest matrix, 65 % of cuBLAS coalesced, but 6.95 % uncoalesced"
+
+
 def test_the_number_of_a_beat_is_large() -> None:
     scene = band(Caption("A title", "16 threads each fetch one element of A", number="16"))
     (number,) = [each for each in scene.words if each.key == "band-number"]

@@ -15,7 +15,7 @@ from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.beat import beat, stage_of_run
-from tests.conftest import kernel_from, sure, trace_of
+from tests.conftest import kernel_from, outcome_of, sure, trace_of
 
 
 def moments(trace: Trace, focus: Focus | None = None) -> list[Moment]:
@@ -27,7 +27,7 @@ def texts(trace: Trace, focus: Focus | None = None) -> list[str]:
     return [beat(each).text for each in moments(trace, focus)]
 
 
-_UNFINISHED = {"blanks", "piece_1", "piece_2", "piece_3"}  # nothing in them can be run
+_UNFINISHED = {"blanks", "piece_1", "piece_2", "piece_3", "wide_block"}  # nothing in them can be run
 
 
 @pytest.mark.parametrize("name", sorted({*all_kernel_names()} - _UNFINISHED))
@@ -125,3 +125,10 @@ def test_a_loop_without_barriers_counts_no_phases() -> None:
     assert stage_of_run(tiled[4]) == "phase 1 of 2"
     assert stage_of_run(tiled[21]) == "phase 2 of 2, k = 5"
     assert np.unique([stage_of_run(each) for each in tiled[-1:]]).tolist() == ["after the phases"]
+
+
+def test_a_run_that_stopped_doesnt_say_how_many_phases_there_are() -> None:
+    trace = sure(outcome_of("no_else", 5, 7, 3).trace)
+    assert trace.stop is not None
+    assert stage_of_run(Reader(Replay.of(trace)).at(trace.steps - 1)).startswith("phase 1")
+    assert " of " not in stage_of_run(Reader(Replay.of(trace)).at(0))

@@ -14,6 +14,7 @@ from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.speed_case import SpeedCase
+from gemmviz.model.traffic import TrafficCase
 from gemmviz.model.words import number
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
@@ -28,6 +29,7 @@ from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.counting import launch_counts
+from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.kinds.why import speed_case_of
 from tests.conftest import sure
 from tests.legible import too_small, wrong_with
@@ -201,7 +203,8 @@ def test_the_matrices_are_poured_one_after_the_other() -> None:
     view, case = view_named("cache"), case_of(4096, "rx6800xt")
     heights = []
     for moment in (0.0, 0.25, 0.5, 0.75, 1.0):
-        bands = [each.boxes[0, 3] for each in view.motion(case, ViewOptions(moment=moment)) if each.key[2:] in ("held", "lost")]
+        motion = [each for each in view.motion(case, ViewOptions(moment=moment)) if isinstance(each, Rects)]
+        bands = [each.boxes[0, 3] for each in motion if each.key[2:] in ("held", "lost")]
         heights.append(round(float(sum(bands)), 3))
     assert heights == sorted(set(heights))
     assert heights[0] == 0
@@ -247,7 +250,7 @@ def test_a_roofline_can_be_read(kernel: str, device: str, width: int, frame: tup
 def test_the_roof_is_drawn_from_left_to_right_with_its_marks_and_the_bars_grow() -> None:
     view, case = view_named("why"), speed_of("many_blocks", "8800gtx", TILE_WIDTH=16)
     ends, bars, marks = [], [], []
-    for moment in (0.0, 0.3, 0.6, 1.0):
+    for moment in (0.0, 0.15, 0.3, 1.0):
         motion = view.motion(case, ViewOptions(moment=moment))
         roof = next(each.segments for each in motion if each.key == "roof" and isinstance(each, Lines))
         ends.append(float(roof[:, 2].max()) if len(roof) else 0.0)
@@ -259,3 +262,37 @@ def test_the_roof_is_drawn_from_left_to_right_with_its_marks_and_the_bars_grow()
     assert marks[-1] == 2
     playing = replace(case, so_far=(64.0, (32.0, 32.0)))
     assert view.motion(playing, ViewOptions(moment=0.0))[0] == view.motion(case, ViewOptions(moment=1.0))[0]
+
+
+def test_the_mark_of_what_is_moved_slides_along_the_roof_from_what_is_asked_for() -> None:
+    view, case = view_named("why"), speed_of("many_blocks", "8800gtx", TILE_WIDTH=16)
+    places, slopes, named = [], [], []
+    for moment in (0.4, 0.5, 0.6, 0.7, 1.0):
+        motion = {each.key: each for each in view.motion(case, ViewOptions(moment=moment))}
+        x, y, side, _ = motion["level-moved-in-sectors-roof"].boxes[0]
+        x0, y0, side0, _ = motion["level-requested-roof"].boxes[0]
+        places.append(x0 + side0 / 2 - x - side / 2)
+        slopes.append((y + side / 2 - y0 - side0 / 2) / max(1e-9, places[-1]))
+        named.append("level-moved-in-sectors-rate" in motion)
+    assert places[0] == pytest.approx(0.0)
+    assert places == sorted(set(places))
+    assert slopes[1:] == pytest.approx([slopes[-1]] * 4)
+    assert named == [False] * 4 + [True]
+
+
+def test_every_width_of_the_reads_has_its_part_written() -> None:
+    setup = setup_for(load_kernel("04_tiled"), Problem(64, 64, 64), {"TILE_WIDTH": 32})
+    case = ShotFacts(Shot(setup, view="traffic"), Interpreter()).of_kind(TrafficCase)
+    for width, height in FRAMES[:2]:
+        said = texts(view_named("traffic").scene(case, ViewOptions(width=width, height=height)))
+        assert {"1/2", "1/4", "1/8", "1/16", "1/32"} <= set(said)
+
+
+def test_why_a_time_is_unknown_is_shortened_by_clauses() -> None:
+    case = replace(
+        speed_of("many_blocks", "8800gtx", TILE_WIDTH=16), rate_source="no time, " + "nor any other, " * 12 + "at all"
+    )
+    note = next(each for each in view_named("why").scene(case, ViewOptions()).all if each.key == "note")
+    assert isinstance(note, Labels)
+    assert note.texts[0].startswith("Time unknown: no time, nor any other")
+    assert "…" not in note.texts[0]

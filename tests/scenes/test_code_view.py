@@ -1,16 +1,25 @@
 """Source code on a slide: it can be read, it is whole, and the highlighted lines are in view."""
 
+from contextlib import nullcontext
+from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from gemmviz.analysis.listing import compared, listing_of
+from gemmviz.export.prepare import prepare
 from gemmviz.launch.catalog import all_kernel_names, kernel_names, load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.code_case import CodeCase, Listing
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.views.code_view import VIEW
+from gemmviz.state.shot import Shot, default_shot
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.answer_keys import answers_of
 from tests.legible import wrong_with
 
 _FACTS = tuple((f"a name of a count, {place}", "1 000") for place in range(7))
@@ -50,6 +59,20 @@ def test_highlighted_lines_are_in_view() -> None:
         assert isinstance(lit, Rects)
         first = listing.lines[min(case.main.lit)]
         assert any(line.strip() and first.strip().startswith(line.strip()) for line in lines_of(scene))
+
+
+def test_the_blank_that_was_filled_in_last_is_in_view() -> None:
+    worksheet, answers = load_kernel("blanks"), answers_of("blanks")
+    for count in range(len(answers) + 1):
+        shot = Shot(setup_for(worksheet.filled(answers[:count])), view="code")
+        case = ShotFacts(shot, Interpreter()).of_kind(CodeCase)
+        if not count:
+            assert case.main.lit == frozenset()
+            continue
+        (line,) = case.main.lit
+        assert answers[count - 1] in case.main.lines[line]
+        shown = [text for each in VIEW.motion(case, ViewOptions()) if isinstance(each, Labels) for text in each.texts]
+        assert shown, f"the line of blank {count} is below the others"
 
 
 def test_what_is_left_out_is_said() -> None:
@@ -109,3 +132,35 @@ def test_new_lines_are_written() -> None:
     assert new
     assert not new & before
     assert new <= after
+
+
+def test_no_count_of_the_launch_is_shown_beside_an_open_question() -> None:
+    case = CodeCase(listing_of(load_kernel("03_coalesced")), facts=(("blocks", "1"), ("global reads", "4 096")))
+    for counted, values in ((0.0, ["?", "?"]), (1.0, ["1", "4 096"])):
+        scene = VIEW.scene(case, ViewOptions(counted=counted))
+        assert [text for each in scene.all if isinstance(each, Labels) and each.key.startswith("facts-1-")
+                for text in each.texts] == values  # fmt: skip
+
+
+def test_an_exercise_has_the_room_of_the_counts_for_its_lines() -> None:
+    shot = replace(default_shot(), setup=setup_for(load_kernel("missing_barriers")), view="code")
+    case: CodeCase = prepare(shot, lambda kernel: nullcontext(Interpreter())).subject(0)
+    assert case.facts == ()
+    scene = VIEW.scene(case, ViewOptions(height=780.0))
+    frames = scene.find("code-blanks")
+    assert isinstance(frames, Rects)
+    assert len(frames.boxes) == 3
+
+
+def test_a_kernel_alone_is_written_line_by_line() -> None:
+    case = CodeCase(listing_of(load_kernel("piece_1")), facts=_FACTS)
+    open_ = []
+    for moment in (0.0, 0.3, 0.6, 0.9):
+        (covers,) = VIEW.motion(case, ViewOptions(moment=moment))
+        assert isinstance(covers, Rects)
+        open_.append(covers.boxes)
+    written = sum(bool(line.strip()) for line in case.main.lines)
+    assert [len(boxes) for boxes in open_] == [written, 5, 3, 1]
+    assert all((np.diff(boxes[:, 1]) > 0).all() for boxes in open_)
+    assert all(boxes[0, 2] < boxes[-1, 2] for boxes in open_[1:3])  # the first of them is being written
+    assert VIEW.motion(case, ViewOptions()) == ()

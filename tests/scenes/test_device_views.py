@@ -20,7 +20,7 @@ from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.curves import curve_names
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Rects, Scene
+from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.scale import ticks
 from gemmviz.scenes.kit.slots import Tray, count_landed
 from gemmviz.scenes.kit.theme import load_theme, theme_names
@@ -136,6 +136,27 @@ class TestOccupancy:
         assert not any(text.startswith("limited by") for text in texts(early))
         assert "8 blocks per SM" in texts(view_named("occupancy").scene(occupied(256), ViewOptions()))
 
+    def test_a_block_without_enough_slots_shows_which_warps_lack_one_and_goes_back(self) -> None:
+        def shown(moment: float, width: float = 1600.0) -> Scene:
+            return view_named("occupancy").scene(occupied(700), ViewOptions(moment=moment, width=width, words=width > 900))
+
+        for width in (1600.0, 720.0):
+            there = shown(0.75, width)
+            found, lacking = piece(there, "next-block", Rects).boxes, piece(there, "next-lacking", Rects).boxes
+            assert (len(found), len(lacking)) == (20, 2)
+            slots = piece(there, "slots", Cells).box
+            assert lacking[:, 0].min() >= slots[0] + slots[2]
+            assert lacking[:, 0].max() + lacking[0, 2] <= width
+        assert "2 warps too many" in texts(shown(0.75))
+        assert "next-block" not in keys(shown(1.0))
+        assert "next-block" not in keys(shown(0.2))
+        assert "2 blocks per SM" in texts(shown(0.75))
+        assert not any(text.startswith("limited by") for text in texts(shown(0.75)))
+
+    def test_no_block_is_turned_away_if_all_slots_are_taken(self) -> None:
+        scene = view_named("occupancy").scene(occupied(256), ViewOptions(moment=0.75))
+        assert "next-block" not in keys(scene)
+
     @pytest.mark.parametrize(
         ("needs", "why"),
         [
@@ -247,6 +268,20 @@ def test_warps_issue_in_time() -> None:
     ]
     assert until == sorted(until)
     assert "latency-said" not in {each.key for each in view.motion(case, ViewOptions(moment=0.5))}
+
+
+def test_a_cursor_runs_over_the_warps_and_names_the_one_that_issues() -> None:
+    view, case = view_named("latency"), occupied(256, 32)
+    for moment, warp in ((0.05, 4), (0.1, 8), (0.13, 10), (0.23, None), (0.3, 3)):
+        pieces = {each.key: each for each in view.motion(case, ViewOptions(moment=moment))}
+        cursor, name = pieces["cursor"], pieces["issuing"]
+        assert isinstance(cursor, Lines)
+        assert isinstance(name, Labels)
+        assert name.texts == (() if warp is None else (f"warp {warp}",))
+        strips = [each.boxes for key, each in pieces.items() if key.startswith("scheduler-") and isinstance(each, Rects)]
+        drawn = max((boxes[:, 0] + boxes[:, 2]).max() for boxes in strips)
+        assert cursor.segments[0, 0] == pytest.approx(drawn) if warp is not None else cursor.segments[0, 0] > drawn
+    assert "cursor" not in {each.key for each in view.motion(case, ViewOptions())}
 
 
 def test_cells_of_blocks_and_tiles_are_large() -> None:

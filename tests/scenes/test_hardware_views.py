@@ -12,16 +12,19 @@ from gemmviz.files.access_times_file import recorded_access_times
 from gemmviz.files.devices import load_device
 from gemmviz.model.tensor_tile import TF32_TILE
 from gemmviz.model.trip import TripCase
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, Squares
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.kinds.trip import SUBJECT as TRIP
+from gemmviz.subjects.subject import Context
 from tests.conftest import moment_of, piece, sure, trace_of
 from tests.legible import wrong_with
 from tests.scenes.test_device_views import FRAMES, launched, occupied, shot_of
 
+CONTEXT = Context(lambda kernel: Interpreter())
 MOMENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -32,7 +35,7 @@ def subjects() -> dict[str, Any]:
     return {
         "fetch": moment_of(trace, 1, Focus(warp=0)), "mapping": moment_of(trace, 1, Focus(warp=0)),
         "reach": launched("04_tiled", device="a100"), "device": launched("04_tiled", device="a100"),
-        "switch": occupied(256, 32), "trip": TRIP.make(shot_of("03_coalesced", device="h200"), None),
+        "switch": occupied(256, 32), "trip": TRIP.make(shot_of("03_coalesced", device="h200"), CONTEXT),
         "tensor_tile": launched("03_coalesced"),
     }  # fmt: skip
 
@@ -116,15 +119,15 @@ def test_words_follow_from_time_and_bandwidth() -> None:
     times = recorded_access_times()[0]
     case = TripCase(times, sure(times.cycles("DRAM")), load_device("h200").bandwidth_gb_s)
     assert case == subjects()["trip"]
-    assert case.trip_ns == pytest.approx(669.88 / 1.98, abs=0.01)
-    assert case.words == pytest.approx(4.8e12 * 669.88 / 1.98e9 / 4, rel=1e-6)
+    assert case.trip_ns == pytest.approx(700.72 / 1.98, abs=0.01)
+    assert case.words == pytest.approx(4.8e12 * 700.72 / 1.98e9 / 4, rel=1e-6)
     grid = piece(drawn("trip"), "words", Cells)
     assert (grid.fill == 1).sum() == case.words // 4096
     assert (piece(drawn("trip", 0.0), "words", Cells).fill == 1).sum() == 0
 
 
 def test_a_trip_is_of_the_recorded_gpu() -> None:
-    case = TRIP.make(Shot(shot_of("03_coalesced", device="8800gtx").setup), None)
+    case = TRIP.make(Shot(shot_of("03_coalesced", device="8800gtx").setup), CONTEXT)
     assert isinstance(case, TripCase)
     assert case.bandwidth_gb_s == load_device("h200").bandwidth_gb_s
 
@@ -149,4 +152,22 @@ def test_the_chip_fills_with_multiprocessors() -> None:
     assert counts[0] == 1
     assert counts == sorted(counts)
     assert counts[-1] == 108
-    assert "the chip: 108 SMs, 6\u202f912 cores" in texts(drawn("device"))
+    assert "the chip: 108 SMs, 6912 cores" in texts(drawn("device"))
+
+
+def test_slots_that_stay_empty_are_counted() -> None:
+    """Two blocks of 22 warps in 64 slots; 8 blocks of 8 warps fill them."""
+    scenes = {threads: view_named("occupancy").scene(occupied(threads), ViewOptions()) for threads in (700, 256)}
+    assert "20 of 64 slots stay empty" in texts(scenes[700])
+    assert scenes[256].find("empty-name") is None
+
+
+@pytest.mark.parametrize("threads", [700, 1024])
+def test_blocks_that_fall_stay_below_the_title(threads: int) -> None:
+    """A block of several rows comes from behind the heading, row by row."""
+    view = view_named("occupancy")
+    tray = piece(view.scene(occupied(threads), ViewOptions()), "slots", Cells)
+    for moment in np.linspace(0, 1, 25):
+        motion = view.motion(occupied(threads), ViewOptions(moment=float(moment)))
+        falling = [each.boxes for each in motion if isinstance(each, Rects) and each.key.startswith("block-")]
+        assert all((boxes[:, 1] > tray.y - tray.pitch).all() for boxes in falling)

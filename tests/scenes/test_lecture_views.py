@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.declarations import declarations
+from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.access_times import AccessTimesCase
 from gemmviz.model.block_phase import BlockPhase
 from gemmviz.model.data_use import DataUse
+from gemmviz.model.errors import UsageError
 from gemmviz.model.host_run import TransferCase
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
@@ -58,10 +60,13 @@ def subjects() -> dict[tuple[str, str], Any]:
         ("launch", "many strips"): launch_case("linear_block", 8192, "8800gtx"),
         ("block", "refused"): launch_case("01_single_block", 23, "8800gtx"),
         ("block", "tiles"): launch_case("column_first", 1024, "8800gtx", TILE_WIDTH=32),
+        ("block", "h200"): launch_case("column_first", 1024, TILE_WIDTH=64),
         ("spaces", "qualifiers"): launch_case("qualifiers", 4, "8800gtx"),
         ("spaces", "AMD"): launch_case("column_first", 4, "rx6800xt"),
         ("access_times", ""): facts_of("column_first", 4).of_kind(AccessTimesCase),
         ("block_phase", ""): facts_of("column_first", 1024, "8800gtx", TILE_WIDTH=16).of_kind(BlockPhase),
+        ("code_and_tiles", ""): moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2), step=2),
+        ("code_and_tiles", "no tiles"): moment_of(trace_of("02_naive", 4, 4, 4, BLOCK=2)),
         ("data", ""): facts_of("column_first", 8, TILE_WIDTH=4).of_kind(DataUse),
         ("host_timeline", ""): facts_of("04_tiled", 2048).of_kind(TransferCase),
         ("rounding", ""): rounding(), ("memory_strip", ""): moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2)),
@@ -94,7 +99,7 @@ def test_all_text_can_be_read(which: tuple[str, str], frame: tuple[float, float]
 def test_pictures_move_and_come_to_rest(which: tuple[str, str]) -> None:
     view = view_named(which[0])
     assert view.moves
-    early, late = drawn(which, 0.4), drawn(which)
+    early, late = drawn(which, 0.1), drawn(which)
     assert early != late
     stills = (view.still(subjects()[which], ViewOptions(moment=moment)).primitives for moment in (0.4, 0.8))
     assert next(stills) == next(stills)
@@ -149,6 +154,15 @@ class TestRefusedBlock:
         assert [round(piece(scene, f"slab-{number}", Rects).boxes[0, 2] / bar, 2) for number in (0, 1)] == [0.5, 0.5]
         assert scene.find("slab-2") is None
 
+    def test_what_the_driver_reserves_for_each_block_counts(self) -> None:
+        case, scene = subjects()["block", "h200"], drawn(("block", "h200"))
+        taken = 2 * 64 * 64 * 4
+        assert case.device.shared_per_sm // taken == 7
+        assert case.device.shared_per_sm // (taken + 1024) == 6
+        assert scene.find("slab-5") is not None
+        assert scene.find("slab-6") is None
+        assert any(text.endswith("6 blocks would fit") for text in texts(scene))
+
 
 class TestBlockPhase:
     def test_numbers_are_counted(self) -> None:
@@ -156,6 +170,12 @@ class TestBlockPhase:
         assert (case.threads, case.loads, case.operations, case.shared_bytes) == (256, 512, 8192, 2048)
         assert case.fitting == {"shared memory": 8, "threads": 3}
         assert case.matrices == ("A", "B")
+
+    def test_padded_tiles_are_not_shown_as_loaded(self) -> None:
+        text = load_kernel("04_tiled").text.replace("tileA[TILE_WIDTH][TILE_WIDTH]", "tileA[TILE_WIDTH][TILE_WIDTH + 1]")
+        padded = setup_for(parse_kernel(text, "padded.cu"), Problem(32, 32, 32), {"TILE_WIDTH": 16})
+        with pytest.raises(UsageError, match="other cells than those that one phase loads"):
+            ShotFacts(Shot(padded), Interpreter()).of_kind(BlockPhase)
 
     def test_loads_arrive_before_operations_are_done(self) -> None:
         early = texts(drawn(("block_phase", ""), 0.4))
@@ -210,6 +230,23 @@ class TestDeclarations:
                 assert top <= y <= top + high
 
 
+class TestCodeAndTiles:
+    def test_the_line_of_the_step_is_lit(self) -> None:
+        moment = subjects()["code_and_tiles", ""]
+        lines = [text for text in texts(drawn(("code_and_tiles", ""))) if "Mds[ty][tx] = " in text]
+        assert len(lines) == 1
+        source = moment.trace.setup.kernel.text.split("\n")[moment.site.place.line - 1]
+        assert source.strip() in {text.strip() for text in texts(drawn(("code_and_tiles", "")))}
+
+    def test_stored_elements_arrive_in_their_tile(self) -> None:
+        stored = moment_of(trace_of("column_first", 4, 4, 4, TILE_WIDTH=2), step=1)
+        view = view_named("code_and_tiles")
+        early, late = (view.scene(stored, ViewOptions(moment=moment)) for moment in (0.2, 1.0))
+        assert sure(piece(late, "tile-Mds", Cells).labels).ravel().tolist() == ["0,0", "0,1", "1,0", "1,1"]
+        assert not piece(early, "tile-Mds", Cells).fill.any()
+        assert len(piece(early, "flying", Squares).boxes) == 4
+
+
 class TestDataUse:
     def test_reads_and_writes_are_counted(self) -> None:
         case: DataUse = subjects()["data", ""]
@@ -238,7 +275,7 @@ class TestRounding:
 def test_calls_of_the_host_end_in_their_order() -> None:
     case: TransferCase = subjects()["host_timeline", ""]
     most = max(run.total() for run in case.runs)
-    first = case.runs[0].calls[0].us / most
+    first = sure(case.runs[0].calls[0].us) / most
     scene = drawn(("host_timeline", ""), 0.85 * 0.5 * first)
     assert not any(each.key.endswith("-time") for each in scene.all)
     assert sum(each.key.endswith("-time") for each in drawn(("host_timeline", "")).all) == sum(len(r.calls) for r in case.runs)

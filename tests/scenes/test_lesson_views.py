@@ -21,6 +21,7 @@ from gemmviz.model.amdahl_case import AmdahlCase
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.loops_case import LoopsCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.words import spaced
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.charts.strides import strides_chart
@@ -32,7 +33,7 @@ from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.kinds.loops import SUBJECT as LOOPS
 from gemmviz.subjects.recordings import recorded
 from gemmviz.subjects.subject import Context
-from tests.conftest import moment_of, piece, trace_of
+from tests.conftest import kernel_from, moment_of, piece, trace_of
 
 OPTIONS = ViewOptions()
 _FULL = 2  # of the palette of a cell of C that is stored
@@ -120,10 +121,16 @@ def test_every_order_ends_with_all_elements(kernel: str, sizes: tuple[int, int, 
     whole = [each for each in moving("order", moment, 1.0).values() if isinstance(each, Cells)]
     assert len(whole) == 3
     assert all((each.fill == 1).all() for each in whole)
-    assert all((each.labels == whole[0].labels).all() for each in whole)
+    assert len({None if each.labels is None else each.labels.tobytes() for each in whole}) == 1
     half = [each for each in moving("order", moment, 0.5).values() if isinstance(each, Cells)]
     assert len({each.fill.tobytes() for each in half}) == 3, "three different orders"
     assert len({int(each.fill.sum()) for each in half}) == 1
+
+
+def test_a_run_that_stores_nothing_has_no_orders() -> None:
+    stopped = trace_of(kernel_from("float x = A[0]; if (M < 0) C[0] = x;"))
+    assert moving("order", moment_of(stopped), 0.5) == {}
+    assert "This kernel stores no result" in texts(view_named("order").still(moment_of(stopped), OPTIONS).all)["message"]
 
 
 def test_blocks_that_share_memory_are_computed_as_a_whole() -> None:
@@ -138,7 +145,7 @@ def test_blocks_that_share_memory_are_computed_as_a_whole() -> None:
 # Addresses and banks
 
 
-def walking(step: int, **sizes: int) -> Moment:
+def walking(step: int) -> Moment:
     return moment_of(trace_of("03_coalesced", 64, 64, 64, BLOCK=8), step, Focus(thread=0))
 
 
@@ -237,7 +244,7 @@ def test_strides_are_the_recorded_ones() -> None:
     rows = [row for row in record["rows"] if row["cache"] == "L1"]
     assert len(drawn) == len(rows)
     for row in rows:
-        assert drawn[f"{row['stride']:,} bytes".replace(",", "\u202f"), row["elements"]] == row["cycles"]
+        assert drawn[f"{spaced(row['stride'])} bytes", row["elements"]] == row["cycles"]
     (mark,) = chart.marks
     least = min(row["cycles"] for row in rows)
     assert all(row["cycles"] < 1.1 * least for row in rows if row["elements"] <= mark.x)

@@ -185,3 +185,34 @@ def test_a_click_on_the_link_goes_to_its_step(model: TestModel) -> None:
     assert session.now is not None
     assert session.now.step == link.origin[0] > 0
     assert session.now.touched_in("shared") is not None
+
+
+def flying(kernel: str, step: int, at: float) -> dict[str, Rects]:
+    moment = moment_of(trace_of(kernel, 32, 32, 32, BLOCK=32), step, Focus(warp=0))
+    pieces = view_named("memory").motion(moment, ViewOptions(moment=at))
+    return {each.key: each for each in pieces if isinstance(each, Rects)}
+
+
+def test_sectors_of_a_line_come_together_and_those_of_other_lines_later() -> None:
+    line, lines = flying("03_coalesced", 1, 0.7), flying("02_naive", 0, 0.5)
+    assert len(line["flying-sectors"].boxes) == 4
+    assert len(line["flying-asked"].boxes) == 32
+    assert not len(line["flying-along"].boxes)
+    moment = moment_of(trace_of("03_coalesced", 32, 32, 32, BLOCK=32), 1, Focus(warp=0))
+    end = piece(memory_scene(moment, OPTIONS), "memory-outlines", Rects).boxes
+    start = flying("03_coalesced", 1, 0.401)["flying-sectors"].boxes
+    shares = (line["flying-sectors"].boxes - start)[:, 2] / (end - start)[:, 2]
+    assert shares == pytest.approx(shares[0], abs=1e-3)
+    assert 0.1 < shares[0] < 0.9
+    here = lines["flying-sectors"].boxes
+    assert 1 < len(here) < 32
+    assert (np.diff(here[:, 2]) <= 0).all()  # the first lines are ahead: a sector grows on its way
+    assert len(lines["flying-asked"].boxes) == len(here)
+    assert len(lines["flying-along"].boxes) == 7 * len(here)
+
+
+def test_sectors_come_after_the_lanes_have_asked_and_cover_nothing_once_there() -> None:
+    assert not len(flying("03_coalesced", 1, 0.2)["flying-sectors"].boxes)
+    assert len(flying("03_coalesced", 1, 0.2)["sectors-cover"].boxes) == 4
+    assert "threads-cover" not in flying("03_coalesced", 1, 0.7)
+    assert flying("03_coalesced", 1, 1.0) == {}

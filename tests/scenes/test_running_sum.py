@@ -119,6 +119,17 @@ def test_registers_hold_what_the_trace_says() -> None:
     assert np.count_nonzero(drawn(reader, reads[9], 0.5)["register-sum"].fill == 2) == 2  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(("wide", "a", "b"), [(600.0, "2,1", "1,14"), (330.0, "2", "14")])
+def test_registers_name_the_elements_of_wide_reads(wide: float, a: str, b: str) -> None:
+    """Of a float4, a trace has the first value only: the elements are known all the same."""
+    trace = trace_of("09_vectorised", 16, 16, 16, values=True)
+    reader = Reader(Replay.of(trace), Focus(thread=3))
+    step = next(step for step in range(trace.steps) if sure(reader.at(step).thread_terms).k == 1)
+    tables = [drawn(reader, step + 1, room=Box(0.0, 0.0, wide, 500.0))[f"register-{name}"] for name in "ab"]
+    labels = [sure(table.labels).ravel().tolist() for table in tables if isinstance(table, Cells)]
+    assert (labels[0][2], labels[1][2]) == (a, b)
+
+
 @pytest.mark.parametrize("high", [117.0, 132.0, 192.0, 253.0])
 @pytest.mark.parametrize("wide", [300.0, 381.0, 488.0])
 def test_words_have_their_least_size_and_stay_in_the_room(trace: Trace, wide: float, high: float) -> None:

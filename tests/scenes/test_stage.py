@@ -328,3 +328,13 @@ def test_sums_of_c_fill_with_their_terms(reader: Reader) -> None:
     assert (state[:4, 4:] == FIRST_FILL).all()
     assert stage_scene(reader, 0).find("sums") is None
     assert (state_of(reader, reader.replay.steps - 1, 2)[:4, 4:] == LIT).all()
+
+
+def test_the_corner_says_whose_tiles_it_shows_if_all_blocks_are_watched(reader: Reader) -> None:
+    def title(focus: Focus, width: float = 1600.0) -> str:
+        scene = stage_scene(read(reader.replay.trace, focus), 6, ViewOptions(width=width))
+        name = scene.find("corner-name")
+        return " ".join(name.texts).replace("\u00a0", " ") if isinstance(name, Labels) else ""
+
+    assert title(Focus(everyone=True)) == "shared memory of block (0, 0); 3 other blocks have their own"
+    assert title(Focus(block=(1, 0, 0))) == "shared memory of block (1, 0)"

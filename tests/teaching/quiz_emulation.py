@@ -85,8 +85,17 @@ class Launch:
     def source(self) -> list[str]:
         return next(KERNELS.rglob(f"{self.kernel}.cu")).read_text().split("\n")
 
+    @cached_property
+    def _lines(self) -> dict[str, list[int]]:
+        return {}
+
     def lines(self, code: str) -> list[int]:
         """Numbers of the lines with this code."""
+        if code not in self._lines:
+            self._lines[code] = self._lines_with(code)
+        return self._lines[code]
+
+    def _lines_with(self, code: str) -> list[int]:
         found = [number for number, line in enumerate(self.source, 1) if code in line and not line.startswith("//")]
         assert found, (self.kernel, code)
         return found

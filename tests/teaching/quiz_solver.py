@@ -12,7 +12,7 @@ OUTCOMES = {
     "before another thread has stored it": "read after write",
     "that another thread has yet to read": "write after read",
     "every order of the threads gives the same result": "none",
-    "wait for each other without end": "stuck",
+    "wait for each other": "stuck",
 }
 _MOMENT = r"(?: in phase (?P<phase>\d+)(?: \((?P<name>\w+) = (?P<value>-?\d+)\))?)?(?P<trips>(?: in the \d+\w\w trip of the loop in line \d+)*)"
 _WHEN = r"(?: when (?P<when>[\w =,-]+?))?"
@@ -70,7 +70,7 @@ class Solver:
             at[name] = int(value)
         return at
 
-    @property
+    @cached_property
     def block(self) -> Triple:
         block = triple(self.facts.get("block"))
         assert block in self.launch.blocks
@@ -247,26 +247,29 @@ class Solver:
         return kinds.pop() if kinds else "none"
 
     def _hazards(self, block: Triple, removed: int) -> set[str]:
+        """Kinds of pairs of accesses by two threads to one element of shared memory, without a barrier in between."""
         kinds: set[str] = set()
-        since: dict[tuple[str, int], list[tuple[str, Triple]]] = defaultdict(list)
+        readers: dict[tuple[str, int], set[Triple]] = defaultdict(set)
+        writers: dict[tuple[str, int], set[Triple]] = defaultdict(set)
         events = [self.launch.events(block, thread) for thread in self.launch.threads]
         for accesses in zip(*events, strict=True):
             if accesses[0].mode == "barrier":
                 if accesses[0].line != removed:
-                    since.clear()
+                    readers.clear()
+                    writers.clear()
                 continue
             for thread, event in zip(self.launch.threads, accesses, strict=True):
                 if event.index is None or event.array in self.launch.shapes:
                     continue
                 for part in range(event.width):
-                    earlier = since[event.array, event.index + part]
-                    words = {"r": "read", "w": "write"}
-                    kinds |= {
-                        f"{words[event.mode]} after {words[mode]}"
-                        for mode, other in earlier
-                        if other != thread and "w" in (mode, event.mode)
-                    }
-                    earlier.append((event.mode, thread))
+                    cell = event.array, event.index + part
+                    others = {"read": readers[cell] - {thread}, "write": writers[cell] - {thread}}
+                    if event.mode == "r":
+                        kinds |= {"read after write"} if others["write"] else set()
+                        readers[cell].add(thread)
+                    else:
+                        kinds |= {f"write after {earlier}" for earlier, threads in others.items() if threads}
+                        writers[cell].add(thread)
         return kinds
 
     def _barrier_choice(self, choice: str) -> str:

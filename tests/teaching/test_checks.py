@@ -18,7 +18,7 @@ from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson_check import LessonCheck
 from gemmviz.teaching.lesson_file import parse_lesson
 from gemmviz.teaching.picture_checks import picture_errors
-from gemmviz.teaching.whole_runs import quick_setup, ragged_setup
+from gemmviz.teaching.whole_runs import other_setup, quick_setup
 
 ENGINE = engine_for("cpu")
 HEAD = 'format = "gemmviz lesson"\nversion = 4\n'
@@ -85,7 +85,8 @@ def test_a_guard_that_only_other_sizes_need_is_advice_for_a_kernel_of_ones_own(t
     path = own(tmp_path, lambda text: text.replace("if (row < M && col < N)", "if (true)"))
     found = [each for each in checks(HEAD + STEP.format(path) + READS) if not each.is_true]
     assert [(each.subject, each.is_remark) for each in found] == [("C at 9 x 11 x 13", True)]
-    assert ragged_setup(setup_for(load_kernel("05_tiled_unguarded"))) is None
+    unguarded = setup_for(load_kernel("05_tiled_unguarded"), Problem(16, 16, 16), {"TILE_WIDTH": 16})
+    assert getattr(other_setup(unguarded), "problem", None) == Problem(32, 32, 32)
 
 
 def own(folder: Path, changed: Callable[[str], str]) -> Path:
@@ -208,6 +209,17 @@ def test_a_choice_whose_view_can_not_be_drawn_fails() -> None:
         'text = "4"\n', 'text = "4"\nshot.setup.kernel = "02_naive"\nshot.view = "phases"\nshot.focus.block = [99, 0, 0]\n'
     )
     assert any("choice 1, '4': block 99,0" in failure for failure in failures(text))
+
+
+def test_an_exercise_is_solvable_and_not_solved() -> None:
+    text = (
+        HEAD + STEP.format("04_tiled")
+        + 'exercise = {{ task = "x", until = [{{ quantity = "threads_per_block", is = {} }}], solution = {{ parameters = {{ TILE_WIDTH = 8 }} }} }}\n'
+    )  # fmt: skip
+    assert failures(text.format(64)) == []
+    assert "mine.toml:6:1: step 1, One: the exercise" in failures(text.format(65))[0]
+    assert "own solution fails: threads per block: 64, required: 65" in failures(text.format(65))[0]
+    assert any("is passed by the step as it is shown" in failure for failure in failures(text.format(16)))
 
 
 # Lessons as users write them

@@ -1,11 +1,14 @@
 """Attempts at the exercises, right and wrong ones, judged as in the window; where NVRTC is there, it is asked about them too."""
 
-import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from gemmviz.launch.catalog import lesson_names
+from gemmviz.launch.legality import launch_for
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching import answer_keys
 from gemmviz.teaching.answer_keys import answers_of
@@ -64,6 +67,10 @@ WRONG = [  # with a part of what is said about them
         {3: "3"},
         "At M = N = K = 12, TILE_WIDTH = 8: shared memory reads, in elements: 12\u202f288, required: at most 8\u202f192",
     ),
+    (
+        {3: "width / TILE_WIDTH + 1"},
+        "At M = N = K = 8, TILE_WIDTH = 4: shared memory reads, in elements: 1\u202f536, required: at most 1\u202f024",
+    ),
     ({3: "2"}, "C: wrong"),
     ({3: "0"}, "C: wrong"),
     ({3: "width"}, "shared memory reads, in elements: 720, required: at most 432"),
@@ -78,7 +85,7 @@ WRONG = [  # with a part of what is said about them
     ({2: "blockIdx.x * TILE_WIDTH + threadIdx.y"}, "C: wrong"),
     ({8: "true"}, "C[25] is out of range"),
     ({8: "row < width"}, "C[25] is out of range"),
-    ({8: "false"}, "C: wrong"),
+    ({8: "false"}, "C: unwritten, required: right"),
     ({5: "while (true) {}"}, "does this loop ever end?"),
     ({5: "__syncthreads(); *Pd = 1;"}, "hazards"),
 ]
@@ -225,18 +232,34 @@ def test_the_exercises_that_come_along_are_sound(name: str) -> None:
             assert len(step.exercise.sizes) >= 2
 
 
-def test_judging_is_quick() -> None:
-    _verdict({})
-    start = time.monotonic()
-    _verdict({})
-    assert time.monotonic() - start < 1.0
+class _Counting(Interpreter):
+    """An interpreter that notes the blocks of each launch that it runs."""
+
+    def __init__(self) -> None:
+        self.blocks: list[int] = []
+
+    def trace(self, setup: Setup, *args: Any, **options: Any) -> Outcome:
+        self.blocks.append(launch_for(setup).block_count)
+        return super().trace(setup, *args, **options)
+
+    def count(self, setup: Setup, *args: Any, **options: Any) -> None:
+        self.blocks.append(launch_for(setup).block_count)
+        super().count(setup, *args, **options)
+
+
+def test_judging_runs_few_small_launches() -> None:
+    step, engine = _step("slides", "writing"), _Counting()
+    exercise = _exercise(step)
+    assert judged(exercise, step.shot, engine, _answers({})).passed
+    assert len(engine.blocks) <= 2 * len(exercise.sizes), "one trace and one count at each size"
+    assert max(engine.blocks) <= 9
 
 
 # Faults of exercises
 
 
-def _with(step: LessonStep, **changes: object) -> list[str]:
-    return [fault.message for fault in exercise_faults(replace(step, exercise=replace(_exercise(step), **changes)))]
+def _faults(step: LessonStep, exercise: Exercise) -> list[str]:
+    return [fault.message for fault in exercise_faults(replace(step, exercise=exercise))]
 
 
 def test_a_damaged_key_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,16 +278,17 @@ def test_a_damaged_key_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_exercise_that_is_passed_from_the_start_is_a_fault() -> None:
     barriers, tile = _step("shared-memory", "exercise-barriers"), _step("lecture", "exercise-tile")
     right = (Expectation("result", "right"),)
-    assert _with(barriers, until=right) == ["the exercise is passed by empty blanks"]
-    assert _with(tile, until=right) == ["the exercise is passed by the step as it is shown"]
+    assert _faults(barriers, replace(_exercise(barriers), until=right)) == ["the exercise is passed by empty blanks"]
+    assert _faults(tile, replace(_exercise(tile), until=right)) == ["the exercise is passed by the step as it is shown"]
 
 
 def test_an_exercise_that_nobody_can_pass_is_a_fault() -> None:
     step = _step("lecture", "exercise-tile")
-    (said,) = _with(step, until=(Expectation("threads_per_block", 22),))
+    exercise = _exercise(step)
+    (said,) = _faults(step, replace(exercise, until=(Expectation("threads_per_block", 22),)))
     assert said.startswith("the exercise's own solution fails: At M = N = K = 64: threads per block: 256, required: 22")
-    assert _with(step, solution=None) == ["the exercise has no solution to be checked with"]
-    assert _with(step, solution=Solution("03_coalescd")) == ["there is no kernel '03_coalescd'"]
+    assert _faults(step, replace(exercise, solution=None)) == ["the exercise has no solution to be checked with"]
+    assert _faults(step, replace(exercise, solution=Solution("03_coalescd"))) == ["there is no kernel '03_coalescd'"]
 
 
 def test_sizes_limits_and_solutions_are_written_and_read() -> None:

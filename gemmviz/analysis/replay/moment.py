@@ -207,6 +207,11 @@ class Moment:
         return found
 
     @cached_property
+    def previous(self) -> "Moment | None":
+        """The step before, seen through the same focus; None for the first step."""
+        return Moment(self._cursors, self.step - 1, self.watched) if self.step else None
+
+    @cached_property
     def touched(self) -> tuple[TouchedOperand, ...]:
         """The elements that each operand touches; empty if the site has no operands."""
         trace, first, operands = self.trace, int(self.trace.row[self.step]), []

@@ -10,7 +10,7 @@ from gemmviz.model.arrays import Longs
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
+class ReadFactor:
     """The factor of A or B that a thread read last: the ``k`` of its product, the ``step`` of the read, and its ``value``, None
     if unknown.
     """
@@ -30,8 +30,8 @@ class PrivateValues:
     thread: int
     row: int
     column: int
-    a: Factor | None
-    b: Factor | None
+    a: ReadFactor | None
+    b: ReadFactor | None
     terms: int
     sum: float | None
 
@@ -49,10 +49,10 @@ def private_values(moment: Moment, thread: int, step: int) -> PrivateValues | No
     return PrivateValues(thread, row, column, a, b, len(done), _sum(moment, terms, kind, thread, done))
 
 
-def _latest(moment: Moment, matrix: str, reads: Longs, thread: int, step: int) -> Factor | None:
+def _latest(moment: Moment, matrix: str, reads: Longs, thread: int, step: int) -> ReadFactor | None:
     past = np.where(reads <= step, reads, -1)
     k = int(past.argmax())
-    return None if past[k] < 0 else Factor(matrix, k, int(past[k]), _value(moment, int(past[k]), thread))
+    return None if past[k] < 0 else ReadFactor(matrix, k, int(past[k]), _value(moment, int(past[k]), thread))
 
 
 def _sum(moment: Moment, terms: Terms, kind: int, thread: int, done: Longs) -> float | None:

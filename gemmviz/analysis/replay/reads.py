@@ -49,9 +49,21 @@ class Reads:
 
     def of(self, thread: int, k: int, until: int) -> list[tuple[int, int]]:
         """Array and element of each read of a thread for one k up to and including a step."""
-        reads = self._between(thread, k, k + 1)
-        reads = reads[self.step[reads] <= until]
-        return list(zip(self.number[reads].tolist(), self.element[reads].tolist(), strict=True))
+        if thread not in self._by_k:
+            self._by_k[thread] = self._all_of(thread)
+        return [(number, element) for step, number, element in self._by_k[thread].get(k, ()) if step <= until]
+
+    @cached_property
+    def _by_k(self) -> dict[int, dict[int, list[tuple[int, int, int]]]]:
+        """Step, number and element of the reads of the threads that were asked for, by thread and k."""
+        return {}
+
+    def _all_of(self, thread: int) -> dict[int, list[tuple[int, int, int]]]:
+        found: dict[int, list[tuple[int, int, int]]] = {}
+        reads = self._between(thread, 0, self._end)
+        for k, *read in zip(*(each[reads].tolist() for each in (self.k, self.step, self.number, self.element)), strict=True):
+            found.setdefault(k, []).append(tuple(read))
+        return found
 
     def latest(self, thread: int, until: int) -> int:
         """The k of the latest read of a thread up to and including a step; 0 before its first read."""

@@ -31,7 +31,7 @@ from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_frame, stills
 from gemmviz.scenes.kit.theme import theme_names
-from gemmviz.state.arguments import add_setup, parameter, setup_from
+from gemmviz.state.arguments import add_setup, given_parameter, setup_from
 from gemmviz.state.flags import share
 from gemmviz.state.shot import Against, Shot
 from gemmviz.subjects.catalog import subject_of_view
@@ -49,7 +49,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--left", action="append", default=[], metavar="NAME=VALUE", help="parameter of A only")
     parser.add_argument("--right", action="append", default=[], metavar="NAME=VALUE", help="parameter of B only")
     parser.add_argument("--left-device", choices=device_names(), help="device for A (default: as for B)")
-    parser.add_argument("--view", choices=("pair", "grid"), default="pair", help="view of the picture (default: pair)")
+    parser.add_argument("--view", choices=("pair", "grid", "rounding"), default="pair", help="view to draw (default: pair)")
     parser.add_argument(
         "--instant", type=share, default=0.5, help="elapsed share of the launch time in the grid view (default: %(default)s)"
     )
@@ -72,7 +72,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _compare(args: argparse.Namespace) -> int:
     left, right = _setups(args)
-    code = 0
+    code, counted = 0, None
     against = Against(left, args.lock, args.mark)
     at = Position(args.step - 1)
     shot = Shot(right, Focus(warp=0), args.view, at, theme=args.theme, instant=args.instant, against=against)
@@ -82,12 +82,11 @@ def _compare(args: argparse.Namespace) -> int:
             GemmvizError(f"the problems differ: {left.problem} and {right.problem}", remedy="set -m, -n and -k for both"), 0
         )
     with engine_of(args, left.kernel) as one, engine_of(args, right.kernel) as other:
-        if args.output is not None and args.view == "pair":
-            both = gather(shot, subject_of_view("pair"), lambda kernel: one if kernel is left.kernel else other)
-            code = _save_pair(args, both)
+        if args.output is not None and args.view != "grid":
+            both = gather(shot, subject_of_view(args.view), lambda kernel: one if kernel is left.kernel else other)
+            code = _save_both(args, both)
             counted = _facts_of(both)
-        else:
-            counted = launch_facts(left, one), launch_facts(right, other)
+        counted = counted or (launch_facts(left, one), launch_facts(right, other))
         if args.output is not None and args.view == "grid":
             save_frame(picture(shot, _grids(shot)), args.output)
     if args.json:
@@ -97,7 +96,7 @@ def _compare(args: argparse.Namespace) -> int:
     return code
 
 
-def _save_pair(args: argparse.Namespace, both: Gathered) -> int:
+def _save_both(args: argparse.Namespace, both: Gathered) -> int:
     """Save the picture of both runs and return the exit code."""
     assert both.replay is not None
     assert both.context.compared is not None
@@ -112,12 +111,10 @@ def _save_pair(args: argparse.Namespace, both: Gathered) -> int:
     return code
 
 
-def _facts_of(both: Gathered) -> tuple[LaunchFacts, LaunchFacts]:
-    """Return the facts of the launches of A and B."""
+def _facts_of(both: Gathered) -> tuple[LaunchFacts, LaunchFacts] | None:
+    """Return the facts of the launches of A and B; None if the view doesn't show any."""
     compared, facts = both.context.compared, both.context.facts
-    assert compared is not None
-    assert facts is not None
-    return compared.facts, facts
+    return None if compared is None or facts is None else (compared.facts, facts)
 
 
 def _grids(shot: Shot) -> GridCase:
@@ -137,14 +134,14 @@ def _judged(outcome: Outcome) -> int:
 
 def _setups(args: argparse.Namespace) -> tuple[Setup, Setup]:
     """Return both setups. Shared sizes and parameters apply to each kernel that has them."""
-    shared = dict(map(parameter, args.D))
+    shared = dict(map(given_parameter, args.D))
     own_sizes = args.m is args.n is args.k is None
     setups: list[Setup] = []
     for kernel, parameters in ((args.kernel, args.left), (args.other, args.right)):
         args.kernel, args.D = kernel, []
         setup = setup_from(args)
         fitting = {name: value for name, value in shared.items() if name in setup.parameters}
-        setup = setup.changed(**{**fitting, **dict(map(parameter, parameters))})
+        setup = setup.changed(**{**fitting, **dict(map(given_parameter, parameters))})
         if setups and own_sizes:
             setup = _at_the_same_sizes(setup, setups[0])
         setups.append(setup)

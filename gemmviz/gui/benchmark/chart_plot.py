@@ -24,7 +24,7 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 _SYMBOLS = ("o", "s", "t", "d", "+", "x", "star", "p")
 _NEAR_PIXELS = 24.0
 _TITLE_SIZE, _BESIDE_TITLE = 12, 80
-_NAME_SIZE, _LINE_PIXELS = 16, 22.0
+_NAME_SIZE, _LINE_PIXELS, _ASIDES = 16, 22.0, 110
 _MOST_NAMES = 0.45  # of the width: longer names are shortened
 _TICK_GAP = 10.0  # pixels between the labels of ticks
 
@@ -78,6 +78,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         self.chart: Chart | None = None
         self.theme: Theme = model.theme
         self._names: dict[str, tuple[Any, Any]] = {}
+        self._asides: list[Any] = []
         self._names_room = 0.0
         self.setMenuEnabled(False)
         self.plotItem.vb.setMenuEnabled(False)
@@ -110,7 +111,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
     def _draw(self, chart: Chart) -> None:
         theme = self.theme
         self.clear()
-        self._names = {}
+        self._names, self._asides = {}, []
         self.setBackground(theme.background)
         self.setLogMode(x=chart.x.is_log, y=chart.y.is_log)
         self._draw_axes(chart)
@@ -189,13 +190,15 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         width, tall = max(right - left, 0.1), max(high - low, 0.1)
         measure = QFontMetricsF(font("semibold", _NAME_SIZE))
         across, down = max(self.width() - 90.0, 200.0), max(self.height() - 60.0, 100.0)
-        needed = 40 + max((measure.horizontalAdvance(name) for name in curve_names(chart).values()), default=0.0)
+        names = max((measure.horizontalAdvance(name) for name in curve_names(chart).values()), default=0.0)
+        needed = names + 40 + (_ASIDES if chart.asides else 0)
         share = min(needed / across, _MOST_NAMES)
         self._names_room = share * across - 30
         line = tall * _LINE_PIXELS / (down - 2 * _LINE_PIXELS)
         self.setXRange(left - 0.04 * width, right + width * 1.04 * share / (1 - share), padding=0)
         self.setYRange(low - line, high + line, padding=0)
-        self._draw_names(chart, right + 0.03 * width, line, high + line / 2)
+        self._draw_names(chart, right + (0.12 if chart.asides else 0.03) * width, line, high + line / 2)
+        self._draw_asides(chart, right + 0.05 * width, right + 0.07 * width)
 
     def _draw_names(self, chart: Chart, x: float, line: float, top: float) -> None:
         """Place a name beside the last point of each curve, without overlaps."""
@@ -209,6 +212,22 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
             name.setText(measure.elidedText(names[curve.label], Qt.TextElideMode.ElideRight, self._names_room))
             name.setPos(x, y)
             thread.setData([end[0], x], [end[1], y])
+
+    def _draw_asides(self, chart: Chart, x: float, beside: float) -> None:
+        """Place a ring with its text for each value without an x, between the curves and their names."""
+        colours = curve_colours(chart, self.theme)
+        for item in self._asides:
+            self.removeItem(item)
+        self._asides = []
+        for aside in chart.asides:
+            colour, y = colours[aside.family], self._at(1.0, aside.y)[1]
+            ring = pg.ScatterPlotItem([x], [y], size=14, brush=None, pen=pg.mkPen(colour, width=3), antialias=True)
+            text = pg.TextItem(aside.text, color=QColor(colour), anchor=(0, 0.5))
+            text.setFont(font("semibold", _NAME_SIZE))
+            text.setPos(beside, y)
+            for item in (ring, text):
+                self.addItem(item, ignoreBounds=True)
+                self._asides.append(item)
 
     def _name(self, chart: Chart, curve: Curve) -> tuple[Any, Any]:
         """Return the name of a curve and the line that leads to it. Both are kept until another chart is drawn."""
@@ -302,4 +321,5 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
 
 def _without_here(chart: Chart) -> tuple[Any, ...]:
     marks = tuple(mark for mark in chart.marks if not mark.is_here)
-    return chart.title, chart.x, chart.y, chart.curves, chart.bars, marks, chart.families, chart.beside, chart.notes
+    same = chart.title, chart.x, chart.y, chart.curves, chart.bars, chart.families, chart.beside, chart.notes, chart.asides
+    return *same, marks

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.gui.panel import Panel
-from gemmviz.gui.stage.replay_page import over_a_panel
+from gemmviz.gui.stage.replay_page import NO_RUN, has_no_run, over_a_panel
 from gemmviz.gui.widgets.controls import line
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.tables import NUMBER, Table
@@ -44,6 +44,8 @@ class Metrics(QWidget):
         self.hazards = line("message", "Two threads, one element, at least one write, and no barrier between them")
         self.searched = line("faint", "To search other blocks, trace them: Settings, Blocks")
         self.source = line("faint", "Source of the numbers below")
+        self.absent = line("faint")
+        self.absent.setText(NO_RUN)
         self.costs = Table("Costs", _COSTS, len(metrics.COSTS))
         for row, cost in enumerate(metrics.COSTS):
             self.costs.put(row, 0, cost.name)
@@ -52,7 +54,7 @@ class Metrics(QWidget):
             self.launch.put(row, 0, metric.name, tip=metric.tip)
         self.accesses = self._access_table()
         column = QVBoxLayout(self)
-        for label in (self.check, self.speed, self.hazards, self.searched, self.source):
+        for label in (self.absent, self.check, self.speed, self.hazards, self.searched, self.source):
             column.addWidget(label)
         for table in (self.costs, self.launch):
             table.fit_rows()
@@ -92,6 +94,7 @@ class Metrics(QWidget):
         session = self.model.session
         shown, now = session.shown, session.now
         self.setEnabled(not session.is_stale and not over_a_panel(session))
+        self._show_parts(not has_no_run(session))
         if shown is None or now is None or session.slot.reading.is_drawing:
             return
         self._say(shown, now)
@@ -102,6 +105,15 @@ class Metrics(QWidget):
             self._show_launch(shown)
             self._list_accesses(shown.counts)
         self._mark(now.site.place)
+
+    def _show_parts(self, on: bool) -> None:
+        """Show the numbers, or say that there are none for this picture."""
+        self.absent.setHidden(on)
+        for part in (self.source, self.costs, self.accesses, self.launch):
+            part.setVisible(on)
+        if not on:
+            for label in (self.check, self.speed, self.hazards, self.searched):
+                label.hide()
 
     def _cover(self, on: bool) -> None:
         """Hide all counts while a question about them is open, and "C is right", which would read like its answer C."""

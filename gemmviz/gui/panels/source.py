@@ -35,7 +35,8 @@ class Source(QSplitter):
 
     def sync(self) -> None:
         session = self.model.session
-        self.text.load(session.shot.setup.kernel.text)
+        is_asking = session.display.counted <= 0.0  # comments may answer an open question
+        self.text.load(session.shot.setup.kernel.text, hides_comments=is_asking)
         self.text.show_error(session.notices.place)
         self._running.due()
 

@@ -26,7 +26,7 @@ from gemmviz.subjects.picture import options_for
 
 _STALE = "This picture shows the previous settings. The current ones can't run"
 _LEAST_HEIGHT = 440  # pixels: of a page with the tile slider
-_NO_RUN = "The picture above needs no run of a kernel"
+NO_RUN = "The view that is shown needs no run of a kernel"
 _NOTHING = "These settings can't run"
 
 
@@ -41,10 +41,13 @@ def over_a_panel(session: Session) -> str:
     """Return the message over a panel's picture, "" if it is of the settings that are shown: beside a picture that
     needs no run, panels still hold the run before.
     """
+    return NO_RUN if has_no_run(session) else over_the_picture(session)
+
+
+def has_no_run(session: Session) -> bool:
+    """Return whether the picture needs no run, and the run that panels hold is one of other settings."""
     shown = session.shown
-    if not session.display.kind.needs_run and (shown is None or shown.setup != session.shot.setup):
-        return _NO_RUN
-    return over_the_picture(session)
+    return not session.display.kind.needs_run and (shown is None or shown.setup != session.shot.setup)
 
 
 class ReplayPage(QWidget):

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
 
+from gemmviz.analysis.printed_source import without_comments
 from gemmviz.gui.style import LETTERS
 from gemmviz.model.errors import Place
 from gemmviz.render.qt.fonts import font
@@ -56,7 +57,7 @@ class SourceTextEdit(QPlainTextEdit):
         self.setToolTip("Click a line or an access to go to its next step")
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         self.setTabChangesFocus(True)
-        self.text = ""
+        self.text, self._hides_comments = "", False
         self._theme = load_theme("dark")
         self._highlighter = _Highlighter(self.document())
         self._margin = _Margin(self)
@@ -74,12 +75,22 @@ class SourceTextEdit(QPlainTextEdit):
         self._highlighter.rehighlight()
         self._mark()
 
-    def load(self, text: str) -> None:
-        if text != self.text:
-            self.text = text
-            self.setPlainText(text)
+    def load(self, text: str, hides_comments: bool = False) -> None:
+        """Show a source. ``hides_comments``: leaves out its comments, and lines that hold nothing else."""
+        if (text, hides_comments) != (self.text, self._hides_comments):
+            self.text, self._hides_comments = text, hides_comments
+            self.setPlainText(without_comments(text) if hides_comments else text)
+            self._hide_emptied()
         self._running = self._error = None
         self._mark()
+
+    def _hide_emptied(self) -> None:
+        """Hide lines that are empty without their comments, and empty lines above the code."""
+        is_above, block = self._hides_comments, self.document().begin()
+        for line in self.text.split("\n") if self._hides_comments else ():
+            is_above = is_above and not block.text().strip()
+            block.setVisible(bool(block.text().strip()) or not (is_above or line.strip()))
+            block = block.next()
 
     def show_running(self, place: Place, accent: str) -> None:
         """Highlight a line and the expression in it, and scroll to them if they are out of sight."""
@@ -170,7 +181,8 @@ class SourceTextEdit(QPlainTextEdit):
             here = self._running is not None and number == self._running.line
             painter.setPen(QColor(self._theme.text if here else self._theme.faint))
             area = QRect(0, round(top), self._margin.width() - 6, round(height))
-            painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop, str(number))
+            if block.isVisible():
+                painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop, str(number))
             top += height
             block = block.next()
         painter.end()

@@ -142,6 +142,13 @@ class Interleaving:
         self._raise_first_error(order)
         return self._stored(memory), [self._logs[unit].events[step].turn for unit, step, *_ in order]
 
+    def with_cells(self, turn: Turn) -> Turn:
+        """A turn of the order that was played last, with the elements that it touches in shared memory."""
+        event = self._logs[turn.unit].events[turn.step]
+        if event.array < 0 or self._binding.arrays[event.array].space != "shared":
+            return turn
+        return replace(turn, cells=tuple(np.unique(event.cells).tolist()))
+
     def lockstep(self) -> Iterator[tuple[Slot, Event]]:
         """The turns in lockstep with what they touch, right after they were played."""
         for slot in self._turns(None):
@@ -290,8 +297,7 @@ class _Unit(AccessSink):
         cells = elements if operand.width == 1 else operand.layout.spread(elements, threads).ravel()
         cells = cells[(cells >= 0) & (cells < array.size)]
         named = array.subscripted(int(elements[0])) if len(elements) == 1 else array.name
-        shown = tuple(np.unique(cells).tolist()) if array.space == "shared" else ()
-        turn = Turn(self.number, len(self.events), site.place.line, f"{operand.access} {named}", array.name, cells=shown)
+        turn = Turn(self.number, len(self.events), site.place.line, f"{operand.access} {named}", array.name)
         reads, writes = operand.access == "read" or site.is_atomic, operand.access == "write"
         if writes:
             self._note(operand.array, cells)
@@ -301,16 +307,7 @@ class _Unit(AccessSink):
     def value(self, value: Any) -> None:
         flat = self._spread(np.asarray(value, np.float64))[self.lanes]
         last = self.events[-1]
-        turn = Turn(
-            last.turn.unit,
-            last.turn.step,
-            last.turn.line,
-            last.turn.action,
-            last.turn.array,
-            float(flat.sum()),
-            None,
-            last.turn.cells,
-        )
+        turn = Turn(last.turn.unit, last.turn.step, last.turn.line, last.turn.action, last.turn.array, float(flat.sum()))
         self.events[-1] = Event(turn, last.waits, last.array, last.cells, last.read, last.stored)
 
     def ended(self) -> None:

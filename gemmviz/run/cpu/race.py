@@ -8,6 +8,7 @@ by one, those first that need the shortest lead.
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -29,7 +30,8 @@ from gemmviz.run.engine import Cancel
 
 MOST_TRIES, MOST_S = 400, 30.0  # time limit of a search without a result
 _FAR, _MOST_UNITS = 1 << 30, 32  # farther than any run is long; units that are run ahead where nothing races
-Tiles = tuple[tuple[str, tuple[int, ...]], ...]
+_SEEN = 64  # turns up to the pair of which the cells are kept, stores apart
+Extents = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: Cancel = is_cancelled) -> RaceCase:
@@ -55,7 +57,7 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
     try:
         block_run = Interleaving(binding, space, lanes, stopped)
         right, lockstep = block_run.play()
-        pairs = racing_pairs(block_run.lockstep())
+        pairs = racing_pairs(block_run.lockstep(), stopped)
     except Cancelled:
         if cancelled():
             raise
@@ -103,9 +105,23 @@ class _Search:
             tried += 1
             if not self.right.agrees_with(wrong):
                 pair = next((each for each in self.pairs if each.lead == lead), None)
-                return _Result(pair, True, tried, len(orders), _spoilt(self.lockstep, turns), self.right, wrong)
+                spoilt = self._with_cells(_spoilt(self.lockstep, turns), pair)
+                return _Result(pair, True, tried, len(orders), spoilt, self.right, wrong)
         pair = self.pairs[0] if self.pairs else None
-        return _Result(pair, False, tried, len(orders), tuple(self.lockstep), self.right, self.right)
+        if pair is not None:
+            self.block_run.play()  # what the turns of lockstep touch
+        return _Result(pair, False, tried, len(orders), self._with_cells(self.lockstep, pair), self.right, self.right)
+
+    def _with_cells(self, turns: Sequence[Turn], pair: RacingPair | None) -> tuple[Turn, ...]:
+        """The turns with the cells of all stores, and of the loads that lead to the pair."""
+        if pair is None:
+            return tuple(turns)
+        both = (pair.unit, pair.step), (pair.lead.ahead, pair.lead.until)
+        last = max(place for place, turn in enumerate(turns) if (turn.unit, turn.step) in both)
+        return tuple(
+            self.block_run.with_cells(turn) if turn.action.startswith("write") or last - _SEEN < place <= last else turn
+            for place, turn in enumerate(turns)
+        )
 
 
 def _lanes(space: ThreadSpace, unit: int, by_warps: bool) -> Bools:
@@ -135,7 +151,13 @@ def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
 
 
 def _case(
-    setup: Setup, array: MemoryArray, what: str, kind: Literal["warps", "threads"], units: int, result: _Result, tiles: Tiles
+    setup: Setup,
+    array: MemoryArray,
+    what: str,
+    kind: Literal["warps", "threads"],
+    units: int,
+    result: _Result,
+    tiles: Extents,
 ) -> RaceCase:
     elements = np.union1d(result.right.elements, result.wrong.elements)
     row, column = _places(array, elements)
@@ -160,7 +182,7 @@ def _pair_places(result: _Result) -> tuple[int, int] | None:
     return one, other
 
 
-def _tiles(binding: Binding) -> Tiles:
+def _tiles(binding: Binding) -> Extents:
     return tuple((array.name, array.shape) for array in binding.arrays if array.space == "shared")
 
 

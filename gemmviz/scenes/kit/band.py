@@ -4,6 +4,7 @@ title and progress at the right; and the choices of a question.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,6 +19,7 @@ _CAPTIONS = (36.7, 30.0, _TYPE.words)  # 44 pixels of 1080 lines; a long caption
 _NUMBER, _TITLE, _CHOICE = 64.0, _TYPE.least, 27.0
 _LEADING, _AIR = 1.26, 16.0
 _LINES, _MOST_LINES = 2, 3  # lines for which there is always space, so that pictures keep their size; and the most
+_SHARES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # of the room, tried for lines of the same length
 _BESIDE, _GAP = 380.0, 44.0  # width of title and progress, and their distance from the sentence
 _DOT, _MOST_DOTS = 8.0, 32
 _MOST_SHARE = 0.52  # of the height of the frame
@@ -109,10 +111,25 @@ def _sentence(caption: Caption, width: float) -> tuple[float, tuple[str, ...]]:
     room = width - 2 * MARGIN - _number_room(caption) - (_beside(width) + _GAP if has_side else 0.0)
     text = caption.caption.removeprefix(caption.number).lstrip() if caption.number else caption.caption
     for size in _CAPTIONS:
-        lines = wrap_text(text, size, room, _MOST_LINES, "semibold") if text else ()
+        lines = _balanced(text, size, room) if text else ()
         if not lines or not lines[-1].endswith("…") or text.endswith("…"):
             break
     return size, lines
+
+
+@lru_cache(maxsize=256)
+def _balanced(text: str, size: float, room: float) -> tuple[str, ...]:
+    """Return the lines of a caption, as few as fit in the room and about equally long, so that no word stands alone below
+    the others. A percent sign stays with its number.
+    """
+    glued = text.replace(" %", "\u00a0%")
+    lines = wrap_text(glued, size, room, _MOST_LINES, "semibold")
+    for share in _SHARES if len(lines) > 1 and not lines[-1].endswith("…") else ():
+        narrower = wrap_text(glued, size, share * room, _MOST_LINES, "semibold")
+        if len(narrower) == len(lines) and not narrower[-1].endswith("…"):
+            lines = narrower
+            break
+    return tuple(line.replace("\u00a0", " ") for line in lines)
 
 
 def _beside(width: float) -> float:

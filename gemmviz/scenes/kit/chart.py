@@ -108,7 +108,8 @@ def _chosen(chart: Chart, options: ViewOptions) -> Chart:
 
 def _frame(chart: Chart, options: ViewOptions) -> _Frame:
     sizes, room, height = options.theme.type, options.width - 2 * MARGIN, options.height
-    remark, notes, has_two_lines = (), (), any("\n" in text for _, text in chart.x.ticks or ())
+    has_two_lines = any("\n" in text for _, text in chart.x.ticks or ())
+    remark = notes = tuple[str, ...]()
     top, bottom = 46.0, height - 62.0
     if options.words:
         remark = wrap_text(chart.remark, sizes.words, room, 2) if chart.remark else ()

@@ -2,6 +2,8 @@
 rings for values without an x.
 """
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -87,29 +89,35 @@ def _markers(key: str, at: npt.NDArray[np.float64], colour: str, family: int, th
 
 def values_drawn(chart: Chart, colours: dict[str, str], scales: _Scales, until: float, theme: Theme) -> list[Primitive]:
     """Write the values of the points that are reached, of a chart of few curves, where nothing is in the way."""
-    valued = [curve for curve in chart.curves if curve.values]
-    if not valued or len(chart.curves) > _MOST_VALUED:
-        return []
-    size, (x, y) = theme.type.least, scales
+    size, primitives = theme.type.least, list[Primitive]()
+    for curve, places in zip(chart.curves, _value_places(chart, scales, size), strict=False):
+        reached = [(place[0], place[3] - 0.2 * size, text) for x, place, text in places if x <= until]
+        if reached:
+            at, texts = points(*(each[:2] for each in reached)), tuple(each[2] for each in reached)
+            label = f"values-{curve.label}"
+            primitives.append(Labels(label, at, texts, size, colours[curve.family], "start", "semibold"))
+    return primitives
+
+
+@lru_cache(maxsize=8)
+def _value_places(chart: Chart, scales: _Scales, size: float) -> tuple[tuple[tuple[float, _Box, str], ...], ...]:
+    """Return for each curve the x of its points with a value, the box of the value and its text; nothing for many curves."""
+    if len(chart.curves) > _MOST_VALUED or not any(curve.values for curve in chart.curves):
+        return ()
+    x, y = scales
+    room = (x.start, y.stop, x.stop, y.start)
     lines = np.concatenate([_along(_places(curve, scales)) for curve in chart.curves])
     walls = [(x.at(mark.x), y.stop, x.at(mark.x), y.start) for mark in chart.marks]
-    taken = [*map(_around, lines.tolist()), *walls]
-    primitives: list[Primitive] = []
-    for curve in valued:
-        found, texts = [], []
-        for at, text in zip(_places(curve, scales).tolist(), curve.values, strict=True):
-            place = _free(at, text_width(text, size, "semibold"), size, np.array(taken), (x.start, y.stop, x.stop, y.start))
-            if place is not None and text:
+    taken, found = [*map(_around, lines.tolist()), *walls], list[tuple[tuple[float, _Box, str], ...]]()
+    for curve in chart.curves:
+        own: list[tuple[float, _Box, str]] = []
+        for at, text in zip(_places(curve, scales).tolist(), curve.values, strict=False):
+            place = _free(at, text_width(text, size, "semibold"), size, np.array(taken), room) if text else None
+            if place is not None:
                 taken.append(place)
-                if at[0] <= until:
-                    found.append((place[0], place[3] - 0.2 * size))
-                    texts.append(text)
-        if found:
-            label = Labels(
-                f"values-{curve.label}", points(*found), tuple(texts), size, colours[curve.family], "start", "semibold"
-            )
-            primitives.append(label)
-    return primitives
+                own.append((at[0], place, text))
+        found.append(tuple(own))
+    return tuple(found)
 
 
 def _along(at: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -20,6 +20,7 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 LEADING, INSET = 1.28, 18.0
 _LARGEST, _HANGING = 32.0, 4
 _MARK = 6.0
+_OVER = 0.6  # by which the grounds of neighbouring rows overlap, so that no seam is seen between them
 _ONE = 0.45  # share of the motion in which one line lights up
 _RENAMED = 0.45  # strength of the highlight of a line that differs in names alone
 
@@ -112,10 +113,27 @@ class Sheet:
                 )
         return pieces
 
+    def unwritten(self, moment: float, theme: Theme) -> list[Primitive]:
+        """Draw covers over what isn't written yet at a moment: lines appear from above, one after another, from left to
+        right.
+        """
+        rows = [row for row in self.rows if row.text.strip()]
+        wide, leading = self.box.width - 2 * _MARK, self._leading
+        along = moment * len(rows)
+        covers = []
+        for place, row in enumerate(rows):
+            written = INSET + text_width(row.text, self.size, "mono") + row.indent * text_width("0", self.size, "mono")
+            left = written * min(1.0, max(0.0, along - place)) if along < place + 1 else wide
+            covers.append((self.box.x + _MARK + left, row.y - leading / 2, wide - left, leading + _OVER))
+        some = [cover for cover in covers if cover[2] > 0]
+        return [Rects(f"{self.key}-unwritten", boxes(*some), theme.panel)] if some else []
+
     def _bars(self, name: str, rows: list[_Row], shares: dict[int, float], theme: Theme) -> list[Primitive]:
         """Draw the grounds of highlighted rows, each as long as its share, and marks at those that do something else."""
         box, leading = self.box, self._leading
-        bars = [(box.x, row.y - leading / 2, box.width * shares[row.line], leading) for row in rows if shares[row.line] > 0]
+        bars = [
+            (box.x, row.y - leading / 2, box.width * shares[row.line], leading + _OVER) for row in rows if shares[row.line] > 0
+        ]
         if not bars:
             return []
         strength = _RENAMED if name == "renamed" else 1.0

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.analysis.models.occupancy import SHARED, occupancy_limits
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.launch_case import LaunchCase
-from gemmviz.model.words import many, spaced
+from gemmviz.model.occupancy import Needs
+from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Squares, boxes, points
@@ -25,7 +27,7 @@ _WORDS = 190.0  # beside the slots
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """The places of a refused block: its threads at ``home``, ``own`` wide, ``across`` in a row; the device's slots at
-    ``slots``, ``cell`` wide, a row for each warp; ``bar``: the shared memory of an SM.
+    ``slots``, ``cell`` wide, a row for each warp, below the words ``held``; ``bar``: the shared memory of an SM.
     """
 
     threads: int
@@ -36,6 +38,7 @@ class _Plan:
     own: float
     slots: Box
     cell: float
+    held: str
     bar: Box
 
     @classmethod
@@ -52,7 +55,8 @@ class _Plan:
         cell = min((room.x + room.width - left - _WORDS) / warp, (room.height - _APART) / count, _LARGEST)
         slots = Box(left, room.y, warp * cell, rows * cell)
         bar = Box(room.x, room.y + room.height + _SLAB_HEAD, room.width, _SLAB)
-        return cls(threads, most, warp, dx, Box(room.x, room.y, dx * own, dy * dz * own), own, slots, cell, bar)
+        held = f"{spaced(most)} threads fit in a {case.device.words['block']}"
+        return cls(threads, most, warp, dx, Box(room.x, room.y, dx * own, dy * dz * own), own, slots, cell, held, bar)
 
     def at_home(self, number: Longs) -> Floats:
         """Return the cells of threads in their block: x, y, side."""
@@ -67,7 +71,7 @@ class _Plan:
         return np.column_stack([x, y, np.full(len(x), self.cell)])
 
 
-def is_drawn(case: LaunchCase) -> bool:
+def has_too_many_threads(case: LaunchCase) -> bool:
     """Whether a launch is refused for its number of threads, and not for more than can be drawn."""
     wanted = case.requested
     return wanted is not None and case.device.max_threads_per_block < wanted.threads_per_block <= MOST_DRAWN
@@ -81,11 +85,11 @@ def refused_block(case: LaunchCase, options: ViewOptions) -> list[Primitive]:
     fill = np.where(table < plan.most, table // plan.warp % len(theme.warps), len(theme.warps)).astype(np.uint8)
     palette = (*theme.warps, theme.warning)
     empty = np.zeros((plan.most // plan.warp, plan.warp), np.uint8)
-    wanted, words = case.requested, case.device.words
+    wanted = case.requested
     assert wanted is not None
     dx, dy, dz = wanted.block
     block = f"{dx} × {dy}" + (f" × {dz}" if dz > 1 else "") + f" = {many(plan.threads, 'thread')}"
-    names = ((plan.home.x, block), (plan.slots.x, f"{spaced(plan.most)} threads fit in a {words['block']}"))
+    names = ((plan.home.x, block), (plan.slots.x, plan.held))
     return [
         Cells("refused", plan.home.x, plan.home.y, plan.own, fill, palette, palette, line=theme.background),
         Cells("slots", plan.slots.x, plan.slots.y, plan.cell, empty, (theme.empty,), (theme.faint,), line=theme.background),
@@ -118,8 +122,8 @@ def refused_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
 def _counts(plan: _Plan, there: int, options: ViewOptions) -> list[Primitive]:
     """Draw how many threads have a slot, and how many have none."""
     theme, size = options.theme, options.theme.type.words
-    left = plan.slots.x + plan.slots.width
-    at = points((left, plan.slots.y - 14))
+    beside = sum(text_width(each, size, "semibold") for each in (plan.held, f"{spaced(plan.most)} taken")) + 24
+    at = points((plan.slots.x + max(plan.slots.width, beside), plan.slots.y - 14))
     pieces: list[Primitive] = [
         Labels("slots-count", at, (f"{spaced(min(there, plan.most))} taken",), size, theme.faint, "end", "semibold")
     ]
@@ -143,8 +147,10 @@ def _beside(plan: _Plan, wide: float, options: ViewOptions) -> tuple[float, floa
 
 
 def _fitting(case: LaunchCase) -> int:
-    """Return the number of blocks whose shared memory fits in an SM."""
-    return case.device.shared_per_sm // case.shared_bytes if case.shared_bytes else 0
+    """Return the number of blocks whose shared memory, with what the driver keeps for each, fits in an SM."""
+    assert case.requested is not None
+    needs = Needs(case.requested.threads_per_block, None, case.shared_bytes or 0)
+    return occupancy_limits(case.device, needs).limits[SHARED] or 0
 
 
 def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
@@ -153,8 +159,8 @@ def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primiti
         return []
     theme, size, fitting = options.theme, options.theme.type.words, _fitting(case)
     words = case.device.words
-    text = f"Shared memory of one {words['sm']}: {_kibibytes(case.device.shared_per_sm)}. "
-    text += f"A block's tiles take {_kibibytes(case.shared_bytes)}: {many(fitting, 'block')} would fit"
+    text = f"Shared memory of one {words['sm']}: {size_text(case.device.shared_per_sm)}. "
+    text += f"A block's tiles take {size_text(case.shared_bytes)}: {many(fitting, 'block')} would fit"
     return [
         text_line("memory-name", (plan.bar.x, plan.bar.y - 14), text, size, plan.bar.width, theme.text, "semibold"),
         Rects("memory-bar", boxes((plan.bar.x, plan.bar.y, plan.bar.width, plan.bar.height)), theme.empty, radius=4.0),
@@ -172,13 +178,9 @@ def _slabs(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitiv
             continue
         box = boxes((x + 2, plan.bar.y + 2, max(0.5, wide - 4), plan.bar.height - 4))
         pieces.append(Rects(f"slab-{number}", box, theme.level(number % 2 + 1), radius=4.0))
-        name, size = f"block {number}: {_kibibytes(case.shared_bytes or 0)}", theme.type.least
+        name, size = f"block {number}: {size_text(case.shared_bytes or 0)}", theme.type.least
         if share >= 1.0 and text_width(name, size, "semibold") + 16 <= wide:
             at = points((x + wide / 2, plan.bar.y + plan.bar.height / 2 + 0.36 * size))
             ink = theme.ink_on(theme.level(number % 2 + 1))
             pieces.append(Labels(f"slab-{number}-name", at, (fitted(name, size, wide),), size, ink, "middle", "semibold"))
     return pieces
-
-
-def _kibibytes(size: int) -> str:
-    return f"{size / 1024:.4g} KiB"

@@ -40,7 +40,8 @@ def y_range(chart: Chart) -> tuple[float, float]:
     low, high = min(values), max(values)
     if chart.y.is_log:
         air = (high / low) ** 0.05 if high > low else 1.5
-        return low / air, high * air
+        below = air**2 if any(curve.values for curve in chart.curves) else air  # for values below the lowest points
+        return low / below, high * air
     air = (high - low) * 0.05 or 1.0
     return low - (air if low < 0 else 0.0), high + air
 

@@ -12,7 +12,7 @@ from gemmviz.scenes.kit.theme import Theme
 
 _COLUMNS, _GAP = 16, 2.5
 _WIDE, _HIGH = 96.0, 84.0  # of the largest slot
-_FALL = 0.3  # share of the motion that one block takes to land
+_FALL = 0.3  # share of the motion that one block takes to land, or more if there are few
 _SHADES = (1.0, 0.62)  # of the load's colour, in turn, so that neighbouring blocks are told apart
 
 _Run = tuple[int, int, int]
@@ -71,10 +71,26 @@ def empty_tray(tray: Tray, theme: Theme) -> list[Primitive]:
     return [Cells("slots", tray.x, tray.y, tray.cell, fill, palette, inks, line=theme.background, height=tray.pitch)]
 
 
+def empty_name(tray: Tray, taken: int, theme: Theme) -> list[Primitive]:
+    """Draw how many slots stay empty, in the longest run of those; nothing if all are taken or it doesn't fit."""
+    runs, size = tray.runs(taken, tray.slots - taken), theme.type.least
+    if not runs:
+        return []
+    x, y, wide, high = tray.box_of(max(runs, key=lambda run: (run[2], run[0])))
+    text = f"{tray.slots - taken} of {tray.slots} slots stay empty"
+    if text_width(text, size) + 16 > wide or 1.3 * size > high:
+        return []
+    half = text_width(text, size) / 2 + 8
+    ground = Rects("empty-ground", boxes((x + wide / 2 - half, y + 3, 2 * half, high - 6)), theme.empty)
+    at = points((x + wide / 2, y + high / 2 + 0.36 * size))
+    return [ground, Labels("empty-name", at, (text,), size, theme.text, "middle")]
+
+
 def landed(moment: float, blocks: int) -> list[float]:
     """Return how far each block has fallen at a moment: 0 before it appears, 1 once it lies. Blocks fall one after another."""
-    starts = [(1.0 - _FALL) * number / max(1, blocks - 1) for number in range(blocks)]
-    return [min(1.0, max(0.0, (moment - start) / _FALL)) if moment < 1.0 else 1.0 for start in starts]
+    fall = max(_FALL, 1.0 / max(1, blocks))
+    starts = [(1.0 - fall) * number / max(1, blocks - 1) for number in range(blocks)]
+    return [min(1.0, max(0.0, (moment - start) / fall)) if moment < 1.0 else 1.0 for start in starts]
 
 
 def count_landed(moment: float, blocks: int) -> int:
@@ -96,11 +112,15 @@ def block_pieces(tray: Tray, blocks: int, warps: int, moment: float, theme: Them
             continue
         runs = tray.runs(number * warps, warps)
         above = (1.0 - float(eased(share))) * (tray.rows - runs[0][0])
-        parts = [tray.box_of(run, above) for run in runs]
+        placed = [(run, tray.box_of(run, above)) for run in runs]
+        placed = [(run, part) for run, part in placed if part[1] > tray.y - tray.pitch]  # others are above the heading
+        if not placed:
+            continue
+        parts = [part for _, part in placed]
         primitives.append(Rects(f"block-{number}", boxes(*parts), block_colour(number, theme), radius=4.0))
         seams = [
             (x + place * tray.cell - _GAP - 0.75, y + 4, 1.5, high - 8)
-            for (_, _, length), (x, y, _, high) in zip(runs, parts, strict=True)
+            for (_, _, length), (x, y, _, high) in placed
             for place in range(1, length)
         ]
         if seams:

@@ -22,7 +22,7 @@ def chips(count: int, x: float, y: float, wide: float = WIDE, high: float = HIGH
     return np.column_stack([left + number % columns * side, top + number // columns * side, inner, inner])
 
 
-def matrix_of(moment: Moment, touched: TouchedOperand) -> str:
+def stored_matrix(moment: Moment, touched: TouchedOperand) -> str:
     """Return the matrix that the touched elements are of; for shared memory, that of what is stored there, "" if unknown."""
     content = moment.tiles.get(touched.operand.array)
     if content is None:

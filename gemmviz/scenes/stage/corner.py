@@ -2,9 +2,12 @@
 copy of.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
@@ -15,7 +18,8 @@ from gemmviz.scenes.stage.lanes import Lanes
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 
 _AROUND, _RADIUS, _INSET = 8.0, 12.0, 14.0
-_MOST_LINES, _LEADING, _GROUND = 3, 1.25, 0.4
+_MOST_LINES, _LEADING = 4, 1.25
+GROUND = 0.4  # strength of the slate behind the tiles
 
 
 def corner_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -27,7 +31,7 @@ def corner_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[
     box = boxes((x - _AROUND, y - _AROUND, wide + 1.5 * _AROUND, high + 1.5 * _AROUND))
     grids = tile_grids(moment, plan)
     return [
-        Rects("corner", box, mixed(theme.background, theme.slate, _GROUND), theme.line, 1.5, _RADIUS),
+        Rects("corner", box, mixed(theme.background, theme.slate, GROUND), theme.line, 1.5, _RADIUS),
         *_title(moment, lanes, grids, options),
         *_ties(plan, lanes, grids, options),
     ]
@@ -41,13 +45,31 @@ def _title(moment: Moment, lanes: Lanes, grids: dict[int, CellGrid], options: Vi
     name = max(
         (text_width(moment.trace.arrays[each.number].name, options.theme.type.heading) for each in lanes.tiles), default=0.0
     )
-    column, row = moment.scope.focus.block[:2]
     room = left - corner.x - 2 * _INSET - (name if left < corner.x + corner.width else 0.0)
-    lines = wrap_text(f"shared memory of block\u00a0({column},\u00a0{row})", size, room, _MOST_LINES)
-    if any("…" in line for line in lines) or len(lines) * _LEADING * size > low - corner.y:
+    wrapped = (wrap_text(text, size, room, _MOST_LINES) for text in _titles(moment))
+    lines = next((each for each in wrapped if _fits(each, size, low - corner.y)), ())
+    if not lines:
         return []
     at = points(*((corner.x + 4, corner.y + 4 + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
     return [Labels("corner-name", at, lines, size, options.theme.faint)]
+
+
+def _titles(moment: Moment) -> list[str]:
+    """Return what the box is, from the longest text; if all blocks are watched, that the others have a box of their own."""
+    column, row = moment.scope.focus.block[:2]
+    block, others = f"block\u00a0({column},\u00a0{row})", moment.trace.launch.block_count - 1
+    text = f"shared memory of {block}"
+    if not moment.focus.everyone or not others:
+        return [text]
+    return [
+        f"{text}; {many(others, 'other block')} {'has its' if others == 1 else 'have their'} own",
+        f"{text} only",
+        f"only {block}",
+    ]
+
+
+def _fits(lines: Sequence[str], size: float, height: float) -> bool:
+    return not any("…" in line for line in lines) and len(lines) * _LEADING * size <= height
 
 
 def _ties(plan: Plan, lanes: Lanes, grids: dict[int, CellGrid], options: ViewOptions) -> list[Primitive]:

@@ -1,4 +1,5 @@
-"""What moves during a step: copies of elements on their way, and threads that meet at a barrier.
+"""What moves during a step: copies of elements on their way, tiles that a new phase begins with, and threads that meet at a
+barrier.
 
 Up to 64 copies are chips with the indices of their elements; more are strips, one for the cells that the lanes of a warp move
 side by side. Copies of one element set out as one and part on the last third of the way.
@@ -22,6 +23,7 @@ from gemmviz.scenes.stage.collisions import collision_motion
 from gemmviz.scenes.stage.courses import FAN, Courses, together
 from gemmviz.scenes.stage.layout import Plan, cell_of, places, plan_of
 from gemmviz.scenes.stage.matrix import label_size
+from gemmviz.scenes.stage.phase_change import gliding_tiles
 from gemmviz.scenes.stage.strips import boxes_around, boxes_of_runs, runs
 
 _SHARE_OF_CELL, _LEAST_SIDE, _SEED = 0.94, 4.0, 0.25  # _SEED: of a cell: a value that its thread stores in its own cell
@@ -46,7 +48,9 @@ def stage_motion(moment: Moment, options: ViewOptions, plan: Plan | None = None)
         return _rings(moment, plan, options)
     met = collision_motion(moment, plan, options)
     moving = [each for group in moment.flights if len(group) for each in _flight(moment, group, plan, options)]
-    return (*_rings(moment, plan, options), *moving) if options.arrived else (*moving, *met)
+    if options.arrived:
+        return (*_rings(moment, plan, options), *moving)
+    return (*gliding_tiles(moment, plan, options), *moving, *met)
 
 
 def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:

@@ -10,7 +10,8 @@ from gemmviz.scenes.kit.text import text_width
 
 _TOP, _BOTTOM, _LEFT, _GAP = 112.0, 24.0, 0.63, 48.0
 _MOST_TURNS, _MOST_UNITS, _BETWEEN = 28, 8, 2  # turns and units shown; columns left free between the pair
-_TALL = 0.62  # of a row: height of a turn
+_TALL, _DENSE = 0.62, 0.8  # of a row: height of a turn, and in a table of more than _FEW rows
+_FEW = 4
 _UNTIL_PAIR, _PAIR, _ARROW, _RESULT = 0.5, 0.62, 0.78, 0.82  # shares of the motion at which each part is over, or begins
 _LEGEND, _STORY = 1.9, 2.7  # in lines of text
 
@@ -100,10 +101,9 @@ class RacePlan:
     def turn_box(self, place: int) -> Box:
         """The box of a shown turn."""
         rows, column = self.rows, self.column(place)
-        y = rows.y + self.units.index(self.case.turns[place].unit) * rows.height
-        return Box(
-            rows.x + column * rows.width + 1.5, y + (1 - _TALL) / 2 * rows.height, max(2.0, rows.width - 3), _TALL * rows.height
-        )
+        high = (_TALL if len(self.units) <= _FEW else _DENSE) * rows.height
+        y = rows.y + (self.units.index(self.case.turns[place].unit) + 0.5) * rows.height - high / 2
+        return Box(rows.x + column * rows.width + 1.5, y, max(2.0, rows.width - 3), high)
 
     # Motion
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.model.words import many
+from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.palette import PHASE
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
@@ -17,16 +17,17 @@ def right_result(plan: RacePlan) -> list[Primitive]:
     return [*_heading(plan, 0, f"{case.result} in lockstep"), _table(plan, 0, np.ones(_shape(plan), bool))]
 
 
-def wrong_result(plan: RacePlan) -> list[Primitive]:
-    """Draw the result in this order as far as it has come, and the first wrong element in words."""
+def spoilt_result(plan: RacePlan) -> list[Primitive]:
+    """Draw the result in this order as far as it has come, and the first wrong element in words; nothing for lockstep."""
+    if plan.case.ahead < 0:
+        return []
     case, theme, share = plan.case, plan.options.theme, plan.result
     bad = case.spoilt[:_MOST_SIDE, :_MOST_SIDE]
     count = int(case.spoilt.sum())
     words = f"{case.result} in this order"
-    if share > 0 and case.ahead >= 0:
-        words += f": {many(count, 'element')} wrong"
-    is_known = case.ahead < 0 or share > 0
-    parts: list[Primitive] = [*_heading(plan, 1, words), _table(plan, 1, ~bad & is_known)]
+    if share > 0:
+        words += f": {spaced(count)} wrong"
+    parts: list[Primitive] = [*_heading(plan, 1, words), _table(plan, 1, ~bad & (share > 0))]
     if not (share > 0 and bad.any()):
         return parts
     x, y, cell = _corner(plan, 1)

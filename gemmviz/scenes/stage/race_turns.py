@@ -86,7 +86,12 @@ def _numbers(plan: RacePlan, look: _Look, places: list[int], ink: str) -> list[P
     """Write into each box which step of its unit it is, counted since the barrier, if that can be read."""
     size = plan.options.theme.type.least
     numbers = {place: _number(plan, place) for place in places}
-    if look[1] == "waits" or plan.rows.width - 3 < text_width("00", size) or plan.turn_box(places[0]).height < size:
+    if (
+        plan.case.pair is None
+        or look[1] == "waits"
+        or plan.rows.width - 3 < text_width("00", size)
+        or plan.turn_box(places[0]).height < size
+    ):
         return []
     at = [(box.x + box.width / 2, box.y + box.height / 2 + 0.36 * size) for box in map(plan.turn_box, places)]
     return [Labels(f"race-steps-{'-'.join(look)}", points(*at), tuple(map(str, numbers.values())), size, ink, "middle")]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import ThreadTerms
-from gemmviz.model.arrays import Floats
+from gemmviz.model.arrays import Bools, Floats
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import Site
 from gemmviz.model.watched import VariableValue
@@ -27,6 +27,7 @@ _MOST_SHOWN = 16  # rows and columns of the sums of one thread
 _LARGEST, _LEAST = 84.0, 16.0
 _GAP = 8.0
 _NONE, _HELD, _LIT = range(3)
+_Texts = npt.NDArray[np.str_] | None
 
 
 def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -48,14 +49,14 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
     values = np.full((rows, columns), np.nan)
     if sums is not None:
         values[terms.owned] = [np.nan if value is None else value for value in sums[1]]
-    a, b = moment.factors(terms)
+    a, b = _factor_texts(moment, terms, cell, options)
     held = np.where(lit, _LIT, np.where(terms.owned, _HELD, _NONE))
     has_a, has_b = np.where(terms.has_a, _LIT, _NONE)[:, None], np.where(terms.has_b, _LIT, _NONE)[None, :]
     beside, drop = x + columns * cell + 2 * _GAP, 0.5 * cell + 0.36 * size
     return [
-        _table("register-a", (room.x, y, cell), has_a, a[:, None], "A", options),
-        _table("register-b", (x, room.y, cell), has_b, b[None, :], "B", options),
-        _table("register-sum", (x, y, cell), held, values, "C", options),
+        _table("register-a", (room.x, y, cell), has_a, a, "A", options),
+        _table("register-b", (x, room.y, cell), has_b, b, "B", options),
+        _table("register-sum", (x, y, cell), held, value_texts(values, cell, options.least), "C", options),
         Labels("register-b-name", points((beside, room.y + drop)), (name_b,), size, theme.accent("B")),
         Labels("register-a-name", points((beside, y + drop)), (name_a,), size, theme.accent("A")),
         Labels("register-terms", points((beside, y + drop + 1.5 * size)), (terms_text(terms),), size, theme.faint),
@@ -67,13 +68,38 @@ def terms_text(terms: ThreadTerms) -> str:
     return f"{int(terms.done.min())} of {many(terms.length, 'term')}"
 
 
+def _factor_texts(moment: Moment, terms: ThreadTerms, cell: float, options: ViewOptions) -> tuple[_Texts, _Texts]:
+    """Return the values of the factors that are read, of A (rows, 1) and of B (1, columns). The indices of the elements of a
+    matrix if one of them is unknown: of a wide read, a trace has the first value only.
+    """
+    a, b = moment.factors(terms)
+    names_a, names_b = _indices(terms, cell, options)
+
+    def texts(values: Floats, has: Bools, names: list[str]) -> _Texts:
+        return np.where(has, names, "") if np.isnan(values[has]).any() else value_texts(values, cell, options.least)
+
+    of_a, of_b = texts(a, terms.has_a, names_a), texts(b, terms.has_b, names_b)
+    return None if of_a is None else of_a[:, None], None if of_b is None else of_b[None, :]
+
+
+def _indices(terms: ThreadTerms, cell: float, options: ViewOptions) -> tuple[list[str], list[str]]:
+    """Return the indices of the factors of A and of B; where they don't fit, the row or the column only, as the names beside
+    the cells give the other one.
+    """
+    pair, first, k = options.labels.pair, options.labels.first, terms.k
+    rows, columns = terms.rows.tolist(), terms.columns.tolist()
+    names = [pair(row, k) for row in rows], [pair(k, column) for column in columns]
+    if label_size(longest_of([*names[0], *names[1]]), cell, options.pixels, options.least):
+        return names
+    return [str(row + first) for row in rows], [str(column + first) for column in columns]
+
+
 def _table(
-    key: str, at: tuple[float, float, float], fill: npt.NDArray[Any], values: Floats, name: str, options: ViewOptions
+    key: str, at: tuple[float, float, float], fill: npt.NDArray[Any], texts: _Texts, name: str, options: ViewOptions
 ) -> Cells:
-    """Draw values as cells, with as many digits as fit."""
+    """Draw texts as cells, if they fit."""
     (x, y, cell), theme = at, options.theme
     palette = (theme.empty, theme.tint(name, 0.4), theme.accent(name))
-    texts = value_texts(values, cell, options.least)
     longest = "" if texts is None else longest_of(texts.ravel().tolist())
     size = label_size(longest, cell, options.pixels, options.least) if longest else 0.0
     inks = (theme.faint, *(theme.ink_on(colour) for colour in palette[1:]))

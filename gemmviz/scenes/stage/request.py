@@ -10,6 +10,7 @@ from gemmviz.analysis.memory.counts import Counts
 from gemmviz.analysis.memory.moved_sectors import MovedSectors, moved_sectors
 from gemmviz.analysis.memory.punchcard import access_card
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
+from gemmviz.model.arrays import Floats
 from gemmviz.model.words import many, number
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -157,12 +158,10 @@ def sector_grid(
     """
     theme = options.theme
     count, elements = len(moved.numbers[:_MOST_SECTORS]), moved.first.shape[1]
-    columns, wide, high = sector_columns(count, elements, room, largest)
-    if high < _LEAST_CELL:
+    outlines = sector_places(moved, room, largest)
+    if not len(outlines):
         return [], room.y
-    place = np.arange(count)
-    x = room.x + place % columns * wide * (elements + _GAP)
-    y = room.y + place // columns * high * (1 + _GAP)
+    x, y, wide, high = outlines[:, 0], outlines[:, 1], outlines[0, 2] / elements, outlines[0, 3]
     asked, wasteful = moved.is_asked[:count], moved.is_wasteful[:count]
     at = np.stack([x[:, None] + np.arange(elements) * wide, np.broadcast_to(y[:, None], asked.shape)], axis=-1)
     air = min(1.0, 0.06 * high)
@@ -171,7 +170,6 @@ def sector_grid(
         return np.hstack([at[chosen] + air, np.tile([wide - 2 * air, high - 2 * air], (int(chosen.sum()), 1))])
 
     along, free = ~asked & wasteful[:, None], ~asked & ~wasteful[:, None]
-    outlines = np.stack([x, y, np.full(count, wide * elements), np.full(count, high)], axis=1)
     primitives: list[Primitive] = [
         Rects(f"{key}-along", boxes(free), theme.empty),
         *wasted_cells(f"{key}-wasted", boxes(along), theme, high * options.pixels >= _LEAST_HATCHED, 2 * air),
@@ -179,7 +177,18 @@ def sector_grid(
         Rects(f"{key}-outlines", outlines, None, theme.faint, 1.5),
         *_lane_numbers(moved, at, (wide, high), accent, theme, key),
     ]
-    return primitives, room.y + math.ceil(count / columns) * high * (1 + _GAP)
+    return primitives, float(y[-1]) + high * (1 + _GAP)
+
+
+def sector_places(moved: MovedSectors, room: Box, largest: float = _LARGEST_CELL) -> Floats:
+    """Return the boxes (n, 4) of the sectors that ``sector_grid`` draws: none if they would be too flat."""
+    place, elements = np.arange(len(moved.numbers[:_MOST_SECTORS])), moved.first.shape[1]
+    columns, wide, high = sector_columns(len(place), elements, room, largest)
+    if high < _LEAST_CELL:
+        return np.zeros((0, 4))
+    x = room.x + place % columns * wide * (elements + _GAP)
+    y = room.y + place // columns * high * (1 + _GAP)
+    return np.column_stack([x, y, np.full(len(place), wide * elements), np.full(len(place), high)])
 
 
 def _lane_numbers(

@@ -54,7 +54,8 @@ def _held(moment: Moment, number: int, step: int, accesses: tuple[Access, ...] =
 
 
 def _unknown(moment: Moment, number: int) -> Known:
-    return np.ma.masked_all(moment.trace.arrays[number].size, np.float64)
+    size = moment.trace.arrays[number].size
+    return np.ma.MaskedArray(np.zeros(size), np.ones(size, bool))
 
 
 def _fill(moment: Moment, found: Known, rows: npt.NDArray[np.int64]) -> None:
@@ -66,13 +67,13 @@ def _fill(moment: Moment, found: Known, rows: npt.NDArray[np.int64]) -> None:
 
 def value_texts(values: npt.NDArray[np.float64] | Known, cell: float, least: float) -> npt.NDArray[np.str_] | None:
     """Return numbers with as many decimals as fit a cell in the size ``least``, "" for unknown ones, which are masked or, in an
-    array without a mask, NaN; None if none fits.
+    array without a mask, NaN; None if none fits. If one decimal is too many, only numbers below 1 have one.
     """
     known = ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else ~np.isnan(values)
     data, found = np.ma.getdata(values), np.full(values.shape, "", "<U12")
-    for digits in _DIGITS if known.any() else ():
-        texts = [_text(value, digits) for value in data[known].tolist()]
-        if label_size(longest_of(texts), cell, least=least) and (digits or _are_whole(data[known])):
+    for digits in (*_DIGITS, None) if known.any() else ():
+        texts = [_text(value, int(abs(value) < 1) if digits is None else digits) for value in data[known].tolist()]
+        if label_size(longest_of(texts), cell, least=least) and (digits != 0 or _are_whole(data[known])):
             found[known] = texts
             return found
     return None if known.any() else found

@@ -23,7 +23,8 @@ from gemmviz.scenes.stage.small_matrices import Element, SmallMatrices, reading_
 _MOST_THREADS, _MOST_KS, _MOST_APART = 8, 8, 4  # k that have a column for each array
 _MOST_COMPARED = 64  # threads of a block whose reads are compared
 _TABLE, _LARGEST, _STRETCH = 0.6, 28.0, 2.6  # of the height; text size, which leaves room for brackets; height of rows
-_MATRICES, _CODE = 420.0, 520.0  # width of the matrices, and of the source, below the table
+_MATRICES, _CODE = 420.0, 520.0  # most width of the matrices, and of the source, below the table
+_MATRICES_SHARE, _CODE_SHARE, _LEAST_WORDS, _GAP = 0.3, 0.36, 250.0, 24.0
 
 
 def shown_ks(moment: Moment) -> range:
@@ -83,15 +84,22 @@ def accesses_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ..
     """Draw the elements of this step on their way from the small matrices to the cells of the threads that read them."""
     if options.arrived or moment.touched_in("global") is None or not len(reads_at(moment).step):
         return ()
-    shown = _Shown.of(moment, options)
+    key = "ways", options.width, options.height, options.words, options.labels, options.theme.type
+    placed, ends = moment.cached(key, lambda: _ways(moment, options))
+    return reading_motion(moment, placed, ends, options)
+
+
+def _ways(moment: Moment, options: ViewOptions) -> tuple[SmallMatrices, list[tuple[Element, tuple[float, float]]]]:
+    """Return the small matrices, and the elements that are read at this step with the middles of their cells in the table."""
+    shown, ends = _Shown.of(moment, options), []
     drawn = _table(moment, shown, _table_room(options), options)
-    placed, ends = _matrices(moment, _room_below(drawn, options), options), []
+    placed = _matrices(moment, _room_below(drawn, options), options)
     for row, thread in enumerate(shown.first_rows(len(_column(drawn, 0).fill)).threads):
         for number, element in sorted(_read_now(moment, thread)):
             k = _k_of(moment, number, element)
             if number in placed.boxes and k in shown.ks:
                 ends.append(((number, element), _middle(drawn, shown.column_of(k, number), row)))
-    return reading_motion(moment, placed, ends, options)
+    return placed, ends
 
 
 def _room_below(drawn: list[Primitive], options: ViewOptions) -> Box:
@@ -139,8 +147,11 @@ def _table(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> li
 def _below(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the matrices that the elements come from, what the fills mean, the block's reads so far, and the source."""
     placed = _matrices(moment, room, options)
-    code = Box(room.x + room.width - _CODE, room.y + 4, _CODE, room.height - 4)
-    words = Box(placed.right + 44, room.y, code.x - placed.right - 68, room.height)
+    left, end = placed.right + 44, room.x + room.width
+    wide = min(_CODE, _CODE_SHARE * room.width)
+    wide = 0.0 if end - wide - _GAP - left < _LEAST_WORDS else wide
+    code = Box(end - wide, room.y + 4, wide, room.height - 4)
+    words = Box(left, room.y, end - left - wide - (_GAP if wide else 0.0), room.height)
     return [
         *small_matrices(moment, placed, shown.now, options),
         *_legend(moment, shown, words, options),
@@ -149,7 +160,7 @@ def _below(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> li
 
 
 def _matrices(moment: Moment, room: Box, options: ViewOptions) -> SmallMatrices:
-    return SmallMatrices.of(moment, Box(room.x, room.y, _MATRICES, room.height), options)
+    return SmallMatrices.of(moment, Box(room.x, room.y, min(_MATRICES, _MATRICES_SHARE * room.width), room.height), options)
 
 
 def _legend(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -267,6 +278,10 @@ def _block(moment: Moment) -> int:
 
 def _read_now(moment: Moment, thread: int) -> set[Element]:
     """Return the array and the element of each read of a thread of the block at this step."""
+    return moment.cached(("read now", thread), lambda: _find_read_now(moment, thread))
+
+
+def _find_read_now(moment: Moment, thread: int) -> set[Element]:
     trace, column, found = moment.trace, moment.scope.of_block.start + thread, set[tuple[int, int]]()
     for touched in moment.touched:
         element = int(trace.element[touched.row, column])

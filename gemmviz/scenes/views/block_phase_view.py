@@ -8,14 +8,13 @@ import numpy as np
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.block_phase import BlockPhase
-from gemmviz.model.words import capital, many, spaced
+from gemmviz.model.words import capital, many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.hierarchy_view import size_text
 
 _TOP, _HEAD, _GAP = 124.0, 40.0, 40.0
 _LEFT = 0.42  # of the width: the loads
@@ -145,7 +144,8 @@ def _gauges(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
     for place, (name, (held, taken)) in enumerate(amounts.items()):
         box = _track(case, plan, place)
         room = box.width - text_width(_pending(case, case.fitting[name]), size, "semibold") - 30
-        texts = (f"{capital(name)}: {held}, {taken} a {words['block']}", f"{held}, {taken} a {words['block']}", capital(name))
+        short = f"{held}, {taken} a {words['block']}"
+        texts = (f"{capital(name)}: {short}", f"{capital(name.split()[0])}: {short}", capital(name))
         text = next((each for each in texts if text_width(each, size) <= room), texts[-1])
         pieces.append(text_line(f"gauge-{place}-name", (box.x, box.y - 12), text, size, room, theme.text))
         pieces.append(Rects(f"gauge-{place}", boxes((box.x, box.y, box.width, box.height)), theme.empty, radius=4.0))

@@ -14,7 +14,7 @@ from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
-from gemmviz.scenes.kit.refused_block import is_drawn, refused_block, refused_motion
+from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
@@ -98,7 +98,7 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw the layers of the block, one behind the other for each z, and a row of lanes for each warp."""
     title = f"A block of {case.what}"
     if case.launch is None:
-        if not is_drawn(case):
+        if not has_too_many_threads(case):
             return titled([message(case.refusal, options)], title, case.device.name, options)
         return titled(refused_block(case, options), title, f"{case.device.name}: {case.refusal}", options)
     dx, dy, dz = case.launch.block
@@ -113,7 +113,7 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
 def block_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the threads on their way into their lanes, one after another; those of a refused block into the device's slots."""
     if case.launch is None:
-        return refused_motion(case, options) if is_drawn(case) else ()
+        return refused_motion(case, options) if has_too_many_threads(case) else ()
     if options.arrived:
         return ()
     plan = _Plan.of(case.launch.block, case.device.warp_size, options)

@@ -12,7 +12,7 @@ import numpy as np
 from gemmviz.model.arrays import Floats
 from gemmviz.model.problem import Problem
 from gemmviz.model.speed_case import SpeedCase, Traffic
-from gemmviz.model.words import listed, spaced
+from gemmviz.model.words import listed, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
 from gemmviz.scenes.kit.hatching import hatching
@@ -20,7 +20,6 @@ from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene,
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.hierarchy_view import size_text
 
 _BYTES, _SECTOR, _LANES = 4, 32, 32
 _GAP, _TOP, _FOOT, _LEADING = 40.0, 124.0, 40.0, 1.25
@@ -86,7 +85,8 @@ def bytes_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]
     if not case.traffic:
         return ()
     plan, pieces = _Plan.of(case, options), list[Primitive]()
-    share = max(0.0, float(eased(min(1.0, options.moment / ARRIVAL)))) ** 0.5
+    moment = 1.0 if case.has_begun else options.moment  # not in each step of a run
+    share = max(0.0, float(eased(min(1.0, moment / ARRIVAL)))) ** 0.5
     for place, (row, box) in enumerate(zip(plan.rows, plan.boxes, strict=True)):
         asked = plan.rows[0].size_bytes if row in case.traffic else row.size_bytes
         side = max(_LEAST_SIDE, share * box.width)

@@ -7,6 +7,7 @@ import numpy as np
 from gemmviz.model.code_case import CodeCase
 from gemmviz.scenes.kit.block_sketch import block_sketch
 from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.counting import UNKNOWN
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.listing import Sheet, listing_size
 from gemmviz.scenes.kit.primitives import Lines, Primitive, Scene
@@ -33,15 +34,21 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
     if case.facts:
         facts = _facts_width(case, room)
         beside = Box(room.x + room.width - facts, room.y, facts, min(room.height, 60.0 * (len(case.facts) + 1)))
-        rows = [[TableCell(name, options.theme.faint), TableCell(value, strong=True)] for name, value in case.facts]
+        values = [value if options.counted > 0.0 else UNKNOWN for _, value in case.facts]
+        names = [TableCell(name, options.theme.faint) for name, _ in case.facts]
+        rows = [[name, TableCell(value, strong=True)] for name, value in zip(names, values, strict=True)]
         pieces += table("facts", ("one launch", ""), rows, beside, options.theme, options.theme.type.words)
     return titled(pieces, case.main.title, note, options)
 
 
 def code_motion(case: CodeCase, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw the highlighted lines up to ``options.moment``: those of a kernel that grew are written, others light up."""
+    """Draw the highlighted lines up to ``options.moment``: those of a kernel that grew are written, others light up. All lines
+    of a kernel that is shown alone are written, unless some are highlighted.
+    """
     is_new = case.beside is not None and case.is_grown
     sheets = _sheets(case, options)
+    if case.beside is None and case.stop is None and not case.main.lit:
+        return tuple(sheets[0].unwritten(options.moment, options.theme))
     pieces = [piece for sheet in sheets for piece in sheet.lit(options.moment, is_new, options.theme)]
     return (*pieces, *(stop_line(case.stop, sheets[-1], options) if case.stop else ()))
 

@@ -3,14 +3,13 @@ memories that they are in.
 """
 
 from gemmviz.model.data_use import ArrayUse, DataUse
-from gemmviz.model.words import spaced
+from gemmviz.model.words import size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.hierarchy_view import size_text
 
 _TOP, _TABLE, _GAP, _FLIGHT = 124.0, 0.5, 16.0, 0.45
 _CONSTANT = 65536  # bytes: CUDA C++ Programming Guide, Technical Specifications per Compute Capability

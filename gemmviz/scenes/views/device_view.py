@@ -8,16 +8,14 @@ import numpy as np
 
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.launch_case import LaunchCase
-from gemmviz.model.words import many, number, spaced
+from gemmviz.model.words import many, number, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.hierarchy_view import size_text
 
-_REGISTER_BYTES = 4
 _CACHE = 0.16  # of the chip's height: a cache
 _CONTROL, _BETWEEN = 34.0, 10.0  # height of a scheduler's bar; gap between the cores of two of them
 _LARGEST, _MOST_OBLONG = 110.0, 2.6  # of a cell: its side, and how many times as wide as high it may be
@@ -81,7 +79,7 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     cores = Box(inner.x, inner.y + 1.6 * small, inner.width, 0.42 * inner.height)
     primitives += _cores(device, cores, options)
     y = cores.y + cores.height + 14
-    held = size_text(_REGISTER_BYTES * device.registers_per_sm)
+    held = size_text(device.register_bytes)
     most = size_text(device.shared_limit(opts_in=True))
     bars = (
         ("registers", f"registers: {held}, {spaced(device.registers_per_sm)} of 32 bits"),

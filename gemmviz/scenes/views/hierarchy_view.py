@@ -10,19 +10,18 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.words import capital, many, number, spaced
+from gemmviz.model.words import capital, many, number, size_text
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.primitives import Face, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.chips import WIDE, chips, matrix_of
+from gemmviz.scenes.stage.chips import WIDE, chips, stored_matrix
 
 _ARROW, _GAP = 0.1, 0.03  # of the height: below registers, and between other levels
 _SHARED = 0.58  # of the width: shared memory; global memory is reached beside it
 _SHARED_AT, _GLOBAL_AT = 0.48, 0.66  # of the width: the pipes
 _LEAST_PIPE, _MOST_PIPE = 6.0, 44.0
-_REGISTER_BYTES = 4
 
 
 def hierarchy_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -43,7 +42,7 @@ def hierarchy_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
         start, stop = ends if touched.operand.access == "read" else ends[::-1]
         share = float(eased(min(1.0, options.moment)))
         middle = tuple(a + (b - a) * share for a, b in zip(start, stop, strict=True))
-        colour = options.theme.accent(matrix_of(moment, touched))
+        colour = options.theme.accent(stored_matrix(moment, touched))
         pieces.append(Rects(f"moving-{place}", chips(count, *middle), colour, radius=2.0))
     return tuple(pieces)
 
@@ -78,14 +77,6 @@ class _Places:
         return self.room.x + (_GLOBAL_AT if is_global else _SHARED_AT) * self.room.width
 
 
-def size_text(size: float) -> str:
-    """Return bytes in binary units."""
-    for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
-        if size >= unit:
-            return f"{size / unit:.4g} {name}"
-    return f"{spaced(round(size))} bytes"
-
-
 def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     places, theme = _Places.of(moment, options), options.theme
     primitives: list[Primitive] = []
@@ -105,7 +96,7 @@ def _facts(moment: Moment) -> list[tuple[str, str, str]]:
     words, (first, *caches, last) = device.words, device.levels
     own = shared_bytes(arrays)
     uses = f"this kernel uses {size_text(own)}" if own else "this kernel uses none"
-    registers = f"{size_text(_REGISTER_BYTES * device.registers_per_sm)} on each {words['sm']}"
+    registers = f"{size_text(device.register_bytes)} on each {words['sm']}"
     shared = f"{size_text(first.size_bytes)} on each {words['sm']}, up to {device.block_shared_text} per {words['block']}"
     rate = f"{size_text(last.size_bytes)}, {number(device.bandwidth_gb_s)} GB/s, off the chip"
     return [

@@ -57,8 +57,7 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
         size = 1.1 * _value_size(plan, options)
         total, low = f"{number(run.total())} µs{'' if run.is_whole else ' + kernel'}", box.y - 0.3 * plan.pitch
         for key, line, y in (("name", f"{run.memory} memory", low - 1.25 * size), ("total", total, low)):
-            at = (box.x, y)
-            primitives.append(text_line(f"{run.memory}-{key}", at, line, size, box.width, theme.text, "semibold"))
+            primitives.append(text_line(f"{run.memory}-{key}", (box.x, y), line, size, box.width, theme.text, "semibold"))
         primitives.append(Lines(f"{run.memory}-start", boxes((box.x, box.y, box.x, box.y + box.height)), theme.line, 1.5))
     if not case.runs:
         primitives += memories_drawn(Memories.within(plan.runs[0]), case.calls, theme)

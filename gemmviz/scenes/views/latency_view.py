@@ -12,7 +12,7 @@ from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
@@ -22,6 +22,8 @@ _MOST_ROWS = 16
 _TALLEST, _STRIP, _NAMES = 168.0, 44.0, 118.0  # a row; the scheduler's; the width of the names beside them
 _ROWS_SHARE = 0.54
 _WAITS = "waits for memory"
+_REGULAR: Face = "regular"
+_STRONG: Face = "semibold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,11 @@ class _Layout:
 
 
 def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
-    """Draw the names of the warps, the empty strip of the scheduler, and the curve of values to try."""
+    """Draw the empty strip of the scheduler and the curve of values to try."""
     hiding, layout = hiding_of(case), _Layout.of(options)
     note = f"model: a warp issues for {BUSY} cycles, then waits {LATENCY} for memory; {_block(case)}"
     title = f"Latency hiding: {many(hiding.warps, 'warp')} on one scheduler of {case.device.name}"
-    pieces = [*_names(hiding, layout.rows, options.theme), *_axis(layout.line, options.theme)]
+    pieces = _axis(layout.line, options.theme)
     threads = what_ifs(case.device, case.needs)[0]
     if layout.below.height > 100:
         pieces += what_if_curve(threads, case, layout.below, options, has_scale=True)
@@ -55,14 +57,16 @@ def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
 
 
 def latency_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw a row for each warp and the scheduler's until the share ``moment`` of the cycles, then the share in which it
-    issues.
+    """Draw a row for each warp and the scheduler's until the share ``moment`` of the cycles, with a cursor there and the name
+    of the warp that issues; then the share in which the scheduler issues.
     """
     hiding, layout, theme = hiding_of(case), _Layout.of(options), options.theme
     until = CYCLES * options.moment
     pieces = [*_rows(hiding, layout.rows, until, theme), *_scheduler(hiding, layout.line, until, theme)]
     if options.moment < 1.0:
-        return tuple(pieces)
+        issuing = _issuing(hiding, until)
+        return (*pieces, *_names(hiding, layout.rows, issuing, theme), _cursor(layout, until, theme))
+    pieces += _names(hiding, layout.rows, None, theme)
     at = (layout.rows.x, layout.y)
     return (*pieces, text_line("latency-said", at, hiding.said, theme.type.words, layout.rows.width, theme.text, "semibold"))
 
@@ -111,17 +115,32 @@ def _row(key: str, starts: list[int], until: float, row: Box, colour: str, theme
     return pieces
 
 
-def _names(hiding: Hiding, room: Box, theme: Theme) -> list[Primitive]:
-    """Draw the names of the warps, as many as can be read."""
+def _names(hiding: Hiding, room: Box, issuing: int | None, theme: Theme) -> list[Primitive]:
+    """Draw the names of the warps, as many as can be read, that of the warp that issues strong."""
     size, pitch, shown = theme.type.least, _pitch(hiding, room), min(hiding.warps, _MOST_ROWS)
     step = next(step for step in (1, 2, 4, 8, 16) if step * pitch >= 1.15 * size or step == 16)
-    warps = range(0, shown, step)
-    at = points(*((room.x - 14, room.y + (warp + 0.36) * pitch + 0.36 * size) for warp in warps))
-    names: list[Primitive] = [Labels("warps", at, tuple(f"warp {warp}" for warp in warps), size, theme.faint, "end")]
+    strong = [warp for warp in range(shown) if warp == issuing]
+    faint = [warp for warp in range(0, shown, step) if all(abs(warp - each) >= step for each in strong)]
+    names: list[Primitive] = []
+    for key, warps, ink, face in (("warps", faint, theme.faint, _REGULAR), ("issuing", strong, theme.text, _STRONG)):
+        at = points(*((room.x - 14, room.y + (warp + 0.36) * pitch + 0.36 * size) for warp in warps))
+        names.append(Labels(key, at, tuple(f"warp {warp}" for warp in warps), size, ink, "end", face))
     if shown < hiding.warps:
         more = f"and {hiding.warps - shown} more"
         names.append(Labels("more-warps", points((room.x + room.width, room.y - 4)), (more,), size, theme.faint, "end"))
     return names
+
+
+def _issuing(hiding: Hiding, cycle: float) -> int | None:
+    """Return the warp that issues at a cycle, None if all wait."""
+    issues = ((hiding.busy >= 0) & (hiding.busy <= cycle) & (cycle < hiding.busy + BUSY)).any(axis=1)
+    return int(issues.argmax()) if issues.any() else None
+
+
+def _cursor(layout: _Layout, cycle: float, theme: Theme) -> Lines:
+    """Draw a line through all rows at a cycle."""
+    x = _x(layout.rows, cycle)
+    return Lines("cursor", np.array([[x, layout.rows.y - 6, x, layout.line.y + layout.line.height]]), theme.text, 2.5)
 
 
 def _scheduler(hiding: Hiding, room: Box, until: float, theme: Theme) -> list[Primitive]:

@@ -18,6 +18,7 @@ from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
 
 _TOP, _LEADING, _HEAD = 112.0, 1.45, 62.0
+_FILLED = 0.94  # of a cell of the grid: its block
 _MOST = 64  # blocks along an axis that are drawn
 _LARGEST = 124.0
 _FLIGHT = 0.3  # share of the motion that one block takes
@@ -76,7 +77,8 @@ def launch_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
         return () if strips is None else tuple(strips_motion(case, strips, options))
     plan = _Plan.of(case.launch, options)
     moment = min(1.0, options.moment / ARRIVAL)
-    return (*_blocks(plan, moment, options), *_threads(case, plan, moment, options))
+    threads = _threads(case, plan, moment, options)
+    return (*threads[:1], *_blocks(plan, moment, options), *threads[1:])  # the ways lie below the other blocks
 
 
 def _shown(grid: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -136,12 +138,12 @@ def _blocks(plan: _Plan, moment: float, options: ViewOptions) -> list[Primitive]
 
 
 def _threads(case: LaunchCase, plan: _Plan, moment: float, options: ViewOptions) -> list[Primitive]:
-    """Draw block (0, 0) as it grows from its cell of the grid into a block of threads, coloured by warp."""
+    """Draw block (0, 0) as it grows from its cell of the grid into a block of threads, coloured by warp; first its ways."""
     share = float(eased(min(1.0, max(0.0, (moment - _GROWN) / (1 - _GROWN)))))
     if share <= 0:
         return []
     theme, (dx, dy, _) = options.theme, plan.launch.block
-    start, end = Box(plan.grid.x, plan.grid.y, plan.of_grid, plan.of_grid), plan.block
+    start, end = Box(plan.grid.x, plan.grid.y, _FILLED * plan.of_grid, _FILLED * plan.of_grid), plan.block
     x, y, wide, high = (
         a + (b - a) * share
         for a, b in zip((start.x, start.y, start.width, start.height), (end.x, end.y, end.width, end.height), strict=True)
@@ -163,7 +165,7 @@ def _threads(case: LaunchCase, plan: _Plan, moment: float, options: ViewOptions)
 
 def _cells(room: Box, number: Longs, across: int, cell: float) -> Floats:
     """Return the cells of a grid by number: x, y, side."""
-    side = np.full(len(number), 0.94 * cell)
+    side = np.full(len(number), _FILLED * cell)
     return np.column_stack([room.x + number % across * cell, room.y + number // across * cell, side])
 
 

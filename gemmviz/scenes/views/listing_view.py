@@ -12,7 +12,8 @@ from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
 from gemmviz.scenes.kit.view import View
 
-_TITLE, _LEGEND, _LEGEND_LINES, _LEADING, _INSET, _GAP, _HANGING = 50.0, 84.0, 4, 1.28, 16.0, 16.0, 4
+_TITLE, _LEGEND, _LEGEND_LINES, _INSET, _GAP, _HANGING = 50.0, 84.0, 4, 16.0, 16.0, 4
+_LEADING, _TIGHT = 1.28, 1.15  # of rows, and of those that would not fit otherwise
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,23 @@ def listing_scene(source: PrintedSource, options: ViewOptions) -> Scene:
 
 
 def _columns(source: PrintedSource, top: float, options: ViewOptions) -> list[Primitive]:
-    size, room = options.theme.type.least, options.width - 2 * MARGIN
-    most = max(1, int((options.height - top - _INSET) / (_LEADING * size)))
+    size, room, high = options.theme.type.least, options.width - 2 * MARGIN, options.height - top - _INSET
     wide = _rows(source, room, size)
-    if len(wide) <= most:
-        return _column("left", wide, (MARGIN, top, room), options)
-    half = (room - _GAP) / 2
+    if len(wide) <= high / (_LEADING * size):
+        return _column("left", wide, (MARGIN, top, room), _LEADING * size, options)
+    half, most = (room - _GAP) / 2, max(1, int(high / (_TIGHT * size)))
     rows = _around_lit(_rows(source, half, size), 2 * most)
-    split = max(-(-len(rows) // 2), len(rows) - most)
-    left = _column("left", rows[:split], (MARGIN, top, half), options)
-    return left + _column("right", rows[split:], (MARGIN + half + _GAP, top, half), options)
+    split = _split(rows, most)
+    leading = min(_LEADING * size, high / max(split, len(rows) - split))
+    left = _column("left", rows[:split], (MARGIN, top, half), leading, options)
+    return left + _column("right", rows[split:], (MARGIN + half + _GAP, top, half), leading, options)
+
+
+def _split(rows: list[_Row], most: int) -> int:
+    """Return the number of rows of the left column: half of them, but no line is in both columns unless it must be."""
+    half = max(-(-len(rows) // 2), len(rows) - most)
+    fitting = [at for at in range(max(1, len(rows) - most), min(most, len(rows) - 1) + 1) if rows[at].number]
+    return min(fitting, key=lambda at: abs(at - half), default=half)
 
 
 def _rows(source: PrintedSource, room: float, size: float) -> list[_Row]:
@@ -83,11 +91,13 @@ def _around_lit(rows: list[_Row], most: int) -> list[_Row]:
     return rows[first : first + most]
 
 
-def _column(key: str, rows: list[_Row], place: tuple[float, float, float], options: ViewOptions) -> list[Primitive]:
+def _column(
+    key: str, rows: list[_Row], place: tuple[float, float, float], leading: float, options: ViewOptions
+) -> list[Primitive]:
     """Draw some rows. ``place``: left and upper edge, and width."""
     theme, size = options.theme, options.theme.type.least
     left, top, width = place
-    leading, digits = _LEADING * size, max(len(str(row.number)) for row in rows)
+    digits = max(len(str(row.number)) for row in rows)
     y = [top + 6 + (number + 0.5) * leading for number in range(len(rows))]
     panel = boxes((left, top, width, len(rows) * leading + 12))
     primitives: list[Primitive] = [Rects(f"{key}-panel", panel, theme.panel, radius=8.0)]

@@ -70,7 +70,7 @@ class _Plan:
         strip = Box(MARGIN, options.top, options.width - 2 * MARGIN, 0.0)
         end = strip.y + _strip_height(moment, options)
         room = Box(MARGIN, end + 24.0, options.width - 2 * MARGIN, options.bottom - end - 24.0)
-        reads = [read for name in "AB" if (read := _read(moment, warp, name))] if moment.trace.is_multiply else []
+        reads = moment.cached(("mapping", warp), lambda: _reads(moment, warp))
         parts = Box(room.x, room.y, (1 - _METERS) * room.width - 40.0, room.height)
         beside = Box(room.x + (1 - _METERS) * room.width, room.y, _METERS * room.width, room.height)
         own = owned[1] // moment.trace.rules.warp_size == warp
@@ -293,6 +293,11 @@ def _read_part(read: _Read, part: CellGrid, shown: slice, options: ViewOptions) 
         *(outlined(read.array, read.moved, part, options) if options.arrived else ()),
         Labels(f"read-{name}-name", at, (name,), theme.type.name, theme.accent(name), "start", "semibold"),
     ]
+
+
+def _reads(moment: Moment, warp: int) -> list[_Read]:
+    """Return what a warp reads of A and of B; nothing of other problems."""
+    return [read for name in "AB" if (read := _read(moment, warp, name))] if moment.trace.is_multiply else []
 
 
 def _read(moment: Moment, warp: int, name: str) -> _Read | None:

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.memory.counts import Counts, count_rows
+from gemmviz.analysis.memory.moved_sectors import MovedSectors
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.arrays import Longs
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import Layout
 from gemmviz.model.sites import MemoryArray
@@ -24,12 +25,14 @@ from gemmviz.scenes.kit.step_link import nothing_accessed
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.request import request_sectors, sector_grid
+from gemmviz.scenes.stage.request import request_sectors, sector_grid, sector_places
+from gemmviz.scenes.stage.sector_flight import sector_flight
 
 Shades = tuple[str, str, str]
 _AWAY, _MOVED, _REQUESTED = range(3)
 _STRIP_HEIGHT, _LEAST_TABLE, _LANE_HEIGHT = 310.0, 200.0, 30.0
 _LINE_GAP, _LARGEST_CELL = 10.0, 110.0
+_ASKING = 0.4  # share of the motion in which the lanes ask; then the sectors come
 _LEAST_REQUESTED = 4.0  # units: wide enough to be visible
 
 
@@ -40,14 +43,25 @@ def memory_scene(moment: Moment, options: ViewOptions) -> Scene:
         return framed(nothing_accessed(moment, "global", options), moment, options)
     primitives = strip.primitives()
     if strip.height < options.bottom - options.top:
-        primitives += _sectors(moment, options.top + strip.height, options)
+        primitives += _sectors(moment, _room_of_sectors(strip, options), options)
     return framed(primitives, moment, options)
 
 
 def memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw the request lane by lane over the still picture."""
+    """Draw the request lane by lane over the still picture, then the sectors on their way from the address line."""
     strip = _strip_of(moment, options) if options.moment < 1.0 else None
-    return () if strip is None else strip.motion(options.moment)
+    if strip is None:
+        return ()
+    moved, room = _moved(moment), _room_of_sectors(strip, options)
+    end = sector_places(moved, room, _LARGEST_CELL) if room.height > 0 else np.zeros((0, 4))
+    if not len(end):
+        return strip.motion(options.moment)
+    asking, share = min(1.0, options.moment / _ASKING), max(0.0, (options.moment - _ASKING) / (1.0 - _ASKING))
+    start, lines = strip.sector_boxes(moved.numbers[: len(end)])
+    start = np.where(lines[:, None] < 0, end, start)
+    colours = strip.palette[_REQUESTED], strip.palette[_MOVED]
+    flight = sector_flight(moved, np.maximum(lines, 0), start, end, share, colours, options.theme)
+    return (*(strip.motion(asking) if asking < 1.0 else ()), *flight)
 
 
 def _strip_of(moment: Moment, options: ViewOptions) -> "_Strip | None":
@@ -67,18 +81,28 @@ def _strip_of(moment: Moment, options: ViewOptions) -> "_Strip | None":
     )  # fmt: skip
 
 
-def _sectors(moment: Moment, top: float, options: ViewOptions) -> list[Primitive]:
-    """Draw the moved sectors side by side, each element with its lane."""
+def _room_of_sectors(strip: "_Strip", options: ViewOptions) -> Box:
+    """Return the room below the address line for the sectors that are moved; of no height if there is none."""
+    top, size = options.top + strip.height, options.theme.type.note
+    high = options.bottom - top - 2.4 * size if strip.height < options.bottom - options.top else 0.0
+    return Box(MARGIN, top + 2.2 * size, options.width - 2 * MARGIN, high)
+
+
+def _moved(moment: Moment) -> MovedSectors:
     main = moment.touched_in("global")
     request = None if main is None else moment.request_of(main.row)
     assert main is not None
     assert request is not None
-    moved, _ = request_sectors(moment, main, request)
-    size, theme = options.theme.type.note, options.theme
-    room = Box(MARGIN, top + 2.2 * size, options.width - 2 * MARGIN, options.bottom - top - 2.4 * size)
-    grid, _ = sector_grid(moved, room, theme.accent(main.array.name), options, "memory", _LARGEST_CELL)
+    return request_sectors(moment, main, request)[0]
+
+
+def _sectors(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the moved sectors side by side, each element with its lane."""
+    main, size, theme = moment.touched_in("global"), options.theme.type.note, options.theme
+    assert main is not None
+    grid, _ = sector_grid(_moved(moment), room, theme.accent(main.array.name), options, "memory", _LARGEST_CELL)
     heading = "the sectors that are moved, in the order of their addresses; numbers are lanes, ×n: n lanes share the element"
-    return [text_line("memory-heading", (MARGIN, top + 1.4 * size), heading, size, room.width, theme.faint), *grid]
+    return [text_line("memory-heading", (MARGIN, room.y - 0.8 * size), heading, size, room.width, theme.faint), *grid]
 
 
 def followed_lane(moment: Moment) -> int | None:
@@ -178,6 +202,15 @@ class _Strip:
         cover = boxes((0.0, top, self.width, self._line_y - top - 1.0))
         lanes = np.where(np.arange(len(self.lanes)) < share * len(self.lanes), self.lanes, -1)
         return (Rects("threads-cover", cover, self.theme.background), *self._threads(lanes))
+
+    def sector_boxes(self, sectors: Longs) -> tuple[Floats, Longs]:
+        """Return the boxes (n, 4) of sectors on the address line, and the rank of the line of each, -1 if it isn't drawn."""
+        cuts = self.rules.line_bytes // self.rules.sector_bytes
+        rank = np.minimum(np.searchsorted(self.numbers, sectors // cuts), len(self.numbers) - 1)
+        wide = self.per_line * self.cell / cuts
+        x = self.line_x(rank) + sectors % cuts * wide
+        boxes = np.column_stack([x, np.full(len(x), self._line_y), np.full(len(x), wide), np.full(len(x), self._bar)])
+        return boxes, np.where(self.numbers[rank] == sectors // cuts, rank, -1)
 
     def line_x(self, row: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         return np.asarray(self.x + row * (self.per_line * self.cell + _LINE_GAP))

@@ -10,8 +10,9 @@ from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.slots import Tray, block_colour, block_pieces, count_landed, empty_tray
+from gemmviz.scenes.kit.slots import Tray, block_colour, block_pieces, count_landed, empty_name, empty_tray
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
+from gemmviz.scenes.kit.turned_away import TurnedAway
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.kit.what_if import what_if_curve
 
@@ -19,7 +20,10 @@ _TOP, _HEAD = 122.0, 38.0
 _TRAY, _BARS = 0.44, 0.22  # of the height: the tray with its heading, and the bars below it
 _LARGE = 1.4  # of the sentence's size: the number of blocks
 _SAID = 0.32  # of the width: the numbers on the right
+_COUNT_HEIGHT = 36.0  # of the number of blocks in a dock
 _LOW_SIZE = 17.0  # of the text in a dock
+
+_Line = tuple[str, float, bool, float]  # text, size, whether it is strong, and leading
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,12 @@ class _Layout:
     sums: Box
     curves: Box
     size: float
+
+    @property
+    def beside(self) -> Box:
+        """The room at the right of the tray, below the number of blocks."""
+        y = max(self.tray.box.y, self.sums.y + _COUNT_HEIGHT)
+        return Box(self.sums.x, y, self.sums.width, self.sums.y + self.sums.height - y)
 
     @classmethod
     def of(cls, limits: OccupancyLimits, options: ViewOptions) -> "_Layout":
@@ -69,9 +79,15 @@ def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
 def occupancy_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the blocks at a moment of their fall into the tray and into the bars, and the numbers reached so far."""
     limits, theme = occupancy_limits(case.device, case.needs), options.theme
-    layout, blocks = _Layout.of(limits, options), limits.blocks_per_sm
-    lying = count_landed(options.moment, blocks)
-    pieces = block_pieces(layout.tray, blocks, limits.warps_per_block, options.moment, theme)
+    layout, blocks, refused = _Layout.of(limits, options), limits.blocks_per_sm, TurnedAway.of(limits)
+    moment = options.moment if refused is None else refused.before(options.moment)
+    lying = count_landed(moment, blocks)
+    is_over = lying == blocks if refused is None else options.moment >= 1.0
+    pieces = block_pieces(layout.tray, blocks, limits.warps_per_block, moment, theme)
+    if refused is not None:
+        pieces += refused.pieces(layout.tray, layout.beside, options.moment, theme)
+    if is_over and options.words:
+        pieces += empty_name(layout.tray, limits.warps, theme)
     for place, (name, uses) in enumerate(_bars(limits)):
         x, y, wide, high = _track(layout, place)
         taken = 0.0 if uses is None else wide * uses[0] / uses[1]
@@ -80,7 +96,8 @@ def occupancy_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primiti
             box = boxes((x + number * taken, y, max(0.5, taken - gap), high))
             pieces.append(Rects(f"limit-{name}-{number}", box, block_colour(number, theme)))
         pieces.append(_used(name, uses, lying, limits, layout, place, options))
-    return (*pieces, *_sums(case, limits, lying, layout.sums, options))
+    lines = _lines(case, limits, lying, layout.sums.width, options)
+    return (*pieces, *_sums(lines if is_over else lines[:1], layout.sums, options))
 
 
 def _slots(limits: OccupancyLimits) -> int:
@@ -164,13 +181,10 @@ def why_no_more(limits: OccupancyLimits) -> str:
     return f"the next block needs {spaced(taken)} {units}, {spaced(left)} left" if left else f"no {name} left"
 
 
-def _sums(
-    case: OccupancyCase, limits: OccupancyLimits, lying: int, room: Box, options: ViewOptions
-) -> list[Primitive]:  # fmt: skip
-    """Draw the resulting numbers, as many as fit, the most important first; until all blocks lie, only how many do."""
-    y, pieces = room.y, []
-    lines = _lines(case, limits, lying, room.width, options)
-    for number, (text, size, is_strong, leading) in enumerate(lines if lying == limits.blocks_per_sm else lines[:1]):
+def _sums(lines: list[_Line], room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the resulting numbers, as many as fit, the most important first."""
+    y, pieces = room.y, list[Primitive]()
+    for number, (text, size, is_strong, leading) in enumerate(lines):
         if y + leading * size > room.y + room.height + 4:
             break
         y += leading * size
@@ -178,13 +192,13 @@ def _sums(
         ink = options.theme.text if is_strong else options.theme.faint
         at = points((room.x, y - 0.3 * size))
         pieces.append(Labels(f"sum-{number}", at, (fitted(text, size, room.width, face),), size, ink, "start", face))
-    return list(pieces)
+    return pieces
 
 
 def _lines(
     case: OccupancyCase, limits: OccupancyLimits, lying: int, room: float, options: ViewOptions
-) -> list[tuple[str, float, bool, float]]:
-    """Return text, size, whether it is strong, and leading of each line."""
+) -> list[_Line]:  # fmt: skip
+    """Return the lines of the resulting numbers."""
     sizes, device, needs = options.theme.type, case.device, case.needs
     large, words, least = (_LARGE * sizes.sentence, sizes.words, sizes.least) if options.words else (24.0, 19.0, _LOW_SIZE)
     at_most = "" if limits.is_certain or lying < limits.blocks_per_sm else "at most "
@@ -206,7 +220,7 @@ def _lines(
     return [(result, min(size, large), True, 1.1), *(part for line in lines if line[0] for part in _wrapped(*line, room=room))]
 
 
-def _wrapped(text: str, size: float, is_strong: bool, leading: float, room: float) -> list[tuple[str, float, bool, float]]:
+def _wrapped(text: str, size: float, is_strong: bool, leading: float, room: float) -> list[_Line]:
     """Return a line as one or two that fit; the second one stands close to the first."""
     parts = wrap_text(text, size, room, 2, "semibold" if is_strong else "regular")
     return [(part, size, is_strong, 1.25 if place else leading) for place, part in enumerate(parts)]

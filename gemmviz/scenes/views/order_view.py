@@ -64,9 +64,10 @@ def order_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
 
 
 def _shape(moment: Moment) -> tuple[int, int] | None:
-    """Return the rows and columns of the result; None if there is none, or too many."""
-    array = moment.replay.owners.array
-    if array is None or max(array.extents) > _MOST:
+    """Return the rows and columns of the result; None if there are too many, or nothing is stored."""
+    owners = moment.replay.owners
+    array = owners.array
+    if array is None or not len(owners.elements) or max(array.extents) > _MOST:
         return None
     return array.extents[0], array.extents[1]
 
@@ -87,7 +88,7 @@ def _orders(moment: Moment, shape: tuple[int, int]) -> tuple[Longs, ...]:
         np.minimum.at(first[axis], unit[unit >= 0], place[unit >= 0])
     shuffled = np.random.default_rng(_SEED).permutation(count)
     turns = np.argsort(np.stack([np.lexsort((first[1], first[0])), np.lexsort((first[0], -first[1])), shuffled]), axis=1)
-    return tuple(np.where(unit >= 0, turn[unit], -1).reshape(shape) for turn in turns)
+    return tuple(np.append(turn, -1)[unit].reshape(shape) for turn in turns)
 
 
 def _units(moment: Moment, shape: tuple[int, int]) -> Longs:

@@ -9,7 +9,7 @@ from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, points
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.race_plan import RacePlan, pair_of, writes
-from gemmviz.scenes.stage.race_results import right_result, wrong_result
+from gemmviz.scenes.stage.race_results import right_result, spoilt_result
 from gemmviz.scenes.stage.race_tiles import race_tiles
 from gemmviz.scenes.stage.race_turns import played_turns, turn_table
 
@@ -23,7 +23,7 @@ def race_scene(case: RaceCase, options: ViewOptions) -> Scene:
 def race_motion(case: RaceCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the turns one after another with the tiles that they fill, then the arrow, then the wrong elements."""
     plan = RacePlan(case, options)
-    return (*played_turns(plan), *race_tiles(plan), *wrong_result(plan), *_words(plan))
+    return (*played_turns(plan), *race_tiles(plan), *spoilt_result(plan), *_words(plan))
 
 
 def _title(case: RaceCase) -> str:
@@ -56,17 +56,20 @@ def story(case: RaceCase) -> list[str]:
     """Return sentences about what went wrong, or about the pair that races."""
     pair = pair_of(case)
     if pair is None:
-        return [f"no two {case.kind} of this block touch one element between the same barriers, so that one of them writes"]
+        return (
+            []
+            if case.ahead >= 0
+            else [f"between two barriers, no element that one of the {case.kind} writes is touched by another"]
+        )
     write, read = (case.turns[place] for place in pair)
     if case.ahead < 0:
         return [f"{_who(case, write)} and {_who(case, read)}, with no barrier between"]
     if not read.is_spoilt:
         return [f"{_who(case, write)}; {_who(case, read)}"]
     late = pair[0] > pair[1]
-    several = "values that are not there yet" if late else "values of the next phase"
+    several = "the old values" if late else "the new values"
     values = f"{read.value:.3g} for {read.expected:.3g}" if len(read.cells) == 1 else several
-    when = "too late" if late else "too early, for the next phase"
-    return [f"{_who(case, read)} and gets {values}", f"{_who(case, write)} {when}"]
+    return [f"{_who(case, read)} and gets {values}", f"{_who(case, write)} {'too late' if late else 'too early'}"]
 
 
 def _who(case: RaceCase, turn: Turn) -> str:

@@ -9,13 +9,12 @@ import numpy as np
 
 from gemmviz.model.device import Device
 from gemmviz.model.launch_case import LaunchCase
-from gemmviz.model.words import many
+from gemmviz.model.words import many, size_text
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.hierarchy_view import size_text
 
 _TOP, _GAP, _WORD = 120.0, 110.0, 30.0
 _CORE, _MOST_CORES = 40.0, 32

@@ -8,7 +8,7 @@ import numpy as np
 
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.analysis.replay.private import Factor, PrivateValues, private_values
+from gemmviz.analysis.replay.private import PrivateValues, ReadFactor, private_values
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, Squares, boxes, points
@@ -18,7 +18,7 @@ from gemmviz.scenes.stage.matrix import label_size
 from gemmviz.scenes.stage.small_matrices import Element, SmallMatrices, small_matrices
 from gemmviz.scenes.stage.small_tiles import SmallTiles, small_tiles
 
-_MOST_THREADS = 4
+_MOST_THREADS, _LEAST_WIDE = 4, 330.0  # threads, and the least width of each
 _UPPER, _GAP = 0.52, 28.0  # of the height: the registers; between boxes
 _INSET, _SHARE = 18.0, 0.46  # _SHARE: of the width of a box: names
 _CHIP = 44.0
@@ -50,7 +50,7 @@ class _Plan:
 
 def registers_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the registers of some threads around the watched one, above what all of them share."""
-    held = _held(moment, moment.step if options.arrived else moment.step - 1)
+    held = _held(moment, moment.step if options.arrived else moment.step - 1, options)
     if not held:
         return framed([message("The threads of this block don't sum one element of C each.", options)], moment, options)
     plan, theme = _Plan.of(len(held), options), options.theme
@@ -66,7 +66,7 @@ def registers_scene(moment: Moment, options: ViewOptions) -> Scene:
 
 def registers_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the factors that are read at this step on their way to the registers of their threads."""
-    held = [] if options.arrived else _held(moment, moment.step)
+    held = [] if options.arrived else _held(moment, moment.step, options)
     if not held:
         return ()
     plan, share = _Plan.of(len(held), options), float(eased(options.moment / ARRIVAL))
@@ -83,7 +83,7 @@ def registers_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
     return tuple(pieces)
 
 
-def _chip(key: str, at: tuple[float, float], factor: Factor, values: PrivateValues, options: ViewOptions) -> Squares:
+def _chip(key: str, at: tuple[float, float], factor: ReadFactor, values: PrivateValues, options: ViewOptions) -> Squares:
     accent = options.theme.accent(factor.matrix)
     text = _name(factor, values, options).partition("[")[2].rstrip("]").replace(" ", "")
     size = label_size(text, _CHIP, options.pixels, options.least)
@@ -93,15 +93,16 @@ def _chip(key: str, at: tuple[float, float], factor: Factor, values: PrivateValu
     return Squares(key, box, fill, (accent,), (ink,), labels, size, options.theme.background)
 
 
-def _held(moment: Moment, step: int) -> list[PrivateValues]:
+def _held(moment: Moment, step: int, options: ViewOptions) -> list[PrivateValues]:
     """Return the values of the threads that are shown; nothing if any of them has no single sum."""
     count = moment.trace.space.threads_per_block
-    first = max(0, min(moment.scope.first_thread, count - _MOST_THREADS))
-    found = [private_values(moment, thread, step) for thread in range(first, min(count, first + _MOST_THREADS))]
+    most = max(1, min(_MOST_THREADS, int((options.width - 2 * MARGIN) / _LEAST_WIDE)))
+    first = max(0, min(moment.scope.first_thread, count - most))
+    found = [private_values(moment, thread, step) for thread in range(first, min(count, first + most))]
     return [] if None in found else [each for each in found if each is not None]
 
 
-def _name(factor: Factor, values: PrivateValues, options: ViewOptions) -> str:
+def _name(factor: ReadFactor, values: PrivateValues, options: ViewOptions) -> str:
     place = (values.row, factor.k) if factor.matrix == "A" else (factor.k, values.column)
     return options.labels.element(factor.matrix, *place)
 

@@ -11,10 +11,10 @@ from gemmviz.analysis.replay.focus import block_label
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.files.devices import load_device
 from gemmviz.files.measurements import recorded_registers
-from gemmviz.model.device import Device
+from gemmviz.model.device import REGISTER_BYTES, Device
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.words import many, spaced
+from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
@@ -22,13 +22,11 @@ from gemmviz.scenes.kit.slots import block_colour
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.chips import chips, matrix_of
-from gemmviz.scenes.views.hierarchy_view import size_text
+from gemmviz.scenes.stage.chips import chips, stored_matrix
 
 _MOST_BLOCKS, _LANES = 8, 32  # blocks whose threads are drawn; threads in a row
 _ROAD = 96.0  # width of the way to global memory, beside shared memory
 _THREADS, _GAP = 0.24, 0.075  # of the height: the threads, and what is above each bar
-_REGISTER_BYTES = 4
 _HEAD, _ARROW = 12.0, 44.0  # length of an arrow's head; from the edge of shared memory to the arrow into it
 
 
@@ -57,7 +55,9 @@ class _Plan:
             y += _GAP * high
             placed.append(Box(MARGIN + left, y, wide - left, bar))
             y += bar
-        return cls(Box(MARGIN, top, wide, _THREADS * high), *placed, occupancy_limits(device, needs), device)
+        registers, shared, outer = placed
+        threads_box = Box(MARGIN, top, wide, _THREADS * high)
+        return cls(threads_box, registers, shared, outer, occupancy_limits(device, needs), device)
 
     @property
     def blocks(self) -> int:
@@ -103,9 +103,9 @@ def sm_memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
         start, stop = _ends(moment, touched)
         if not len(touched.cells) or start == stop:
             continue
-        middle = tuple(a + (b - a) * share for a, b in zip(plan.place(start), plan.place(stop), strict=True))
-        colour = options.theme.accent(matrix_of(moment, touched))
-        squares = chips(len(touched.cells), *middle, _ROAD - 16, 0.7 * plan.shared.height)
+        x, y = (a + (b - a) * share for a, b in zip(plan.place(start), plan.place(stop), strict=True))
+        colour = options.theme.accent(stored_matrix(moment, touched))
+        squares = chips(len(touched.cells), x, y, _ROAD - 16, 0.7 * plan.shared.height)
         pieces.append(Rects(f"moving-{place}", squares, colour, radius=2.0))
     return tuple(pieces)
 
@@ -184,7 +184,7 @@ def _said(name: str, plan: _Plan) -> str:
             return f"{whole}; this kernel uses none"
         kept = f", {size_text(reserved)} of them reserved" if reserved else ""
         return f"{whole}; each block has {size_text(uses[0])}{kept}, for all of its threads"
-    whole = f"{spaced(device.registers_per_sm)} registers = {size_text(_REGISTER_BYTES * device.registers_per_sm)}"
+    whole = f"{spaced(device.registers_per_sm)} registers = {size_text(device.register_bytes)}"
     each = plan.limits.needs.registers
     return f"Registers: {whole}; each thread has its own" + ("" if each is None else f" {each}")
 
@@ -195,7 +195,7 @@ def _free(name: str, parts: list[Box], plan: _Plan) -> str:
         return "divided among the threads; how many each has, the compiler decides"
     if not parts:
         return "this kernel uses none"
-    rest = (uses[1] - plan.blocks * uses[0]) * (_REGISTER_BYTES if name == REGISTERS else 1)
+    rest = (uses[1] - plan.blocks * uses[0]) * (REGISTER_BYTES if name == REGISTERS else 1)
     return f"{size_text(rest)} in no use" if rest else ""
 
 

@@ -6,17 +6,18 @@ Programming Guide, Variable Memory Space Specifiers; for devices without a cache
 Guide 1.0, 5.1.2.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gemmviz.analysis.declarations import Declaration, MemorySpace, declarations
 from gemmviz.model.device import Device
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.words import size_text
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.hierarchy_view import size_text
 
 _TOP, _GAP, _INSET, _LEADING, _HEADING = 112.0, 14.0, 14.0, 1.3, 38.0
 _CODE = 0.37  # of the width: the declarations
@@ -90,14 +91,9 @@ def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     """Draw the names of the declared variables on their way from their declarations into their memories."""
     plan, theme = _Plan.of(options), options.theme
     shown, moment = _shown(case, plan, options), min(1.0, options.moment / ARRIVAL)
-    pieces, taken, size = list[Primitive](), dict[str, float](), theme.type.least
-    for place, each in enumerate(shown):
-        name = f"→ {each.name}" if each.is_pointer else each.name
-        wide, card = text_width(name, size, "mono") + 16, plan.cards[each.space]
-        x = taken.get(each.space, card.x + _INSET)
-        if x + wide > card.x + card.width - 0.5 * _INSET:
-            continue
-        taken[each.space] = x + wide + 8
+    pieces, size = list[Primitive](), theme.type.least
+    for place, name, x, wide, inset in _chips(shown, plan, size):
+        card = plan.cards[shown[place].space]
         share = float(eased(min(1.0, max(0.0, (moment - place / len(shown) * (1 - _FLIGHT)) / _FLIGHT))))
         if share <= 0:
             continue
@@ -108,8 +104,27 @@ def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
         pieces.append(Rects(f"chip-{place}", ground, theme.load, None, radius=5.0))
         if share >= 1.0:  # on their way names would stand over others
             ink = theme.ink_on(theme.load)
-            pieces.append(Labels(f"chip-{place}-name", points((at[0] + 8, at[1])), (name,), size, ink, "start", "mono"))
+            pieces.append(Labels(f"chip-{place}-name", points((at[0] + inset, at[1])), (name,), size, ink, "start", "mono"))
     return tuple(pieces)
+
+
+def _chips(shown: tuple[Declaration, ...], plan: _Plan, size: float) -> Iterator[tuple[int, str, float, float, float]]:
+    """Yield the chips that fit in their cards: place of the declaration, name, left edge, width, and inset of the name. Many
+    names in a card stand closer together.
+    """
+    for space, card in plan.cards.items():
+        own = [
+            (place, f"→ {each.name}" if each.is_pointer else each.name)
+            for place, each in enumerate(shown)
+            if each.space == space
+        ]
+        widths, room = [text_width(name, size, "mono") for _, name in own], card.width - 1.5 * _INSET
+        inset = min(8.0, max(4.0, (room - sum(widths)) / (3 * len(own)))) if own else 0.0
+        x = card.x + _INSET
+        for (place, name), wide in zip(own, widths, strict=True):
+            if x + wide + 2 * inset <= card.x + card.width - 0.5 * _INSET:
+                yield place, name, x, wide + 2 * inset, inset
+            x += wide + 3 * inset
 
 
 def _shown(case: LaunchCase, plan: _Plan, options: ViewOptions) -> tuple[Declaration, ...]:
@@ -164,7 +179,7 @@ def _note(device: Device) -> str:
 
 def _memories(device: Device) -> tuple[_Memory, ...]:
     """Return all memories."""
-    registers, shared = size_text(4 * device.registers_per_sm), size_text(device.shared_per_sm)
+    registers, shared = size_text(device.register_bytes), size_text(device.shared_per_sm)
     sm, memory = device.words["sm"], size_text(device.memory_bytes)
     thread, block = "scope: one thread; lifetime: the thread's", "scope: one block; lifetime: the block's"
     everyone = "scope: grid, host; lifetime: the program's"
@@ -176,7 +191,7 @@ def _memories(device: Device) -> tuple[_Memory, ...]:
         _Memory("local", local, "part of global memory", thread, both),
         _Memory("global", "__device__ int x;", memory, everyone, both),
         _Memory("constant", "__constant__ int x;", "64 KiB", everyone, read),
-        _Memory("texture", "tex1D…", "part of global memory", everyone, read),
+        _Memory("texture", "tex1D(x, i)", "part of global memory", everyone, read),
     )
 
 

@@ -1,5 +1,5 @@
 """Changing between warps, whose registers all stay in place, beside a CPU core that saves one thread's registers in memory and
-restores another's. The warps are those that occupancy allows; the CPU is a model without times.
+restores another's. The warps are those that occupancy allows; both strips are a model without times, in which no warp waits.
 """
 
 from dataclasses import dataclass
@@ -7,17 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmviz.analysis.models.latency import hiding_of
+from gemmviz.model.device import REGISTER_BYTES
 from gemmviz.model.occupancy import OccupancyCase
-from gemmviz.model.words import many
+from gemmviz.model.words import many, size_text
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.hierarchy_view import size_text
 
-_REGISTER_BYTES = 4
 _TOP, _GAP, _HEAD, _STRIPS = 116.0, 60.0, 44.0, 190.0
 _COLUMNS, _MOST_WARPS, _THREADS = 4, 16, 4
 _RUN, _CHANGE = 1.0, 0.8  # lengths in the CPU's model: between two changes, and of a change; of no machine
@@ -85,7 +84,7 @@ def switch_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
         pieces += _state(f"warp-{place}", plan.warp(place, shown), f"warp {place}", colour, theme)
     empty = boxes(*(plan.saved(thread) for thread in range(_THREADS)), plan.loaded)
     pieces.append(Rects("slots", empty, None, theme.faint, 1.5, 6.0))
-    note = "the CPU is a model: what a change consists of, not how long it takes"
+    note = "a model of what a change consists of: how long it takes, and waiting for memory, are left out"
     return titled(pieces, f"Changing warps on {case.device.name}, and threads on a CPU", note, options)
 
 
@@ -105,7 +104,7 @@ def switch_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive,
 
 def _said(case: OccupancyCase, warps: int) -> str:
     registers = case.needs.registers
-    each = "" if registers is None else f", {size_text(registers * case.device.warp_size * _REGISTER_BYTES)} of registers each"
+    each = "" if registers is None else f", {size_text(registers * case.device.warp_size * REGISTER_BYTES)} of registers each"
     return f"one scheduler: {many(warps, 'warp')}{each}"
 
 
@@ -144,7 +143,7 @@ def _threads(plan: _Plan, now: float) -> list[_Place]:
 
 
 def _strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive]:
-    """Draw what both have done so far: the scheduler issues all the time, the core saves and restores between threads."""
+    """Draw what both have done so far: the scheduler goes from warp to warp, the core saves and restores between threads."""
     box, size = plan.strips, theme.type.least
     high, unit = 0.36 * box.height, box.width / _TIME
     lower = box.y + 0.52 * box.height
@@ -161,8 +160,8 @@ def _strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive
     gaps = [(start, min(stop, now)) for start, stop in changes if start < now]
     words = "save, restore"
     if gaps:
-        parts = boxes(*((box.x + start * unit + 1, lower, (stop - start) * unit - 2, high) for start, stop in gaps))
-        pieces.append(Rects("changes", parts, None, theme.warning, 2.0, 3.0))
+        bars = boxes(*((box.x + start * unit + 1, lower, (stop - start) * unit - 2, high) for start, stop in gaps))
+        pieces.append(Rects("changes", bars, None, theme.warning, 2.0, 3.0))
         middles = [
             box.x + (start + stop) / 2 * unit for start, stop in gaps if (stop - start) * unit > text_width(words, size) + 8
         ]

@@ -9,14 +9,13 @@ import numpy as np
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import Launch
 from gemmviz.model.launch_case import LaunchCase
-from gemmviz.model.words import many, spaced
+from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.views.hierarchy_view import size_text
 
 _TOP, _INSET, _LEFT = 116.0, 18.0, 0.37  # _LEFT: of the width: the software
 _MOST = 32  # blocks or threads along an axis that are drawn
@@ -231,7 +230,7 @@ def _ways(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive
 def _parts(case: LaunchCase) -> list[tuple[str, str]]:
     """Return names and texts of a multiprocessor's memories."""
     device = case.device
-    own = [("registers", size_text(4 * device.registers_per_sm)), ("shared memory", size_text(device.shared_per_sm))]
+    own = [("registers", size_text(device.register_bytes)), ("shared memory", size_text(device.shared_per_sm))]
     if device.vendor != "NVIDIA":
         return [*own, ("caches", "filled by the hardware")]
     last = ("L1 cache", "also for textures") if device.levels[1:-1] else ("texture cache", "read-only")

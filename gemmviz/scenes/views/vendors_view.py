@@ -18,7 +18,7 @@ _STAGGER, _WAY = 0.6, 0.35  # shares of the time: start of the last row; width f
 _HEADS = ("CUDA", "HIP")
 _CODE = (
     ("allocate", "cudaMalloc", "hipMalloc"),
-    ("copy", "cudaMemcpy", "hipMemcpy"),
+    ("copy memory", "cudaMemcpy", "hipMemcpy"),
     ("free", "cudaFree", "hipFree"),
     ("mark of a kernel", "__global__", "__global__"),
 )

@@ -20,6 +20,7 @@ from gemmviz.scenes.kit.view import View
 CURE, LOOK = "cure-", "look-"  # prefixes of the keys of buttons, before the number of the cause
 _TOP, _LEADING = 112.0, 1.3
 _BAR, _BUTTON, _PAD, _MOST_SPARE = 20.0, 38.0, 14.0, 30.0
+_DRAWN = 0.5  # share of the motion after which the roof is drawn
 _MODEL = (
     "Model: an SM passes one line of 128 bytes or one wavefront per cycle; no latency. "
     "Each bar: the model's time minus its time without the cause"
@@ -39,21 +40,39 @@ def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     title = case.what if text_width(title, theme.type.title, "semibold") > room else title
     words = (
         text_line("title", (MARGIN, 50), title, theme.type.title, room, theme.text, "semibold"),
-        text_line("note", (MARGIN, 88), _speed(case), theme.type.words, room, theme.faint),
+        text_line("note", (MARGIN, 88), _shortened(_speed(case), theme.type.words, room), theme.type.words, room, theme.faint),
     )
     return Scene(width, height, theme.background, tuple(primitives), words=words)
 
 
 def why_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw the roof from left to right with the marks on it, and the bars of the causes as they grow. Once a run has begun to
-    compute, the picture is whole in each of its steps.
+    """Draw the roof from left to right, then let the marks of further levels slide on it from that of the first; meanwhile the
+    bars of the causes grow. Once a run has begun to compute, the picture is whole in each of its steps.
     """
     theme, (left, right) = options.theme, _halves(options)
-    began = case.so_far is not None and case.so_far[0] > 0
-    share = 1.0 if began else float(eased(min(1.0, options.moment / ARRIVAL)))
-    until = left.x + share * left.width + 1
-    drawn = [*_levels(case, left, theme), *_causes(case, right, theme)]
-    return tuple(_until(each, until, share) for each in drawn if _moves(each))
+    moment = 1.0 if case.has_begun else min(1.0, options.moment / ARRIVAL)
+    until = left.x + float(eased(min(1.0, moment / _DRAWN))) * left.width + 1
+    way = max(0.0, (moment - _DRAWN) / (1.0 - _DRAWN))
+    drawn = _slid([*_levels(case, left, theme), *_causes(case, right, theme)], way)
+    return tuple(_until(each, until, float(eased(moment))) for each in drawn if _moves(each))
+
+
+def _slid(drawn: list[Primitive], way: float) -> list[Primitive]:
+    """Return what is drawn, with the marks of further levels a share of their way along the roof from the first one."""
+    roof = next(each for each in drawn if isinstance(each, Lines) and each.key == "roof").segments
+    marks = [each for each in drawn if isinstance(each, Rects) and each.key.startswith("level-") and each.key.endswith("-roof")]
+    if way >= 1.0 or len(marks) < 2:
+        return drawn
+    first = float(marks[0].boxes[0, 0] + marks[0].boxes[0, 2] / 2)
+    found: dict[str, Primitive | None] = {}
+    for each in marks[1:]:
+        side = float(each.boxes[0, 2])
+        x = first + float(eased(way)) * (float(each.boxes[0, 0]) + side / 2 - first)
+        y = float(np.interp(x, [roof[0, 0], roof[0, 2], roof[1, 2]], [roof[0, 1], roof[0, 3], roof[1, 3]]))
+        found[each.key] = replace(each, boxes=boxes((x - side / 2, y - side / 2, side, side)))
+        found[each.key.removesuffix("-roof") + "-rate"] = None  # its number comes when it is there
+    moved = (found.get(each.key, each) for each in drawn)
+    return [each for each in moved if each is not None]
 
 
 def _moves(each: Primitive) -> bool:
@@ -80,6 +99,13 @@ def _halves(options: ViewOptions) -> tuple[Box, Box]:
     """Return the rooms of the roofline and of the causes."""
     width, height = options.width, options.height - _TOP - 24.0
     return Box(MARGIN, _TOP, 0.47 * width - MARGIN, height), Box(0.51 * width, _TOP, 0.49 * width - MARGIN, height)
+
+
+def _shortened(text: str, size: float, room: float) -> str:
+    """Return a text without as many of its last clauses as don't fit."""
+    while text_width(text, size) > room and (end := max(text.rfind(joint) for joint in (", ", ": ", "; "))) > 0:
+        text = text[:end]
+    return text
 
 
 def _speed(case: SpeedCase) -> str:

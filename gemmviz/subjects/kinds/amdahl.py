@@ -13,7 +13,11 @@ _STEP = 1.25  # kernels that are shown are so many times faster than the one bef
 
 
 def _make(shot: Shot, context: Context) -> AmdahlCase:
-    """The times of the shot's measurements. Raises UsageError if they hold no copies."""
+    """The times of the shot's measurements. Raises UsageError for a problem that is no multiplication, and if there are none
+    with copies.
+    """
+    if not shot.setup.problem.is_multiply:
+        raise UsageError("limits by copies are shown for multiplications of matrices only")
     benchmark = named(context.measurements, shot.chart.source)
     if benchmark is None:
         raise UsageError("there are no measurements to show", remedy="run gemmviz bench and open its file")

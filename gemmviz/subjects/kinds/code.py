@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from gemmviz.analysis.listing import compared, first_line, listing_of
+from gemmviz.analysis.listing import compared, filled_line, first_line, listing_of
 from gemmviz.analysis.memory.counts import LaunchCounts
+from gemmviz.launch.catalog import lesson_kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for
-from gemmviz.model.code_case import CodeCase, Stop
+from gemmviz.model.code_case import CodeCase, Listing, Stop
 from gemmviz.model.errors import GemmvizError, KernelFault
-from gemmviz.model.kernel import Launch
+from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.words import spaced
@@ -19,7 +20,10 @@ from gemmviz.subjects.subject import Context, Subject
 
 def _make(shot: Shot, context: Context) -> CodeCase:
     main = listing_of(shot.setup.kernel)
-    case = CodeCase(main) if shot.against is None else compared(main, listing_of(shot.against.setup.kernel))
+    if shot.against is None:
+        case = CodeCase(_with_filled(main, shot.setup.kernel))
+    else:
+        case = compared(main, listing_of(shot.against.setup.kernel))
     try:
         launch = launch_for(shot.setup, with_nearest=False)
     except GemmvizError:
@@ -31,7 +35,17 @@ def _make(shot: Shot, context: Context) -> CodeCase:
     except GemmvizError:
         return case
     tiles = tuple((array.name, *array.extents) for array in counts.arrays if array.space == "shared")
-    return replace(case, facts=_facts(shot.setup, launch, counts), block=launch.block, tiles=tiles)
+    facts = () if shot.setup.kernel.blanks else _facts(shot.setup, launch, counts)  # an exercise needs the room for its lines
+    return replace(case, facts=facts, block=launch.block, tiles=tiles)
+
+
+def _with_filled(listing: Listing, kernel: KernelSpec) -> Listing:
+    """The listing of a kernel with the line of the blank that was filled in last highlighted, if it comes from a worksheet."""
+    worksheet = load_kernel(kernel.name) if kernel.name in lesson_kernel_names() else None
+    if worksheet is None or not worksheet.blanks or worksheet.entry != kernel.entry:
+        return listing
+    line = filled_line(kernel, worksheet)
+    return listing if line is None else replace(listing, lit=frozenset({line}))
 
 
 def _stopped(case: CodeCase, setup: Setup, launch: Launch, fault: KernelFault) -> CodeCase:

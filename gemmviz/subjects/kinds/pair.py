@@ -14,7 +14,7 @@ from gemmviz.subjects.subject import Context, Subject
 def check_pair(shot: Shot) -> None:
     """Check the comparison of a shot. Raises UsageError if there is none, or if the marked element doesn't exist."""
     if shot.against is None:
-        raise UsageError("nothing is selected for comparison", remedy="gemmviz compare A B -o FRAME.png")
+        raise UsageError("nothing is selected for comparison", remedy=f"gemmviz compare A B --view {shot.view} -o FRAME.png")
     element = shot.against.element
     if element is None:
         return

@@ -69,10 +69,7 @@ def launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavef
 @quantity("{measure} of the compared launch", origin="counts")
 def compared_launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavefronts"]) -> int:
     """Memory transactions of the launch that the shot compares with. Raises UsageError where there is none."""
-    if facts.shot.against is None:
-        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
-    other = facts.about(replace(facts.shot, setup=facts.shot.against.setup, against=None))
-    return int(launch_cost.compute(other, measure))
+    return int(launch_cost.compute(facts.compared, measure))
 
 
 @quantity("elements read per block and phase", origin="counts")
@@ -84,7 +81,6 @@ def elements_per_phase(facts: ShotFacts) -> int:
 @quantity("floating-point operations per block and phase", origin="definition")
 def flops_per_phase(facts: ShotFacts) -> int:
     """Multiplications and additions of a block in one phase. Raises UsageError unless all phases are alike."""
-    flops_of(facts.setup.problem)
     return operations_per_phase(facts.setup)
 
 

@@ -103,15 +103,13 @@ def device_cores(facts: ShotFacts) -> int:
 @quantity("bytes of registers per SM", origin="definition")
 def register_bytes(facts: ShotFacts) -> int:
     """Bytes of all registers of a multiprocessor, each of 32 bits."""
-    return 4 * facts.device.registers_per_sm
+    return facts.device.register_bytes
 
 
 @quantity("lines that differ from the compared kernel", origin="definition")
 def changed_lines(facts: ShotFacts) -> int:
     """Lines of the kernel that differ from the compared one in more than names. Raises UsageError where there is none."""
-    if facts.shot.against is None:
-        raise UsageError("the shot has no second kernel to compare with", remedy="give the shot an [against]")
-    case = compared(listing_of(facts.setup.kernel), listing_of(facts.shot.against.setup.kernel))
+    case = compared(listing_of(facts.setup.kernel), listing_of(facts.compared.setup.kernel))
     return len(case.main.lit - case.main.renamed)
 
 

@@ -9,7 +9,6 @@ from gemmviz.analysis.models.schedules import DONE, RUNNING, WAITING, states, wa
 from gemmviz.model.block_phase import BlockPhase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.schedule import Schedule
-from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import quantity
 
@@ -46,9 +45,7 @@ def wave_count(facts: ShotFacts) -> int:
 @quantity("waves of the compared launch", origin="model")
 def compared_wave_count(facts: ShotFacts) -> int:
     """Rounds of the launch that the shot compares with. Raises UsageError where there is none."""
-    if facts.shot.against is None:
-        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
-    return int(wave_count.compute(facts.about(Shot(facts.shot.against.setup))))
+    return int(wave_count.compute(facts.compared))
 
 
 @quantity("most blocks resident on an SM", origin="recorded")
@@ -111,7 +108,7 @@ def idle_multiprocessors(facts: ShotFacts, source: ScheduleSource = "recorded") 
     return facts.device.sms - len(np.unique(_schedule(facts, source).sm))
 
 
-@quantity("loads that blocks can have pending on an SM, by {resource}", origin="counts")
+@quantity("loads that blocks can have pending on an SM, by {resource}", origin="model")
 def pending_loads(facts: ShotFacts, resource: Literal["shared memory", "threads"]) -> int:
     """Loads of one phase of as many blocks as fit in one multiprocessor by one resource alone."""
     phase = facts.of_kind(BlockPhase)

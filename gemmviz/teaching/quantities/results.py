@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-from gemmviz.model.errors import UsageError
-from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import quantity
 
@@ -31,9 +29,7 @@ def result(facts: ShotFacts) -> str:
 @quantity("C of the compared launch")
 def compared_result(facts: ShotFacts) -> str:
     """``result`` of the launch that the shot compares with. Raises UsageError where there is none."""
-    if facts.shot.against is None:
-        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
-    return str(result.compute(facts.about(Shot(facts.shot.against.setup))))
+    return str(result.compute(facts.compared))
 
 
 @quantity("wrong elements of C")
@@ -82,8 +78,6 @@ def largest_error(facts: ShotFacts) -> float:
 @quantity("largest error of the compared run's C, in multiples of this one's")
 def compared_error_ratio(facts: ShotFacts) -> float:
     """Largest error of the run that the shot compares with, divided by the shot's own. Raises UsageError without one."""
-    if facts.shot.against is None:
-        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
     own = float(largest_error.compute(facts))
-    other = float(largest_error.compute(facts.about(Shot(facts.shot.against.setup))))
+    other = float(largest_error.compute(facts.compared))
     return other / own if own else 0.0

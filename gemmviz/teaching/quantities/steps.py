@@ -1,12 +1,9 @@
 """Quantities of the replayed run: steps, phases, sums and the part of C that a block or a warp computes."""
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import UsageError
-from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import MatrixAxis
 from gemmviz.teaching.quantities.quantity import quantity
@@ -21,9 +18,7 @@ def step_count(facts: ShotFacts) -> int:
 @quantity("steps of the compared run")
 def compared_step_count(facts: ShotFacts) -> int:
     """Steps of the run that the shot compares with. Raises UsageError where there is none."""
-    if facts.shot.against is None:
-        raise UsageError("the shot has no second run to compare with", remedy="give the shot an [against]")
-    return int(step_count.compute(facts.about(Shot(facts.shot.against.setup))))
+    return int(step_count.compute(facts.compared))
 
 
 @quantity("phases")
@@ -83,10 +78,7 @@ def warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
 @quantity("{axis} of C of the warp of the compared launch")
 def compared_warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
     """Rows or columns that a warp stores in the launch that the shot compares with. Raises UsageError where there is none."""
-    if facts.shot.against is None:
-        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
-    other = replace(facts.shot, setup=facts.shot.against.setup, against=None)
-    return int(warp_extent.compute(facts.about(other), axis=axis))
+    return int(warp_extent.compute(facts.compared, axis=axis))
 
 
 def _stored(facts: ShotFacts, threads: slice, axis: MatrixAxis) -> npt.NDArray[np.integer]:

@@ -8,25 +8,24 @@ from gemmviz.subjects.without_barrier import hazards_without_barrier
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
-_FIRST_GUESS = "read-after-write"
 _OUTCOMES = {  # by kind of hazard: what happens, why, and why it doesn't
     "read-after-write": (
-        "a thread reads an element of shared memory before another thread has stored it",
+        "a thread reads an element before another thread has stored it",
         "only this barrier separates the stores from reads by other threads",
         "no element is read too early: between the store and a read by another thread is another barrier",
     ),
     "write-after-read": (
-        "a thread overwrites an element of shared memory that another thread has yet to read",
+        "a thread overwrites an element that another thread has yet to read",
         "only this barrier separates the reads from stores by other threads",
         "no element is overwritten too early: no other thread stores into it before the next barrier",
     ),
     "none": (
-        "nothing goes wrong: every order of the threads gives the same result",
+        "nothing: every order of the threads gives the same result",
         "a search of the launch without this barrier finds no two threads whose order matters",
         "a search of the launch without this barrier finds threads whose order matters",
     ),
     "stuck": (
-        "the threads of a block wait for each other without end, and so the kernel never finishes",
+        "the threads of a block wait for each other, and the kernel never ends",
         "",
         "a barrier that is not there holds nobody up, and all threads still reach the others",
     ),
@@ -37,8 +36,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     kinds = source.cached("without barriers", lambda: _kinds(source))
     if len(set(kinds.values())) < 2:
         return None  # all barriers have one answer, or there is none
-    weights = [1 if kind == _FIRST_GUESS else 2 for kind in kinds.values()]
-    line, kind = source.random.choices(list(kinds.items()), weights)[0]
+    line, kind = source.random.choice(list(kinds.items()))
     right, why, _ = _OUTCOMES[kind]
     wrong = [(text, why_not) for other, (text, _, why_not) in _OUTCOMES.items() if other != kind]
     text = f"The barrier in line {line} is removed, and nothing else is changed. What can happen in this launch?"

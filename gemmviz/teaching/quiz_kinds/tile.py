@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.threads import Triple
 from gemmviz.teaching.lesson import Expectation
-from gemmviz.teaching.quiz_source import Access, GeneratedQuestion, QuizKind, QuizSource, off_by_one, swaps
+from gemmviz.teaching.quiz_source import AskedAccess, GeneratedQuestion, QuizKind, QuizSource, off_by_one, swaps
 
 _Held = tuple[int, int]  # the number of a matrix, and the element of it
 
@@ -40,20 +40,20 @@ def _storing(source: QuizSource, tile: int) -> str:
     return f"line {min(lines)} stores it" if len(lines) == 1 else "it is stored"
 
 
-def _phase(source: QuizSource, access: Access) -> str:
+def _phase(source: QuizSource, access: AskedAccess) -> str:
     """The phase of a step, without the counters of the inner loops."""
     loops = source.replay.trace.site_of(access.step).loops
     return source.words.moment(access.step).partition(" when ")[0] if loops else ""
 
 
-def _ends(source: QuizSource, access: Access) -> list[int]:
+def _ends(source: QuizSource, access: AskedAccess) -> list[int]:
     """The first and the last step of a line in the phase of a step."""
     trace = source.replay.trace
     steps = [step for step in source.steps_of(int(trace.site[access.step])) if trace.phase[step] == trace.phase[access.step]]
     return [steps[0], steps[-1]]
 
 
-def _held(source: QuizSource, access: Access, step: int, block: Triple, cell: int) -> _Held | None:
+def _held(source: QuizSource, access: AskedAccess, step: int, block: Triple, cell: int) -> _Held | None:
     """The element of a matrix that a cell holds at a step; None if it holds anything else."""
     content = source.moment(step, Focus(block)).tiles.get(access.operand.array)
     if content is None or content.array[cell] < 0:
@@ -61,7 +61,7 @@ def _held(source: QuizSource, access: Access, step: int, block: Triple, cell: in
     return int(content.array[cell]), int(content.element[cell])
 
 
-def _others(source: QuizSource, access: Access, block: Triple, cell: int, held: _Held) -> Iterator[tuple[_Held, str]]:
+def _others(source: QuizSource, access: AskedAccess, block: Triple, cell: int, held: _Held) -> Iterator[tuple[_Held, str]]:
     """What others hold, or the cell at another time, with the mistake that leads to it."""
     for other_block, other_cell, reason in _mistaken(source, access, block, cell):
         other = _held(source, access, access.step, other_block, other_cell)
@@ -84,7 +84,7 @@ def _others(source: QuizSource, access: Access, block: Triple, cell: int, held: 
         yield (number, matrix.element_at(*own)), "the subscripts of the tile: they count from the tile's first element"
 
 
-def _mistaken(source: QuizSource, access: Access, block: Triple, cell: int) -> Iterator[tuple[Triple, int, str]]:
+def _mistaken(source: QuizSource, access: AskedAccess, block: Triple, cell: int) -> Iterator[tuple[Triple, int, str]]:
     """Blocks and cells that are mistaken for the right ones."""
     tile, words = source.replay.trace.arrays[access.operand.array], source.words
     row, column = tile.place(cell)
