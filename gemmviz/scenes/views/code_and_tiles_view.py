@@ -20,6 +20,7 @@ from gemmviz.scenes.kit.view import View
 
 _TOP, _CODE, _HEAD, _GAP, _LARGEST = 112.0, 0.6, 44.0, 40.0, 110.0
 _SENTENCE = 120.0  # height of the sentence of the step
+_MUCH_LARGER = 1.5  # times the size of cells from which arrays lie side by side
 
 _Shapes = dict[int, tuple[int, int]]  # rows and columns of shared arrays by their numbers
 _Corners = dict[int, tuple[float, float]]
@@ -46,7 +47,8 @@ class _Plan:
         size = max(options.theme.type.least, min(size, options.theme.type.caption))
         left, arrays = MARGIN + room.width + 50, _shared(moment)
         below = Box(left, top + sentence, options.width - MARGIN - left, options.height - top - sentence - 24)
-        cell, corners = max((_stacked(arrays, below), _beside(arrays, below)), key=lambda each: each[0])
+        stacked, beside = _stacked(arrays, below), _beside(arrays, below)
+        cell, corners = beside if beside[0] > _MUCH_LARGER * stacked[0] else stacked
         return cls(Sheet.of("code", listing, room, size), corners, cell, left)
 
     def cells(self, number: int, cell: Longs, columns: int) -> Floats:
