@@ -46,7 +46,7 @@ def _texts() -> st.SearchStrategy[bytes]:
 
 def _read(path: Path, cancelled: Cancel) -> None:
     source = SourceText("sub/k.cu", {**_FILES, "sub/k.cu": decoded(path.read_bytes())}, macros={"TILE_WIDTH": "16"})
-    for name, arguments in (("diagnostics", ()), ("outline", ()), ("program", ("k<16, 4>",))):
+    for name, arguments in (("refusal", ()), ("outline", ()), ("program", ("k<16, 4>",))):
         answer = None
         try:
             reader().run(name, source, *arguments, cancelled=cancelled)
@@ -55,6 +55,4 @@ def _read(path: Path, cancelled: Cancel) -> None:
         assert answer is None or answer.id not in ("error", "installation"), f"{name}: {answer}"
 
 
-CAMPAIGNS = {
-    "reading": Campaign(".cu", _texts, _read, ready=lambda: reader().run("diagnostics", SourceText("a.cu", {"a.cu": ""})))
-}
+CAMPAIGNS = {"reading": Campaign(".cu", _texts, _read, ready=lambda: reader().run("refusal", SourceText("a.cu", {"a.cu": ""})))}

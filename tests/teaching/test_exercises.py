@@ -1,11 +1,14 @@
 """Attempts at the exercises, right and wrong ones, judged as in the window; where NVRTC is there, it is asked about them too."""
 
-import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from gemmviz.launch.catalog import lesson_names
+from gemmviz.launch.legality import launch_for
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching import answer_keys
 from gemmviz.teaching.answer_keys import answers_of
@@ -229,11 +232,27 @@ def test_the_exercises_that_come_along_are_sound(name: str) -> None:
             assert len(step.exercise.sizes) >= 2
 
 
-def test_judging_is_quick() -> None:
-    _verdict({})
-    start = time.monotonic()
-    _verdict({})
-    assert time.monotonic() - start < 1.0
+class _Counting(Interpreter):
+    """An interpreter that notes the blocks of each launch that it runs."""
+
+    def __init__(self) -> None:
+        self.blocks: list[int] = []
+
+    def trace(self, setup: Setup, *args: Any, **options: Any) -> Outcome:
+        self.blocks.append(launch_for(setup).block_count)
+        return super().trace(setup, *args, **options)
+
+    def count(self, setup: Setup, *args: Any, **options: Any) -> None:
+        self.blocks.append(launch_for(setup).block_count)
+        super().count(setup, *args, **options)
+
+
+def test_judging_runs_few_small_launches() -> None:
+    step, engine = _step("slides", "writing"), _Counting()
+    exercise = _exercise(step)
+    assert judged(exercise, step.shot, engine, _answers({})).passed
+    assert len(engine.blocks) <= 2 * len(exercise.sizes), "one trace and one count at each size"
+    assert max(engine.blocks) <= 9
 
 
 # Faults of exercises

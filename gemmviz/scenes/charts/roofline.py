@@ -65,7 +65,12 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
             theme.text,
         ),
     ]
-    named: list[float] = []
+    return [*primitives, *_levels(case, x, y, theme), *_so_far(case, x, y, room, theme)]
+
+
+def _levels(case: SpeedCase, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
+    """Draw the mark of each level of memory; where levels meet, the rate of the first is named."""
+    primitives, named, peak = list[Primitive](), list[float](), case.device.peak_gflops
     for place, each in enumerate(case.traffic):
         side = _SIDE + 8.0 * (len(case.traffic) - 1 - place)  # where levels meet, each stays visible
         if case.problem.flops is None:
@@ -74,10 +79,10 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         primitives += _level(case, each.level, flops_per_byte, level_ink(theme, place), (x, y), side, theme)
         at = x.at(min(max(flops_per_byte, LEAST_INTENSITY), MOST_INTENSITY))
         is_slope = case.device.roof(flops_per_byte) < peak  # the peak itself is named once
-        if is_slope and all(abs(at - other) >= _NAME_ROOM for other in named):  # where levels meet, the first is named
+        if is_slope and all(abs(at - other) >= _NAME_ROOM for other in named):
             primitives.append(_rate_name(case, each.level, flops_per_byte, (at, y), side, theme))
             named.append(at)
-    return [*primitives, *_so_far(case, x, y, room, theme)]
+    return primitives
 
 
 def _level(

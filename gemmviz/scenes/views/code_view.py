@@ -43,7 +43,7 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
 
 def code_motion(case: CodeCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the highlighted lines up to ``options.moment``: those of a kernel that grew are written, others light up. All lines
-    of a kernel that is shown alone are written, but of one with a filled blank only the line of that blank lights up.
+    of a kernel that is shown alone are written, unless some are highlighted.
     """
     is_new = case.beside is not None and case.is_grown
     sheets = _sheets(case, options)
