@@ -131,10 +131,17 @@ def _settings(kind: Any) -> Iterator[Setting]:
 
 def first_trouble(value: Any) -> tuple[Setting, str, str] | None:
     """The first field of a dataclass with a value that isn't allowed, the reason and a remedy; None if there is none."""
-    for setting in settings_of(type(value)):
-        if len(setting.path) == 1 and (trouble := setting.trouble(setting.of(value))) is not None:
+    for setting in _limited(type(value)):
+        if (trouble := setting.trouble(setting.of(value))) is not None:
             return setting, *trouble
     return None
+
+
+@cache
+def _limited(kind: Any) -> tuple[Setting, ...]:
+    """The fields of a dataclass itself whose values are limited."""
+    limited = ("choice", "number", "decimal")
+    return tuple(each for each in settings_of(kind) if len(each.path) == 1 and each.kind in limited)
 
 
 def _put(value: Any, path: Sequence[str], new: Any) -> Any:

@@ -30,6 +30,7 @@ def subject_for(kind: type) -> Subject:
     )
 
 
+@cache
 def subject_of_view(name: str) -> Subject:
     """The subject that a view shows. Raises UsageError for an unknown view, or a view of an unknown subject."""
     view = view_named(name)

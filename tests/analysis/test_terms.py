@@ -59,7 +59,7 @@ def test_terms_are_what_the_thread_has_read(kernel: str, size: tuple[int, int, i
                 array = next(array for array in trace.arrays if array.name == name)
                 row, column = array.row_column(np.array([element]))
                 seen[name].add((int(row[0]), int(column[0])))
-        own = sure(of_thread(terms, replay.owners, thread, step))
+        own = sure(of_thread(terms, replay.owners, thread)).after(step)
         for element, done in zip(own.elements.tolist(), own.done.tolist(), strict=True):
             row, column = divmod(element, size[1])
             assert done == sum((row, k) in seen["A"] and (k, column) in seen["B"] for k in range(size[2]))
@@ -112,6 +112,6 @@ def test_a_run_that_ends_early_has_terms_up_to_there(what: str) -> None:
     replay = Replay.of(trace)
     terms = sure(replay.terms(scope_of(Focus(), trace)))
     assert (terms.done(trace.steps) <= terms.length).all()
-    assert sure(of_thread(terms, replay.owners, 1, trace.steps - 1)).elements.tolist() == [1]
+    assert sure(of_thread(terms, replay.owners, 1)).elements.tolist() == [1]
     for name in views_of(Moment):
         assert view_named(name).scene(moment_of(trace, trace.steps - 1), ViewOptions(load_theme("dark"))) is not None

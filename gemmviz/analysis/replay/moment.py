@@ -16,7 +16,7 @@ from gemmviz.analysis.replay.focus import Focus, Scope, scope_of
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.replay import Area, Replay
 from gemmviz.analysis.replay.reuse import LoadCounts
-from gemmviz.analysis.replay.terms import Terms, ThreadTerms, of_thread
+from gemmviz.analysis.replay.terms import OwnTerms, Terms, ThreadTerms, of_thread
 from gemmviz.analysis.replay.tile_loads import TileLoads
 from gemmviz.analysis.replay.tiles import TileContent, Tiles
 from gemmviz.model.arrays import Floats, Ints, Longs
@@ -68,6 +68,7 @@ class StepCursors:
         self.replay, self.scope = replay, scope
         self._lock = threading.RLock()
         self._cursors: dict[Any, Any] = {}
+        self._own_terms: OwnTerms | None = None
 
     def _after(self, key: Any, make: Callable[[], Any], step: int, copy: Callable[[Any], _Cached]) -> _Cached:
         """A copy of the contents of the cursor ``key`` after ``step``."""
@@ -106,6 +107,15 @@ class StepCursors:
     def tile_loads(self, array: int, step: int) -> Longs:
         """Loads of the present contents of each cell of a shared array after ``step``, flat."""
         return self._after(array, lambda: TileLoads(self.replay.trace, array, self.scope), step, np.ndarray.copy)
+
+    @property
+    def own_terms(self) -> OwnTerms | None:
+        """The sums of the first chosen thread over all steps; None until computed, and if it has none."""
+        replay, scope = self.replay, self.scope
+        terms = replay.terms(scope) if self._own_terms is None and replay.knows_terms(scope) else None
+        if terms is not None:
+            self._own_terms = of_thread(terms, replay.owners, scope.first_thread)
+        return self._own_terms
 
     @cached_property
     def homes(self) -> npt.NDArray[np.float64]:
@@ -301,7 +311,12 @@ class Moment:
     @cached_property
     def thread_terms(self) -> ThreadTerms | None:
         """The sums of the first chosen thread; None if unknown."""
-        return of_thread(self.terms, self.replay.owners, self.scope.first_thread, self.step) if self.terms else None
+        return self.thread_terms_after(self.step)
+
+    def thread_terms_after(self, step: int) -> ThreadTerms | None:
+        """The sums of the first chosen thread after another step, -1 for before the first; None if unknown."""
+        own = self._cursors.own_terms
+        return None if own is None else own.after(step)
 
     def factors(self, terms: ThreadTerms) -> tuple[Floats, Floats]:
         """Values of a thread's factors of A (rows,) and of B (columns,), NaN if unknown."""

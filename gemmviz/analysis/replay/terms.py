@@ -103,7 +103,38 @@ def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
     return Terms(elements, threads, kind, np.maximum(a, b), a, b)
 
 
-def of_thread(terms: Terms, owners: Owners, thread: int, step: int) -> ThreadTerms | None:
+@dataclass(frozen=True)
+class OwnTerms:
+    """The sums of one thread over all steps. ``row_of`` and ``column_of`` (n,): the places of its elements' rows and columns
+    among ``rows`` and ``columns``; ``reads`` (2, n, K): the steps at which the factors of A and B are read; ``steps`` (n, K):
+    at which both are.
+    """
+
+    elements: Longs
+    rows: Longs
+    columns: Longs
+    row_of: Longs
+    column_of: Longs
+    reads: npt.NDArray[np.int32]
+    steps: npt.NDArray[np.int32]
+    owned: npt.NDArray[np.bool_]
+
+    def after(self, step: int) -> ThreadTerms:
+        """The sums after a step, -1 for before the first."""
+        past = np.where(self.reads <= step, self.reads, -1)
+        latest = past.max(axis=(0, 1))
+        k = int(latest.argmax()) if latest.max(initial=-1) >= 0 else -1
+        steps_a, steps_b = np.full(len(self.rows), -1, np.int64), np.full(len(self.columns), -1, np.int64)
+        if k >= 0:
+            steps_a[self.row_of], steps_b[self.column_of] = past[0, :, k], past[1, :, k]
+        done = np.count_nonzero(self.steps <= step, axis=1).astype(np.int64)
+        return ThreadTerms(
+            self.elements, self.rows, self.columns, k, steps_a >= 0, steps_b >= 0, steps_a, steps_b, self.owned, done,
+            self.steps.shape[1],
+        )  # fmt: skip
+
+
+def of_thread(terms: Terms, owners: Owners, thread: int) -> OwnTerms | None:
     """The sums of one thread, by its number in the block; None if it stores nothing of C."""
     own = np.flatnonzero(terms.threads == thread)
     if not len(own) or owners.array is None:
@@ -112,19 +143,10 @@ def of_thread(terms: Terms, owners: Owners, thread: int, step: int) -> ThreadTer
     row, column = (np.asarray(each, np.int64) for each in owners.array.row_column(elements))
     rows, row_of = np.unique(row, return_inverse=True)
     columns, column_of = np.unique(column, return_inverse=True)
-    reads = np.stack([terms.reads_a[kinds], terms.reads_b[kinds]])  # (2, elements, K)
-    past = np.where(reads <= step, reads, -1)
-    latest = past.max(axis=(0, 1))
-    k = int(latest.argmax()) if latest.max(initial=-1) >= 0 else -1
-    has_a, has_b = np.zeros(len(rows), bool), np.zeros(len(columns), bool)
-    steps_a, steps_b = np.full(len(rows), -1, np.int64), np.full(len(columns), -1, np.int64)
     owned = np.zeros((len(rows), len(columns)), bool)
     owned[row_of, column_of] = True
-    if k >= 0:
-        steps_a[row_of], steps_b[column_of] = past[0, :, k], past[1, :, k]
-        has_a, has_b = steps_a >= 0, steps_b >= 0
-    done = terms.done(step)[own]
-    return ThreadTerms(elements, rows, columns, k, has_a, has_b, steps_a, steps_b, owned, done, terms.length)
+    reads = np.stack([terms.reads_a[kinds], terms.reads_b[kinds]])
+    return OwnTerms(elements, rows, columns, row_of, column_of, reads, terms.steps[kinds], owned)
 
 
 def _pairs(first: Longs, second: Longs) -> tuple[Longs, Longs]:

@@ -65,7 +65,7 @@ class View:
             return self.draw(subject, options)
         if self.multiplies and not problem.is_multiply:
             return apology(self.title, _why_not(problem), options)
-        return self.draw(subject, replace(options, theme=options.theme.for_problem(problem)))
+        return self.draw(subject, _coloured(options, problem))
 
     def motion(self, subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
         """Return what moves at ``options.moment``."""
@@ -79,7 +79,13 @@ class View:
             return self.draw_motion(subject, options)
         if self.multiplies and not problem.is_multiply:
             return ()
-        return self.draw_motion(subject, replace(options, theme=options.theme.for_problem(problem)))
+        return self.draw_motion(subject, _coloured(options, problem))
+
+
+def _coloured(options: ViewOptions, problem: Problem) -> ViewOptions:
+    """Return the options with a colour for each array of a problem."""
+    theme = options.theme.for_problem(problem)
+    return options if theme is options.theme else replace(options, theme=theme)
 
 
 def _problem_of(subject: Any) -> Problem | None:

@@ -111,6 +111,10 @@ def lens_of(moment: Moment) -> Window:
     """Return a window on what the watched warp accesses around this step, with a margin; on what the whole block accesses if
     it shares memory, whose contents all of its warps bring together.
     """
+    return moment.cached("lens", lambda: _lens_of(moment))
+
+
+def _lens_of(moment: Moment) -> Window:
     (m, n, k) = whole_of(moment).whole
     arrays, scope = moment.trace.arrays, _shared_scope(moment)
     areas = {each.name: moment.replay.area(n, moment.step, scope) for n, each in enumerate(arrays) if each.space == "global"}

@@ -201,7 +201,7 @@ def is_trail(primitive: Primitive) -> bool:
 
 def _rects(key: str, boxes: Floats, fill: npt.NDArray[np.uint8], palette: tuple[str, ...], line: str | None) -> list[Primitive]:
     """Draw rectangles, one primitive for each colour."""
-    numbers = np.unique(fill).tolist()
+    numbers = np.flatnonzero(np.bincount(fill)).tolist()
     return [Rects(f"{key}-{number}", boxes[fill == number], palette[number], line, 1.0, 2.0) for number in numbers]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.analysis.replay.terms import ThreadTerms, of_thread
+from gemmviz.analysis.replay.terms import ThreadTerms
 from gemmviz.model.arrays import Longs
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
@@ -32,7 +32,7 @@ _Texts = Callable[[int], tuple[str, str]]
 def running_sum(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw the sum of the first watched thread; its register tile if it has several. Nothing for a thread without a sum."""
     step = moment.step if options.arrived else moment.step - 1
-    terms = moment.cached(("sum", step), lambda: _terms(moment, step))
+    terms = moment.thread_terms if options.arrived else moment.cached("terms before", lambda: moment.thread_terms_after(step))
     if terms is None:
         return []
     theme, size = options.theme, options.theme.type.note
@@ -44,13 +44,6 @@ def running_sum(moment: Moment, room: Box, options: ViewOptions) -> list[Primiti
     middle = Box(room.x, room.y + top, room.width, high - top - 8)
     draw = register_tile if is_tile else _pairs
     return [*head, *draw(moment, terms, step, middle, options), *foot]
-
-
-def _terms(moment: Moment, step: int) -> ThreadTerms | None:
-    """Return the terms of the thread after a step, -1 for before the first."""
-    if moment.terms is None:
-        return None
-    return of_thread(moment.terms, moment.replay.owners, moment.scope.first_thread, step)
 
 
 def _heading(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOptions) -> list[Primitive]:

@@ -12,7 +12,7 @@ from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.scenes.kit.beat import beat, stage_of_run
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.listing import INSET, LEADING, Sheet
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, Squares, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
@@ -155,7 +155,7 @@ def _flying(moment: Moment, touched: TouchedOperand, cells: Floats, plan: _Plan,
     content = moment.tiles.get(touched.operand.array)
     kinds = np.unique(content.array[touched.block_cells]) if content is not None else np.array([-1])
     name = moment.trace.arrays[int(kinds[0])].name if len(kinds) == 1 and kinds[0] >= 0 else ""
-    share = float(eased(min(1.0, options.moment / ARRIVAL)))
+    share = options.way
     line = next(iter(sheet.listing.lit))
     start = np.array([sheet.box.x + sheet.box.width - 30, sheet.middles.get(line, sheet.box.y) - 9, 18.0])
     now = start + (cells - start) * share

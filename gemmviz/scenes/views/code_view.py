@@ -43,11 +43,11 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
 
 def code_motion(case: CodeCase, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the highlighted lines up to ``options.moment``: those of a kernel that grew are written, others light up. All lines
-    of a kernel that is shown alone are written.
+    of a kernel that is shown alone are written, unless some are highlighted.
     """
     is_new = case.beside is not None and case.is_grown
     sheets = _sheets(case, options)
-    if case.beside is None and case.stop is None:
+    if case.beside is None and case.stop is None and not case.main.lit:
         return tuple(sheets[0].unwritten(options.moment, options.theme))
     pieces = [piece for sheet in sheets for piece in sheet.lit(options.moment, is_new, options.theme)]
     return (*pieces, *(stop_line(case.stop, sheets[-1], options) if case.stop else ()))
