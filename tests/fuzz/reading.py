@@ -55,6 +55,4 @@ def _read(path: Path, cancelled: Cancel) -> None:
         assert answer is None or answer.id not in ("error", "installation"), f"{name}: {answer}"
 
 
-CAMPAIGNS = {
-    "reading": Campaign(".cu", _texts, _read, ready=lambda: reader().run("refusal", SourceText("a.cu", {"a.cu": ""})))
-}
+CAMPAIGNS = {"reading": Campaign(".cu", _texts, _read, ready=lambda: reader().run("refusal", SourceText("a.cu", {"a.cu": ""})))}

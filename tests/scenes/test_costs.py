@@ -150,7 +150,7 @@ def test_naive_wastes_seven_of_eight_and_coalesced_nothing() -> None:
         assert np.rint(along[:, 2] / 12).tolist() == [7] * 32
         (meter,) = meters_of(moment)
         assert meter.text == "32 moved, 4 needed"
-        assert meter.sum_text == ("" if focus.warp == 0 else "all 32 requests: 1\u202f024 moved, 128 needed")
+        assert meter.sum_text == ("" if focus.warp == 0 else "all 32 requests: 1024 moved, 128 needed")
         for step in range(coalesced.steps):
             moment = moment_of(coalesced, step, focus)
             grids = {array.name: large(array) for array in coalesced.arrays}

@@ -256,6 +256,23 @@ def test_a_block_may_have_more_shared_memory_on_request() -> None:
     assert "shared memory: 164 KiB, up to 163 KiB per block" in texts(scene)
 
 
+def test_formulas_of_a_launch_that_are_too_long_are_numbers() -> None:
+    case = launched("04_tiled", size=64, TILE_WIDTH=16)
+    long = (
+        "max(1, ceil_div(N, TILE_WIDTH * min(TILE_WIDTH, 1))) * ceil_div(M + TILE_WIDTH, M + TILE_WIDTH)",
+        "ceil_div(M, TILE_WIDTH)",
+    )
+    setup = replace(case.setup, kernel=replace(case.setup.kernel, grid=long))
+    for width in (1600.0, 1024.0):
+        scene = view_named("launch").scene(replace(case, setup=setup), ViewOptions(width=width))
+        assert "dim3 dimGrid(4, 4);" in texts(scene)
+        assert not any("…" in text for text in texts(scene) if text.startswith("dim3"))
+        assert wrong_with(scene) == []
+    assert {"dim3 dimGrid(ceil_div(N, TILE_WIDTH), ceil_div(M, TILE_WIDTH));", "= (4, 4)"} <= set(
+        texts(view_named("launch").scene(case, ViewOptions()))
+    )
+
+
 def test_warps_issue_in_time() -> None:
     view, case = view_named("latency"), occupied(256, 32)
     until = [

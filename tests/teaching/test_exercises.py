@@ -65,11 +65,11 @@ WRONG = [  # with a part of what is said about them
     ({5: "if (threadIdx.x == 0) __syncthreads();"}, "blank 5, line 43: __syncthreads() in divergent flow"),
     (
         {3: "3"},
-        "At M = N = K = 12, TILE_WIDTH = 8: shared memory reads, in elements: 12\u202f288, required: at most 8\u202f192",
+        "At M = N = K = 12, TILE_WIDTH = 8: shared memory reads, in elements: 12\u202f288, required: at most 8192",
     ),
     (
         {3: "width / TILE_WIDTH + 1"},
-        "At M = N = K = 8, TILE_WIDTH = 4: shared memory reads, in elements: 1\u202f536, required: at most 1\u202f024",
+        "At M = N = K = 8, TILE_WIDTH = 4: shared memory reads, in elements: 1536, required: at most 1024",
     ),
     ({3: "2"}, "C: wrong"),
     ({3: "0"}, "C: wrong"),

@@ -19,7 +19,7 @@ from gemmviz.scenes.kit.curves import (
     threads_drawn,
     values_drawn,
 )
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, points
 from gemmviz.scenes.kit.scale import Scale, ticks, y_range
 from gemmviz.scenes.kit.text import text_width, wrap_text
@@ -140,7 +140,7 @@ def chart_motion(chart: Chart, options: ViewOptions) -> tuple[Primitive, ...]:
     chart, theme = _chosen(chart, options), options.theme
     if not chart.xs:
         return ()
-    frame, share = _frame(chart, options), float(eased(min(1.0, max(0.0, options.moment))))
+    frame, share = _frame(chart, options), eased_from(options.moment, 0.0, 1.0)
     x, y, colours = frame.x, frame.y, curve_colours(chart, theme)
     until = x.start + share * (x.stop - x.start) + 0.01
     primitives: list[Primitive] = [_bars(bars, number, x, y, share, theme) for number, bars in enumerate(chart.bars)]

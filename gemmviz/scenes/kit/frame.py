@@ -41,6 +41,11 @@ def eased(share: Any) -> Any:
     return share**2 * (3 - 2 * share)
 
 
+def eased_from(moment: float, start: float, length: float) -> float:
+    """Return the eased share of a way that begins at ``start`` and takes ``length``: 0 before it and 1 after it."""
+    return float(eased(min(1.0, max(0.0, (moment - start) / length))))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawingOptions:
     """The options of drawing that a user sets: part of each Shot, and passed to each view.
@@ -115,6 +120,11 @@ class ViewOptions(DrawingOptions):
     def arrived(self) -> bool:
         """Whether the copies of this step have reached their targets."""
         return self.moment >= ARRIVAL
+
+    @property
+    def way(self) -> float:
+        """The eased share of their way that the copies of this step have gone, 0 to 1."""
+        return eased_from(self.moment, 0.0, ARRIVAL)
 
     @property
     def top(self) -> float:

@@ -12,7 +12,7 @@ from gemmviz.model.code_case import Listing
 from gemmviz.model.kernel import BLANK
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import eased
+from gemmviz.scenes.kit.frame import eased_from
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -172,7 +172,7 @@ class Sheet:
 def _shares(moment: float, count: int) -> list[float]:
     """Return how much of each highlighted line has appeared, one after another."""
     starts = [(1.0 - _ONE) * number / max(1, count - 1) for number in range(count)]
-    return [float(eased(min(1.0, max(0.0, (moment - start) / _ONE)))) if moment < 1.0 else 1.0 for start in starts]
+    return [eased_from(moment, start, _ONE) if moment < 1.0 else 1.0 for start in starts]
 
 
 def _rows(each: Listing, most: int) -> list[_Row]:

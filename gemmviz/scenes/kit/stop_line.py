@@ -1,7 +1,7 @@
 """The line of a listing at which a run ended early: a mark that goes down to it from the first line, and the reason."""
 
 from gemmviz.model.code_case import Stop
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased
+from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.listing import INSET, LEADING, Sheet
 from gemmviz.scenes.kit.primitives import Primitive, Rects, boxes
 from gemmviz.scenes.kit.text import text_line, text_width
@@ -16,7 +16,7 @@ def stop_line(stop: Stop, sheet: Sheet, options: ViewOptions) -> list[Primitive]
     if stop.line not in sheet.middles:
         return []
     first, last = min(sheet.middles.values()), sheet.middles[stop.line]
-    y = first + (last - first) * float(eased(min(1.0, options.moment / ARRIVAL)))
+    y = first + (last - first) * options.way
     mark = boxes((box.x, y - leading / 2, _MARK, leading))
     if not options.arrived:
         return [Rects("stop-mark", mark, theme.text, radius=3.0)]

@@ -7,7 +7,7 @@ from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 
@@ -58,14 +58,14 @@ def strips_still(case: LaunchCase, strips: Strips, options: ViewOptions) -> list
     ]
 
 
-def strips_motion(case: LaunchCase, strips: Strips, options: ViewOptions) -> list[Primitive]:
+def strips_motion(strips: Strips, options: ViewOptions) -> list[Primitive]:
     """Draw the strips on their way out of the bar, each into the row of its launch."""
     theme, size, bar = options.theme, options.theme.type.words, _whole(options)
     pieces, count = list[Primitive](), min(strips.count, _MOST_DRAWN)
     for number in range(count):
         first, last = strips.strip(number)
         start = number / max(1, count) * (1 - _FLIGHT)
-        share = float(eased(min(1.0, max(0.0, (options.moment / ARRIVAL - start) / _FLIGHT))))
+        share = eased_from(options.moment / ARRIVAL, start, _FLIGHT)
         x = bar.x + bar.width * first / strips.blocks * (1 - share)
         y, wide = bar.y + share * (_row(number, count, options) - bar.y), bar.width * (last - first) / strips.blocks
         pieces.append(Rects(f"strip-{number}", boxes((x, y, wide, bar.height)), theme.load, None, radius=4.0))

@@ -8,7 +8,7 @@ import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Bools, Floats, Longs
-from gemmviz.scenes.kit.frame import ViewOptions, eased
+from gemmviz.scenes.kit.frame import ViewOptions, eased_from
 from gemmviz.scenes.kit.groups import thread_colours
 from gemmviz.scenes.kit.primitives import Primitive, Rects
 from gemmviz.scenes.kit.theme import mixed
@@ -41,7 +41,7 @@ def barrier_bar(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primit
 
 def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the threads that arrive, from their elements of the result to their part of the bar, and the bar that lifts."""
-    lift = 0.0 if _stays(moment) else eased(max(0.0, (options.moment - _LIFTS) / (1.0 - _LIFTS)))
+    lift = 0.0 if _stays(moment) else eased_from(options.moment, _LIFTS, 1.0 - _LIFTS)
     come, drawn = min(1.0, options.moment / _FULL), []
     for number, bar in enumerate(moment.cached(("bars", plan), lambda: _bars(moment, plan))):
         courses = moment.cached(("bar", plan, number), lambda bar=bar: _courses(moment, bar, plan))  # type: ignore[misc]

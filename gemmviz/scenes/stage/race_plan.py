@@ -5,7 +5,7 @@ from functools import cached_property
 
 from gemmviz.model.race import RaceCase, Turn
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from
 from gemmviz.scenes.kit.text import text_width
 
 _TOP, _BOTTOM, _LEFT, _GAP = 112.0, 24.0, 0.63, 48.0
@@ -125,12 +125,12 @@ class RacePlan:
     @property
     def arrow(self) -> float:
         """How much of the arrow is drawn, 0 to 1."""
-        return float(eased(min(1.0, max(0.0, (self.passed - _PAIR) / (_ARROW - _PAIR)))))
+        return eased_from(self.passed, _PAIR, _ARROW - _PAIR)
 
     @property
     def result(self) -> float:
         """How far the wrong elements of the result have come, 0 to 1."""
-        return float(eased(min(1.0, max(0.0, (self.passed - _RESULT) / (1 - _RESULT)))))
+        return eased_from(self.passed, _RESULT, 1 - _RESULT)
 
 
 def writes(turn: Turn) -> bool:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased
+from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Squares, boxes, points
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.stage.matrix import label_size
@@ -101,7 +101,7 @@ def reading_motion(
     """Draw each element that is read on its way to a place of the table; nothing after it has arrived."""
     if options.arrived or not reads:
         return ()
-    share = float(eased(min(1.0, options.moment / ARRIVAL)))
+    share = options.way
     start: npt.NDArray[np.float64] = np.array([placed.middle(moment, element) for element, _ in reads])
     end = np.array([place for _, place in reads])
     middles = start + (end - start) * share

@@ -3,7 +3,7 @@
 from gemmviz.model.amdahl_case import AmdahlCase
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
@@ -45,7 +45,7 @@ def amdahl_motion(case: AmdahlCase, options: ViewOptions) -> tuple[Primitive, ..
     drawn: list[Primitive] = []
     for place in range(rows):
         start = _STAGGER * place / max(1, rows - 1)
-        share = eased(min(1.0, max(0.0, (options.moment - start) / (1.0 - _STAGGER))))
+        share = eased_from(options.moment, start, 1.0 - _STAGGER)
         own = case.kernel_ms[place] if place < len(case.names) else 0.0
         kernel = case.kernel_ms[0] + (own - case.kernel_ms[0]) * share
         drawn += _bar(case, place, kernel, options)

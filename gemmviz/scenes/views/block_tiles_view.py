@@ -13,7 +13,7 @@ from gemmviz.analysis.replay.replay import Area
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.kit.groups import group_colours
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
@@ -51,7 +51,7 @@ def tiles_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
         cells = np.stack(touched.array.row_column(touched.in_block[active].astype(np.int64)), axis=1)
         ends = [_centres(cells, places[touched.array.name], unit), _centres(own, places["C"], unit)]
         start, stop = ends if touched.operand.access == "read" else ends[::-1]
-        middle = start + (stop - start) * float(eased(options.moment / ARRIVAL))
+        middle = start + (stop - start) * options.way
         side = min(max(_MOVING * unit, _LEAST_MOVING), unit)
         squares = np.column_stack([middle - side / 2, np.full((len(middle), 2), side)])
         accent = options.theme.accent(touched.array.name)

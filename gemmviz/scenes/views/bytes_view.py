@@ -14,7 +14,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.words import listed, size_text, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, message, titled
 from gemmviz.scenes.kit.hatching import hatching
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import wrap_text
@@ -86,7 +86,7 @@ def bytes_motion(case: SpeedCase, options: ViewOptions) -> tuple[Primitive, ...]
         return ()
     plan, pieces = _Plan.of(case, options), list[Primitive]()
     moment = 1.0 if case.has_begun else options.moment  # not in each step of a run
-    share = max(0.0, float(eased(min(1.0, moment / ARRIVAL)))) ** 0.5
+    share = eased_from(moment, 0.0, ARRIVAL) ** 0.5
     for place, (row, box) in enumerate(zip(plan.rows, plan.boxes, strict=True)):
         asked = plan.rows[0].size_bytes if row in case.traffic else row.size_bytes
         side = max(_LEAST_SIDE, share * box.width)

@@ -10,7 +10,7 @@ from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.hatching import hatching
 from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
@@ -83,7 +83,7 @@ def cache_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     """Pour the matrices one after the other; when all have been poured, say what fits and what does not."""
     plan, theme = _Plan.of(case, options), options.theme
     total = data_bytes(case.problem)
-    poured = total * float(eased(min(1.0, max(0.0, options.moment))))
+    poured = total * eased_from(options.moment, 0.0, 1.0)
     pieces: list[Primitive] = []
     for layer in _layers(case, poured):
         pieces += _drawn(layer, plan, theme)

@@ -12,7 +12,7 @@ from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.scenes.kit.beat import beat, stage_of_run
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.listing import INSET, LEADING, Sheet
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, Squares, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
@@ -20,6 +20,7 @@ from gemmviz.scenes.kit.view import View
 
 _TOP, _CODE, _HEAD, _GAP, _LARGEST = 112.0, 0.6, 44.0, 40.0, 110.0
 _SENTENCE = 120.0  # height of the sentence of the step
+_MUCH_LARGER = 1.5  # times the size of cells from which arrays lie side by side
 
 _Shapes = dict[int, tuple[int, int]]  # rows and columns of shared arrays by their numbers
 _Corners = dict[int, tuple[float, float]]
@@ -46,7 +47,8 @@ class _Plan:
         size = max(options.theme.type.least, min(size, options.theme.type.caption))
         left, arrays = MARGIN + room.width + 50, _shared(moment)
         below = Box(left, top + sentence, options.width - MARGIN - left, options.height - top - sentence - 24)
-        cell, corners = max((_stacked(arrays, below), _beside(arrays, below)), key=lambda each: each[0])
+        stacked, beside = _stacked(arrays, below), _beside(arrays, below)
+        cell, corners = beside if beside[0] > _MUCH_LARGER * stacked[0] else stacked
         return cls(Sheet.of("code", listing, room, size), corners, cell, left)
 
     def cells(self, number: int, cell: Longs, columns: int) -> Floats:
@@ -153,7 +155,7 @@ def _flying(moment: Moment, touched: TouchedOperand, cells: Floats, plan: _Plan,
     content = moment.tiles.get(touched.operand.array)
     kinds = np.unique(content.array[touched.block_cells]) if content is not None else np.array([-1])
     name = moment.trace.arrays[int(kinds[0])].name if len(kinds) == 1 and kinds[0] >= 0 else ""
-    share = float(eased(min(1.0, options.moment / ARRIVAL)))
+    share = options.way
     line = next(iter(sheet.listing.lit))
     start = np.array([sheet.box.x + sheet.box.width - 30, sheet.middles.get(line, sheet.box.y) - 9, 18.0])
     now = start + (cells - start) * share

@@ -5,7 +5,7 @@ memories that they are in.
 from gemmviz.model.data_use import ArrayUse, DataUse
 from gemmviz.model.words import size_text, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import text_line, text_width
@@ -24,7 +24,7 @@ _RULES = (
 def data_scene(case: DataUse, options: ViewOptions) -> Scene:
     """Draw the table of data, and a box for each memory with the use that it is for. Names are drawn by ``data_motion``."""
     theme, sizes, pieces = options.theme, options.theme.type, list[Primitive]()
-    rows = [_row(each, options) for each in case.arrays]
+    rows = [_row(each) for each in case.arrays]
     if case.variables:
         rows.append([TableCell(_variables(case), strong=True), TableCell("each thread"), TableCell("its own")])
     room = Box(MARGIN, _TOP, _TABLE * (options.width - 2 * MARGIN) - 40, options.height - _TOP - 40)
@@ -56,7 +56,7 @@ def data_motion(case: DataUse, options: ViewOptions) -> tuple[Primitive, ...]:
         if x + wide > box.x + box.width - 10:
             continue
         taken[key] = x + wide + 10
-        share = float(eased(min(1.0, max(0.0, (moment - number / len(places) * (1 - _FLIGHT)) / _FLIGHT))))
+        share = eased_from(moment, number / len(places) * (1 - _FLIGHT), _FLIGHT)
         if share <= 0:
             continue
         row = min(number, rows - 1)
@@ -71,7 +71,7 @@ def data_motion(case: DataUse, options: ViewOptions) -> tuple[Primitive, ...]:
     return tuple(pieces)
 
 
-def _row(each: ArrayUse, options: ViewOptions) -> list[TableCell]:
+def _row(each: ArrayUse) -> list[TableCell]:
     written = spaced(each.writes) if each.writes else "never"
     return [TableCell(each.name, strong=True), TableCell(spaced(each.reads) if each.reads else "never"), TableCell(written)]
 

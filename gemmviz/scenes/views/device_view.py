@@ -10,7 +10,7 @@ from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, number, size_text, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
@@ -40,7 +40,7 @@ def device_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     """Draw the multiprocessors of the chip up to ``options.moment``, and the number of cores so far."""
     device, theme, size = case.device, options.theme, options.theme.type.heading
     _, chip, _ = _regions(options)
-    shown = device.sms if options.moment >= ARRIVAL else max(1, round(device.sms * float(eased(options.moment / ARRIVAL))))
+    shown = device.sms if options.moment >= ARRIVAL else max(1, round(device.sms * options.way))
     cores = spaced(shown * device.fp32_per_sm)
     text = f"the chip: {many(shown, device.words['sm'])}, {cores} {device.words['core']}s"
     at = (chip.x + 20, chip.y + 1.4 * size)

@@ -8,7 +8,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
@@ -77,7 +77,7 @@ def fetch_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     warp = _warp(moment)
     if warp is None or options.moment >= ARRIVAL:
         return ()
-    plan, share = _Plan.of(moment.trace.rules.warp_size, options), float(eased(options.moment / ARRIVAL))
+    plan, share = _Plan.of(moment.trace.rules.warp_size, options), options.way
     start, colour = plan.control, _colour(warp, options)
     side = _CHIP * plan.high
     begin = np.array([start.x + start.width, start.y + start.height / 2])

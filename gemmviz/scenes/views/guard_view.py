@@ -7,7 +7,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.owners import Owners
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, framed
 from gemmviz.scenes.kit.hatching import hatching
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
@@ -62,8 +62,8 @@ class _Picture:
 
     def threads(self, moment: float) -> list[Primitive]:
         """Draw the threads at a share of the time."""
-        gone = eased(min(1.0, max(0.0, (moment - _STARTED) / (_CHECKED - _STARTED))))
-        done = eased(min(1.0, max(0.0, (moment - _CHECKED) / (1.0 - _CHECKED))))
+        gone = eased_from(moment, _STARTED, _CHECKED - _STARTED)
+        done = eased_from(moment, _CHECKED, 1.0 - _CHECKED)
         theme, accent = self.theme, self.theme.accent(self.result)
         runs = mixed(theme.slate, theme.text, 0.25)
         palette = (mixed(runs, theme.background, gone), mixed(runs, accent, done))
@@ -130,9 +130,9 @@ class _Picture:
             )
         y += 2.6 * sizes.words
         note = text_line("guard-note", (x, y), _NOTE, sizes.note, room, theme.faint)
-        return [*drawn, note, *self._per_block(x, y + 2.2 * sizes.note, room)]
+        return [*drawn, note, *self._per_block(x, y + 2.2 * sizes.note)]
 
-    def _per_block(self, x: float, y: float, room: float) -> list[Primitive]:
+    def _per_block(self, x: float, y: float) -> list[Primitive]:
         """Draw how many threads of each block work, if there is space for all blocks."""
         size = self.theme.type.note
         if self.count > min(_MOST_LISTED, (self.options.bottom - y) / (1.5 * size) + 1):

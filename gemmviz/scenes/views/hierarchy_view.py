@@ -12,7 +12,7 @@ from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.words import capital, many, number, size_text
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, framed
 from gemmviz.scenes.kit.primitives import Face, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
@@ -40,7 +40,7 @@ def hierarchy_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
             continue
         ends = [(places.pipe_x(is_global), box.y + box.height / 2), (places.pipe_x(is_global), places.registers_y)]
         start, stop = ends if touched.operand.access == "read" else ends[::-1]
-        share = float(eased(min(1.0, options.moment)))
+        share = eased_from(options.moment, 0.0, 1.0)
         middle = tuple(a + (b - a) * share for a, b in zip(start, stop, strict=True))
         colour = options.theme.accent(stored_matrix(moment, touched))
         pieces.append(Rects(f"moving-{place}", chips(count, *middle), colour, radius=2.0))

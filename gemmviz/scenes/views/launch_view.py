@@ -11,7 +11,7 @@ from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, eased_from, message, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.strips import strips_motion, strips_of, strips_still
 from gemmviz.scenes.kit.text import fitted, text_width
@@ -21,6 +21,7 @@ _TOP, _LEADING, _HEAD = 112.0, 1.45, 62.0
 _FILLED = 0.94  # of a cell of the grid: its block
 _MOST = 64  # blocks along an axis that are drawn
 _LARGEST = 124.0
+_BEFORE_VALUE = 30.0  # from a line of code to what its formulas come to
 _FLIGHT = 0.3  # share of the motion that one block takes
 _GROWN = 0.6  # when the block of threads begins to grow
 
@@ -74,7 +75,7 @@ def launch_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     """Draw the blocks on their way out of the grid's line, and one block that grows out of its cell."""
     if case.launch is None:
         strips = None if case.requested is None else strips_of(case.requested, case.device)
-        return () if strips is None else tuple(strips_motion(case, strips, options))
+        return () if strips is None else tuple(strips_motion(strips, options))
     plan = _Plan.of(case.launch, options)
     moment = min(1.0, options.moment / ARRIVAL)
     threads = _threads(case, plan, moment, options)
@@ -90,32 +91,35 @@ def _extents(extents: tuple[int, int, int]) -> str:
     return f"{spaced(x)} × {spaced(y)}" + (f" × {z}" if z > 1 else "")
 
 
-def _lines(kernel: KernelSpec, launch: Launch) -> tuple[tuple[str, str], ...]:
-    """Return the lines of the launch, each with what its formulas come to."""
+def _lines(kernel: KernelSpec, launch: Launch, size: float, room: float) -> tuple[tuple[str, str], ...]:
+    """Return the lines of the launch, each with what its formulas come to; formulas that are too long as numbers at once."""
     shared = f", {launch.shared_bytes}" if launch.shared_bytes else ""
-    return (
-        (f"dim3 dimGrid({', '.join(kernel.grid)});", f"({', '.join(map(str, launch.grid[: len(kernel.grid)]))})"),
-        (f"dim3 dimBlock({', '.join(kernel.block)});", f"({', '.join(map(str, launch.block[: len(kernel.block)]))})"),
-        (f"{kernel.function}<<<dimGrid, dimBlock{shared}>>>({', '.join(kernel.args)});", ""),
-    )
+    lines = []
+    for name, formulas, extents in (("dimGrid", kernel.grid, launch.grid), ("dimBlock", kernel.block, launch.block)):
+        numbers = ", ".join(map(str, extents[: len(formulas)]))
+        line, value = f"dim3 {name}({', '.join(formulas)});", f"({numbers})"
+        fits = text_width(f"{line} = {value}", size, "mono") + _BEFORE_VALUE <= room
+        lines.append((line, value) if fits else (f"dim3 {name}{value};", ""))
+    return (*lines, (f"{kernel.function}<<<dimGrid, dimBlock{shared}>>>({', '.join(kernel.args)});", ""))
 
 
 def _code_size(kernel: KernelSpec, launch: Launch, options: ViewOptions) -> float:
     """Return the size of the lines: that of captions if they fit, else that of code."""
     sizes, room = options.theme.type, options.width - 2 * MARGIN
-    longest = max(text_width(f"{line} = {value}", sizes.caption, "mono") for line, value in _lines(kernel, launch))
-    return sizes.caption if longest + 30 <= room else sizes.code
+    lines = _lines(kernel, launch, sizes.code, room)
+    longest = max(text_width(f"{line} = {value}", sizes.caption, "mono") for line, value in lines)
+    return sizes.caption if longest + _BEFORE_VALUE <= room else sizes.code
 
 
 def _code(kernel: KernelSpec, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     theme, size, pieces = options.theme, _code_size(kernel, plan.launch, options), list[Primitive]()
     room = options.width - 2 * MARGIN
-    for place, (line, value) in enumerate(_lines(kernel, plan.launch)):
+    for place, (line, value) in enumerate(_lines(kernel, plan.launch, options.theme.type.code, room)):
         y = plan.code + (place + 0.8) * _LEADING * size
         text = fitted(line, size, room, "mono")
         pieces.append(Labels(f"code-{place}", points((MARGIN, y)), (text,), size, theme.text, "start", "mono"))
-        at = MARGIN + text_width(text, size, "mono") + 30
-        if value and at + text_width(f"= {value}", size, "mono") <= MARGIN + room:
+        at = MARGIN + text_width(text, size, "mono") + _BEFORE_VALUE
+        if value:
             pieces.append(Labels(f"code-{place}-value", points((at, y)), (f"= {value}",), size, theme.chosen, "start", "mono"))
     return pieces
 
@@ -139,7 +143,7 @@ def _blocks(plan: _Plan, moment: float, options: ViewOptions) -> list[Primitive]
 
 def _threads(case: LaunchCase, plan: _Plan, moment: float, options: ViewOptions) -> list[Primitive]:
     """Draw block (0, 0) as it grows from its cell of the grid into a block of threads, coloured by warp; first its ways."""
-    share = float(eased(min(1.0, max(0.0, (moment - _GROWN) / (1 - _GROWN)))))
+    share = eased_from(moment, _GROWN, 1 - _GROWN)
     if share <= 0:
         return []
     theme, (dx, dy, _) = options.theme, plan.launch.block

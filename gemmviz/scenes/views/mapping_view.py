@@ -16,7 +16,7 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, framed, message
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -104,7 +104,7 @@ def mapping_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...
     ways += [(read.array, read.elements, read.lanes, _SECOND) for read in plan.reads]
     pieces: list[Primitive] = []
     for matrix, cells, lanes, start in ways:
-        share = float(eased(min(1.0, max(0.0, (options.moment / ARRIVAL - start) / (1.0 - _SECOND)))))
+        share = eased_from(options.moment / ARRIVAL, start, 1.0 - _SECOND)
         if share > 0:
             pieces.append(_chips(matrix, plan.grids[matrix.name], cells, plan.lane(lanes, size, options), share, options))
     return tuple(pieces)

@@ -11,7 +11,7 @@ from gemmviz.model.device import Device
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, size_text
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line
 from gemmviz.scenes.kit.view import View
@@ -71,7 +71,7 @@ def reach_scene(case: LaunchCase, options: ViewOptions) -> Scene:
             text_line(
                 f"sm-{place}-name", (side.x + 24, side.y + 1.6 * size), name, size, side.width - 48, theme.text, "semibold"
             ),
-            _cores(f"cores-{place}", device, side, options, is_asking=place == 0),
+            _cores(f"cores-{place}", device, side, options),
             *_memory(f"shared-{place}", f"{words['shared memory']} of {words['sm']} {place}", shared, options),
         ]
     cache = (
@@ -91,7 +91,7 @@ def reach_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     plan, theme, passed = _Plan.of(options), options.theme, min(1.0, options.moment / ARRIVAL)
     found = []
     for place, (way, (start, stop)) in enumerate(zip(plan.ways, _WAYS, strict=True)):
-        share = float(eased(min(1.0, max(0.0, (passed - start) / (stop - start)))))
+        share = eased_from(passed, start, stop - start)
         if place == 2:
             share = 1.0 - abs(2 * share - 1.0)  # there and back
         found.append((*_along(way, share), _WORD))
@@ -115,7 +115,7 @@ def _along(way: tuple[tuple[float, float], ...], share: float) -> tuple[float, f
     return float(np.interp(here, reached, at[:, 0])), float(np.interp(here, reached, at[:, 1]))
 
 
-def _cores(key: str, device: Device, side: Box, options: ViewOptions, is_asking: bool) -> Cells:
+def _cores(key: str, device: Device, side: Box, options: ViewOptions) -> Cells:
     """Draw some cores of a multiprocessor in two rows."""
     theme, columns = options.theme, max(1, min(_MOST_CORES, device.fp32_per_sm) // 2)
     wide = min(_CORE, 0.6 * side.width / columns)

@@ -10,7 +10,7 @@ from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import PrivateValues, ReadFactor, private_values
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
@@ -69,7 +69,7 @@ def registers_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
     held = [] if options.arrived else _held(moment, moment.step, options)
     if not held:
         return ()
-    plan, share = _Plan.of(len(held), options), float(eased(options.moment / ARRIVAL))
+    plan, share = _Plan.of(len(held), options), options.way
     sources = _sources(moment, plan, options)
     pieces: list[Primitive] = []
     for number, values in enumerate(held):

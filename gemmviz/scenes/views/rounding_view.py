@@ -4,7 +4,7 @@ from gemmviz.analysis.declarations import declarations
 from gemmviz.model.rounding import RoundedRun, RoundingCase
 from gemmviz.model.words import listed, many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line
 from gemmviz.scenes.kit.view import View
@@ -35,7 +35,7 @@ def rounding_motion(case: RoundingCase, options: ViewOptions) -> tuple[Primitive
     """Draw the bars as they grow, with the errors once they have grown."""
     theme, pieces, size = options.theme, list[Primitive](), options.theme.type.sentence
     most = max(case.first.error, case.second.error) or 1.0
-    share = float(eased(min(1.0, options.moment / ARRIVAL)))
+    share = options.way
     for place, run in enumerate((case.first, case.second)):
         box = _track(place, options)
         wide = (box.width - _VALUE) * run.error / most * share

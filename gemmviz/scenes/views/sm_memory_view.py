@@ -16,7 +16,7 @@ from gemmviz.model.occupancy import Needs
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.slots import block_colour
 from gemmviz.scenes.kit.text import text_line, text_width
@@ -90,7 +90,7 @@ def sm_memory_scene(moment: Moment, options: ViewOptions) -> Scene:
     plan = _Plan.of(moment, options)
     primitives = [*_blocks(moment, plan, options)]
     for name, bar in ((REGISTERS, plan.registers), (SHARED, plan.shared)):
-        primitives += _memory(moment, name, bar, plan, options)
+        primitives += _memory(name, bar, plan, options)
     primitives += _outer(plan, options)
     return framed([*primitives, *_ways(moment, plan, options)], moment, options)
 
@@ -98,7 +98,7 @@ def sm_memory_scene(moment: Moment, options: ViewOptions) -> Scene:
 def sm_memory_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw the elements of this step on their way to or from registers; asynchronous copies pass them by."""
     plan, pieces = _Plan.of(moment, options), list[Primitive]()
-    share = float(eased(min(1.0, options.moment / ARRIVAL)))
+    share = options.way
     for place, touched in enumerate(moment.touched):
         start, stop = _ends(moment, touched)
         if not len(touched.cells) or start == stop:
@@ -154,7 +154,7 @@ def _threads(key: str, moment: Moment, box: Box, head: float, options: ViewOptio
     return Cells(key, box.x, box.y + head, side, fill, palette, palette, line=line, height=high)
 
 
-def _memory(moment: Moment, name: str, bar: Box, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _memory(name: str, bar: Box, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw an on-chip memory with the part of each block, below what it is."""
     theme, parts, size = options.theme, plan.parts(name, bar), options.theme.type.least
     place, left = (0, 0.0) if name == REGISTERS else (1, _ARROW + 24)

@@ -14,7 +14,7 @@ from gemmviz.model.device import Device
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import size_text
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
@@ -94,7 +94,7 @@ def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     pieces, size = list[Primitive](), theme.type.least
     for place, name, x, wide, inset in _chips(shown, plan, size):
         card = plan.cards[shown[place].space]
-        share = float(eased(min(1.0, max(0.0, (moment - place / len(shown) * (1 - _FLIGHT)) / _FLIGHT))))
+        share = eased_from(moment, place / len(shown) * (1 - _FLIGHT), _FLIGHT)
         if share <= 0:
             continue
         begin = plan.code.x, _code_place(plan, place, options)[1]

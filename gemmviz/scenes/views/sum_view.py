@@ -12,7 +12,7 @@ from gemmviz.analysis.replay.terms import Terms
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.view import View
@@ -107,7 +107,7 @@ def sum_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     found = None if options.arrived else _Sum.of(moment, options)
     if found is None:
         return ()
-    grown, (shown, heights) = float(eased(options.moment / ARRIVAL)), (found.shown, _Heights.of(found, options))
+    grown, (shown, heights) = options.way, (found.shown, _Heights.of(found, options))
     primitives: list[Primitive] = []
     for place, k in enumerate(shown.ks if heights else ()):
         if heights is not None and found.steps[k] == moment.step:

@@ -11,7 +11,7 @@ from gemmviz.model.kernel import Launch
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
@@ -90,7 +90,7 @@ def terms_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     if case.launch is None:
         return ()
     plan, theme = _Plan.of(case, case.launch, options), options.theme
-    share = float(eased(min(1.0, options.moment / ARRIVAL)))
+    share = options.way
     end = _slot(plan, options)
     start = Box(plan.grid.x, plan.grid.y, plan.of_grid, plan.of_grid)
     x, y, wide, high = (

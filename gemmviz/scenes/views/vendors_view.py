@@ -7,7 +7,7 @@ AMD GPUs, and on NVIDIA GPUs as a layer over CUDA). Words for parts of a device 
 from gemmviz.model.device import CUDA_WORDS
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import mixed
@@ -60,7 +60,7 @@ def vendors_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
     size = min(theme.type.name, *(_size(row, options) for row in rows))
     for place, (_, *terms) in enumerate(rows):
         start = _STAGGER * place / max(1, len(rows) - 1)
-        share = eased(min(1.0, max(0.0, (options.moment - start) / (1.0 - _STAGGER))))
+        share = eased_from(options.moment, start, 1.0 - _STAGGER)
         for side, term in enumerate(terms):
             if share > 0.0:
                 drawn.append(_term(place, side, term, share, size, case, options))

@@ -17,7 +17,7 @@ from gemmviz.model.words import many, spaced
 from gemmviz.scenes.charts.scaling import work_chart
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.chart import chart_motion, chart_still
-from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import mixed
@@ -93,7 +93,7 @@ def work_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]
     pieces: list[Primitive] = [Rects("ran", _cells(plan.row, plan, done), theme.tint("C", _RAN))] if done else []
     for number, target in enumerate(plan.sums):
         start = (1.0 - _FLIES) * number / max(1, len(plan.sums) - 1)
-        way = float(eased(min(1.0, max(0.0, (parted - start) / _FLIES)))) if options.moment < 1.0 else 1.0
+        way = eased_from(parted, start, _FLIES) if options.moment < 1.0 else 1.0
         first = number * case.problem.K
         count = min(case.problem.K, max(0, done - first))
         if count:
