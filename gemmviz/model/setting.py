@@ -131,7 +131,8 @@ def _settings(kind: Any) -> Iterator[Setting]:
 
 def first_trouble(value: Any) -> tuple[Setting, str, str] | None:
     """The first field of a dataclass with a value that isn't allowed, the reason and a remedy; None if there is none."""
-    for setting in _limited(type(value)):
+    kind: Any = type(value)
+    for setting in _limited(kind):
         if (trouble := setting.trouble(setting.of(value))) is not None:
             return setting, *trouble
     return None
