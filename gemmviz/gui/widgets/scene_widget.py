@@ -1,11 +1,10 @@
 """A widget that shows a scene and what moves over it, and reports the cell under the pointer."""
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.render.qt.fonts import font
-from gemmviz.render.qt.ground import Ground
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
 
@@ -36,7 +35,7 @@ class SceneWidget(QWidget):
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(lambda: self._show_pending(self._pending))
         self._painter = ScenePainter()
-        self._ground: Ground | None = None
+        self._still: QPixmap | None = None
         self._was_painted = False
         self._pointed: Hit | None = None
         self._at: QPointF | None = None
@@ -46,6 +45,7 @@ class SceneWidget(QWidget):
     def set_scene(self, scene: Scene, motion: tuple[Primitive, ...] = ()) -> None:
         """Show another picture."""
         self.scene, self.motion = scene, motion
+        self._still, self._was_painted = None, False
         self.update()
         if self._at is not None:
             self._rest.start()  # the cell under the pointer may have changed
@@ -94,7 +94,7 @@ class SceneWidget(QWidget):
 
     def forget_still(self) -> None:
         """Discard the painted still part, because the picture is now viewed differently."""
-        self._ground, self._was_painted = None, False
+        self._still, self._was_painted = None, False
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -112,23 +112,30 @@ class SceneWidget(QWidget):
         self.painted.emit()
 
     def _paint(self, painter: QPainter, scene: Scene, area: QRectF) -> None:
-        """Paint the picture. From the second frame of a view on, the still part is kept as pixels."""
+        """Paint the picture. From the second frame on, the still part is cached."""
         view = self.view
-        if self._ground is not None and (self._ground.view, self._ground.size) != (view, self.size()):
-            self._ground, self._was_painted = None, False
-        if self._ground is None and self._was_painted:
-            self._ground = Ground(self._painter, self.size(), view)
-        if self._ground is None:
+        if self._still is None and not self._was_painted:
             self._painter.paint_ground(painter, scene, view, area)
             self._was_painted = True
         else:
-            painter.drawPixmap(0, 0, self._ground.of(scene))
+            if self._still is None:
+                self._still = self._painted(scene, view, area)
+            painter.drawPixmap(0, 0, self._still)
         self._painter.paint_over(painter, self.motion, view, area)
         self._painter.paint_top(painter, scene, view, area)
         if self._pointed is not None:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self.palette().text().color(), 2.0))
             painter.drawRect(view.rect(*self._pointed.box))
+
+    def _painted(self, scene: Scene, view: Viewport, area: QRectF) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        pixmap = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+        pixmap.setDevicePixelRatio(ratio)
+        brush = QPainter(pixmap)
+        self._painter.paint_ground(brush, scene, view, area)
+        brush.end()
+        return pixmap
 
     def _paint_veil(self, painter: QPainter, area: QRectF) -> None:
         if self.scene is not None:
@@ -172,7 +179,7 @@ class SceneWidget(QWidget):
         self.point_at(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._ground, self._was_painted = None, False
+        self._still, self._was_painted = None, False
         self.resized.emit()
 
 

@@ -4,8 +4,6 @@ import os
 
 from PySide6.QtGui import QGuiApplication
 
-from gemmviz.render.qt.fonts import font
-
 _running: list[QGuiApplication] = []
 
 
@@ -14,5 +12,3 @@ def start_qt() -> None:
     if QGuiApplication.instance() is None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
         _running.append(QGuiApplication([]))
-        # Pages of a PDF take from it to draw no ligatures, which a search wouldn't find.
-        QGuiApplication.setFont(font("regular", 20))

@@ -1,7 +1,6 @@
 """Glyphs and squares, painted by the thousand: each kind from one pixmap in one call."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 
 Numbers = npt.NDArray[Any]
-_CODES = 256  # characters in an atlas
 
 
 @dataclass(frozen=True)
@@ -29,22 +27,18 @@ class LabelLayout:
     shift: npt.NDArray[np.float64]
 
     @classmethod
-    def of(cls, labels: npt.NDArray[np.str_], pixels: int, first: tuple[int, int] = (0, 0)) -> "LabelLayout":
-        """Lay out labels (rows, columns), of a table whose cell ``first`` (row, column) holds the first one."""
+    def of(cls, labels: npt.NDArray[np.str_], pixels: int) -> "LabelLayout":
         rows, columns = labels.shape
         codes = np.ascontiguousarray(labels).view(np.uint32).reshape(rows * columns, -1)
-        cell, position = np.nonzero(codes)
-        codes = np.minimum(codes, _CODES - 1)
-        widths = _advances(pixels)[codes]
+        advances = np.zeros(256)
+        for code in np.unique(codes[codes > 0]).tolist():
+            advances[min(code, 255)] = text_width(chr(code), float(pixels))
+        codes = np.minimum(codes, 255)
+        widths = advances[codes]
         left = np.cumsum(widths, axis=1) - widths - widths.sum(axis=1, keepdims=True) / 2
+        cell, position = np.nonzero(codes)
         shift = left[cell, position] + widths[cell, position] / 2
-        return cls(first[0] + cell // columns, first[1] + cell % columns, codes[cell, position].astype(np.int64), shift)
-
-
-@lru_cache(maxsize=256)
-def _advances(pixels: int) -> npt.NDArray[np.float64]:
-    """Return the widths of the characters of the atlas, in device pixels; 0 for the end of a text."""
-    return np.array([0.0, *(text_width(chr(code), float(pixels)) for code in range(1, _CODES))])
+        return cls(cell // columns, cell % columns, codes[cell, position].astype(np.int64), shift)
 
 
 class Atlas:
