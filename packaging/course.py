@@ -74,7 +74,7 @@ def record_host(gpu: Gpu, path: Path) -> None:
             runs.append(HostRun(n, memory, calls))  # type: ignore[arg-type]
             record = HostRuns(gpu, _cpu(), str(date.today()), "tiled, 32 wide", REPEATS, tuple(runs))
             path.write_text(json.dumps(to_plain(record), indent=0) + "\n", encoding="utf-8")
-            print(n, memory, {f"{c.name} {c.what}": round(c.us, 1) for c in calls}, flush=True)
+            print(n, memory, {f"{c.name} {c.what}": round(c.us or 0.0, 1) for c in calls}, flush=True)
 
 
 def _once(runtime: Any, kernel: Any, host: list[Any], n: int, times: dict[tuple[str, str], list[float]], np: Any) -> None:

@@ -269,8 +269,10 @@ def test_the_mark_of_what_is_moved_slides_along_the_roof_from_what_is_asked_for(
     places, slopes, named = [], [], []
     for moment in (0.4, 0.5, 0.6, 0.7, 1.0):
         motion = {each.key: each for each in view.motion(case, ViewOptions(moment=moment))}
-        x, y, side, _ = motion["level-moved-in-sectors-roof"].boxes[0]
-        x0, y0, side0, _ = motion["level-requested-roof"].boxes[0]
+        moved, requested = motion["level-moved-in-sectors-roof"], motion["level-requested-roof"]
+        assert isinstance(moved, Rects)
+        assert isinstance(requested, Rects)
+        (x, y, side, _), (x0, y0, side0, _) = moved.boxes[0], requested.boxes[0]
         places.append(x0 + side0 / 2 - x - side / 2)
         slopes.append((y + side / 2 - y0 - side0 / 2) / max(1e-9, places[-1]))
         named.append("level-moved-in-sectors-rate" in motion)

@@ -64,7 +64,7 @@ def test_a_tiled_kernel() -> None:
     assert sentences(reader, "A") == (
         "Block (0, 0) fetches 128 B of A, 2 tiles of 64 B.",
         "Its requests move 8 sectors, 256 B, where 4 sectors would suffice.",
-        "The launch fetches 512 B of A, every element twice, and moves 32 sectors, 1 024 B, where 16 sectors would suffice.",
+        "The launch fetches 512 B of A, every element twice, and moves 32 sectors, 1024 B, where 16 sectors would suffice.",
     )
     assert sentences(reader, "tileA", (1, 0, 0))[:3] == (
         "tileA of block (1, 0) has 64 B.",
@@ -80,7 +80,7 @@ def test_a_tiled_kernel() -> None:
 
 def test_a_kernel_without_tiles() -> None:
     reader = reader_of("02_naive", 64, BLOCK=32)
-    assert sentences(reader, "A")[0] == "Block (0, 0) fetches 262 144 B of A: 2 048 elements, each 32 times."
+    assert sentences(reader, "A")[0] == "Block (0, 0) fetches 262 144 B of A: 2048 elements, each 32 times."
     assert "every element 64 times" in sentences(reader, "A")[-1]
 
 
