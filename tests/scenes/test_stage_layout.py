@@ -261,6 +261,8 @@ def test_the_timeline_names_its_tracks_and_phases() -> None:
     assert timeline_texts(tiled) == {"load A", "load B", "into tile", "multiply", "store C", "phase 1", "phase 2"}
     naive = stage_scene(reader_of(("02_naive", 8, 8, 8, {"BLOCK": 4})).at(0), ViewOptions())
     assert timeline_texts(naive) == {"load A", "load B", "store C"}
+    reads_c = stage_scene(reader_of(("reads_c", 8, 8, 8, {"BLOCK": 4})).at(0), ViewOptions())
+    assert timeline_texts(reads_c) == {"load A", "load B", "load, store C"}
 
 
 def test_larger_type_leaves_the_matrices_their_share() -> None:

@@ -67,13 +67,18 @@ def track_names(problem: Problem) -> tuple[str, ...]:
     return f"load {first}", f"load {', '.join(others) or '–'}", "store into a tile", "compute", f"load, store {outputs}"
 
 
-def short_track_names(problem: Problem) -> tuple[str, ...]:
-    """The tracks in few words, in order: "load A", "load B", "into tile", "multiply", "store C"."""
+def short_track_names(trace: Trace) -> tuple[str, ...]:
+    """The tracks in few words, in order: "load A", "load B", "into tile", "multiply", "store C"; the last one is
+    "load, store C" of a kernel that also loads from C.
+    """
+    problem = trace.setup.problem
     first, *others = [array.name for array in problem.arrays if array.role == "input"] or ["inputs"]
     more = f"load {others[0]}{', …' if len(others) > 1 else ''}" if others else ""
     outputs = problem.output_names
     stored = f"store {outputs[0]}{', …' if len(outputs) > 1 else ''}" if outputs else "store"
-    return f"load {first}", more, "into tile", "multiply" if problem.is_multiply else "compute", stored
+    loads_outputs = any(not site.accesses("write") and track_of(trace.arrays, site, problem) == STORE_C for site in trace.sites)
+    names = f"load {first}", more, "into tile", "multiply" if problem.is_multiply else "compute"
+    return *names, f"load, {stored}" if loads_outputs else stored
 
 
 def track_of(arrays: Sequence[MemoryArray], site: Site, problem: Problem) -> int:

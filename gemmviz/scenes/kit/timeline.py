@@ -48,7 +48,7 @@ def _has_brackets(replay: Replay, whole: Box) -> bool:
 
 def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
     """Draw the names of the tracks on their left, in two columns so that each can be read, and the phases above them."""
-    size, room, names = theme.type.least, track_room(replay, whole, theme), short_track_names(replay.trace.setup.problem)
+    size, room, names = theme.type.least, track_room(replay, whole, theme), _names(replay)
     _, near = _name_widths(replay, theme)
     pitch, ends = room.height / TRACKS, (room.x - _NAME_AIR, room.x - 2 * _NAME_AIR - near)
     primitives: list[Primitive] = []
@@ -66,10 +66,20 @@ def timeline_names(replay: Replay, whole: Box, theme: Theme) -> list[Primitive]:
     return [*primitives, *(_phases(replay, room, theme) if _has_brackets(replay, whole) else [])]
 
 
+def _names(replay: Replay) -> tuple[str, ...]:
+    names: tuple[str, ...] = replay.cached("short track names", lambda: short_track_names(replay.trace))
+    return names
+
+
 def _name_widths(replay: Replay, theme: Theme) -> tuple[float, float]:
     """Return the widths of the column of names far from the tracks and of that near them."""
-    widths = [text_width(name, theme.type.least) for name in short_track_names(replay.trace.setup.problem)]
-    return max(widths[1::2]), max(widths[::2])
+
+    def widths() -> tuple[float, float]:
+        each = [text_width(name, theme.type.least) for name in _names(replay)]
+        return max(each[1::2]), max(each[::2])
+
+    found: tuple[float, float] = replay.cached(("widths of track names", theme.type.least), widths)
+    return found
 
 
 def _phases(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
