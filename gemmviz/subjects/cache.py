@@ -7,13 +7,14 @@ from typing import Any
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import marked
 from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject
 
 _MOST = 32
-WAITING = "Computing …"
-_NOTHING = "This view has nothing to show for this kernel"
+WAITING = marked("Computing …")
+_NOTHING = marked("This view has nothing to show for this kernel")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

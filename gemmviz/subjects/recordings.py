@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_lesson_benchmarks, recorded_precision_benchmarks
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.translation import marked
 from gemmviz.model.words import capital
 
-_LESSONS = ", kernels of the lessons"
-_PRECISION = ", float, double and CPU"
+_LESSONS = marked(", kernels of the lessons")
+_PRECISION = marked(", float, double and CPU")
 
 
 def recorded() -> dict[str, Benchmark]:

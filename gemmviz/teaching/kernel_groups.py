@@ -15,9 +15,10 @@ from gemmviz.launch.catalog import (
     load_kernel,
     pattern_kernel_names,
 )
+from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson_file import lesson_title
 
-LADDER, PATTERNS, OTHERS = "Multiplication, step by step", "Other problems", "Other kernels"
+LADDER, PATTERNS, OTHERS = marked("Multiplication, step by step"), marked("Other problems"), marked("Other kernels")
 _KERNEL = re.compile(r'kernel = "(\w+)"')
 
 
@@ -46,7 +47,7 @@ def kernel_groups() -> tuple[KernelGroup, ...]:
         own = [name for name in _kernels_of(lesson) if name in left]
         for name in own:
             del left[name]
-        groups.append((f"Lesson: {lesson_title(lesson)}", own))
+        groups.append((tr("Lesson: {lesson_title}", lesson_title=lesson_title(lesson)), own))
     groups.append((OTHERS, list(left)))
     return tuple(KernelGroup(title, tuple(map(_entry, names))) for title, names in groups if names)
 

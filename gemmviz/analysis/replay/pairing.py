@@ -14,6 +14,7 @@ from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, track
 from gemmviz.model.arrays import Floats
 from gemmviz.model.problem import Problem
 from gemmviz.model.sinks import COST_COLUMNS
+from gemmviz.model.translation import tr
 
 Lock = Literal["phase", "k", "step", "bytes"]
 LOCKS: tuple[Lock, ...] = ("phase", "k", "step", "bytes")
@@ -141,7 +142,10 @@ def differences(pair: Pair) -> list[Difference]:
         if left or right or any(whole):
             name = f"{names[track]}: {COST_COLUMNS[column]}"
             quantities.append(Difference(name, track, (left, right), (whole[0], whole[1])))
-    for name, each in (("bytes requested per multiply-add", _requested), ("shared-memory values per multiply-add", _read)):
+    for name, each in (
+        (tr("bytes requested per multiply-add"), _requested),
+        (tr("shared-memory values per multiply-add"), _read),
+    ):
         whole = tuple(
             None if counts is None else _per_multiply(each(counts), moment.trace.setup.problem)
             for counts, moment in zip(pair.counts, sides, strict=True)
@@ -152,7 +156,12 @@ def differences(pair: Pair) -> list[Difference]:
     if pair.marked is not None:
         matrix, row, column = pair.marked
         so_far = (_loads_of(pair.left, pair.marked), _loads_of(pair.right, pair.marked))
-        quantities.insert(0, Difference(f"loads of {matrix}[{row}, {column}]", None, so_far, (None, None)))
+        quantities.insert(
+            0,
+            Difference(
+                tr("loads of {matrix}[{row}, {column}]", matrix=matrix, row=row, column=column), None, so_far, (None, None)
+            ),
+        )
     return quantities
 
 

@@ -11,6 +11,7 @@ from gemmviz.gui.lecture.overlay import Overlay
 from gemmviz.gui.lecture.picture import WallPicture
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.frame import ViewOptions, apology
@@ -50,9 +51,9 @@ class Wall(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__(None, Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint)
         self.model, self.session = model, model.session
-        self.setWindowTitle("gemmviz: lecture")
+        self.setWindowTitle(tr("gemmviz: lecture"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.stage = WallPicture("Lecture", self)
+        self.stage = WallPicture(tr("Lecture"), self)
         self.overlay = Overlay(self)
         self.overlay.circled.connect(self._on_circled)
         self.overlay.raise_()

@@ -15,6 +15,7 @@ from gemmviz.gui.widgets.answer import AnswerBubble
 from gemmviz.gui.widgets.refresh import is_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import marked
 from gemmviz.model.words import capital
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions, apology, framed
@@ -24,10 +25,10 @@ from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.picture import options_for
 
-_STALE = "This picture shows the previous settings. The current ones can't run"
+_STALE = marked("This picture shows the previous settings. The current ones can't run")
 _LEAST_HEIGHT = 440  # pixels: of a page with the tile slider
-NO_RUN = "The view that is shown needs no run of a kernel"
-_NOTHING = "These settings can't run"
+NO_RUN = marked("The view that is shown needs no run of a kernel")
+_NOTHING = marked("These settings can't run")
 
 
 def over_the_picture(session: Session) -> str:

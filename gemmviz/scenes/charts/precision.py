@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from gemmviz.model.benchmark import DOUBLE, Benchmark
 from gemmviz.model.chart import Axis, Chart, Curve
+from gemmviz.model.translation import marked
 from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
 from gemmviz.scenes.charts.rows import is_of_host
 from gemmviz.scenes.charts.speeds import rates
 
-_TITLE, _NO_DOUBLE = "Float, double, tensor cores", "only single precision was measured"
+_TITLE, _NO_DOUBLE = marked("Float, double, tensor cores"), marked("only single precision was measured")
 
 
 def precision_chart(benchmark: Benchmark) -> Chart:

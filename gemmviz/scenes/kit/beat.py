@@ -14,18 +14,19 @@ from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 
 _MOST_COMPARED = 1 << 16  # accesses among which different elements are counted
 
 # By kind of a site without elements: the verb and the rest of the sentence, for several threads.
 _SYNCHRONISES: dict[str, tuple[str, str]] = {
-    "barrier": ("wait", "at the barrier"),
-    "warp barrier": ("wait", "for their warp"),
-    "wait": ("wait", "for asynchronous copies to arrive"),
-    "fence": ("order", "memory accesses"),
+    "barrier": ("wait", marked("at the barrier")),
+    "warp barrier": ("wait", marked("for their warp")),
+    "wait": ("wait", marked("for asynchronous copies to arrive")),
+    "fence": ("order", marked("memory accesses")),
 }
-_GRID = ("wait", "for all blocks of the grid")
+_GRID = ("wait", marked("for all blocks of the grid"))
 _SINGULAR: Mapping[str, str] = {"multiply": "multiplies", "fetch": "fetches"}
 
 
@@ -60,9 +61,19 @@ def _beat(moment: Moment, labels: LabelStyle) -> StepSentence:
     if not active:
         return _nobody(moment)
     phrase, details = _action(moment, active, labels)
-    line = f"line {moment.site.place.line}"
+    line = tr("line {line}", line=moment.site.place.line)
     idle = len(moment.arrived) - active
-    absent = (f"{idle} of {many(len(moment.arrived), 'thread')} {'takes' if idle == 1 else 'take'} no part",) if idle else ()
+    absent = (
+        (
+            (
+                tr("{idle} of {threads} takes no part", idle=idle, threads=many(len(moment.arrived), "thread"))
+                if idle == 1
+                else tr("{idle} of {threads} take no part", idle=idle, threads=many(len(moment.arrived), "thread"))
+            ),
+        )
+        if idle
+        else ()
+    )
     who = _followed(moment) if moment.focus.thread is not None else many(active, "thread")
     number = None if moment.focus.thread is not None else active
     return StepSentence(f"{who} {phrase}", number, (line, *details, *absent, *_collisions(moment)))
@@ -71,11 +82,16 @@ def _beat(moment: Moment, labels: LabelStyle) -> StepSentence:
 def _nobody(moment: Moment) -> StepSentence:
     """Return the sentence for a step in which no watched thread takes part."""
     others = int((moment.trace.element[moment.trace.row[moment.step], moment.scope.of_block] >= 0).sum())
-    details = (f"line {moment.site.place.line}", f"{many(others, 'thread')} of the block {_does('do', others)}")
+    details = (
+        tr("line {line}", line=moment.site.place.line),
+        tr("{threads} of the block {does}", threads=many(others, "thread"), does=_does("do", others)),
+    )
     if moment.focus.thread is not None:
-        return StepSentence(f"{_followed(moment)} takes no part", None, details)
-    whose = f"warp {moment.focus.warp}" if moment.focus.warp is not None else "the block"
-    return StepSentence(f"No thread of {whose} takes part", None, details if moment.focus.warp is not None else details[:1])
+        return StepSentence(tr("{followed} takes no part", followed=_followed(moment)), None, details)
+    whose = tr("warp {warp}", warp=moment.focus.warp) if moment.focus.warp is not None else tr("the block")
+    return StepSentence(
+        tr("No thread of {whose} takes part", whose=whose), None, details if moment.focus.warp is not None else details[:1]
+    )
 
 
 def _does(verb: str, count: int) -> str:
@@ -83,7 +99,7 @@ def _does(verb: str, count: int) -> str:
 
 
 def _followed(moment: Moment) -> str:
-    return f"Thread {thread_text(moment.focus.thread or 0, moment.trace.launch)}"
+    return tr("Thread {thread}", thread=thread_text(moment.focus.thread or 0, moment.trace.launch))
 
 
 def _action(moment: Moment, active: int, labels: LabelStyle) -> tuple[str, tuple[str, ...]]:
@@ -94,20 +110,32 @@ def _action(moment: Moment, active: int, labels: LabelStyle) -> tuple[str, tuple
         verb, rest = _GRID if site.visible_to == "grid" and site.is_barrier else _SYNCHRONISES[site.kind]
         return f"{_verb(verb, is_one)} {rest.replace('their', 'its') if is_one else rest}", ()
     reads, writes = ([each for each in moment.touched if each.operand.access == access] for access in ("read", "write"))
-    each_ = "" if is_one else "each "
+    each_ = "" if is_one else tr("each ")
     if site.kind == "matrix":
         return _matrix(reads, writes, is_one), ()
     if not moment.touched:
         return f"{_verb(site.kind, is_one)}", ()
     if reads and writes:
-        later = ("it arrives later",) if site.is_async and is_one else ("they arrive later",) if site.is_async else ()
+        later = (tr("it arrives later"),) if site.is_async and is_one else (tr("they arrive later"),) if site.is_async else ()
         what, _ = _read_of(moment, reads[0], labels)
-        return f"{'copies ' if is_one else 'each copy '}{what} into {writes[0].array.name}", (*later, *_different(reads[0]))
+        return (
+            tr("copies {what} into {array}", what=what, array=writes[0].array.name)
+            if is_one
+            else tr("each copy {what} into {array}", what=what, array=writes[0].array.name)
+        ), (*later, *_different(reads[0]))
     products = _products(moment)
     if products and reads[0].array.space == "shared":
         return f"{each_}{_verb('multiply', is_one)} {_pairs(moment, products, labels)}", _different(reads[0])
     verb, what, details = _access(moment, (reads or writes)[0], labels)
-    then = f" and {_verb('add', is_one)} {'a product' if products == 1 else f'{products} products'}" if products else ""
+    then = (
+        (
+            tr(" and {verb} a product", verb=_verb("add", is_one))
+            if products == 1
+            else tr(" and {verb} {products} products", verb=_verb("add", is_one), products=products)
+        )
+        if products
+        else ""
+    )
     return f"{each_}{_verb(verb, is_one)} {what}{then}", details
 
 
@@ -119,24 +147,28 @@ def _access(moment: Moment, touched: TouchedOperand, labels: LabelStyle) -> tupl
     """Return verb, object and details of an access of one array."""
     array, is_shared = touched.array, touched.array.space == "shared"
     if moment.site.is_atomic:
-        where = " of shared memory" if is_shared else ""
-        return "update", f"{_elements(moment, touched, labels)}{where}, one after the other", _different(touched)
+        where = tr(" of shared memory") if is_shared else ""
+        return (
+            "update",
+            tr("{elements}{where}, one after the other", elements=_elements(moment, touched, labels), where=where),
+            _different(touched),
+        )
     if touched.operand.access == "read":
         what, details = _read_of(moment, touched, labels)
         return ("read" if is_shared else "fetch"), what, (*details, *_different(touched))
     if not is_shared:
         return "store", _elements(moment, touched, labels), ()
     what, details = _stored(moment, touched, labels)
-    return "store", f"{what} into {array.name}", details
+    return "store", tr("{what} into {array}", what=what, array=array.name), details
 
 
 def _matrix(reads: list[TouchedOperand], writes: list[TouchedOperand], is_one: bool) -> str:
     """Return what a step does that works on fragments of matrices, which belong to a whole warp."""
     if reads and not writes:
-        return f"together {_verb('read', is_one)} part of {reads[0].array.name}"
+        return tr("together {verb} part of {array}", verb=_verb("read", is_one), array=reads[0].array.name)
     if writes and not reads:
-        return f"together {_verb('store', is_one)} part of {writes[0].array.name}"
-    return f"together {_verb('multiply', is_one)} two matrices"
+        return tr("together {verb} part of {array}", verb=_verb("store", is_one), array=writes[0].array.name)
+    return tr("together {verb} two matrices", verb=_verb("multiply", is_one))
 
 
 def _elements(moment: Moment, touched: TouchedOperand, labels: LabelStyle, name: str | None = None) -> str:
@@ -144,8 +176,12 @@ def _elements(moment: Moment, touched: TouchedOperand, labels: LabelStyle, name:
     width = touched.operand.width
     if moment.focus.thread is not None and len(touched.cells):
         first = element_text(touched.array, int(touched.cells[0]), labels)
-        return first if width == 1 else f"{width} elements from {first} on"
-    return f"{'one element' if width == 1 else f'{width} elements'} of {name or touched.array.name}"
+        return first if width == 1 else tr("{width} elements from {first} on", width=width, first=first)
+    return (
+        tr("one element of {name}", name=name or touched.array.name)
+        if width == 1
+        else tr("{width} elements of {name}", width=width, name=name or touched.array.name)
+    )
 
 
 def _read_of(moment: Moment, touched: TouchedOperand, labels: LabelStyle) -> tuple[str, tuple[str, ...]]:
@@ -167,7 +203,7 @@ def _copies(
     """Return the elements of a matrix whose copies some cells of shared memory hold, or "one value"."""
     width, cells, name = touched.operand.width, touched.block_cells, touched.array.name
     where = f" {joint} {name}" if joint else ""
-    value = f"{'one value' if width == 1 else f'{width} values'}{where}"
+    value = f"{(tr('one value') if width == 1 else tr('{width} values', width=width))}{where}"
     if content is None or not len(cells):
         return value, ()
     kinds = content.array[cells]
@@ -179,12 +215,24 @@ def _copies(
     if len(numbers) != 1 or (kinds < 0).sum() != constants:
         return value, ()
     array = moment.trace.arrays[numbers[0]]
-    details = (f"{constants} of {len(cells)} are constants outside {array.name}",) if constants else ()
+    details = (
+        (tr("{constants} of {cells} are constants outside {array}", constants=constants, cells=len(cells), array=array.name),)
+        if constants
+        else ()
+    )
     if moment.focus.thread is not None:
         element = element_text(array, int(content.element[cells[0]]), labels)
-        return (element if width == 1 else f"{width} elements from {element} on") + where, details
-    otherwise = f" or {constant or 'a constant'}" if constants else ""
-    return f"{'one element' if width == 1 else f'{width} elements'} of {array.name}{otherwise}{where}", details
+        return (
+            element if width == 1 else tr("{width} elements from {element} on", width=width, element=element)
+        ) + where, details
+    otherwise = tr(" or {constant}", constant=constant or tr("a constant")) if constants else ""
+    return (
+        tr("one element of {array}{otherwise}{where}", array=array.name, otherwise=otherwise, where=where)
+        if width == 1
+        else tr(
+            "{width} elements of {array}{otherwise}{where}", width=width, array=array.name, otherwise=otherwise, where=where
+        )
+    ), details
 
 
 def _different(touched: TouchedOperand) -> tuple[str, ...]:
@@ -193,7 +241,9 @@ def _different(touched: TouchedOperand) -> tuple[str, ...]:
         return ()
     cells = touched.cells
     count = len(np.unique(cells))
-    return (f"{many(count, 'different element')} in all",) if count < len(cells) else ()
+    return (
+        (tr("{different_elements} in all", different_elements=many(count, "different element")),) if count < len(cells) else ()
+    )
 
 
 def _products(moment: Moment) -> int:
@@ -215,9 +265,17 @@ def _pairs(moment: Moment, products: int, labels: LabelStyle) -> str:
     terms = moment.thread_terms
     if moment.focus.thread is not None and terms is not None and len(terms.elements) == 1:
         row, column = int(terms.rows[0]), int(terms.columns[0])
-        return f"{labels.element('A', row, terms.k)} by {labels.element('B', terms.k, column)}"
-    where = "the tiles" if _is_all_copied(moment) else f"{moment.touched[0].array.name} and registers"
-    return f"{'one pair' if products == 1 else f'{products} pairs'} from {where}"
+        return tr(
+            "{element} by {element_2}",
+            element=labels.element("A", row, terms.k),
+            element_2=labels.element("B", terms.k, column),
+        )
+    where = tr("the tiles") if _is_all_copied(moment) else tr("{array} and registers", array=moment.touched[0].array.name)
+    return (
+        tr("one pair from {where}", where=where)
+        if products == 1
+        else tr("{products} pairs from {where}", products=products, where=where)
+    )
 
 
 def _is_all_copied(moment: Moment) -> bool:
@@ -234,7 +292,9 @@ def _collisions(moment: Moment) -> tuple[str, ...]:
         cells = moment.replay.conflicts.cells(moment.step, touched.operand.array, moment.scope.block_number)
         if len(cells):
             found.append(
-                f"{many(len(cells), 'element')} of {touched.array.name} {'collides' if len(cells) == 1 else 'collide'}"
+                tr("{elements} of {array} collides", elements=many(len(cells), "element"), array=touched.array.name)
+                if len(cells) == 1
+                else tr("{elements} of {array} collide", elements=many(len(cells), "element"), array=touched.array.name)
             )
     return tuple(found)
 
@@ -257,12 +317,14 @@ def stage_of_run(moment: Moment, labels: LabelStyle = PLAIN) -> str:
     if not trace.loops[trace.phase_loop].holds_barrier:
         k = _k_loaded(moment) if k is None else k
         if k is not None:
-            return f"k = {k + labels.first} of {trace.setup.problem.K}"
-        return f"pass {phase + 1} of {replay.phases}" if 0 <= phase < replay.phases else ""
+            return tr("k = {k} of {K}", k=k + labels.first, K=trace.setup.problem.K)
+        return tr("pass {phase} of {phases}", phase=phase + 1, phases=replay.phases) if 0 <= phase < replay.phases else ""
     if not 0 <= phase < replay.phases:
-        return f"{'before' if phase < 0 else 'after'} the phases"
-    of = f" of {replay.phases}" if trace.phases is None and trace.stop is None else ""  # else their number is unknown
-    return f"phase {phase + 1}{of}" + ("" if k is None else f", k = {k + labels.first}")
+        return tr("before the phases") if phase < 0 else tr("after the phases")
+    of = (
+        tr(" of {phases}", phases=replay.phases) if trace.phases is None and trace.stop is None else ""
+    )  # else their number is unknown
+    return tr("phase {phase}{of}", phase=phase + 1, of=of) + ("" if k is None else f", k = {k + labels.first}")
 
 
 def _k_read(moment: Moment) -> int | None:

@@ -6,11 +6,12 @@ from typing import Any
 
 from gemmviz.model.chart import Chart
 from gemmviz.model.problem import Problem
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.counting import counted, counted_scene
 from gemmviz.scenes.kit.frame import ViewOptions, apology
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 
-_COVERED = "This view shows what the question is about. It is shown with the answer."
+_COVERED = marked("This view shows what the question is about. It is shown with the answer.")
 
 
 def _always(subject: Any) -> bool:
@@ -96,5 +97,7 @@ def _problem_of(subject: Any) -> Problem | None:
 
 def _why_not(problem: Problem) -> str:
     formula = f", {problem.kind.formula}" if problem.kind.formula else ""
-    other = f"{problem.kind.title}{formula}" if problem.kind.is_checked else "an unknown one"
-    return f"This view shows a multiplication of matrices, C = A · B. This kernel solves another problem: {other}."
+    other = f"{problem.kind.title}{formula}" if problem.kind.is_checked else tr("an unknown one")
+    return tr(
+        "This view shows a multiplication of matrices, C = A · B. This kernel solves another problem: {other}.", other=other
+    )

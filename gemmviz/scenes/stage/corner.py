@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
@@ -58,13 +59,17 @@ def _titles(moment: Moment) -> list[str]:
     """Return what the box is, from the longest text; if all blocks are watched, that the others have a box of their own."""
     column, row = moment.scope.focus.block[:2]
     block, others = f"block\u00a0({column},\u00a0{row})", moment.trace.launch.block_count - 1
-    text = f"shared memory of {block}"
+    text = tr("shared memory of {block}", block=block)
     if not moment.focus.everyone or not others:
         return [text]
     return [
-        f"{text}; {many(others, 'other block')} {'has its' if others == 1 else 'have their'} own",
-        f"{text} only",
-        f"only {block}",
+        (
+            tr("{text_}; {other_blocks} has its own", text_=text, other_blocks=many(others, "other block"))
+            if others == 1
+            else tr("{text_}; {other_blocks} have their own", text_=text, other_blocks=many(others, "other block"))
+        ),
+        tr("{text_} only", text_=text),
+        tr("only {block}", block=block),
     ]
 
 

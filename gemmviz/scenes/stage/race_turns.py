@@ -8,6 +8,7 @@ import numpy as np
 
 from gemmviz.model.arrays import Floats
 from gemmviz.model.race import RaceCase, Turn
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.palette import NOW, PHASE, REST
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes, points
@@ -55,9 +56,17 @@ def played_turns(plan: RacePlan) -> list[Primitive]:
 
 def _heading(plan: RacePlan) -> str:
     case, turns = plan.case, plan.turns
-    part = "" if len(turns) == len(case.turns) else f", turns {turns.start + 1} to {turns.stop} of {len(case.turns)}"
-    rows = "" if len(plan.units) == case.units else f", {len(plan.units)} of {case.units} {case.kind}"
-    return f"one turn after the other, from left to right{part}{rows}"
+    part = (
+        ""
+        if len(turns) == len(case.turns)
+        else tr(", turns {start} to {stop} of {turns}", start=turns.start + 1, stop=turns.stop, turns=len(case.turns))
+    )
+    rows = (
+        ""
+        if len(plan.units) == case.units
+        else tr(", {units} of {units_2} {kind}", units=len(plan.units), units_2=case.units, kind=case.kind)
+    )
+    return tr("one turn after the other, from left to right{part}{rows}", part=part, rows=rows)
 
 
 def _look(turn: Turn, case: RaceCase, sources: dict[str, str]) -> _Look:
@@ -109,7 +118,15 @@ def _tips(plan: RacePlan) -> np.ndarray[tuple[int, int], np.dtype[np.str_]]:
     for place in plan.shown:
         turn = plan.case.turns[place]
         value = "" if turn.value is None else f"\n{turn.value:.4g}"
-        text = f"{one} {turn.unit}, step {_number(plan, place)}\n{turn.action}, line {turn.line}{value}"
+        text = tr(
+            "{one} {unit}, step {number}\n{action}, line {line}{value}",
+            one=one,
+            unit=turn.unit,
+            number=_number(plan, place),
+            action=turn.action,
+            line=turn.line,
+            value=value,
+        )
         tips[plan.units.index(turn.unit), plan.column(place)] = text
     return tips
 
@@ -152,7 +169,7 @@ def _legend(plan: RacePlan) -> list[Primitive]:
     theme, size = options.theme, options.theme.type.least
     kinds = {_look(case.turns[place], case, {})[1] for place in plan.shown}
     x, y, parts = plan.rows.x, plan.legend_y, list[Primitive]()
-    for access, words in (("reads", "reads"), ("writes", "writes"), ("waits", "waits"), ("wrong", "reads a wrong value")):
+    for access, words in (("reads", "reads"), ("writes", "writes"), ("waits", "waits"), ("wrong", tr("reads a wrong value"))):
         if access in kinds:
             fill, stroke = _colours(("", access), theme)
             parts.append(Rects(f"race-chip-{access}", boxes((x, y - 0.8 * size, 20.0, 20.0)), fill, stroke, 2.0, 4.0))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmviz.model.access_times import AccessTime, AccessTimesCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
@@ -18,12 +19,18 @@ _TOP, _CLOCK, _INSET = 116.0, 66.0, 16.0
 _NAMES = 0.2  # of the width: the names of the memories
 _BEYOND = 150.0  # right of the slowest memory: its cycles
 _WORD = 26.0
-_NAMES_OF = {"register": "register", "shared": "shared memory", "constant": "constant, cached", "L1": "global, found in L1",
-             "L2": "global, found in L2", "DRAM": "global, from DRAM"}  # fmt: skip
+_NAMES_OF = {
+    "register": "register",
+    "shared": marked("shared memory"),
+    "constant": marked("constant, cached"),
+    "L1": marked("global, found in L1"),
+    "L2": marked("global, found in L2"),
+    "DRAM": marked("global, from DRAM"),
+}
 _RINGS = (
-    ("one thread, as long as it runs", ("register",)),
-    ("one block, as long as it runs", ("shared",)),
-    ("all threads and the host, as long as the program", ("L1", "constant", "L2", "DRAM")),
+    (marked("one thread, as long as it runs"), ("register",)),
+    (marked("one block, as long as it runs"), ("shared",)),
+    (marked("all threads and the host, as long as the program"), ("L1", "constant", "L2", "DRAM")),
 )
 
 
@@ -76,8 +83,8 @@ def access_times_scene(case: AccessTimesCase, options: ViewOptions) -> Scene:
         pieces.append(Labels(f"ring-{place}-name", at, (name,), size, theme.faint))
     for row in case.times.rows:
         pieces += _row(row, plan, options)
-    other = "" if case.device == case.times.device else f"; {case.device} was not measured"
-    return titled([*pieces, *_ticks(case, plan, options)], "How long one access takes", case.times.source + other, options)
+    other = "" if case.device == case.times.device else tr("; {device} was not measured", device=case.device)
+    return titled([*pieces, *_ticks(case, plan, options)], tr("How long one access takes"), case.times.source + other, options)
 
 
 def access_times_motion(case: AccessTimesCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -92,7 +99,7 @@ def access_times_motion(case: AccessTimesCase, options: ViewOptions) -> tuple[Pr
     size = theme.type.words
     arrived = [
         Labels(f"cycles-{row.memory}", points((plan.x(row.cycles) + _WORD / 2 + 12, _middle(plan, row) + 0.36 * size)),
-               (f"{number(row.cycles)} cycles",), size, theme.text, "start", "semibold")
+               (tr("{cycles} cycles", cycles=number(row.cycles)),), size, theme.text, "start", "semibold")
         for row in case.times.rows if now >= row.cycles
     ]  # fmt: skip
     on_the_way = () if options.arrived else (Lines("hand", hand, theme.chosen, 2.0),)
@@ -135,4 +142,4 @@ def _ticks(case: AccessTimesCase, plan: _Plan, options: ViewOptions) -> list[Pri
     ]
 
 
-VIEW = View("Access times of the memories", AccessTimesCase, access_times_scene, access_times_motion, order=51)
+VIEW = View(marked("Access times of the memories"), AccessTimesCase, access_times_scene, access_times_motion, order=51)

@@ -3,6 +3,7 @@ early or too late, and the wrong C beside the right one.
 """
 
 from gemmviz.model.race import RaceCase, Turn
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital, many, spaced
 from gemmviz.scenes.kit.frame import ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, points
@@ -31,20 +32,31 @@ def _title(case: RaceCase) -> str:
     if case.ahead >= 0:
         count = int(case.spoilt.sum())
         verb = "is" if count == 1 else "are"
-        ahead = f"{one} {case.ahead} is {many(case.lead, 'step')} ahead"
-        return f"{ahead}, and {many(count, 'element')} of {case.result} {verb} wrong"
+        ahead = tr("{one} {ahead} is {steps} ahead", one=one, ahead=case.ahead, steps=many(case.lead, "step"))
+        return tr(
+            "{ahead}, and {elements} of {result} {verb} wrong",
+            ahead=ahead,
+            elements=many(count, "element"),
+            result=case.result,
+            verb=verb,
+        )
     if case.pair is not None:
-        return f"Two {case.kind} race, though no order was found that makes {case.result} wrong"
-    return f"No order found that makes {case.result} wrong"
+        return tr("Two {kind} race, though no order was found that makes {result} wrong", kind=case.kind, result=case.result)
+    return tr("No order found that makes {result} wrong", result=case.result)
 
 
 def _note(case: RaceCase) -> str:
     """Return what was run, and how many orders."""
-    orders = f"{many(case.tried, 'order')} of the {many(case.units, case.kind[:-1])} of a block {_were(case.tried)} run"
+    orders = tr(
+        "{orders} of the {many} of a block {were} run",
+        orders=many(case.tried, "order"),
+        many=many(case.units, case.kind[:-1]),
+        were=_were(case.tried),
+    )
     if case.ahead >= 0:
-        return f"{case.what}. No shorter lead since the last barrier would do"
+        return tr("{what}. No shorter lead since the last barrier would do", what=case.what)
     rest = case.orders - case.tried
-    more = f". {spaced(rest)} more {_were(rest)} not tried" if rest else ""
+    more = tr(". {rest} more {were} not tried", rest=spaced(rest), were=_were(rest)) if rest else ""
     return f"{case.what}. {orders}{more}"
 
 
@@ -59,22 +71,36 @@ def story(case: RaceCase) -> list[str]:
         return (
             []
             if case.ahead >= 0
-            else [f"between two barriers, no element that one of the {case.kind} writes is touched by another"]
+            else [tr("between two barriers, no element that one of the {kind} writes is touched by another", kind=case.kind)]
         )
     write, read = (case.turns[place] for place in pair)
     if case.ahead < 0:
-        return [f"{_who(case, write)} and {_who(case, read)}, with no barrier between"]
+        return [tr("{who} and {who_2}, with no barrier between", who=_who(case, write), who_2=_who(case, read))]
     if not read.is_spoilt:
         return [f"{_who(case, write)}; {_who(case, read)}"]
     late = pair[0] > pair[1]
-    several = "the old values" if late else "the new values"
-    values = f"{read.value:.3g} for {read.expected:.3g}" if len(read.cells) == 1 else several
-    return [f"{_who(case, read)} and gets {values}", f"{_who(case, write)} {'too late' if late else 'too early'}"]
+    several = tr("the old values") if late else tr("the new values")
+    values = (
+        tr("{read_value} for {expected}", read_value=f"{read.value:.3g}", expected=f"{read.expected:.3g}")
+        if len(read.cells) == 1
+        else several
+    )
+    return [
+        tr("{who} and gets {values}", who=_who(case, read), values=values),
+        f"{_who(case, write)} {(tr('too late') if late else tr('too early'))}",
+    ]
 
 
 def _who(case: RaceCase, turn: Turn) -> str:
     verb = "writes" if writes(turn) else "reads"
-    return f"{case.kind[:-1]} {turn.unit} {verb} {turn.action.partition(' ')[2]} (line {turn.line})"
+    return tr(
+        "{kind} {unit} {verb} {action} (line {line})",
+        kind=case.kind[:-1],
+        unit=turn.unit,
+        verb=verb,
+        action=turn.action.partition(" ")[2],
+        line=turn.line,
+    )
 
 
 def _words(plan: RacePlan) -> list[Primitive]:
@@ -88,4 +114,4 @@ def _words(plan: RacePlan) -> list[Primitive]:
     return [Labels("race-story", at, tuple(lines), size, plan.options.theme.text, "start", "semibold")]
 
 
-VIEW = View("Race: an order that makes the result wrong", RaceCase, race_scene, race_motion, order=49)
+VIEW = View(marked("Race: an order that makes the result wrong"), RaceCase, race_scene, race_motion, order=49)
