@@ -22,7 +22,5 @@ def phase_numbered(phase: int, replay: Replay) -> Position:
         return Position(inside[0])
     which = tr("the kernel has {phases} phases, counted from 1", phases=replay.phases)
     if replay.trace.phases is not None:
-        which = tr(
-            "the trace contains phases {phases} to {phases_2}", phases=replay.trace.phases[0] + 1, phases_2=replay.phases
-        )
+        which = tr("the trace contains phases {first} to {last}", first=replay.trace.phases[0] + 1, last=replay.phases)
     raise UsageError(tr("there is no phase {phase}: {which}", phase=phase, which=which))

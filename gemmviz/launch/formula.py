@@ -71,9 +71,9 @@ def formula_value(formula: str, names: Mapping[str, int | float]) -> int | float
     if len(formula) > _LONGEST:
         raise SourceError(
             tr(
-                "the formula {formula} has {formula_2} characters; at most {longest} are read",
+                "the formula {formula} has {length} characters; at most {longest} are read",
                 formula=_short(formula),
-                formula_2=f"{len(formula):,}",
+                length=f"{len(formula):,}",
                 longest=f"{_LONGEST:,}",
             )
         )

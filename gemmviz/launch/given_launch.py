@@ -48,10 +48,10 @@ class GivenLaunch:
             return named
         if self.args and len(self.args) != len(names):
             message = tr(
-                "the kernel has {names} parameters, {names_2}; args gives {args}",
-                names=len(names),
-                names_2=", ".join(names),
-                args=len(self.args),
+                "the kernel has {count} parameters, {names}; args gives {given}",
+                count=len(names),
+                names=", ".join(names),
+                given=len(self.args),
             )
             raise UsageError(message, remedy=tr("give one for each, or NAME=FORMULA for some"))
         return dict(zip(names, self.args, strict=False))
@@ -83,13 +83,13 @@ def formulas_of(text: str, what: str, most: int = _MOST_AXES) -> tuple[str, ...]
     """Formulas separated by commas outside brackets. Raises UsageError if there are none or too many, or a bracket is open."""
     if text.count("(") != text.count(")"):
         raise UsageError(
-            tr("{what}: {text_} has a bracket without its counterpart", what=what, text_=f"{text!r}"),
+            tr("{what}: {formulas} has a bracket without its counterpart", what=what, formulas=f"{text!r}"),
             remedy=tr("write one ) for each ("),
         )
     formulas = _split(text)
     if not 1 <= len(formulas) <= most or not all(formulas):
         raise UsageError(
-            tr("{what}: {text_} doesn't give 1 to {most} formulas", what=what, text_=f"{text!r}", most=most),
+            tr("{what}: {formulas} doesn't give 1 to {most} formulas", what=what, formulas=f"{text!r}", most=most),
             remedy=tr("separate them by commas"),
         )
     return formulas

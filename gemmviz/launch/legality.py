@@ -16,9 +16,11 @@ from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Shape
 from gemmviz.model.setup import Setup
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
 
 _MOST_NAMED = 20  # choices in a sentence
+_BLOCK_EXTENT = marked("the block would have {extent} along {axis}; {device} allows 1 to {limit}")
+_GRID_EXTENT = marked("the grid would have {extent} along {axis}; {device} allows 1 to {limit}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,28 +166,23 @@ def _named(setup: Setup, *formulas: str) -> tuple[str, ...]:
 def _device_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:
     of_block, of_grid = (_named(setup, *formulas) for formulas in (setup.kernel.block, setup.kernel.grid))
     rows: tuple[tuple[ErrorId, str, tuple[str, ...], tuple[int, int, int], tuple[int, int, int]], ...] = (
-        ("block-extent", "block", of_block, launch.block, device.max_block),
-        ("grid-extent", "grid", of_grid, launch.grid, device.max_grid),
+        ("block-extent", _BLOCK_EXTENT, of_block, launch.block, device.max_block),
+        ("grid-extent", _GRID_EXTENT, of_grid, launch.grid, device.max_grid),
     )
-    for id, what, names, extents, limits in rows:
+    for id, text, names, extents, limits in rows:
         for axis, extent, limit in zip("xyz", extents, limits, strict=True):
             if not 1 <= extent <= limit:
-                sentence = tr(
-                    "the {what} would have {extent} along {axis}; {device} allows 1 to {limit}",
-                    what=what,
-                    extent=extent,
-                    axis=axis,
-                    device=device.name,
-                    limit=limit,
-                )
+                sentence = tr(text, extent=extent, axis=axis, device=device.name, limit=limit)
                 return BrokenLimit(id, sentence, (*names, "device"))
     if launch.threads_per_block > device.max_threads_per_block:
+        most, threads = device.max_threads_per_block, launch.threads_per_block
         sentence = tr(
-            "the block would have {threads_per_block} threads; {device} allows at most ",
-            threads_per_block=launch.threads_per_block,
+            "the block would have {threads} threads; {device} allows at most {most}",
+            threads=threads,
             device=device.name,
+            most=most,
         )
-        return BrokenLimit("block-threads", sentence + str(device.max_threads_per_block), (*of_block, "device"))
+        return BrokenLimit("block-threads", sentence, (*of_block, "device"))
     if launch.shared_bytes > device.shared_limit(setup.kernel.opts_in_to_shared):
         allowed = shared_limit_text(setup.kernel, device)
         sentence = tr(

@@ -60,7 +60,7 @@ class MemoryRules:
     banks: int = 32
     bank_bytes: int = 4
     coalescing: Literal["sectors", "segments"] = "sectors"
-    broadcast: Literal["each word", "one word"] = marked("each word")
+    broadcast: Literal["each word", "one word"] = "each word"
 
     def __post_init__(self) -> None:
         """Raises UsageError for sizes that don't fit each other, or that no memory has."""
@@ -77,11 +77,11 @@ class MemoryRules:
             if getattr(self, large) % getattr(self, small):
                 raise UsageError(
                     tr(
-                        "{large} ({getattr}) is no multiple of {small} ({getattr_2})",
+                        "{large} ({larger}) is no multiple of {small} ({smaller})",
                         large=large,
-                        getattr=getattr(self, large),
+                        larger=getattr(self, large),
                         small=small,
-                        getattr_2=getattr(self, small),
+                        smaller=getattr(self, small),
                     )
                 )
 
@@ -160,9 +160,9 @@ class Device:
         if self.memory is not None and self.memory.warp_size != self.warp_size:
             raise UsageError(
                 tr(
-                    "its memory serves warps of {warp_size} threads, but its warps have {warp_size_2}",
+                    "its memory serves warps of {warp_size} threads, but its warps have {own}",
                     warp_size=self.memory.warp_size,
-                    warp_size_2=self.warp_size,
+                    own=self.warp_size,
                 )
             )
 

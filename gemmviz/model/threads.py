@@ -72,7 +72,7 @@ def parse_blocks(text: str) -> BlockRange:
     ranges = [re.fullmatch(r"(\d+):(\d+)", part) for part in text.split(",")]
     if not 2 <= len(ranges) <= 3 or None in ranges:
         raise UsageError(
-            tr("{text_} is not a range of blocks", text_=f"{text!r}"), remedy=tr("write X0:X1,Y0:Y1, like 0:2,0:2")
+            tr("{blocks} is not a range of blocks", blocks=f"{text!r}"), remedy=tr("write X0:X1,Y0:Y1, like 0:2,0:2")
         )
     return BlockRange(*((int(each[1]), int(each[2])) for each in ranges if each))
 
@@ -85,7 +85,7 @@ def parse_phases(text: str) -> Range:
     first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not 1 <= first <= last:
         raise UsageError(
-            tr("{text_} is not a range of phases", text_=f"{text!r}"),
+            tr("{phases} is not a range of phases", phases=f"{text!r}"),
             remedy=tr("write P or P-Q, like 2-3: phases count from 1"),
         )
     return first - 1, last

@@ -222,7 +222,7 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
         version = plain.pop("version", 0)
         if not isinstance(version, int) or version > VERSION:
             raise FormatError(
-                tr("this view has version {version}; this gemmviz reads {version_2}", version=version, version_2=VERSION),
+                tr("this view has version {version}; this gemmviz reads {known}", version=version, known=VERSION),
                 remedy=tr("update gemmviz"),
             )
         return shot_of(plain)

@@ -13,12 +13,24 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
-from gemmviz.model.translation import tr
-from gemmviz.model.words import all_blocks, capital, listed, number, spaced
+from gemmviz.model.translation import marked, tr, trn
+from gemmviz.model.words import all_blocks, capital, listed, number, plural, spaced
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import pointed_at
 
-_TIMES = {1: "once", 2: "twice"}
+_TIMES = {1: marked("once"), 2: marked("twice")}
+_TRAFFIC: dict[Access, str] = {
+    "read": marked("{block} fetches {bytes} of {array}{parts}."),
+    "write": marked("{block} stores {bytes} of {array}{parts}."),
+}
+_LAUNCH: dict[Access, str] = {
+    "read": marked("The launch fetches {bytes} B of {array}, {often}, and moves {sectors}."),
+    "write": marked("The launch stores {bytes} B of {array}, {often}, and moves {sectors}."),
+}
+_SHARED: dict[Access, tuple[str, str]] = {
+    "read": (marked("{who} reads {bytes} B, in {wavefronts}."), marked("{who} read {bytes} B, in {wavefronts}.")),
+    "write": (marked("{who} stores {bytes} B, in {wavefronts}."), marked("{who} store {bytes} B, in {wavefronts}.")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,27 +74,19 @@ def _limits(trace: Trace) -> Iterator[str]:
         yield tr("Counted until the run ended early.")
     elif trace.phases is not None:
         first, last = trace.phases
-        yield (
-            tr("Counted in phases {first}", first=first + 1)
-            if last > first + 1
-            else tr("Counted in phase {first}", first=first + 1)
-        ) + (tr(" to {last}.", last=last) if last > first + 1 else ".")
+        if last > first + 1:
+            yield tr("Counted in phases {first} to {last}.", first=first + 1, last=last)
+        else:
+            yield tr("Counted in phase {phase}.", phase=first + 1)
 
 
 def _of_matrix(number_: int, threads: slice, block: str, trace: Trace) -> Iterator[str]:
     array, did = trace.arrays[number_], False
-    for access, verb in (("read", "fetches"), ("write", "stores")):
-        traffic = block_traffic(trace, number_, access, threads)  # type: ignore[arg-type]
+    for access, text in _TRAFFIC.items():
+        traffic = block_traffic(trace, number_, access, threads)
         if traffic.elements:
-            did = True
-            yield tr(
-                "{block} {verb} {elements} of {array}{parts}.",
-                block=capital(block),
-                verb=verb,
-                elements=_bytes(traffic.elements, array),
-                array=array.name,
-                parts=_parts(traffic, array),
-            )
+            did, size = True, _bytes(traffic.elements, array)
+            yield tr(text, block=capital(block), bytes=size, array=array.name, parts=_parts(traffic, array))
             yield tr("Its requests move {sectors}.", sectors=_sectors(traffic.cost, trace))
     if not did:
         yield tr("{block} doesn't access {array}.", block=capital(block), array=array.name)
@@ -132,31 +136,18 @@ def _of_launch(number_: int, trace: Trace, counts: LaunchCounts | None, no_count
                 else tr("The launch is being counted.")
             )
         return
-    for access, verb in (("read", "fetches" if array.space == "global" else "reads"), ("write", "stores")):
-        total = _total(counts, array.name, access)  # type: ignore[arg-type]
+    for access in _TRAFFIC:
+        total = _total(counts, array.name, access)
         if not total.requests:
             continue
-        who = capital(all_blocks(trace.launch.block_count)) if array.space == "shared" else tr("The launch")
+        size = spaced(total.bytes_asked)
         if array.space == "shared":
-            plural = verb if trace.launch.block_count == 1 else verb.removesuffix("s")
-            yield tr(
-                "{who} {plural} {bytes_asked} B, in {wavefronts}.",
-                who=who,
-                plural=plural,
-                bytes_asked=spaced(total.bytes_asked),
-                wavefronts=_many(total.wavefronts, "wavefront"),
-            )
+            text, several = _SHARED[access], trace.launch.block_count
+            who, waves = capital(all_blocks(several)), _many(total.wavefronts, "wavefront")
+            yield tr(text[0 if several == 1 else 1], who=who, bytes=size, wavefronts=waves)
         else:
-            often = _often(number_, array, access, total, trace)  # type: ignore[arg-type]
-            yield tr(
-                "{who} {verb} {bytes_asked} B of {array}, {often}, and moves {sectors}.",
-                who=who,
-                verb=verb,
-                bytes_asked=spaced(total.bytes_asked),
-                array=array.name,
-                often=often,
-                sectors=_sectors(total, trace),
-            )
+            often, sectors = _often(number_, array, access, total, trace), _sectors(total, trace)
+            yield tr(_LAUNCH[access], bytes=size, array=array.name, often=often, sectors=sectors)
 
 
 def _often(number_: int, array: MemoryArray, access: Access, total: Counts, trace: Trace) -> str:
@@ -190,9 +181,9 @@ def _parts(traffic: BlockTraffic, array: MemoryArray) -> str:
     if traffic.times is not None:
         return tr(": {elements}, each {times}", elements=_many(traffic.distinct, "element"), times=_times(traffic.times))
     return tr(
-        ": {elements}, each {elements_2} times on average",
+        ": {elements}, each {average} times on average",
         elements=_many(traffic.distinct, "element"),
-        elements_2=number(traffic.elements / traffic.distinct),
+        average=number(traffic.elements / traffic.distinct),
     )
 
 
@@ -211,8 +202,8 @@ def _bytes(elements: int, array: MemoryArray) -> str:
 
 
 def _times(count: int) -> str:
-    return _TIMES.get(count, f"{spaced(count)} times")
+    return tr(_TIMES[count]) if count in _TIMES else tr("{count} times", count=spaced(count))
 
 
 def _many(count: int, noun: str) -> str:
-    return f"{spaced(count)} {noun}{'' if count == 1 else 's'}"
+    return trn(f"{{count}} {noun}", f"{{count}} {plural(noun)}", count, count=spaced(count))

@@ -10,7 +10,7 @@ from gemmviz.model.kernel import Launch
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import tr, trn
 from gemmviz.model.words import listed
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding
@@ -59,9 +59,7 @@ class LaunchWords:
         sizes = {self.name(name): known[name] for name in setup.kernel.args if name in known}
         sizes |= {macro: known[size] for macro, size in setup.kernel.size_macros}
         values = [f"{name} = {size}" for name, size in sizes.items()] or [setup.problem.text()]
-        where = tr(
-            "{value}, on {device_for}", value=", ".join((kernel_title(setup), *values)), device_for=device_for(setup).name
-        )
+        where = tr("{kernel}, on {device}", kernel=", ".join((kernel_title(setup), *values)), device=device_for(setup).name)
         return tr(
             "{where}: a grid of {grid}, blocks of {block}",
             where=where,
@@ -114,12 +112,12 @@ class LaunchWords:
     def _pictures(self) -> str:
         """The names that pictures use, if they are others."""
         other = {self.name(array): array for array in self._binding.shapes if self.name(array) != array}
-        verb = "is" if len(other) == 1 else "are"
-        return (
-            tr("In pictures, {other} {verb} called {values}.", other=listed(other), verb=verb, values=listed(other.values()))
-            if other
-            else ""
-        )
+        if not other:
+            return ""
+        return trn(
+            "In pictures, {names} is called {others}.", "In pictures, {names} are called {others}.", len(other),
+            names=listed(other), others=listed(other.values()),
+        )  # fmt: skip
 
 
 def extents_text(extents: Triple) -> str:
@@ -129,5 +127,7 @@ def extents_text(extents: Triple) -> str:
 
 def _sized(names: list[str], shape: tuple[int, ...]) -> str:
     """Arrays with their shape: "A and B are 8 × 8", "x is 64 long"."""
-    verb = "is" if len(names) == 1 else "are"
-    return f"{listed(names)} {verb} {' × '.join(map(str, shape))}{('' if len(shape) > 1 else tr(' long'))}"
+    size = " × ".join(map(str, shape))
+    if len(shape) > 1:
+        return trn("{names} is {size}", "{names} are {size}", len(names), names=listed(names), size=size)
+    return trn("{names} is {size} long", "{names} are {size} long", len(names), names=listed(names), size=size)

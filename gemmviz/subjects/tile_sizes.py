@@ -112,7 +112,7 @@ def tile_facts(run: KnownRun) -> str:
     if len(set(reads.values())) == 1 and len(reads) > 1:
         parts.append(tr("{reads} are read {next} each", reads=tr(" and ").join(reads), next=_times(next(iter(reads.values())))))
     else:
-        parts += [tr("{name} is read {value}", name=name, value=_times(value)) for name, value in reads.items()]
+        parts += [tr("{name} is read {times}", name=name, times=_times(value)) for name, value in reads.items()]
     return ", ".join(parts)
 
 
@@ -143,4 +143,4 @@ def _loads_in(trace: Trace, number: int) -> int:
 def _times(loads: float) -> str:
     if loads == 1:
         return "once"
-    return tr("{which} times", which=spaced(round(loads)) if loads >= _EXACT else f"{loads:.4g}")
+    return tr("{count} times", count=spaced(round(loads)) if loads >= _EXACT else f"{loads:.4g}")

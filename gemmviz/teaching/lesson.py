@@ -82,8 +82,8 @@ class Question:
             right = sum(choice.right for choice in self.choices)
             raise UsageError(
                 tr(
-                    "the question {text_} has {choices} choices, {right} of them right",
-                    text_=f"{self.text!r}",
+                    "the question {question} has {choices} choices, {right} of them right",
+                    question=f"{self.text!r}",
                     choices=len(self.choices),
                     right=right,
                 ),

@@ -48,7 +48,7 @@ class WarpRequest:
 
     @property
     def verb(self) -> str:
-        return "reads" if self.main.operand.access == "read" else "writes"
+        return tr("reads") if self.main.operand.access == "read" else tr("writes")
 
     @property
     def line(self) -> int:

@@ -71,14 +71,14 @@ class QuizWords:
             counter = self.counters.get(loop)
             value = "" if counter is None else f"{counter.name} = {counter.at(trip)}"
             if loop == trace.phase_loop and self.replay.has_phases:
-                phase = tr(" in phase {trip}", trip=trip + 1) + (f" ({value})" if value else "")
+                phase = tr(" in phase {phase}", phase=trip + 1) + (f" ({value})" if value else "")
             elif value:
                 when.append(value)
             else:
                 trips.append(
                     tr(
-                        " in the {trip} trip of the loop in line {line}",
-                        trip=ordinal(trip + 1),
+                        " in the {ordinal} trip of the loop in line {line}",
+                        ordinal=ordinal(trip + 1),
                         line=trace.loops[loop].place.line,
                     )
                 )

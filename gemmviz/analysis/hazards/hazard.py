@@ -8,7 +8,7 @@ import numpy as np
 from gemmviz.model.arrays import Longs
 from gemmviz.model.errors import KernelFault
 from gemmviz.model.sites import Site
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
 
 HazardKind = Literal["write after read", "read after write", "write after write"]
 HazardKey = tuple[HazardKind, Site, Site]  # earlier and later
@@ -47,7 +47,7 @@ class Hazard:
         return error
 
     def __str__(self) -> str:
-        verbs = {"write": "writes", "read": "reads"}
+        verbs = {"write": marked("writes"), "read": marked("reads")}
         later, earlier = self.kind.split(" after ")
         before, after = (tr("thread {thread}", thread=thread) for thread in self.threads)
         order = tr("no barrier between")
@@ -57,23 +57,16 @@ class Hazard:
         if self.is_under_way:
             order = tr("no wait between: it may still be under way")
         return tr(
-            "{where}: {after} {verbs} it (line {line}) after {before} {verbs_2} it (line {line_2}), {order}; "
+            "{where}: {later} {verb} it (line {line}) after {earlier} {earlier_verb} it (line {earlier_line}), {order}; "
             "{count} such {counted}",
-            where=self.where,
-            after=after,
-            verbs=verbs[later],
-            line=self.later.place.line,
-            before=before,
-            verbs_2=verbs[earlier],
-            line_2=self.earlier.place.line,
-            order=order,
-            count=self.count,
+            where=self.where, later=after, verb=tr(verbs[later]), line=self.later.place.line, earlier=before,
+            earlier_verb=tr(verbs[earlier]), earlier_line=self.earlier.place.line, order=order, count=self.count,
             counted=self._counted,
-        )
+        )  # fmt: skip
 
     @property
     def _counted(self) -> str:
-        return "conflicts" if self.earlier_block is None else "elements"
+        return tr("conflicts") if self.earlier_block is None else tr("elements")
 
 
 @dataclass(frozen=True)

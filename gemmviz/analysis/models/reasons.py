@@ -99,15 +99,15 @@ def _idle(launched: Launched) -> Iterator[Cause]:
     if busy >= 1.0:
         return
     sentence = (
-        tr("{blocks} leaves {sms} of {sms_2} SMs without work", blocks=many(blocks, "block"), sms=sms - blocks, sms_2=sms)
+        tr("{blocks} leaves {idle} of {sms} SMs without work", blocks=many(blocks, "block"), idle=sms - blocks, sms=sms)
         if blocks == 1
-        else tr("{blocks} leave {sms} of {sms_2} SMs without work", blocks=many(blocks, "block"), sms=sms - blocks, sms_2=sms)
+        else tr("{blocks} leave {idle} of {sms} SMs without work", blocks=many(blocks, "block"), idle=sms - blocks, sms=sms)
     )
     if blocks > sms:
         sentence = tr(
-            "The busiest SM runs {blocks} blocks, an average one {blocks_2}",
-            blocks=-(-blocks // sms),
-            blocks_2=f"{blocks / sms:.3g}",
+            "The busiest SM runs {most} blocks, an average one {average}",
+            most=-(-blocks // sms),
+            average=f"{blocks / sms:.3g}",
         )
     proof = tr("the grid has {blocks}, the {name} {sms} SMs", blocks=many(blocks, "block"), name=name, sms=sms)
     yield launched.without(Cause("idle", sentence, proof, excess=1 / busy, is_waste=True), busy=1.0)
@@ -120,7 +120,7 @@ def _lanes(launched: Launched) -> Iterator[Cause]:
     share = total.lanes / (lanes * total.requests) if total.requests else 1.0
     if share >= 1.0:
         return
-    sentence = tr("On average, {lanes} of {lanes_2} lanes take part in an access", lanes=f"{lanes * share:.3g}", lanes_2=lanes)
+    sentence = tr("On average, {active} of {lanes} lanes take part in an access", active=f"{lanes * share:.3g}", lanes=lanes)
     proof = tr("{requests} requests for {lanes} lanes", requests=spaced(total.requests), lanes=spaced(total.lanes))
     parts = {"lines": work.lines * share, "wavefronts": work.wavefronts * share}
     yield launched.without(Cause("lanes", sentence, proof, excess=1 / share, is_waste=True), **parts)
@@ -206,7 +206,7 @@ def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[Site, float, f
         return None
     site, worst = max(inside, key=lambda item: spent(item[1])[0] - spent(item[1])[1])
     a_request = [each / max(1, worst.requests) for each in spent(worst)]
-    proof = tr("{took} of {took_2} {unit} lost", took=spaced(took - needed), took_2=spaced(took), unit=unit)
+    proof = tr("{lost} of {took} {unit} lost", lost=spaced(took - needed), took=spaced(took), unit=unit)
     cause = Cause("nothing", "", proof, excess=took / max(1, needed), is_waste=True, site=site)
     return site, a_request[0], a_request[1], cause
 

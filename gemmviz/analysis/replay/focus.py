@@ -102,9 +102,9 @@ def focus_text(focus: Focus, trace: Trace) -> str:
 def block_label(block: Triple, launch: Launch) -> str:
     """A blockIdx in words: "block (1, 0)"."""
     return (
-        tr("block ({block}, {block_2}, {block_3})", block=block[0], block_2=block[1], block_3=block[2])
+        tr("block ({x}, {y}, {z})", x=block[0], y=block[1], z=block[2])
         if launch.grid[2] > 1
-        else tr("block ({block}, {block_2})", block=block[0], block_2=block[1])
+        else tr("block ({x}, {y})", x=block[0], y=block[1])
     )
 
 

@@ -183,7 +183,7 @@ class ExportDialog(QDialog):
         text = self.pixels.currentData() or self.own_size.text()
         width, _, height = text.replace("×", "x").replace(" ", "").partition("x")
         if not (width.isdecimal() and height.isdecimal()):
-            raise UsageError(tr("{text_} is not a size", text_=f"{text!r}"), remedy=tr("write 1920x1080"))
+            raise UsageError(tr("{size} is not a size", size=f"{text!r}"), remedy=tr("write 1920x1080"))
         suffix, kind = self.kind.currentData(), formats()[self.kind.currentData()]
         look = RenderOptions(
             int(width), int(height), self.fps.value(), self.clear.isChecked() and kind.can_be_clear,

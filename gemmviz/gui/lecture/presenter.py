@@ -115,9 +115,9 @@ class Presenter(QWidget):
         left = self.minutes.value() * 60 - elapsed
         self.clock.setText(QTime.currentTime().toString("HH:mm"))
         self.left.setText(
-            tr("−{left}:{left_2} left", left=abs(left) // 60, left_2=f"{abs(left) % 60:02}")
+            tr("−{minutes}:{seconds} left", minutes=abs(left) // 60, seconds=f"{abs(left) % 60:02}")
             if left < 0
-            else tr("{left}:{left_2} left", left=abs(left) // 60, left_2=f"{abs(left) % 60:02}")
+            else tr("{minutes}:{seconds} left", minutes=abs(left) // 60, seconds=f"{abs(left) % 60:02}")
         )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

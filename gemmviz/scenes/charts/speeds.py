@@ -83,7 +83,7 @@ def _width_text(rows: Iterable[Measured]) -> str:
     return (
         tr(", {widths} wide", widths=widths[0])
         if len(widths) == 1
-        else tr(", {widths} to {widths_2} wide", widths=widths[0], widths_2=widths[-1])
+        else tr(", {first} to {last} wide", first=widths[0], last=widths[-1])
     )
 
 
@@ -159,9 +159,9 @@ def with_transfer(benchmark: Benchmark) -> list[Curve]:
         copied = both[curve.label]
         texts = tuple(
             tr(
-                "with {copied_ms} µs for the copies (pageable memory): {text_}",
-                copied_ms=number(copied_ms[int(size)] * 1000.0),
-                text_=text,
+                "with {time} µs for the copies (pageable memory): {point}",
+                time=number(copied_ms[int(size)] * 1000.0),
+                point=text,
             )
             for (size, _), text in zip(copied.points, copied.texts, strict=True)
         )
@@ -200,7 +200,7 @@ def _remark_on_shares(benchmark: Benchmark) -> str:
     first, last = (rows[0].gflops or 0.0, rows[-1].gflops or 0.0) if rows else (0.0, 0.0)
     if last <= first:
         return ""
-    sizes = tr("from N = {N} to {N_2}", N=rows[0].problem.N, N_2=rows[-1].problem.N)
+    sizes = tr("from N = {first} to {last}", first=rows[0].problem.N, last=rows[-1].problem.N)
     return tr(
         "A falling share is no falling speed: {sizes}, cuBLAS itself gets {last} times as fast",
         sizes=sizes,

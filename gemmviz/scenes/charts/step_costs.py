@@ -31,11 +31,11 @@ def cost_chart(replay: Replay, scope: Scope, step: int) -> Chart:
     parts: tuple[tuple[Role, np.ndarray, np.ndarray], ...] = (
         ("needed", nothing, needed),
         ("lost", needed, sectors - needed),
-        (tr("also needed"), nothing, -ideal),
+        ("also needed", nothing, -ideal),
         ("lost", -ideal, ideal - wavefronts),
     )
     rules = replay.trace.rules
-    mean = tr("; each bar is the mean of {together} steps", together=together) if together > 1 else ""
+    mean = tr("; each bar is the mean of {count} steps", count=together) if together > 1 else ""
     return Chart(
         tr("Cost per step"),
         Axis("step"),

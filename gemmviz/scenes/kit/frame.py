@@ -174,10 +174,10 @@ def _action(moment: Moment, options: ViewOptions) -> str:
     where = focus_text(replace(moment.focus, thread=None), moment.trace)
     text = beat(moment, options.labels).text
     return tr(
-        "{where}: {text_}{text__2}, line {line}",
+        "{where}: {initial}{sentence}, line {line}",
         where=where,
-        text_=text[:1].lower(),
-        text__2=text[1:],
+        initial=text[:1].lower(),
+        sentence=text[1:],
         line=moment.site.place.line,
     )
 

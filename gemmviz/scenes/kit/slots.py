@@ -78,7 +78,7 @@ def empty_name(tray: Tray, taken: int, theme: Theme) -> list[Primitive]:
     if not runs:
         return []
     x, y, wide, high = tray.box_of(max(runs, key=lambda run: (run[2], run[0])))
-    text = tr("{slots} of {slots_2} slots stay empty", slots=tray.slots - taken, slots_2=tray.slots)
+    text = tr("{free} of {slots} slots stay empty", free=tray.slots - taken, slots=tray.slots)
     if text_width(text, size) + 16 > wide or 1.3 * size > high:
         return []
     half = text_width(text, size) / 2 + 8

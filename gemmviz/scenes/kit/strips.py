@@ -72,11 +72,11 @@ def strips_motion(strips: Strips, options: ViewOptions) -> list[Primitive]:
         pieces.append(Rects(f"strip-{number}", boxes((x, y, wide, bar.height)), theme.load, None, radius=4.0))
         if share >= 1.0:
             text = tr(
-                "launch {number}: blocks {first} to {last}, {last_2} in all",
+                "launch {number}: blocks {first} to {last}, {count} in all",
                 number=number + 1,
                 first=spaced(first),
                 last=spaced(last - 1),
-                last_2=spaced(last - first),
+                count=spaced(last - first),
             )
             fits = text_width(text, size, "semibold") + 24 <= wide
             at = points((x + 14 if fits else x + wide + 14, y + bar.height / 2 + 0.36 * size))

@@ -65,18 +65,18 @@ def _in_shared(moment: Moment) -> list[Clash]:
 
 def _words(moment: Moment, number: int, element: int, sites: tuple[Site, Site], threads: tuple[int, int]) -> str:
     """Return who does what, the later access first."""
-    before, after = ("writes" if _writes(site, number) else "reads" for site in sites)
+    before, after = (tr("writes") if _writes(site, number) else tr("reads") for site in sites)
     one, other = (tr("thread {thread}", thread=thread_text(thread, moment.trace.launch)) for thread in threads)
     what = moment.trace.arrays[number].subscripted(element)
     return tr(
-        "{other} {after} {what}, line {line}; {one} {before} it, line {line_2}, with no barrier between",
+        "{other} {after} {what}, line {line}; {one} {before} it, line {earlier_line}, with no barrier between",
         other=capital(other),
         after=after,
         what=what,
         line=sites[1].place.line,
         one=one,
         before=before,
-        line_2=sites[0].place.line,
+        earlier_line=sites[0].place.line,
     )
 
 

@@ -64,11 +64,11 @@ def _titles(moment: Moment) -> list[str]:
         return [text]
     return [
         (
-            tr("{text_}; {other_blocks} has its own", text_=text, other_blocks=many(others, "other block"))
+            tr("{owner}; {other_blocks} has its own", owner=text, other_blocks=many(others, "other block"))
             if others == 1
-            else tr("{text_}; {other_blocks} have their own", text_=text, other_blocks=many(others, "other block"))
+            else tr("{owner}; {other_blocks} have their own", owner=text, other_blocks=many(others, "other block"))
         ),
-        tr("{text_} only", text_=text),
+        tr("{owner} only", owner=text),
         tr("only {block}", block=block),
     ]
 

@@ -66,8 +66,8 @@ def hover_lines(
 def _address(array: MemoryArray, element: int, rules: MemoryRules) -> str:
     byte = element * array.itemsize
     if array.space == "shared":
-        return tr("byte {byte}: bank {byte_2}", byte=spaced(byte), byte_2=byte // rules.bank_bytes % rules.banks)
-    place = tr("sector {byte}, line {byte_2}", byte=spaced(byte // rules.sector_bytes), byte_2=spaced(byte // rules.line_bytes))
+        return tr("byte {byte}: bank {bank}", byte=spaced(byte), bank=byte // rules.bank_bytes % rules.banks)
+    place = tr("sector {sector}, line {line}", sector=spaced(byte // rules.sector_bytes), line=spaced(byte // rules.line_bytes))
     return tr("element {element}, byte {byte}: {place}", element=spaced(element), byte=spaced(byte), place=place)
 
 
@@ -99,24 +99,18 @@ def _value(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[
         return []
     if history.value is None or history.value_step is None:
         return [tr("value: not read or written")]
-    verb = "read" if moment.trace.site_of(history.value_step).kind == "load" else "written"
-    first = tr("first ") if history.value_step > moment.step else ""
-    return [
-        tr(
-            "value {text_}, {first}{verb} at step {value_step}",
-            text_=array.element.text(history.value, 6),
-            first=first,
-            verb=verb,
-            value_step=history.value_step + 1,
-        )
-    ]
+    is_read = moment.trace.site_of(history.value_step).kind == "load"
+    text = tr("value {value}, read at step {step}") if is_read else tr("value {value}, written at step {step}")
+    if history.value_step > moment.step:
+        text = tr("value {value}, first read at step {step}") if is_read else tr("value {value}, first written at step {step}")
+    return [text.format(value=array.element.text(history.value, 6), step=history.value_step + 1)]
 
 
 def _touches(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
     lines = []
     if history.now:
         named = ", ".join(_thread(moment, thread, array.space == "global") for thread in history.now[:_MOST_NAMED])
-        more = tr(" and {now} more", now=len(history.now) - _MOST_NAMED) if len(history.now) > _MOST_NAMED else ""
+        more = tr(" and {count} more", count=len(history.now) - _MOST_NAMED) if len(history.now) > _MOST_NAMED else ""
         lines.append(
             tr("now: threads {named}{more}", named=named, more=more)
             if len(history.now) > 1
@@ -128,9 +122,9 @@ def _touches(moment: Moment, array: MemoryArray, history: ElementHistory) -> lis
             ""
             if moment.focus.everyone
             else tr(
-                "{own_so_far} by {focus_text}, ",
-                own_so_far=history.own_so_far,
-                focus_text=focus_text(moment.focus, moment.trace),
+                "{loads} by {who}, ",
+                loads=history.own_so_far,
+                who=focus_text(moment.focus, moment.trace),
             )
         )
         lines.append(
@@ -156,7 +150,7 @@ def _thread(moment: Moment, number: int, with_block: bool) -> str:
     thread = thread_text(number % space.threads_per_block, moment.trace.launch)
     block, _ = space.indices(number)
     return (
-        tr("{thread} of block ({block}, {block_2})", thread=thread, block=block[0], block_2=block[1])
+        tr("{thread} of block ({x}, {y})", thread=thread, x=block[0], y=block[1])
         if with_block and block != moment.focus.block
         else thread
     )

@@ -49,8 +49,11 @@ class Meter:
         return self.sentence(spaced(self.moved), spaced(self.needed))
 
     def sentence(self, moved: str, needed: str) -> str:
-        what = "moved" if self.unit == "sector" else "wavefront" if moved == "1" else "wavefronts"
-        return tr("{moved} {what}, {needed} needed", moved=moved, what=what, needed=needed)
+        if self.unit == "sector":
+            return tr("{moved} moved, {needed} needed", moved=moved, needed=needed)
+        if moved == "1":
+            return tr("{count} wavefront, {needed} needed", count=moved, needed=needed)
+        return tr("{count} wavefronts, {needed} needed", count=moved, needed=needed)
 
     @property
     def sum_text(self) -> str:
@@ -96,7 +99,7 @@ def asked_cost(moment: Moment, touched: TouchedOperand, request: Request) -> Cou
     """Return the counts of one warp's request for an operand."""
     rules = moment.trace.rules
     rows = request.lanes.reshape(-1, rules.request_lanes)
-    key = (tr("request cost"), touched.row, request.warp)
+    key = ("request cost", touched.row, request.warp)
     return moment.cached(key, lambda: count_rows(rows, touched.operand, touched.array, rules))
 
 

@@ -73,7 +73,7 @@ def _corner(plan: RacePlan, number: int) -> tuple[float, float, float]:
 
 def _heading(plan: RacePlan, number: int, words: str) -> list[Primitive]:
     room, size, shape = plan.results, plan.options.theme.type.words, _shape(plan)
-    part = "" if plan.case.right.shape == shape else tr(", first {shape} × {shape_2}", shape=shape[0], shape_2=shape[1])
+    part = "" if plan.case.right.shape == shape else tr(", first {rows} × {columns}", rows=shape[0], columns=shape[1])
     at = room.x, room.y + number * room.height / 2 + size
     return [text_line(f"result-{number}-name", at, words + part, size, room.width, plan.options.theme.text, "semibold")]
 

@@ -106,7 +106,7 @@ class _Picture:
     def _heading(self) -> list[Primitive]:
         theme, size = self.theme, self.theme.type.words
         groups = len(self.card.starts)
-        each = tr(", in {groups} groups of {lanes} lanes", groups=groups, lanes=len(self.lanes) // groups) if groups > 1 else ""
+        each = tr(", in {groups} groups of {size} lanes", groups=groups, size=len(self.lanes) // groups) if groups > 1 else ""
         shared = tr("; ×n: a broadcast to n lanes") if (self.card.served > 1).any() else ""
         needed = (
             tr(", {ideal_wavefronts} needed", ideal_wavefronts=self.cost.ideal_wavefronts)

@@ -109,9 +109,9 @@ def _counts(case: BlockPhase, plan: _Plan, loads: int, done: float, options: Vie
         (
             many(case.threads, "thread"),
             tr(
-                "a block of {block} × {block_2}, {loads} loads each",
-                block=case.block[0],
-                block_2=case.block[1],
+                "a block of {width} × {height}, {loads} loads each",
+                width=case.block[0],
+                height=case.block[1],
                 loads=f"{case.loads / case.threads:.4g}",
             ),
         ),
@@ -175,7 +175,7 @@ def _blocks(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
 
 
 def _pending(case: BlockPhase, blocks: int) -> str:
-    return tr("{blocks}: {blocks_2} loads pending", blocks=many(blocks, "block"), blocks_2=spaced(blocks * case.loads))
+    return tr("{blocks}: {loads} loads pending", blocks=many(blocks, "block"), loads=spaced(blocks * case.loads))
 
 
 VIEW = View(marked("One phase of one block"), BlockPhase, phase_scene, phase_motion, order=39)

@@ -181,7 +181,7 @@ def _layer_name(plan: _Plan, z: int, theme: Theme) -> Labels:
     """Draw z of a layer at its upper left corner, with its warps."""
     (x, y), number, size = plan.layers[z], plan.numbers(z), theme.type.least
     first, last = int(number.min()) // plan.warp_size, int(number.max()) // plan.warp_size
-    more = tr(" of {block}", block=plan.block[2]) if z == len(plan.layers) - 1 and len(plan.layers) < plan.block[2] else ""
+    more = tr(" of {depth}", depth=plan.block[2]) if z == len(plan.layers) - 1 and len(plan.layers) < plan.block[2] else ""
     text = (
         tr("z = {z}{more}: warp {first}", z=z, more=more, first=first)
         if first == last
@@ -290,7 +290,7 @@ def _run_text(run: list[int], plan: _Plan) -> str:
     if run[0] >= plan.threads:
         return tr("{run} idle", run=len(run))
     if dy == dz == 1:
-        return tr("threads {run} to {run_2}", run=run[0], run_2=run[-1])
+        return tr("threads {first} to {last}", first=run[0], last=run[-1])
     return f"y {run[0] // dx % dy}, z {run[0] // (dx * dy)}" if dz > 1 else f"y = {run[0] // dx}"
 
 
@@ -301,11 +301,11 @@ def _layer_tips(number: Longs, z: int, plan: _Plan) -> npt.NDArray[np.str_]:
         [
             [
                 tr(
-                    "thread {place}\nnumber {n}: warp {n_2}, lane {n_3}",
-                    place=_place(n, plan),
-                    n=n,
-                    n_2=n // size,
-                    n_3=n % size,
+                    "thread {thread}\nnumber {number}: warp {warp}, lane {lane}",
+                    thread=_place(n, plan),
+                    number=n,
+                    warp=n // size,
+                    lane=n % size,
                 )
                 for n in row
             ]
@@ -320,7 +320,7 @@ def _lane_tips(number: Longs, plan: _Plan) -> npt.NDArray[np.str_]:
     return np.array(
         [
             [
-                tr("warp {n}, lane {n_2}\n", n=n // size, n_2=n % size)
+                tr("warp {warp}, lane {lane}\n", warp=n // size, lane=n % size)
                 + (tr("thread {place}", place=_place(n, plan)) if n < plan.threads else "idle")
                 for n in row
             ]

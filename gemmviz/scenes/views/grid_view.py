@@ -174,7 +174,7 @@ def _words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: V
         waves=many(rounds, "wave"),
     )
     time = (
-        tr("wave {rounds} of {rounds_2}", rounds=min(rounds, int(at_ns // WAVE_NS) + 1), rounds_2=rounds)
+        tr("wave {wave} of {waves}", wave=min(rounds, int(at_ns // WAVE_NS) + 1), waves=rounds)
         if case.is_model
         else f"{at_ns / 1e3:.1f} µs"
     )

@@ -199,13 +199,13 @@ def _tip(moment: Moment, thread: int) -> str:
     x, y, z = thread_place(thread, moment.trace.launch)
     size = moment.trace.rules.warp_size
     return tr(
-        "thread ({x}, {y}, {z}), number {thread}\nwarp {thread_2}, lane {thread_3}",
+        "thread ({x}, {y}, {z}), number {number}\nwarp {warp}, lane {lane}",
         x=x,
         y=y,
         z=z,
-        thread=thread,
-        thread_2=thread // size,
-        thread_3=thread % size,
+        number=thread,
+        warp=thread // size,
+        lane=thread % size,
     )
 
 

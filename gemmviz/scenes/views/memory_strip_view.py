@@ -237,7 +237,7 @@ def _tips(array: MemoryArray, labels: np.ndarray, offset: np.ndarray) -> np.ndar
     return np.array(
         [
             [
-                tr("{text_}\noffset {at}, byte {size}", text_=text, at=int(at), size=size * int(at))
+                tr("{element}\noffset {offset}, byte {byte}", element=text, offset=int(at), byte=size * int(at))
                 for text, at in zip(texts, offset, strict=True)
             ]
         ]

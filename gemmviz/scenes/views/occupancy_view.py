@@ -154,7 +154,7 @@ def _used(
     words = (
         tr("unknown: try values")
         if uses is None
-        else tr("{uses} of {uses_2}", uses=spaced(uses[0] * blocks), uses_2=spaced(uses[1]))
+        else tr("{used} of {available}", used=spaced(uses[0] * blocks), available=spaced(uses[1]))
     )
     at, (ink, face) = points((x + wide + 12, y + high / 2 + 0.36 * layout.size)), _ink(name, limits, options)
     return Labels(f"limit-{name}-used", at, (words,), layout.size, ink, "start", face)

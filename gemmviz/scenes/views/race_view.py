@@ -3,7 +3,7 @@ early or too late, and the wrong C beside the right one.
 """
 
 from gemmviz.model.race import RaceCase, Turn
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import marked, tr, trn
 from gemmviz.model.words import capital, many, spaced
 from gemmviz.scenes.kit.frame import ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, points
@@ -31,37 +31,31 @@ def _title(case: RaceCase) -> str:
     one = case.kind[:-1]
     if case.ahead >= 0:
         count = int(case.spoilt.sum())
-        verb = "is" if count == 1 else "are"
-        ahead = tr("{one} {ahead} is {steps} ahead", one=one, ahead=case.ahead, steps=many(case.lead, "step"))
-        return tr(
-            "{ahead}, and {elements} of {result} {verb} wrong",
-            ahead=ahead,
-            elements=many(count, "element"),
-            result=case.result,
-            verb=verb,
-        )
+        steps, elements = many(case.lead, "step"), many(count, "element")
+        return trn(
+            "{unit} {number} is {steps} ahead, and {elements} of {result} is wrong",
+            "{unit} {number} is {steps} ahead, and {elements} of {result} are wrong",
+            count, unit=tr(one), number=case.ahead, steps=steps, elements=elements, result=case.result,
+        )  # fmt: skip
     if case.pair is not None:
-        return tr("Two {kind} race, though no order was found that makes {result} wrong", kind=case.kind, result=case.result)
+        return tr(
+            "Two {kind} race, though no order was found that makes {result} wrong", kind=tr(case.kind), result=case.result
+        )
     return tr("No order found that makes {result} wrong", result=case.result)
 
 
 def _note(case: RaceCase) -> str:
     """Return what was run, and how many orders."""
-    orders = tr(
-        "{orders} of the {many} of a block {were} run",
-        orders=many(case.tried, "order"),
-        many=many(case.units, case.kind[:-1]),
-        were=_were(case.tried),
-    )
+    units = many(case.units, "thread") if case.kind == "threads" else many(case.units, "warp")
+    orders = trn(
+        "{orders} of the {units} of a block was run", "{orders} of the {units} of a block were run", case.tried,
+        orders=many(case.tried, "order"), units=units,
+    )  # fmt: skip
     if case.ahead >= 0:
-        return tr("{what}. No shorter lead since the last barrier would do", what=case.what)
+        return tr("{how}. No shorter lead since the last barrier would do", how=case.what)
     rest = case.orders - case.tried
-    more = tr(". {rest} more {were} not tried", rest=spaced(rest), were=_were(rest)) if rest else ""
+    more = trn(". {rest} more was not tried", ". {rest} more were not tried", rest, rest=spaced(rest)) if rest else ""
     return f"{case.what}. {orders}{more}"
-
-
-def _were(count: int) -> str:
-    return "was" if count == 1 else "were"
 
 
 def story(case: RaceCase) -> list[str]:
@@ -71,11 +65,13 @@ def story(case: RaceCase) -> list[str]:
         return (
             []
             if case.ahead >= 0
-            else [tr("between two barriers, no element that one of the {kind} writes is touched by another", kind=case.kind)]
+            else [
+                tr("between two barriers, no element that one of the {kind} writes is touched by another", kind=tr(case.kind))
+            ]
         )
     write, read = (case.turns[place] for place in pair)
     if case.ahead < 0:
-        return [tr("{who} and {who_2}, with no barrier between", who=_who(case, write), who_2=_who(case, read))]
+        return [tr("{writer} and {reader}, with no barrier between", writer=_who(case, write), reader=_who(case, read))]
     if not read.is_spoilt:
         return [f"{_who(case, write)}; {_who(case, read)}"]
     late = pair[0] > pair[1]
@@ -92,15 +88,11 @@ def story(case: RaceCase) -> list[str]:
 
 
 def _who(case: RaceCase, turn: Turn) -> str:
-    verb = "writes" if writes(turn) else "reads"
-    return tr(
-        "{kind} {unit} {verb} {action} (line {line})",
-        kind=case.kind[:-1],
-        unit=turn.unit,
-        verb=verb,
-        action=turn.action.partition(" ")[2],
-        line=turn.line,
+    text = (
+        tr("{unit} {number} writes {what} (line {line})") if writes(turn) else tr("{unit} {number} reads {what} (line {line})")
     )
+    what = turn.action.partition(" ")[2]
+    return text.format(unit=tr(case.kind[:-1]), number=turn.unit, what=what, line=turn.line)
 
 
 def _words(plan: RacePlan) -> list[Primitive]:

@@ -25,6 +25,6 @@ def parse_reference(text: str) -> QuantityReference:
     named = {each[1]: each[2] for each in arguments if each is not None}
     if parts is None or len(named) != len(arguments):
         raise UsageError(
-            tr("{text_} is not the name of a quantity", text_=f"{text!r}"), remedy=tr("write id or id(argument=value, …)")
+            tr("{given} is not the name of a quantity", given=f"{text!r}"), remedy=tr("write id or id(argument=value, …)")
         )
     return QuantityReference(parts[1], named)

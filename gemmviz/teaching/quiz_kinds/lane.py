@@ -16,7 +16,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         return None  # x is the answer
 
     def answer(other: int) -> str:
-        return tr("warp {other}, lane {other_2}", other=other // size, other_2=other % size)
+        return tr("warp {warp}, lane {lane}", warp=other // size, lane=other % size)
 
     numbers = (
         (y + x * dy + z * dx * dy, tr("x and y are exchanged: x varies fastest")),
@@ -28,15 +28,15 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         (number + dx, tr("one row too far: rows of the block are counted from 0")),
         (
             number - dx,
-            tr("one row too few: y = {y} is row {y_2} of the block", y=y, y_2=y + 1) if dy > 1 else tr("one block too few"),
+            tr("one row too few: y = {y} is row {row} of the block", y=y, row=y + 1) if dy > 1 else tr("one block too few"),
         ),
         (number + size, tr("one warp too far: warps are counted from 0")),
         (
             number - size,
             tr(
-                "one warp too few: warp {number} begins with thread {number_2}",
-                number=number // size,
-                number_2=number // size * size,
+                "one warp too few: warp {warp} begins with thread {thread}",
+                warp=number // size,
+                thread=number // size * size,
             ),
         ),
         (y * size + x, tr("each row of the block as a warp: a warp is filled from the next rows")),

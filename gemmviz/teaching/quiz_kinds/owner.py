@@ -10,6 +10,19 @@ from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
 _Thread = tuple[Triple, Triple, str]  # threadIdx, blockIdx and a reason
 
+_ONE_OFF = (
+    (
+        1, marked("one too far along x: threads are counted from 0"),
+        marked("one too far along y: threads are counted from 0"),
+        marked("one too far along x: blocks are counted from 0"),
+    ),
+    (
+        -1, marked("one too few along x: threads are counted from 0"),
+        marked("one too few along y: threads are counted from 0"),
+        marked("one too few along x: blocks are counted from 0"),
+    ),
+)  # fmt: skip
+
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
     trace, owners, words = source.replay.trace, source.replay.owners, source.words
@@ -31,7 +44,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     return GeneratedQuestion(
         tr("Which thread stores {element}?", element=words.element(owners.array, element)),
         f"{words.thread(thread)}{words.of_block(block)}",
-        tr("line {line} stores it, {which}", line=trace.site_of(step).place.line, which=which),
+        tr("line {line} stores it, {what}", line=trace.site_of(step).place.line, what=which),
         source.shot(step, "stage", Focus(block, None, number % trace.space.threads_per_block)),
         choices(_mistaken(source, element, thread, block)),
         (Expectation(f"storing_thread(element={element})", f"thread {thread} of block {block}"),),
@@ -70,10 +83,10 @@ def _mistaken(source: QuizSource, element: int, thread: Triple, block: Triple) -
 def _beside(thread: Triple, block: Triple) -> Iterator[_Thread]:
     """The neighbours of a thread."""
     (x, y, z), (bx, by, bz) = thread, block
-    for by_one, what in ((1, "far"), (-1, "few")):
-        yield (x + by_one, y, z), block, tr("one too {what} along x: threads are counted from 0", what=what)
-        yield (x, y + by_one, z), block, tr("one too {what} along y: threads are counted from 0", what=what)
-        yield thread, (bx + by_one, by, bz), tr("one too {what} along x: blocks are counted from 0", what=what)
+    for by_one, along_x, along_y, block_x in _ONE_OFF:
+        yield (x + by_one, y, z), block, tr(along_x)
+        yield (x, y + by_one, z), block, tr(along_y)
+        yield thread, (bx + by_one, by, bz), tr(block_x)
 
 
 QUIZ_KIND = QuizKind(marked("Thread that stores an element"), _question, order=5)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import marked, tr, trn
 from gemmviz.model.words import many
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
@@ -16,28 +16,21 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     if access is None:
         return None
     words, cost, size = source.words, access.moment.cost, rules.sector_bytes
-    what = f"{access.verb} {words.name(access.main.array)}"
-    who = tr(
-        "In line {line}{moment}, warp {warp}{of_block}",
-        line=access.line,
-        moment=words.moment(access.step),
-        warp=access.focus.warp,
+    text = tr(
+        "In line {line}{moment}, warp {warp}{of_block} {verb} {array}. "
+        "How many sectors of {size} bytes does this request move?",
+        line=access.line, moment=words.moment(access.step), warp=access.focus.warp,
         of_block=words.of_block(access.focus.block),
-    )
-    text = tr("{who} {what}. How many sectors of {size} bytes does this request move?", who=who, what=what, size=size)
+        verb=access.verb, array=words.name(access.main.array), size=size,
+    )  # fmt: skip
     right = many(cost.sectors, "sector")
-    why = tr(
-        "{lanes} of the warp {take} part; their elements are in {right}",
-        lanes=many(cost.lanes, "lane"),
-        take=_take(cost.lanes),
-        right=right,
-    )
+    why = trn(
+        "{lanes} of the warp takes part; their elements are in {sectors}",
+        "{lanes} of the warp take part; their elements are in {sectors}",
+        cost.lanes, lanes=many(cost.lanes, "lane"), sectors=right,
+    )  # fmt: skip
     expect = (Expectation("step_cost(measure=sectors)", cost.sectors),)
     return GeneratedQuestion(text, right, why, source.shot(access.step, "memory", access.focus), _wrong(source, access), expect)
-
-
-def _take(count: int) -> str:
-    return "takes" if count == 1 else "take"
 
 
 def _wrong(source: QuizSource, access: WarpRequest) -> list[tuple[str, str]]:

@@ -18,20 +18,13 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     if access is None:
         return None
     words, count = source.words, access.moment.cost.wavefronts
-    what = f"{access.verb} {words.name(access.main.array)}"
-    who = tr(
-        "In line {line}{moment}, warp {warp}{of_block}",
-        line=access.line,
-        moment=words.moment(access.step),
-        warp=access.focus.warp,
-        of_block=words.of_block(access.focus.block),
-    )
     text = tr(
-        "{who} {what}. How many wavefronts (passes over the {banks} banks) does this request take?",
-        who=who,
-        what=what,
-        banks=rules.banks,
-    )
+        "In line {line}{moment}, warp {warp}{of_block} {verb} {array}. How many wavefronts (passes over the {banks} banks) does "
+        "this request take?",
+        line=access.line, moment=words.moment(access.step), warp=access.focus.warp,
+        of_block=words.of_block(access.focus.block),
+        verb=access.verb, array=words.name(access.main.array), banks=rules.banks,
+    )  # fmt: skip
     is_plain = access.main.operand.width * access.main.array.itemsize <= rules.bank_bytes
     most = tr("the largest number of different words that it needs from one bank is {count}", count=count)
     served = tr("its lanes are served in groups, which take {wavefronts} in total", wavefronts=many(count, "wavefront"))
