@@ -8,12 +8,15 @@ its compiled form (``.mo``), which the program loads. A new language: make trans
 import argparse
 import ast
 import io
+import json
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
+from babel.messages.catalog import Message as BabelMessage
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
@@ -22,7 +25,7 @@ from gemmviz.model.words import plural
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "assets" / "translations"
 PROGRAM = "gemmviz"  # the template of the program's own messages
-_SINGLE, _PLURAL, _COUNTED = {"tr", "marked"}, {"trn"}, {"many", "_many"}
+_SINGLE, _PLURAL, _COUNTED = {"tr", "marked", "noun"}, {"trn"}, {"many", "_many", "noun"}
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)  # files must not change with the date
 
 
@@ -74,22 +77,31 @@ def messages_of_program() -> Iterator[Message]:
     """The messages of all modules."""
     for path in sorted((ROOT / "gemmviz").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and (found := message_of(node)):
-                yield Message(found, path.relative_to(ROOT).as_posix())
+            for message in messages_of(node) if isinstance(node, ast.Call) else ():
+                yield Message(message, path.relative_to(ROOT).as_posix())
+    yield from messages_of_assets()
 
 
-def message_of(call: ast.Call) -> str | tuple[str, str] | None:
-    """The message of a call, None if it has none or passes on a text from elsewhere."""
+def messages_of_assets() -> Iterator[Message]:
+    """The texts of assets that the program shows: titles of themes, and how access times were measured."""
+    for path in sorted((ROOT / "assets" / "themes").glob("*.toml")):
+        yield Message(tomllib.loads(path.read_text(encoding="utf-8"))["title"], path.relative_to(ROOT).as_posix())
+    for path in sorted((ROOT / "assets" / "measurements").glob("strides-*.json")):
+        yield Message(json.loads(path.read_text(encoding="utf-8"))["method"], path.relative_to(ROOT).as_posix())
+
+
+def messages_of(call: ast.Call) -> Iterator[str | tuple[str, str]]:
+    """The messages of a call: none if it passes on a text from elsewhere, two for a noun that is counted or stands alone."""
     name = call.func.id if isinstance(call.func, ast.Name) else ""
     texts = [each.value if isinstance(each, ast.Constant) and isinstance(each.value, str) else None for each in call.args]
     match texts:
         case [str(text), *_] if name in _SINGLE:
-            return text
+            yield text
         case [str(one), str(others), *_] if name in _PLURAL:
-            return one, others
-        case [_, str(noun)] if name in _COUNTED:
-            return f"{{count}} {noun}", f"{{count}} {plural(noun)}"
-    return None
+            yield one, others
+    match texts:
+        case [_, str(noun)] | [str(noun)] if name in _COUNTED:
+            yield f"{{count}} {noun}", f"{{count}} {plural(noun)}"
 
 
 def merged(po: Path, language: str, template: Catalog) -> Catalog:
@@ -122,8 +134,14 @@ def mo_bytes(catalogue: Catalog) -> bytes:
 def state_of(catalogue: Catalog) -> str:
     """How much of a catalogue is translated."""
     messages = [each for each in catalogue if each.id]
-    done = sum(bool(each.string if isinstance(each.string, str) else all(each.string)) and not each.fuzzy for each in messages)
+    done = sum(is_translated(each) and not each.fuzzy for each in messages)
     return f"{done} of {len(messages)} messages translated, {sum(each.fuzzy for each in messages)} to check"
+
+
+def is_translated(message: BabelMessage) -> bool:
+    """Whether a message has a text, or one for each plural form."""
+    texts = [message.string] if isinstance(message.string, str) else list(message.string or ())
+    return bool(texts) and all(texts)
 
 
 def write_if_changed(path: Path, content: bytes) -> None:

@@ -59,7 +59,7 @@ class LatestTask(Generic[_Result]):
         except GemmvizError as error:
             self._deliver(cancel, self._on_failed, error)
         except MemoryError:
-            too_much = GemmvizError(_NO_MEMORY, remedy=tr("choose smaller sizes or fewer blocks"))
+            too_much = GemmvizError(tr(_NO_MEMORY), remedy=tr("choose smaller sizes or fewer blocks"))
             self._deliver(cancel, self._on_failed, too_much)
         except Exception as error:  # a bug in one task must not end the program
             self._deliver(

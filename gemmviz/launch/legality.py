@@ -166,8 +166,8 @@ def _named(setup: Setup, *formulas: str) -> tuple[str, ...]:
 def _device_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:
     of_block, of_grid = (_named(setup, *formulas) for formulas in (setup.kernel.block, setup.kernel.grid))
     rows: tuple[tuple[ErrorId, str, tuple[str, ...], tuple[int, int, int], tuple[int, int, int]], ...] = (
-        ("block-extent", _BLOCK_EXTENT, of_block, launch.block, device.max_block),
-        ("grid-extent", _GRID_EXTENT, of_grid, launch.grid, device.max_grid),
+        ("block-extent", tr(_BLOCK_EXTENT), of_block, launch.block, device.max_block),
+        ("grid-extent", tr(_GRID_EXTENT), of_grid, launch.grid, device.max_grid),
     )
     for id, text, names, extents, limits in rows:
         for axis, extent, limit in zip("xyz", extents, limits, strict=True):

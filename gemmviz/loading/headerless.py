@@ -31,7 +31,7 @@ class LaunchUnknown(UsageError):
     """A kernel can be read, but not how it is launched or what its arguments are. ``form``: asks for what is missing."""
 
     def __init__(self, message: str, form: LaunchForm) -> None:
-        super().__init__(message, file=form.file, remedy=_FLAGS)
+        super().__init__(message, file=form.file, remedy=tr(_FLAGS))
         self.form = form
 
 

@@ -7,10 +7,10 @@ from functools import cached_property
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import tr
 
 CUBLAS = "cuBLAS"
-DOUBLE = marked(", double")  # ends the name of a row in double precision
+DOUBLE = ", double"  # ends the name of a row in double precision
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,16 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from gemmviz.model.errors import UsageError
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import tr
+from gemmviz.model.words import noun
 
 _WORD_BYTES = 4
 REGISTER_BYTES = 4
 DEFAULT_DEVICE = "h200"
-CUDA_WORDS = {"sm": "SM", "core": "core", "warp": "warp", "block": "block", "shared memory": marked("shared memory")}
+CUDA_WORDS = {
+    "sm": noun("SM"), "core": noun("core"), "warp": noun("warp"), "block": noun("block"), "shared memory": noun("shared memory")
+}  # fmt: skip
+HIP_WORDS = (noun("compute unit"), noun("stream processor"), noun("wavefront"), noun("work-group"), noun("LDS"))
 
 
 _LONGEST_SHOWN = 40  # digits

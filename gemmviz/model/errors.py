@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import tr
 
 _LONGEST = 1000  # characters of a sentence
 ErrorId = Literal[
@@ -15,7 +15,7 @@ ErrorId = Literal[
     "assertion", "step-budget", "no-access",
 ]  # fmt: skip
 
-ENDLESS = marked("a template, a macro or a constexpr function may expand without end; leave it out")  # remedy of reading
+ENDLESS = "a template, a macro or a constexpr function may expand without end; leave it out"  # remedy of reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,12 +92,12 @@ def changes(before: Setup, after: Setup, shown: Callable[[Setting, Any], str] = 
     differences = [] if before.kernel.text == after.kernel.text else [tr("the kernel's text")]
     differences += [f"{n} = {v}" for n, v in after.parameters.items() if before.parameters.get(n) != v]
     if before.problem.kind is not after.problem.kind:
-        differences.append(tr("problem {kind_title}", kind_title=after.problem.kind.title.lower()))
+        differences.append(tr("problem {kind_title}", kind_title=tr(after.problem.kind.title).lower()))
     own = after.settings if before.problem.sizes.keys() == after.problem.sizes.keys() else settings_of(type(after))
     for each in own:
         if each.of(before) != each.of(after):
-            label, value = each.control.label, shown(each, each.of(after))
+            label, value = tr(each.control.label), shown(each, each.of(after))
             differences.append(
-                f"{label} = {value}" if each.control.is_symbol else f"{label.lower()} {value or each.control.empty}"
+                f"{label} = {value}" if each.control.is_symbol else f"{label.lower()} {value or tr(each.control.empty)}"
             )
     return differences

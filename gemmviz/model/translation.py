@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from gettext import NullTranslations
 from threading import Lock
+from typing import TypeVar
 
 ENGLISH = "en"
+_Text = TypeVar("_Text", bound=str)
 
 
 class _Language:
@@ -42,7 +44,7 @@ def trn(one: str, others: str, count: int, /, **values: object) -> str:
     return text.format_map({"count": count, **values})
 
 
-def marked(text: str) -> str:
+def marked(text: _Text) -> _Text:
     """Return the text itself: the mark of a text in a table, which ``tr`` translates where it is shown."""
     return text
 

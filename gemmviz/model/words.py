@@ -44,6 +44,11 @@ def many(count: int, noun: str) -> str:
     return trn(f"{{count}} {noun}", f"{{count}} {plural(noun)}", count)
 
 
+def noun(word: str) -> str:
+    """Return the noun itself: the mark of a noun in a table, which ``many`` counts or ``tr`` shows."""
+    return word
+
+
 def plural(noun: str) -> str:
     """The English plural of a noun: "sectors", "launches"."""
     return f"{noun}es" if noun.endswith(("ch", "sh", "ss", "x")) else f"{noun}s"
@@ -62,7 +67,7 @@ def listed(names: Iterable[str], last: Literal["and", "or"] = "and") -> str:
 
 def ordinal(number: int) -> str:
     """A place in a row, from 1: "1st", "22nd"."""
-    text = _ORDINAL if number % 100 in (11, 12, 13) else _ORDINALS.get(number % 10, _ORDINAL)
+    text = tr(_ORDINAL) if number % 100 in (11, 12, 13) else _ORDINALS.get(number % 10, tr(_ORDINAL))
     return tr(text, number=number)
 
 

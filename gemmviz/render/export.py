@@ -76,7 +76,7 @@ def save_reel(reel: Reel, path: Path, options: RenderOptions | None = None, on_p
     if options.is_transparent and not kind.can_be_clear:
         clear = ", ".join(f".{suffix}" for suffix, each in formats().items() if each.can_be_clear)
         raise UsageError(
-            tr("{kind_title} doesn't support a transparent background", kind_title=kind.title),
+            tr("{kind_title} doesn't support a transparent background", kind_title=tr(kind.title)),
             remedy=tr("use {clear}", clear=clear),
         )
     with atomic_write(path) as part:

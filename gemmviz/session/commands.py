@@ -10,7 +10,7 @@ from gemmviz.model.chart import Opens
 from gemmviz.model.errors import SettingError
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
-from gemmviz.model.translation import marked
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.frame import Layer
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.step_link import linked_step
@@ -139,7 +139,7 @@ class Commands:
             session.comparison.pin(run)
             focus = replace(shot.focus, warp=0) if shot.focus == Focus(shot.focus.block) else shot.focus
             session.show(replace(shot, against=Against(run.setup), view=_view_of_two(shot.view), focus=focus))
-            session.say(_COMPARE_NEXT)
+            session.say(tr(_COMPARE_NEXT))
 
 
 def _view_of_two(view: str) -> str:

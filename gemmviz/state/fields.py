@@ -75,7 +75,8 @@ def _is_possible(field: FormField, value: FieldValue) -> bool:
 
 def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> FormField:
     control, value = setting.control, setting.of(setup)
-    tip = f"{control.label}: {control.help}" if control.is_symbol else control.help
+    label, tip = tr(control.label), tr(control.help)
+    tip = f"{label}: {tip}" if control.is_symbol else tip
     about = _ABOUT.get(setting.name)
     if about is not None:
         tip = f"{tip}. {about(value)}"
@@ -83,13 +84,11 @@ def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> FormField
     if control.needs is not None:
         other, required = control.needs
         present = next(each for each in settings if each.name == other).of(setup)
-        why_not = "" if present == required else control.unless
+        why_not = "" if present == required else tr(control.unless)
     known = _KNOWN[setting.name]() if setting.name in _KNOWN else setting.choices
-    choices: dict[FieldValue, str] | None = {value: words for value, words in known.items()} or None
+    choices: dict[FieldValue, str] | None = {value: tr(words) for value, words in known.items()} or None
     kind: FieldKind = "choice" if choices else setting.kind
-    return FormField(
-        setting.name, control.label, tip, kind, value, choices, control.least, control.most, control.empty, why_not
-    )
+    return FormField(setting.name, label, tip, kind, value, choices, control.least, control.most, tr(control.empty), why_not)
 
 
 def _of_parameter(parameter: Parameter, value: int) -> FormField:
@@ -138,7 +137,7 @@ def launch_lines(setup: Setup, launch: Launch) -> list[str]:
     device = device_for(setup)
     warps = -(-launch.threads_per_block // device.warp_size)
     kind = setup.problem.kind
-    what = f"{kind.title}: {kind.formula}" if kind.formula else kind.title
+    what = f"{tr(kind.title)}: {tr(kind.formula)}" if kind.formula else tr(kind.title)
     lines = [] if setup.problem.is_multiply else [what]
     lines += [
         tr(

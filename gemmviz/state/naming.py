@@ -18,7 +18,7 @@ def change_name(before: Shot, after: Shot) -> str:
     for setting in settings_of(Shot):
         if len(setting.path) == 1 and setting.of(before) != setting.of(after):
             name, value = setting.control.undo, _shown(setting, setting.of(after))
-            names.append(f"{setting.control.label.lower()} {value}" if name is None else name.format(value))
+            names.append(f"{tr(setting.control.label).lower()} {value}" if name is None else tr(name).format(value))
     return ", ".join(name for name in dict.fromkeys(names) if name)
 
 
@@ -38,13 +38,13 @@ def focus_name(focus: Focus) -> str:
 
 
 _SHOWN: dict[str, Callable[[Any], str]] = {
-    "device": device_title, "focus": focus_name, "view": lambda name: view_named(name).title,
+    "device": device_title, "focus": focus_name, "view": lambda name: tr(view_named(name).title),
 }  # fmt: skip
 
 
 def title_of(shot: Shot, name: str = "") -> str:
     """Window title of a shot. ``name``: the displayed subject, by default the setup of the shot."""
-    view = view_named(shot.view).title
+    view = tr(view_named(shot.view).title)
     if name:
         return tr("{view} · {name} – gemmviz", view=view, name=name)
     setup = shot.setup

@@ -36,7 +36,7 @@ class Benchmarks:
     @property
     def all(self) -> dict[str, Benchmark]:
         """All benchmarks by name."""
-        here = {} if self._measured is None else {capital(HERE): self._measured}
+        here = {} if self._measured is None else {capital(tr(HERE)): self._measured}
         return {**here, **recorded(), **self._others}
 
     def named(self, name: str) -> Benchmark | None:

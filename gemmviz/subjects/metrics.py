@@ -30,7 +30,7 @@ class CostMetric:
 
     def tip_for(self, rules: MemoryRules) -> str:
         """The tooltip for a device's memory rules."""
-        return self.tip.format(sector=rules.sector_bytes, line=rules.line_bytes, banks=rules.banks)
+        return tr(self.tip).format(sector=rules.sector_bytes, line=rules.line_bytes, banks=rules.banks)
 
 
 COSTS = (
@@ -86,7 +86,11 @@ class LaunchMetric:
     def name_for(self, setup: Setup) -> str:
         """The displayed name. ``input``: the number of the input array that it is about."""
         inputs = _inputs(setup)
-        return self.name if self.input is None else f"{self.name} {inputs[self.input] if self.input < len(inputs) else '–'}"
+        return (
+            tr(self.name)
+            if self.input is None
+            else f"{tr(self.name)} {inputs[self.input] if self.input < len(inputs) else '–'}"
+        )
 
 
 def _whole(value: int) -> Amount:

@@ -83,12 +83,12 @@ def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
     others = {"filling": setup.filling, "device": setup.device}
     fastest = _fastest(list(legal_choices(kernel, setup.problem, **others)))
     if fastest is not None:
-        yield Suggestion(f"{text}, {parameters_text(fastest)}", fastest)
+        yield Suggestion(f"{tr(text)}, {parameters_text(fastest)}", fastest)
         return
     same = setup_for(kernel, setup.problem, common, **others)
     if can_run(same):
-        yield Suggestion(text, same)
+        yield Suggestion(tr(text), same)
         return
     choices = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
     if choices:
-        yield Suggestion(text, choices[0])
+        yield Suggestion(tr(text), choices[0])

@@ -11,7 +11,7 @@ from gemmviz.model.kernel import Parameter
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
-from gemmviz.model.words import many, spaced
+from gemmviz.model.words import listed, many, spaced
 from gemmviz.subjects.runs import KnownRun
 
 _WORDS = ("TILE", "BLOCK")
@@ -110,7 +110,7 @@ def tile_facts(run: KnownRun) -> str:
         array.name: loads[array.name] for array in trace.setup.problem.arrays if array.name in loads and array.role == "input"
     }
     if len(set(reads.values())) == 1 and len(reads) > 1:
-        parts.append(tr("{reads} are read {next} each", reads=tr(" and ").join(reads), next=_times(next(iter(reads.values())))))
+        parts.append(tr("{reads} are read {next} each", reads=listed(reads), next=_times(next(iter(reads.values())))))
     else:
         parts += [tr("{name} is read {times}", name=name, times=_times(value)) for name, value in reads.items()]
     return ", ".join(parts)
@@ -142,5 +142,5 @@ def _loads_in(trace: Trace, number: int) -> int:
 
 def _times(loads: float) -> str:
     if loads == 1:
-        return "once"
+        return tr("once")
     return tr("{count} times", count=spaced(round(loads)) if loads >= _EXACT else f"{loads:.4g}")

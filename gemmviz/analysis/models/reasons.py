@@ -16,7 +16,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Site, Space
 from gemmviz.model.speed_case import Cause
 from gemmviz.model.translation import tr
-from gemmviz.model.words import many, number, spaced
+from gemmviz.model.words import listed, many, number, spaced
 
 _MOST_CAUSES = 3
 _WORTH_A_WORD = 0.01  # of the model's time
@@ -177,7 +177,7 @@ def _occupancy(launched: Launched) -> Iterator[Cause]:
         yield Cause(
             "occupancy",
             sentence,
-            tr("limited by {limiting}", limiting=tr(" and ").join(limits.limiting)),
+            tr("limited by {limiting}", limiting=listed(map(tr, limits.limiting))),
             excess=most / limits.warps,
         )
 
@@ -206,7 +206,7 @@ def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[Site, float, f
         return None
     site, worst = max(inside, key=lambda item: spent(item[1])[0] - spent(item[1])[1])
     a_request = [each / max(1, worst.requests) for each in spent(worst)]
-    proof = tr("{lost} of {took} {unit} lost", lost=spaced(took - needed), took=spaced(took), unit=unit)
+    proof = tr("{lost} of {took} {unit} lost", lost=spaced(took - needed), took=spaced(took), unit=tr(unit))
     cause = Cause("nothing", "", proof, excess=took / max(1, needed), is_waste=True, site=site)
     return site, a_request[0], a_request[1], cause
 

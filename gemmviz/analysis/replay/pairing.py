@@ -14,11 +14,12 @@ from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, track
 from gemmviz.model.arrays import Floats
 from gemmviz.model.problem import Problem
 from gemmviz.model.sinks import COST_COLUMNS
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
 
 Lock = Literal["phase", "k", "step", "bytes"]
 LOCKS: tuple[Lock, ...] = ("phase", "k", "step", "bytes")
 _SECTORS, _WAVEFRONTS = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("wavefronts")
+_UNITS = {_SECTORS: marked("sectors"), _WAVEFRONTS: marked("wavefronts")}
 
 
 def clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
@@ -140,7 +141,7 @@ def differences(pair: Pair) -> list[Difference]:
         left, right = (_of_track(moment, track, column) for moment in sides)
         whole = tuple(None if each is None else _of_launch(each, track, column, pair.problem) for each in pair.counts)
         if left or right or any(whole):
-            name = f"{names[track]}: {COST_COLUMNS[column]}"
+            name = f"{names[track]}: {tr(_UNITS[column])}"
             quantities.append(Difference(name, track, (left, right), (whole[0], whole[1])))
     for name, each in (
         (tr("bytes requested per multiply-add"), _requested),

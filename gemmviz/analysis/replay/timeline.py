@@ -63,13 +63,13 @@ def timeline_of(trace: Trace) -> Timeline:
 
 def track_names(problem: Problem) -> tuple[str, ...]:
     """The tracks in words, in order: "load A", "load B", "store into a tile", "compute", "load, store C"."""
-    first, *others = [array.name for array in problem.arrays if array.role == "input"] or ["inputs"]
-    outputs = ", ".join(problem.output_names) or "outputs"
+    first, *others = [array.name for array in problem.arrays if array.role == "input"] or [tr("inputs")]
+    outputs = ", ".join(problem.output_names) or tr("outputs")
     return (
         tr("load {first}", first=first),
         tr("load {others}", others=", ".join(others) or "–"),
         tr("store into a tile"),
-        "compute",
+        tr("compute"),
         tr("load, store {outputs}", outputs=outputs),
     )
 
@@ -79,7 +79,7 @@ def short_track_names(trace: Trace) -> tuple[str, ...]:
     "load, store C" of a kernel that also loads from C.
     """
     problem = trace.setup.problem
-    first, *others = [array.name for array in problem.arrays if array.role == "input"] or ["inputs"]
+    first, *others = [array.name for array in problem.arrays if array.role == "input"] or [tr("inputs")]
     more = (
         (tr("load {others}, …", others=others[0]) if len(others) > 1 else tr("load {others}", others=others[0]))
         if others
@@ -92,7 +92,7 @@ def short_track_names(trace: Trace) -> tuple[str, ...]:
         else "store"
     )
     loads_outputs = any(not site.accesses("write") and track_of(trace.arrays, site, problem) == STORE_C for site in trace.sites)
-    names = tr("load {first}", first=first), more, tr("into tile"), "multiply" if problem.is_multiply else "compute"
+    names = tr("load {first}", first=first), more, tr("into tile"), tr("multiply") if problem.is_multiply else tr("compute")
     return *names, tr("load, {stored}", stored=stored) if loads_outputs else stored
 
 

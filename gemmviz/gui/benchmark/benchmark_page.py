@@ -66,7 +66,7 @@ class BenchmarkPage(QWidget):
     def _make_controls(self) -> None:
         session = self.session
         self.what = choice(
-            tr("Chart"), tr("Quantity to plot"), ((view.title, name) for name, view in views_of(Benchmark).items())
+            tr("Chart"), tr("Quantity to plot"), ((tr(view.title), name) for name, view in views_of(Benchmark).items())
         )
         self.what.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.what.setMinimumContentsLength(_LONG)
@@ -77,8 +77,8 @@ class BenchmarkPage(QWidget):
             lambda _: self.model.commands.choose_curves(replace(session.shot.chart, source=self._source))
         )
         tip = tr("Width of tiles and blocks: the fastest of each kernel, or one width for all")
-        self.width_ = choice(tr("Width"), tip, ((_FASTEST, 0),))
-        self.width_.setMinimumContentsLength(len(_FASTEST))
+        self.width_ = choice(tr("Width"), tip, ((tr(_FASTEST), 0),))
+        self.width_.setMinimumContentsLength(len(tr(_FASTEST)))
         self.width_.activated.connect(lambda row: self._choose(width=self.width_.itemData(row)))
         self.host = QCheckBox("CPU")
         self.host.setToolTip(tr("Include the measurements of the CPU"))
@@ -221,7 +221,7 @@ class BenchmarkPage(QWidget):
         if [self.width_.itemData(row) for row in range(self.width_.count())] != widths:
             quietly(self.width_, self.width_.clear)
             for width in widths:
-                self.width_.addItem(tr("Width {width}", width=width) if width else _FASTEST, width)
+                self.width_.addItem(tr("Width {width}", width=width) if width else tr(_FASTEST), width)
         row = widths.index(chart.width) if chart.width in widths else 0
         quietly(self.width_, lambda: self.width_.setCurrentIndex(row))
         quietly(self.host, lambda: self.host.setChecked(chart.with_host))
@@ -232,7 +232,7 @@ class BenchmarkPage(QWidget):
         if [self.source.itemData(row) for row in range(self.source.count())] != names:
             quietly(self.source, self.source.clear)
             for name in names:
-                self.source.addItem(name or _NOTHING, name)
+                self.source.addItem(name or tr(_NOTHING), name)
         chosen = self.session.shot.chart.source
         quietly(self.source, lambda: self.source.setCurrentIndex(names.index(chosen) if chosen in names else 0))
 
@@ -245,7 +245,7 @@ class BenchmarkPage(QWidget):
     def _enable(self) -> None:
         engines, measuring = self.session.engines, self.benchmarks.is_measuring
         has_gpu = engines.gpu is not None
-        why_not = f"{_NO_GPU}: {engines.gpu_error}" if engines.gpu_error is not None else _NO_GPU
+        why_not = f"{_NO_GPU}: {engines.gpu_error}" if engines.gpu_error is not None else tr(_NO_GPU)
         self.start.setEnabled(has_gpu and not measuring)
         self.start.setToolTip(tr("Measure all kernels at these sizes on the GPU") if has_gpu else why_not)
         self.sizes.setEnabled(has_gpu)

@@ -44,7 +44,7 @@ class CurveList(QTreeWidget):
             colour = QColor(colours[family])
             top = self._entry(self, family, any(shown[curve.label] for curve in several), colour, family)
             for curve in several if len(several) > 1 else ():
-                short = curve.label.removeprefix(family).strip(" ,") or "only"
+                short = tr(curve.label.removeprefix(family).strip(" ,")) or tr("only")
                 self._entry(top, short, shown[curve.label], colour, curve.label)
             top.setExpanded(family in expanded)
         self.blockSignals(False)

@@ -43,7 +43,7 @@ from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_word
 
 _WHAT: dict[What, str] = {"picture": marked("This picture"), "steps": marked("Steps"), "lesson": marked("Saved views")}
 _PART_NAMES = {"title": marked("Title"), "step": marked("Step number"), "caption": marked("Caption")}
-_FORMAT_KEY = marked("export as")
+_FORMAT_KEY = "export as"
 _LONGEST_END_MS = 3000
 
 
@@ -87,7 +87,7 @@ class ExportDialog(QDialog):
             if can:
                 self.what.addItem(words, what)
         for name, each in formats().items():
-            self.kind.addItem(f"{each.title} (.{name})", name)
+            self.kind.addItem(f"{tr(each.title)} (.{name})", name)
         self.kind.setCurrentIndex(max(0, self.kind.findData(suffix or self.model.preferences.text(_FORMAT_KEY, "png"))))
         for width, height in SIZES:
             self.pixels.addItem(f"{width} × {height}", f"{width}x{height}")
@@ -95,7 +95,7 @@ class ExportDialog(QDialog):
         self.pixels.setCurrentIndex(1)
         self.theme.addItem(tr("Same as the window"), "")
         for name in theme_names():
-            self.theme.addItem(load_theme(name).title, name)
+            self.theme.addItem(tr(load_theme(name).title), name)
         for box in (self.first, self.last):
             box.setMaximum(max(1, steps))
         marked = self.session.player.marked
@@ -241,7 +241,7 @@ class ExportDialog(QDialog):
             name = QFileDialog.getExistingDirectory(self, tr("Folder for the pictures"), str(Path(start).parent))
             name = name and str(Path(name) / Path(start).name)
         else:
-            kind = f"{formats()[job.suffix].title} (*.{job.suffix})"
+            kind = f"{tr(formats()[job.suffix].title)} (*.{job.suffix})"
             name, _ = QFileDialog.getSaveFileName(self, tr("Export"), start, kind)
         if name:
             path = Path(name)

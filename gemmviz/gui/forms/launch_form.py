@@ -43,7 +43,7 @@ class LaunchDialog(QDialog):
         column = QVBoxLayout(self)
         column.addWidget(_scrolled(self._fields()), 1)
         hint = line("faint")
-        hint.setText(_HINT)
+        hint.setText(tr(_HINT))
         column.addWidget(hint)
         column.addWidget(self.message)
         column.addWidget(self._buttons())
@@ -53,8 +53,8 @@ class LaunchDialog(QDialog):
         layout = QFormLayout(rows)
         layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         layout.addRow(tr("&Kernel"), self._list("entry", tr("Kernel"), form.entries, form.entry))
-        titles = tuple(kind.title for kind in form.kinds)
-        present = next((kind.title for kind in form.kinds if kind.name == form.kind), "")
+        titles = tuple(tr(kind.title) for kind in form.kinds)
+        present = next((tr(kind.title) for kind in form.kinds if kind.name == form.kind), "")
         layout.addRow(tr("&Problem"), self._list("kind", tr("Problem"), titles, present))
         layout.addRow(_heading(tr("What each argument is")))
         for field in form.parameters:
@@ -115,7 +115,7 @@ class LaunchDialog(QDialog):
 
     def _on_run(self) -> None:
         values = {name: _text_of(control).strip() for name, control in self.controls.items()}
-        kinds = {kind.title: kind.name for kind in self.form.kinds}
+        kinds = {tr(kind.title): kind.name for kind in self.form.kinds}
         values["kind"] = kinds.get(values["kind"], self.form.kind)
         columns = frozenset(name for name, box in self.columns.items() if box.isChecked())
         try:

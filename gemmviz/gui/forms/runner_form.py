@@ -20,7 +20,7 @@ class RunnerForm(QWidget):
         super().__init__()
         self.model = model
         self.engines = model.session.engines
-        self.runner = choice(tr("Run on"), _TIP, ((ON_CPU, "cpu"), (tr("GPU: searching …"), "gpu")))
+        self.runner = choice(tr("Run on"), tr(_TIP), ((tr(ON_CPU), "cpu"), (tr("GPU: searching …"), "gpu")))
         self.runner.activated.connect(self._on_chosen)
         self.timeout = QDoubleSpinBox()
         self.timeout.setRange(0.5, 3600.0)
@@ -48,13 +48,13 @@ class RunnerForm(QWidget):
         item = items.item(_GPU)
         item.setEnabled(gpu is not None)
         self.timeout.setEnabled(gpu is not None)
-        tip = _TIP
+        tip = tr(_TIP)
         if gpu is not None:
             item.setText(f"GPU: {gpu.name}")
             tip = f"{_TIP}. {gpu.label}"
         elif why_not is not None:
             item.setText(tr("GPU: none found"))
-            tip = tr("{tip}. No GPU is available: {why_not}", tip=_TIP, why_not=why_not)
+            tip = tr("{tip}. No GPU is available: {why_not}", tip=tr(_TIP), why_not=why_not)
         item.setToolTip(tip_text(tip))
         self.runner.setToolTip(tip_text(tip))
         quietly(self.runner, lambda: self.runner.setCurrentIndex(_GPU if self.engines.chosen == "gpu" else _CPU))

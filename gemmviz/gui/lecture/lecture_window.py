@@ -180,12 +180,12 @@ class Lecture:
         elif overlay.notes:
             self._notes_are_shown = False
             overlay.show_notes("")
-        elif overlay.message == _ONE_SCREEN:
+        elif overlay.message == tr(_ONE_SCREEN):
             self._notes_are_shown = True
             overlay.show_message("")
             self._draw_notes()
         else:
-            overlay.show_message(_ONE_SCREEN)
+            overlay.show_message(tr(_ONE_SCREEN))
 
     def _draw_notes(self) -> None:
         """Update the notes over the picture."""

@@ -132,7 +132,7 @@ class Wall(QWidget):
     @property
     def _pending(self) -> str:
         """What the present picture waits for, "" if it is there."""
-        return self.session.display.pending or (WAITING if self.model.active_lesson.is_waiting else "")
+        return self.session.display.pending or (tr(WAITING) if self.model.active_lesson.is_waiting else "")
 
     def _now(self) -> _Picture | None:
         """Return the present picture; None until it can be drawn."""
@@ -164,7 +164,7 @@ class Wall(QWidget):
     def _apologise(self) -> None:
         """Say why there is no picture."""
         self._drawn = None
-        title, options = view_named(self.session.shot.view).title, self.options(self.session.display.drawn, self._caption)
+        title, options = tr(view_named(self.session.shot.view).title), self.options(self.session.display.drawn, self._caption)
         self.stage.set_scene(apology(title, self.session.display.missing, options), ())
 
     def _draw(self, picture: _Picture) -> None:

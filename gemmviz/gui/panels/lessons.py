@@ -41,8 +41,8 @@ class Lessons(QWidget):
         self.choice = QComboBox()
         self.choice.setAccessibleName(tr("Lesson"))
         self.choice.setToolTip(tr("Choose a lesson and show its first step"))
-        self.choice.setPlaceholderText(_FROM_FILE)
-        self.choice.addItem(_NONE, "")
+        self.choice.setPlaceholderText(tr(_FROM_FILE))
+        self.choice.addItem(tr(_NONE), "")
         for name in lesson_names():
             self.choice.addItem(lesson_title(name), name)
         self.contents = QListWidget()

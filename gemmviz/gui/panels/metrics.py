@@ -46,13 +46,13 @@ class Metrics(QWidget):
         self.searched = line("faint", tr("To search other blocks, trace them: Settings, Blocks"))
         self.source = line("faint", tr("Source of the numbers below"))
         self.absent = line("faint")
-        self.absent.setText(NO_RUN)
-        self.costs = Table(tr("Costs"), _COSTS, len(metrics.COSTS))
+        self.absent.setText(tr(NO_RUN))
+        self.costs = Table(tr("Costs"), list(map(tr, _COSTS)), len(metrics.COSTS))
         for row, cost in enumerate(metrics.COSTS):
-            self.costs.put(row, 0, cost.name)
+            self.costs.put(row, 0, tr(cost.name))
         self.launch = Table(tr("Whole launch"), ["", tr("Launch")], len(metrics.LAUNCHES))
         for row, metric in enumerate(metrics.LAUNCHES):
-            self.launch.put(row, 0, metric.name, tip=metric.tip)
+            self.launch.put(row, 0, tr(metric.name), tip=tr(metric.tip))
         self.accesses = self._access_table()
         column = QVBoxLayout(self)
         for label in (self.absent, self.check, self.speed, self.hazards, self.searched, self.source):
@@ -74,7 +74,7 @@ class Metrics(QWidget):
             event.connect(self._refresh.due)
 
     def _access_table(self) -> Table:
-        table = Table(tr("Accesses"), list(_ACCESSES))
+        table = Table(tr("Accesses"), list(map(tr, _ACCESSES)))
         table.setSortingEnabled(True)
         table.sortByColumn(_LOST, Qt.SortOrder.DescendingOrder)
         table.setTextElideMode(Qt.TextElideMode.ElideRight)
@@ -86,7 +86,7 @@ class Metrics(QWidget):
         for column, tip in enumerate(_ACCESSES.values()):
             heading = table.horizontalHeaderItem(column)
             assert heading is not None
-            heading.setToolTip(tip)
+            heading.setToolTip(tr(tip))
         table.cellClicked.connect(self._on_row)
         table.cellActivated.connect(self._on_row)
         return table
@@ -152,11 +152,11 @@ class Metrics(QWidget):
         counts, rules = shown.counts, shown.trace.rules
         for row, cost in enumerate(metrics.COSTS):
             self._number(row, _LAUNCH, None if counts is None else cost.of(counts.total(cost.space)))
-            self.costs.put(row, 0, cost.name, tip=cost.tip_for(rules))
+            self.costs.put(row, 0, tr(cost.name), tip=cost.tip_for(rules))
         for row, metric in enumerate(metrics.LAUNCHES):
             amount = None if counts is None else metric.of(shown.setup, counts)
             text, value = (_NOT_HERE, None) if amount is None else (amount.text, amount.value)
-            self.launch.put(row, 0, metric.name_for(shown.setup), tip=metric.tip)
+            self.launch.put(row, 0, metric.name_for(shown.setup), tip=tr(metric.tip))
             self.launch.put(row, 1, text, value, right=True)
 
     def _list_accesses(self, counts: LaunchCounts | None) -> None:
@@ -173,7 +173,7 @@ class Metrics(QWidget):
             tip = tr(
                 "line {line}, {access} {site_text}: {requests}, in {unit}",
                 line=site.place.line,
-                access=operand.access,
+                access=tr(operand.access),
                 site_text=site.text,
                 requests=many(cost.requests, "request"),
                 unit=unit,

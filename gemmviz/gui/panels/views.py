@@ -39,7 +39,7 @@ class SavedViews(QWidget):
         self.model, self.saved_views = model, model.saved_views
         self.setAccessibleName(tr("Saved views"))
         self.list = QListWidget()
-        self.list.setToolTip(_TIP)
+        self.list.setToolTip(tr(_TIP))
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.title, self.caption, self.text, self.notes = QLineEdit(), QLineEdit(), QPlainTextEdit(), QPlainTextEdit()
         self.build = QComboBox()

@@ -28,7 +28,7 @@ class StopSlider(QSlider):
         self.tiles: TileSizes | None = None
         self.theme: Theme | None = None
         self.setAccessibleName(tr("Tile size"))
-        self.setToolTip(_TIP)
+        self.setToolTip(tr(_TIP))
         self.setFixedHeight(_HIGH)
         self.setMinimumWidth(_LEAST)
         self.setMouseTracking(True)
@@ -69,7 +69,7 @@ class StopSlider(QSlider):
             self.setValue(place)
         if self.tiles is not None and place < len(self.tiles.sizes):
             size = self.tiles.sizes[place]
-            self.setToolTip(f"{self.tiles.name} = {size.value}: {size.why_not}" if size.why_not else _TIP)
+            self.setToolTip(f"{self.tiles.name} = {size.value}: {size.why_not}" if size.why_not else tr(_TIP))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Nothing is left to do: the value followed the pointer."""

@@ -30,7 +30,7 @@ class StartPanel(QWidget):
         title.setText("gemmviz")
         title.setFont(font("semibold", 24))
         about = line("faint")
-        about.setText(_ABOUT)
+        about.setText(tr(_ABOUT))
         self.explore = _button(tr("Explore tiles"), tr("Show all panels, and change the tiled multiplication"))
         self.open = _button(tr("Open my kernel …"), tr("Open a .cu file, a trace, a saved view or a lesson (Ctrl+O)"))
         self.open.clicked.connect(lambda: dialogs.ask_to_open(model, self.window()))

@@ -84,7 +84,7 @@ class Docks:
 
     def _dock(self, name: str, panel: Panel, model: WindowModel) -> QDockWidget:
         self.widgets[name] = widget = panel.make(model)
-        dock = _Dock(panel.title, self.window)
+        dock = _Dock(tr(panel.title), self.window)
         dock.setObjectName(name)
         dock.setWidget(_scrolled(widget, panel.least_width) if panel.scrolls else widget)
         self.window.addDockWidget(_AREAS[panel.area], dock)

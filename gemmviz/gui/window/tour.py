@@ -26,7 +26,11 @@ def tour_stops(replay: ReplayPage, docks: Docks) -> list[TourStep]:
         "Press Space to play or pause, an arrow key for one step, Page Up or Page Down for one phase. + and − change the speed."
     )
     stops: list[TourStep] = [(replay.stage, tr("The stage"), stage), (replay.timeline, tr("Time"), time)]
-    return stops + [(docks.all[name], *panel.tour) for name, panel in docks.panels.items() if panel.tour is not None]
+    for name, panel in docks.panels.items():
+        if panel.tour is not None:
+            title, text = panel.tour
+            stops.append((docks.all[name], tr(title), tr(text)))
+    return stops
 
 
 class Tour(QWidget):

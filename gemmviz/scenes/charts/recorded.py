@@ -26,14 +26,14 @@ def recorded_chart(
     families = tuple(dict.fromkeys(row.kernel for row in rows_of(benchmark)))
     return Chart(
         title,
-        Axis(x, is_log=True, ticks=tuple((at, f"{at:g}") for at in xs)),
+        Axis(tr(x), is_log=True, ticks=tuple((at, f"{at:g}") for at in xs)),
         y,
         tuple(curves),
         marks=tuple(Mark(at, what) for at, what in filled if xs[0] <= at <= xs[-1]),
         families=families,
         beside=tuple(family for family in families if not any(r.source_hash for r in rows_of(benchmark) if r.kernel == family)),
         notes=tuple(_origins(benchmark)),
-        hint=hint,
+        hint=tr(hint),
     )
 
 

@@ -41,10 +41,10 @@ def work_chart(case: LaunchCase) -> Chart:
     return Chart(
         tr("Work and span of the multiplication"),
         Axis(label, is_log=True, ticks=ticks),
-        Axis("operations", is_log=True),
-        tuple(_curve(name, value, problems, mark) for name, value in zip(_NAMES, _VALUES, strict=True)),
+        Axis(tr("operations"), is_log=True),
+        tuple(_curve(tr(name), value, problems, mark) for name, value in zip(_NAMES, _VALUES, strict=True)),
         marks=(Mark(mark, "", is_here=True),),
-        families=_NAMES,
+        families=tuple(map(tr, _NAMES)),
         notes=(at, tr("counted from the algorithm, not measured")),
     )
 

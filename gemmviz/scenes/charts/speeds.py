@@ -14,6 +14,7 @@ from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
 from gemmviz.scenes.charts.rows import WIDTHS, opens_of, rows_of, variant_of
 
 UNTILED = "03_coalesced"
+FASTEST_CHOICE = marked("fastest choice")  # of parameters: the end of a curve's label
 _UNNAMED = marked("on a device that it does not name")
 
 
@@ -60,7 +61,7 @@ def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) 
     curves = []
     for kernel, choices in _groups(benchmark).items():
         several = len(choices) > 1
-        name = tr("{kernel}, fastest choice", kernel=kernel) if several else kernel
+        name = f"{kernel}, {FASTEST_CHOICE}" if several else kernel
         lines = {name: _fastest(chain(*choices.values()), _size_of), **(choices if several else {})}
         for label, rows in lines.items():
             rated = [(row, y) for row in rows if (y := value(row)) is not None and y > 0]
@@ -165,7 +166,7 @@ def with_transfer(benchmark: Benchmark) -> list[Curve]:
             )
             for (size, _), text in zip(copied.points, copied.texts, strict=True)
         )
-        label, name = tr("{label} + copies", label=curve.label), tr("{curve} + copies", curve=curve.name)
+        label, name = f"{curve.label} + copies", tr("{curve} + copies", curve=curve.name)
         curves.append(_valued(replace(copied, label=label, name=name, texts=texts, shown=shown, dashed=True)))
     return curves
 
@@ -184,7 +185,7 @@ def rate_chart(benchmark: Benchmark) -> Chart:
 def share_chart(benchmark: Benchmark) -> Chart:
     y = Axis(tr("% of cuBLAS"), is_log=True)
     chart = recorded_chart(benchmark, tr("Share of cuBLAS by size"), SIZE, y, shares(benchmark), POINT)
-    notes = (*chart.notes, tr("rings: what the course reports for large matrices, {unnamed}", unnamed=_UNNAMED))
+    notes = (*chart.notes, tr("rings: what the course reports for large matrices, {unnamed}", unnamed=tr(_UNNAMED)))
     return replace(chart, remark=_remark_on_shares(benchmark), asides=_reported(), asides_name=tr("the course"), notes=notes)
 
 
@@ -211,7 +212,7 @@ def _remark_on_shares(benchmark: Benchmark) -> str:
 def tile_chart(benchmark: Benchmark) -> Chart:
     y = Axis("GFLOP/s", is_log=True)
     return recorded_chart(
-        benchmark, tr("GFLOP/s by tile size"), tr("tile or block width"), y, by_tile(benchmark), _OF_TILE, lines=False
+        benchmark, tr("GFLOP/s by tile size"), tr("tile or block width"), y, by_tile(benchmark), tr(_OF_TILE), lines=False
     )
 
 

@@ -38,7 +38,7 @@ def cost_chart(replay: Replay, scope: Scope, step: int) -> Chart:
     mean = tr("; each bar is the mean of {count} steps", count=together) if together > 1 else ""
     return Chart(
         tr("Cost per step"),
-        Axis("step"),
+        Axis(tr("step")),
         Axis(
             tr(
                 "up: {sector_bytes}-byte sectors of global memory; down: wavefronts of shared memory",

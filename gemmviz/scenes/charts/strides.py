@@ -33,7 +33,7 @@ def strides_chart(times: StrideTimes) -> Chart:
         else (),
         families=tuple(curve.family for curve in curves),
         notes=(times.source,),
-        remark=times.method,
+        remark=tr(times.method),
     )
 
 

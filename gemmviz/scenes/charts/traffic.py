@@ -32,7 +32,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
     flat_texts = tuple(tr("without tiles: {untiled} reads", untiled=spaced(case.untiled)) for _ in flat)
     parts = tuple(_part(row.elements, case.untiled) for row in case.rows)
     has_reads = case.untiled > 0 and all(row.elements > 0 for row in case.rows)  # a logarithmic axis has no zero
-    names = (case.what.partition(",")[0], _UNTILED)
+    names = (case.what.partition(",")[0], tr(_UNTILED))
     here = next((row for row in case.rows if row.width == case.here), None)
     notes = [tr("every access of the whole launch counted from the source, for each width")]
     if here is not None and here.elements:

@@ -56,7 +56,7 @@ class _Plan:
         cell = min((room.x + room.width - left - _WORDS) / warp, (room.height - _APART) / count, _LARGEST)
         slots = Box(left, room.y, warp * cell, rows * cell)
         bar = Box(room.x, room.y + room.height + _SLAB_HEAD, room.width, _SLAB)
-        held = tr("{most} threads fit in a {block}", most=spaced(most), block=case.device.words["block"])
+        held = tr("{most} threads fit in a {block}", most=spaced(most), block=tr(case.device.words["block"]))
         return cls(threads, most, warp, dx, Box(room.x, room.y, dx * own, dy * dz * own), own, slots, cell, held, bar)
 
     def at_home(self, number: Longs) -> Floats:
@@ -163,7 +163,7 @@ def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primiti
     theme, size, fitting = options.theme, options.theme.type.words, _fitting(case)
     words = case.device.words
     text = tr(
-        "Shared memory of one {sm}: {shared_per_sm}. ", sm=words["sm"], shared_per_sm=size_text(case.device.shared_per_sm)
+        "Shared memory of one {sm}: {shared_per_sm}. ", sm=tr(words["sm"]), shared_per_sm=size_text(case.device.shared_per_sm)
     )
     text += tr(
         "A block's tiles take {shared_bytes}: {blocks} would fit",

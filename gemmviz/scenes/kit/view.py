@@ -57,7 +57,7 @@ class View:
     def still(self, subject: Any, options: ViewOptions) -> Scene:
         """Return the picture without what moves."""
         if self.is_count and options.counted <= 0.0:
-            return apology(self.title, _COVERED, options)
+            return apology(tr(self.title), tr(_COVERED), options)
         return counted_scene(self._still(subject, options), options.counted)
 
     def _still(self, subject: Any, options: ViewOptions) -> Scene:
@@ -65,7 +65,7 @@ class View:
         if problem is None:
             return self.draw(subject, options)
         if self.multiplies and not problem.is_multiply:
-            return apology(self.title, _why_not(problem), options)
+            return apology(tr(self.title), _why_not(problem), options)
         return self.draw(subject, _coloured(options, problem))
 
     def motion(self, subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -97,7 +97,7 @@ def _problem_of(subject: Any) -> Problem | None:
 
 def _why_not(problem: Problem) -> str:
     formula = f", {problem.kind.formula}" if problem.kind.formula else ""
-    other = f"{problem.kind.title}{formula}" if problem.kind.is_checked else tr("an unknown one")
+    other = f"{tr(problem.kind.title)}{formula}" if problem.kind.is_checked else tr("an unknown one")
     return tr(
         "This view shows a multiplication of matrices, C = A · B. This kernel solves another problem: {other}.", other=other
     )

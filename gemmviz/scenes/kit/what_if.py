@@ -63,7 +63,7 @@ def _columns(each: WhatIf, most: int, room: Box) -> np.ndarray:
 def _texts(each: WhatIf, case: OccupancyCase, room: Box, size: float, theme: Theme) -> list[Primitive]:
     """Draw the ends of the range and the current value below the columns."""
     value, y = _value(each.name, case.needs), room.y + room.height
-    words = fitted(f"{'?' if value is None else spaced(value)} {_NAMES[each.name]}", size, room.width, "semibold")
+    words = fitted(f"{'?' if value is None else spaced(value)} {tr(_NAMES[each.name])}", size, room.width, "semibold")
     ends = points((room.x, y + 1.15 * size), (room.x + room.width, y + 1.15 * size))
     return [
         Labels(f"{each.name}-ends", ends[:1], (spaced(int(each.values[0])),), size, theme.faint),

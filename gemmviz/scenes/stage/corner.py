@@ -58,7 +58,7 @@ def _title(moment: Moment, lanes: Lanes, grids: dict[int, CellGrid], options: Vi
 def _titles(moment: Moment) -> list[str]:
     """Return what the box is, from the longest text; if all blocks are watched, that the others have a box of their own."""
     column, row = moment.scope.focus.block[:2]
-    block, others = f"block\u00a0({column},\u00a0{row})", moment.trace.launch.block_count - 1
+    block, others = tr("block\u00a0({column},\u00a0{row})", column=column, row=row), moment.trace.launch.block_count - 1
     text = tr("shared memory of {block}", block=block)
     if not moment.focus.everyone or not others:
         return [text]

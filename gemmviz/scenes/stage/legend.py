@@ -36,7 +36,7 @@ def _warps(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
 def _lanes(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     each = moment.trace.rules.warp_size // len(options.theme.lanes)
     entries = [(colour, f"{number * each}…{(number + 1) * each - 1}") for number, colour in enumerate(options.theme.lanes)]
-    return [("", "lanes"), *entries, (options.theme.faint, "several")]
+    return [("", tr("lanes")), *entries, (options.theme.faint, tr("several"))]
 
 
 def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:

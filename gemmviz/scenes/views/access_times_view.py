@@ -20,7 +20,7 @@ _NAMES = 0.2  # of the width: the names of the memories
 _BEYOND = 150.0  # right of the slowest memory: its cycles
 _WORD = 26.0
 _NAMES_OF = {
-    "register": "register",
+    "register": marked("register"),
     "shared": marked("shared memory"),
     "constant": marked("constant, cached"),
     "L1": marked("global, found in L1"),
@@ -80,7 +80,7 @@ def access_times_scene(case: AccessTimesCase, options: ViewOptions) -> Scene:
         fill = theme.panel if place % 2 else theme.background
         pieces.append(Rects(f"ring-{place}", boxes((box.x, box.y, box.width, box.height)), fill, theme.line, 2.0, 14.0))
         at = points((MARGIN + len(plan.rings) * _INSET + 8, box.y + box.height - 0.55 * size))
-        pieces.append(Labels(f"ring-{place}-name", at, (name,), size, theme.faint))
+        pieces.append(Labels(f"ring-{place}-name", at, (tr(name),), size, theme.faint))
     for row in case.times.rows:
         pieces += _row(row, plan, options)
     other = "" if case.device == case.times.device else tr("; {device} was not measured", device=case.device)
@@ -114,7 +114,7 @@ def _row(row: AccessTime, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the name of a memory, the way to it, and the memory at the end of it."""
     theme, size, y = options.theme, options.theme.type.words, _middle(plan, row)
     left = MARGIN + len(plan.rings) * _INSET + 8
-    name = fitted(_NAMES_OF[row.memory], size, plan.start - left - _WORD)
+    name = fitted(tr(_NAMES_OF[row.memory]), size, plan.start - left - _WORD)
     side = _WORD + 12
     box = boxes((plan.x(row.cycles) - side / 2, y - side / 2, side, side))
     return [
@@ -138,7 +138,7 @@ def _ticks(case: AccessTimesCase, plan: _Plan, options: ViewOptions) -> list[Pri
     return [
         Labels("clock", at, texts, size, theme.faint, "middle"),
         Lines("clock-marks", marks, theme.faint, 2.0),
-        Labels("clock-name", points((last, y)), ("cycles",), size, theme.faint),
+        Labels("clock-name", points((last, y)), (tr("cycles"),), size, theme.faint),
     ]
 
 

@@ -307,7 +307,7 @@ def _sentence(moment: Moment, shown: _Shown) -> str:
     total = int(np.searchsorted(shown.reads.step, shown.until, side="right"))
     different, rows = shown.reads.different(shown.until), len(shown.threads)
     count = moment.trace.space.threads_per_block
-    often = "once" if total == different else tr("{total} times", total=f"{total / max(1, different):.3g}")
+    often = tr("once") if total == different else tr("{total} times", total=f"{total / max(1, different):.3g}")
     times = tr(", each {often}", often=often) if different else ""
     whose = "" if rows == count else tr(" (the table shows {rows} of its {count} threads)", rows=rows, count=count)
     return tr(

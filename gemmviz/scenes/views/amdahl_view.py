@@ -21,12 +21,14 @@ def amdahl_scene(case: AmdahlCase, options: ViewOptions) -> Scene:
     """Draw the names of the rows, the legend, and the limit at each recorded size."""
     theme, sizes = options.theme, options.theme.type
     primitives: list[Primitive] = []
-    for place, name in enumerate((*case.names, _INSTANT)):
+    for place, name in enumerate((*case.names, tr(_INSTANT))):
         row = _row(case, place, options)
         y = row.y + row.height / 2 + 0.36 * sizes.words
         text = fitted(name, sizes.words, _NAMES - 20.0)
         primitives.append(Labels(f"amdahl-name-{place}", points((MARGIN, y)), (text,), sizes.words, theme.text))
-    for place, (name, colour) in enumerate((("kernel", theme.load), ("copies", mixed(theme.slate, theme.text, _COPIES)))):
+    for place, (name, colour) in enumerate(
+        ((tr("kernel"), theme.load), (tr("copies"), mixed(theme.slate, theme.text, _COPIES)))
+    ):
         x = MARGIN + _NAMES + 170.0 * place
         primitives += [
             Rects(f"amdahl-legend-{place}", boxes((x, _TOP - 46.0, 26.0, 26.0)), colour, radius=3.0),

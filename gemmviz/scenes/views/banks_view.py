@@ -128,7 +128,7 @@ class _Picture:
         fill = (self.lanes >= 0).astype(np.uint8)[None]
         inks = (theme.faint, theme.ink_on(self.accent))
         name = Labels(
-            "lane-name", points((self.room.x - 14, self.lane_y + 25)), ("lane",), theme.type.least, theme.faint, "end"
+            "lane-name", points((self.room.x - 14, self.lane_y + 25)), (tr("lane"),), theme.type.least, theme.faint, "end"
         )
         row = Cells("bank-lanes", self.room.x, self.lane_y, wide, fill, palette, inks, texts, size, theme.background, 1, _LANES)
         return [row, name] if self.options.words else [row]
@@ -161,7 +161,7 @@ class _Picture:
         bank = points((self.room.x - 14, self.room.y + self.room.height - 8))
         return [
             Labels("wavefront-names", at, texts, size, theme.faint, "end"),
-            Labels("bank-name", bank, ("bank",), size, theme.faint, "end"),
+            Labels("bank-name", bank, (tr("bank"),), size, theme.faint, "end"),
         ]
 
     def _followed(self) -> list[Primitive]:

@@ -143,15 +143,15 @@ def _gauges(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
     """Draw the empty gauges, with what an SM has of each resource and a block takes of it."""
     theme, size, words = options.theme, options.theme.type.words, case.device.words
     amounts = {
-        "shared memory": (size_text(case.device.shared_per_sm), size_text(case.shared_bytes)),
-        "threads": (spaced(case.device.max_threads_per_sm), spaced(case.threads)),
+        marked("shared memory"): (size_text(case.device.shared_per_sm), size_text(case.shared_bytes)),
+        marked("threads"): (spaced(case.device.max_threads_per_sm), spaced(case.threads)),
     }
     pieces: list[Primitive] = []
     for place, (name, (held, taken)) in enumerate(amounts.items()):
         box = _track(case, plan, place)
         room = box.width - text_width(_pending(case, case.fitting[name]), size, "semibold") - 30
-        short = f"{held}, {taken} a {words['block']}"
-        texts = (f"{capital(name)}: {short}", f"{capital(name.split()[0])}: {short}", capital(name))
+        short = tr("{held}, {taken} a {block}", held=held, taken=taken, block=tr(words["block"]))
+        texts = (f"{capital(tr(name))}: {short}", f"{capital(tr(name.split()[0]))}: {short}", capital(tr(name)))
         text = next((each for each in texts if text_width(each, size) <= room), texts[-1])
         pieces.append(text_line(f"gauge-{place}-name", (box.x, box.y - 12), text, size, room, theme.text))
         pieces.append(Rects(f"gauge-{place}", boxes((box.x, box.y, box.width, box.height)), theme.empty, radius=4.0))

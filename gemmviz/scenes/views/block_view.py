@@ -105,13 +105,13 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     dx, dy, dz = case.launch.block
     plan, words = _Plan.of(case.launch.block, case.device.warp_size, options), case.device.words
     idle = plan.rows * plan.warp_size - plan.threads
-    note = f"{dx} × {dy} × {dz} = {many(plan.threads, 'thread')}: {many(-(-plan.threads // plan.warp_size), words['warp'])}"
+    note = f"{dx} × {dy} × {dz} = {many(plan.threads, 'thread')}: {many(-(-plan.threads // plan.warp_size), tr(words['warp']))}"
     note += (
         tr(" of {warp_size}, {lanes} idle in the last one", warp_size=plan.warp_size, lanes=many(idle, "lane"))
         if idle > 0
         else tr(" of {warp_size}", warp_size=plan.warp_size)
     )
-    primitives = [*_layers(plan, options.theme), *_warps(plan, options), *_headings(plan, words["warp"], options)]
+    primitives = [*_layers(plan, options.theme), *_warps(plan, options), *_headings(plan, tr(words["warp"]), options)]
     return titled(primitives, title, note, options)
 
 
@@ -252,7 +252,7 @@ def _warps(plan: _Plan, options: ViewOptions) -> list[Primitive]:
         *primitives,
         Labels("warp-numbers", at, tuple(tr("warp {row}", row=row) for row in rows), size, theme.text, "end"),
         Labels("lane-numbers", above, tuple(map(str, lanes)), size, theme.faint, "middle"),
-        Labels("lanes-name", points((plan.warps.x - 12, plan.warps.y - 9)), ("lane",), size, theme.faint, "end"),
+        Labels("lanes-name", points((plan.warps.x - 12, plan.warps.y - 9)), (tr("lane"),), size, theme.faint, "end"),
     ]
 
 
@@ -321,7 +321,7 @@ def _lane_tips(number: Longs, plan: _Plan) -> npt.NDArray[np.str_]:
         [
             [
                 tr("warp {warp}, lane {lane}\n", warp=n // size, lane=n % size)
-                + (tr("thread {place}", place=_place(n, plan)) if n < plan.threads else "idle")
+                + (tr("thread {place}", place=_place(n, plan)) if n < plan.threads else tr("idle"))
                 for n in row
             ]
             for row in number.tolist()

@@ -153,7 +153,7 @@ def _texts(row: Traffic, room: float, options: ViewOptions) -> list[_Text]:
     """Return key, text, size and colour of the lines below a square."""
     theme, sizes = options.theme, options.theme.type
     lines = [("size", size_text(row.size_bytes), sizes.title, theme.text)]
-    lines += [("name", line, sizes.words, theme.text) for line in wrap_text(row.level, sizes.words, room, 2)]
+    lines += [("name", line, sizes.words, theme.text) for line in wrap_text(tr(row.level), sizes.words, room, 2)]
     return lines + [("source", line, sizes.least, theme.faint) for line in wrap_text(row.source, sizes.least, room, 4)]
 
 

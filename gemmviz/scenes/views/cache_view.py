@@ -71,7 +71,7 @@ def cache_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         primitives += [
             Rects("cache", boxes((box.x, box.y, box.width, box.height)), theme.slate),
             Lines("cache-walls", walls, theme.faint, _WALL),
-            Labels("cache-size", at, ("cache", f"{number(cache / _MIB)} MiB"), size, theme.text, "end", "semibold"),
+            Labels("cache-size", at, (tr("cache"), f"{number(cache / _MIB)} MiB"), size, theme.text, "end", "semibold"),
         ]
     else:
         floor = boxes((plan.box.x, plan.floor, plan.box.x + plan.box.width, plan.floor))

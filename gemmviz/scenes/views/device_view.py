@@ -43,7 +43,9 @@ def device_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     _, chip, _ = _regions(options)
     shown = device.sms if options.moment >= ARRIVAL else max(1, round(device.sms * options.way))
     cores = spaced(shown * device.fp32_per_sm)
-    text = tr("the chip: {many}, {cores} {core}s", many=many(shown, device.words["sm"]), cores=cores, core=device.words["core"])
+    text = tr(
+        "the chip: {many}, {cores} {core}s", many=many(shown, device.words["sm"]), cores=cores, core=tr(device.words["core"])
+    )
     at = (chip.x + 20, chip.y + 1.4 * size)
     name = text_line("chip-name", at, text, size, chip.width - 40, theme.text, "semibold")
     cells = _cells("sms", device.sms, _inside(device, chip), options, first=True)
@@ -95,13 +97,17 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
             "shared",
             tr(
                 "{shared_memory}: {shared_per_sm}, up to {most} per {block}",
-                shared_memory=words["shared memory"],
+                shared_memory=tr(words["shared memory"]),
                 shared_per_sm=size_text(device.shared_per_sm),
                 most=most,
-                block=words["block"],
+                block=tr(words["block"]),
             ),
         ),
-        *((each.name, f"{each.name}: {size_text(each.size_bytes)}") for each in device.levels[1:-1] if each.shared_by == "SM"),
+        *(
+            (each.name, f"{tr(each.name)}: {size_text(each.size_bytes)}")
+            for each in device.levels[1:-1]
+            if each.shared_by == "SM"
+        ),
     )
     bar = (inner.y + inner.height - y) / len(bars)
     for key, label in bars:
@@ -119,7 +125,9 @@ def _cores(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     wide, pieces = (room.width - _BETWEEN * (count - 1)) / count, list[Primitive]()
     for place in range(count):
         x = room.x + place * (wide + _BETWEEN)
-        label = next((text for text in (tr("warp scheduler"), "scheduler") if text_width(text, least) + 12 <= wide), "control")
+        label = next(
+            (text for text in (tr("warp scheduler"), tr("scheduler")) if text_width(text, least) + 12 <= wide), tr("control")
+        )
         at = points((x + wide / 2, room.y + _CONTROL / 2 + 0.36 * least))
         group = Box(x, room.y + _CONTROL + 4, wide, room.height - _CONTROL - 4)
         pieces += [

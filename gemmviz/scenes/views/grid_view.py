@@ -216,10 +216,11 @@ def _legend(options: ViewOptions) -> list[Primitive]:
     x, y = options.width - MARGIN, options.height - (106 if _is_narrow(options) else 34)
     primitives: list[Primitive] = []
     waiting, running, done = _colours(theme)
-    for text, colour in {"done": done, "running": running, "waiting": waiting}.items():
+    states = (("done", tr("done"), done), ("running", tr("running"), running), ("waiting", tr("waiting"), waiting))
+    for key, text, colour in states:
         x -= text_width(text, size)
-        primitives.append(Labels(f"legend-{text}", points((x, y)), (text,), size, theme.faint))
-        primitives.append(Rects(f"chip-{text}", boxes((x - 26, y - 16, 18, 18)), colour, theme.line, 1.0, 3.0))
+        primitives.append(Labels(f"legend-{key}", points((x, y)), (text,), size, theme.faint))
+        primitives.append(Rects(f"chip-{key}", boxes((x - 26, y - 16, 18, 18)), colour, theme.line, 1.0, 3.0))
         x -= 48
     return primitives
 

@@ -21,7 +21,7 @@ _STARTED, _CHECKED = 0.25, 0.6  # shares of the time: until then all threads run
 _MOST_BLOCKS, _MOST_LISTED = 256, 6
 _HATCHED = 0.55  # strength of the lines over threads that returned
 _NOTE = marked("a cell: a thread, with the element that it stores")
-_STATES = (marked("return before their first access"), "work")
+_STATES = (marked("return before their first access"), marked("work"))
 
 
 def guard_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -127,10 +127,10 @@ class _Picture:
             drawn.append(Rects(f"guard-swatch-{number}", swatch, fill, None if number else theme.faint, 1.5, 3.0))
             drawn += [] if number else [hatching("guard-swatch-lines", swatch, theme.faint)]
             drawn.append(
-                text_line(f"guard-{state}", (x + 38, y), f"{spaced(count)} {state}", sizes.words, room - 38, theme.text)
+                text_line(f"guard-{state}", (x + 38, y), f"{spaced(count)} {tr(state)}", sizes.words, room - 38, theme.text)
             )
         y += 2.6 * sizes.words
-        note = text_line("guard-note", (x, y), _NOTE, sizes.note, room, theme.faint)
+        note = text_line("guard-note", (x, y), tr(_NOTE), sizes.note, room, theme.faint)
         return [*drawn, note, *self._per_block(x, y + 2.2 * sizes.note)]
 
     def _per_block(self, x: float, y: float) -> list[Primitive]:

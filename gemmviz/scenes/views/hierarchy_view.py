@@ -97,13 +97,13 @@ def _facts(moment: Moment) -> list[tuple[str, str, str]]:
     words, (first, *caches, last) = device.words, device.levels
     own = shared_bytes(arrays)
     uses = tr("this kernel uses {own}", own=size_text(own)) if own else tr("this kernel uses none")
-    registers = tr("{register_bytes} on each {sm}", register_bytes=size_text(device.register_bytes), sm=words["sm"])
+    registers = tr("{register_bytes} on each {sm}", register_bytes=size_text(device.register_bytes), sm=tr(words["sm"]))
     shared = tr(
         "{size_bytes} on each {sm}, up to {block_shared_text} per {block}",
         size_bytes=size_text(first.size_bytes),
-        sm=words["sm"],
+        sm=tr(words["sm"]),
         block_shared_text=device.block_shared_text,
-        block=words["block"],
+        block=tr(words["block"]),
     )
     rate = tr(
         "{size_bytes}, {bandwidth_gb_s} GB/s, off the chip",
@@ -112,17 +112,25 @@ def _facts(moment: Moment) -> list[tuple[str, str, str]]:
     )
     return [
         (tr("Registers"), tr("private to each thread"), registers),
-        (capital(first.name), tr("shared by a {block}; {uses}", block=words["block"], uses=uses), shared),
+        (capital(tr(first.name)), tr("shared by a {block}; {uses}", block=tr(words["block"]), uses=uses), shared),
         *(_cache(each, device) for each in caches),
-        (capital(last.name), tr("all threads and the host share it"), rate + ("" if caches else tr("; no cache before it"))),
+        (
+            capital(tr(last.name)),
+            tr("all threads and the host share it"),
+            rate + ("" if caches else tr("; no cache before it")),
+        ),
     ]
 
 
 def _cache(level: MemoryLevel, device: Device) -> tuple[str, str, str]:
     """Name and texts of a cache."""
-    where = tr("on each {sm}", sm=device.words["sm"]) if level.shared_by == "SM" else tr("for all {sm}s", sm=device.words["sm"])
+    where = (
+        tr("on each {sm}", sm=tr(device.words["sm"]))
+        if level.shared_by == "SM"
+        else tr("for all {sm}s", sm=tr(device.words["sm"]))
+    )
     rate = "" if level.bandwidth_gb_s is None else f", {number(level.bandwidth_gb_s)} GB/s"
-    return capital(level.name), tr("filled by the hardware"), f"{size_text(level.size_bytes)} {where}{rate}"
+    return capital(tr(level.name)), tr("filled by the hardware"), f"{size_text(level.size_bytes)} {where}{rate}"
 
 
 def _level(
@@ -210,13 +218,13 @@ def _others(moment: Moment, device: Device, places: _Places, options: ViewOption
     size = theme.type.least
     x = places.pipe_x(True) + WIDE / 2 + 10
     wide = (room.x + room.width - x) / 2 - 12
-    if room.height < 3 * size or wide < text_width("constant", size, "semibold") + 24:
+    if room.height < 3 * size or wide < text_width(tr("constant"), size, "semibold") + 24:
         return []
     primitives: list[Primitive] = []
-    for place, (name, word) in enumerate((("constant", "__constant__"), ("texture", "tex1D"))):
+    for place, (name, word) in enumerate(((marked("constant"), "__constant__"), (marked("texture"), "tex1D"))):
         left, top, high = x + place * (wide + 12), room.y + 8, room.height - 16
         primitives.append(Rects(f"{name}-box", boxes((left, top, wide, high)), theme.panel, theme.faint, 1.5, 8.0))
-        for row, line in enumerate((name, "used" if word in text else tr("not used"))):
+        for row, line in enumerate((tr(name), tr("used") if word in text else tr("not used"))):
             face: Face = "regular" if row else "semibold"
             at = (left + 12, top + (0.36 + 0.4 * row) * high + 0.2 * size)
             ink = theme.faint if row else theme.text

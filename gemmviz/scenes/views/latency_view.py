@@ -135,9 +135,9 @@ def _row(key: str, starts: list[int], until: float, row: Box, colour: str, theme
         Rects(f"waits-{key}", boxes(*waits), theme.line), Rects(f"issues-{key}", boxes(*issues), colour, radius=2.0)
     ]  # fmt: skip
     if high >= 1.3 * size:
-        room = text_width(_WAITS, size) + 16
+        room = text_width(tr(_WAITS), size) + 16
         at = [(x + wide / 2, y + high / 2 + 0.36 * size) for x, _, wide, _ in waits if wide >= room]
-        pieces.append(Labels(f"waits-{key}-name", points(*at), (_WAITS,) * len(at), size, theme.text, "middle"))
+        pieces.append(Labels(f"waits-{key}-name", points(*at), (tr(_WAITS),) * len(at), size, theme.text, "middle"))
     return pieces
 
 
@@ -188,7 +188,9 @@ def _axis(room: Box, theme: Theme) -> list[Primitive]:
     at = points(*((_x(room, t), y + 8 + 0.95 * size) for t in ticks))
     return [
         Rects("scheduler-track", boxes((room.x, room.y, room.width, room.height)), theme.empty),
-        Labels("scheduler", points((room.x - 14, y - 0.5 * room.height + 0.36 * size)), ("issues",), size, theme.text, "end"),
+        Labels(
+            "scheduler", points((room.x - 14, y - 0.5 * room.height + 0.36 * size)), (tr("issues"),), size, theme.text, "end"
+        ),
         Lines("cycles", boxes(*((_x(room, t), y, _x(room, t), y + 8) for t in ticks)), theme.faint, 1.5),
         Labels("cycles-numbers", at[:-1], tuple(map(str, ticks[:-1])), size, theme.faint),
         Labels("cycles-end", at[-1:], (tr("{ticks} cycles", ticks=ticks[-1]),), size, theme.faint, "end"),

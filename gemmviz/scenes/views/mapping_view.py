@@ -172,7 +172,7 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Pri
         Labels(
             "lanes-name",
             points((at.x, y + 26)),
-            (tr("warp {warp}, lane", warp=warp) if options.words else "lane",),
+            (tr("warp {warp}, lane", warp=warp) if options.words else tr("lane"),),
             least,
             theme.text,
         ),

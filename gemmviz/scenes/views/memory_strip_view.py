@@ -117,10 +117,9 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
         Labels("layout-name", points((room.x, room.y - 8)), (heading,), theme.type.words, theme.text, "start", "semibold"),
         Cells(array.name, room.x, room.y + 12, cell, fill, palette, inks, texts, size, theme.background),
     ]
-    own = "column-major" if array.column_major else "row-major"
     beside = room.x + columns * cell + 60
     wide = room.x + room.width - beside
-    primitives += _formulas(array, own, Box(beside, room.y + 12, wide, room.height - strips - 24.0), options)
+    primitives += _formulas(array, Box(beside, room.y + 12, wide, room.height - strips - 24.0), options)
     top = room.y + room.height - strips + 20.0
     for place, (name, is_columns) in enumerate(_ORDERS):
         order = (np.arange(rows * columns).reshape(rows, columns).T if is_columns else np.arange(rows * columns)).ravel()
@@ -128,7 +127,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
         high = (room.y + room.height - top) / 2
         primitives += _strip(
             f"strip-{place}",
-            name + mark,
+            tr(name) + mark,
             names[order],
             fill.ravel()[order],
             (array, is_columns),
@@ -157,13 +156,15 @@ def _lit(moment: Moment, array: MemoryArray, rows: int, columns: int) -> np.ndar
     return lit
 
 
-def _formulas(array: MemoryArray, own: str, room: Box, options: ViewOptions) -> list[Primitive]:
+def _formulas(array: MemoryArray, room: Box, options: ViewOptions) -> list[Primitive]:
     theme, size = options.theme, options.theme.type.title
     height, width = array.extents
     lines = (
         tr("row-major: element (r, c) at r · {width} + c", width=width),
         tr("column-major: element (r, c) at c · {height} + r", height=height),
-        tr("{array} is {own} in this kernel", array=array.name, own=own),
+        tr("{array} is column-major in this kernel", array=array.name)
+        if array.column_major
+        else tr("{array} is row-major in this kernel", array=array.name),
         tr("to the right: +{height}, down: +1", height=height)
         if array.column_major
         else tr("to the right: +1, down: +{width}", width=width),

@@ -261,7 +261,7 @@ class _Strip:
             Rects("lanes-idle", cells[off], theme.empty, radius=5.0),
             Labels("lane-numbers", at[on], tuple(texts[lane] for lane in on), size, ink, "middle"),
             Labels("idle-numbers", at[off], tuple(texts[lane] for lane in off), size, theme.faint, "middle"),
-            Labels("lane-name", points((MARGIN, y - 8)), ("lanes",), size, theme.faint),
+            Labels("lane-name", points((MARGIN, y - 8)), (tr("lanes"),), size, theme.faint),
             *ring,
         ]
 

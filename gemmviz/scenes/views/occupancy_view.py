@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits, occupancy_limits, what_ifs
 from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, spaced
+from gemmviz.model.words import listed, many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
@@ -140,7 +140,7 @@ def _bar_names(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -
     for place, (name, _) in enumerate(_bars(limits)):
         x, y, wide, high = _track(layout, place)
         at, (ink, face) = points((layout.bars.x, y + high / 2 + 0.36 * size)), _ink(name, limits, options)
-        pieces.append(Labels(f"limit-{name}-name", at, (name,), size, ink, "start", face))
+        pieces.append(Labels(f"limit-{name}-name", at, (tr(name),), size, ink, "start", face))
         pieces.append(Rects(f"limit-{name}-track", boxes((x, y, wide, high)), options.theme.empty))
     return pieces
 
@@ -184,12 +184,12 @@ def why_no_more(limits: OccupancyLimits) -> str:
     taken, held = uses
     left = held - taken * limits.blocks_per_sm
     if left >= taken:  # registers lie in parts, one for each scheduler
-        return tr("the {left} {name} left lie in parts that are too small", left=spaced(left), name=name)
-    units = f"{name}" if name != "shared memory" else tr("bytes of shared memory")
+        return tr("the {left} {name} left lie in parts that are too small", left=spaced(left), name=tr(name))
+    units = tr(name) if name != "shared memory" else tr("bytes of shared memory")
     return (
         tr("the next block needs {taken} {units}, {left} left", taken=spaced(taken), units=units, left=spaced(left))
         if left
-        else tr("no {name} left", name=name)
+        else tr("no {name} left", name=tr(name))
     )
 
 
@@ -229,7 +229,7 @@ def _lines(
         max_threads_per_sm=device.max_threads_per_sm,
     )
     lines = [
-        (tr("limited by {limiting}", limiting=tr(" and ").join(limits.limiting)), words, True, 1.25),
+        (tr("limited by {limiting}", limiting=listed(map(tr, limits.limiting))), words, True, 1.25),
         (why_no_more(limits), words, False, 1.25),
         (percent_warps, words, True, 1.6),
         (percent_threads, words, False, 1.25),

@@ -18,7 +18,7 @@ from gemmviz.scenes.stage.matrix import label_size, longest_of
 from gemmviz.scenes.stage.values import final_values, value_texts
 
 _GAP, _LARGEST, _HEAD, _FOOT = 60.0, 110.0, 44.0, 48.0
-_ORDERS = (marked("row by row"), marked("from the last column"), "shuffled")
+_ORDERS = (marked("row by row"), marked("from the last column"), marked("shuffled"))
 _MOST = 64  # rows and columns with cells of their own
 _SEED = 7
 
@@ -33,7 +33,7 @@ def order_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives: list[Primitive] = []
     for number, (name, box) in enumerate(zip(_ORDERS, _boxes(options), strict=True)):
         at = box.x, box.y + size
-        primitives.append(text_line(f"order-{number}-name", at, name, size, box.width, theme.text, "semibold"))
+        primitives.append(text_line(f"order-{number}-name", at, tr(name), size, box.width, theme.text, "semibold"))
     count = moment.replay.cached("exchanged", lambda: exchanged_elements(moment.trace))
     shared = tr("no element") if not count else many(count, "element")
     note = tr(

@@ -43,7 +43,7 @@ def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
         primitives += [prefixed(each, prefix) for each in still.primitives]
         above += [prefixed(each, prefix) for each in still.above]
         words += [prefixed(each, prefix) for each in _head(moment, pair, head, options)] if options.words else []
-    lock = tr("Both {locked}", locked=_LOCKED[pair.lock]) if pair.is_same_problem else tr("The problems differ in size")
+    lock = tr("Both {locked}", locked=tr(_LOCKED[pair.lock])) if pair.is_same_problem else tr("The problems differ in size")
     words += column_primitives(pair, stages.between, lock, options)
     words += named_timeline(pair.right, options)
     return Scene(options.width, options.height, theme.background, tuple(primitives), tuple(above), tuple(words))

@@ -58,9 +58,9 @@ def _table(
                 _summed(moment, products, options) if is_plain else _of_many(moment, thread),
             ]
         rows.append(row)
-    heads = ["thread"]
+    heads = [tr("thread")]
     for phase in phases:
-        heads += [tr("phase {phase}: copy", phase=phase + 1), "", "sum"]
+        heads += [tr("phase {phase}: copy", phase=phase + 1), "", tr("sum")]
     return heads, rows
 
 

@@ -66,7 +66,7 @@ def reach_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     size, words = theme.type.words, device.words
     pieces: list[Primitive] = []
     for place, (side, shared) in enumerate(zip(plan.sides, plan.shared, strict=True)):
-        name = f"{words['sm']} {place}" + ("" if place == 0 else tr(", one of the other {sms}", sms=device.sms - 1))
+        name = f"{tr(words['sm'])} {place}" + ("" if place == 0 else tr(", one of the other {sms}", sms=device.sms - 1))
         pieces += [
             Rects(f"sm-{place}", boxes(_row(side)), theme.panel, theme.line, 2.0, 10.0),
             text_line(
@@ -75,7 +75,9 @@ def reach_scene(case: LaunchCase, options: ViewOptions) -> Scene:
             _cores(f"cores-{place}", device, side, options),
             *_memory(
                 f"shared-{place}",
-                tr("{shared_memory} of {sm} {place}", shared_memory=words["shared memory"], sm=words["sm"], place=place),
+                tr(
+                    "{shared_memory} of {sm} {place}", shared_memory=tr(words["shared memory"]), sm=tr(words["sm"]), place=place
+                ),
                 shared,
                 options,
             ),
@@ -98,7 +100,7 @@ def reach_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     )
     pieces += _roads(plan, options)
     return titled(
-        pieces, tr("What a {core} of {device} reaches", core=words["core"], device=device.name), _note(device), options
+        pieces, tr("What a {core} of {device} reaches", core=tr(words["core"]), device=device.name), _note(device), options
     )
 
 

@@ -128,7 +128,7 @@ def _registers(moment: Moment, number: int, values: PrivateValues, plan: _Plan, 
         is_new = factor is not None and factor.step == moment.step
         primitives += _slot(number, place, (name, shown), (matrix, is_new), plan, options)
     total = "?" if values.sum is None else f"{values.sum:.3g}"
-    name = tr("sum of {terms}", terms=values.terms) if values.terms else "sum"
+    name = tr("sum of {terms}", terms=values.terms) if values.terms else tr("sum")
     return [*primitives, *_slot(number, 2, (name, total), ("C", False), plan, options)]
 
 

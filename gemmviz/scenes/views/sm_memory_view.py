@@ -130,7 +130,7 @@ def _blocks(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
     for number in range(shown):
         box = Box(plan.threads.x + number * pitch, plan.threads.y, pitch - 16, plan.threads.height)
         own = block_label(moment.scope.focus.block, moment.trace.launch)
-        name = own if number == 0 else tr("another block") if pitch > 220 else "another"
+        name = own if number == 0 else tr("another block") if pitch > 220 else tr("another")
         threads = moment.trace.space.threads_per_block
         words = f"{name}: {many(threads, 'thread')}" if pitch > 300 else name
         at = (box.x, box.y + size)

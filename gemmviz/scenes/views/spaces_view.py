@@ -76,7 +76,7 @@ def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     size = theme.type.words
     for number, (name, _) in enumerate(_PARTS):
         box = plan.groups[number]
-        text = name.format(sm=device.words["sm"]) + ("" if number == 0 else _cached(device))
+        text = tr(name).format(sm=tr(device.words["sm"])) + ("" if number == 0 else _cached(device))
         pieces.append(Rects(f"place-{number}", boxes((box.x, box.y, box.width, box.height)), None, theme.line, 2.0, 12.0))
         at = (box.x + _INSET, box.y + 0.74 * _HEADING)
         pieces.append(text_line(f"place-{number}-name", at, text, theme.type.least, box.width - 2 * _INSET, theme.faint))
@@ -151,8 +151,8 @@ def _card(memory: _Memory, box: Box, is_used: bool, options: ViewOptions) -> lis
     key, ground, sizes = f"memory-{memory.name}", boxes((box.x, box.y, box.width, box.height)), theme.type
     pieces: list[Primitive] = [Rects(key, ground, theme.slate if is_used else None, theme.line, 2.0, 8.0)]
     y = box.y + 1.25 * sizes.name
-    pieces.append(text_line(f"{key}-0", (box.x + _INSET, y), memory.name, sizes.name, inner, ink, "semibold"))
-    beside = inner - text_width(memory.name, sizes.name, "semibold") - 20
+    pieces.append(text_line(f"{key}-0", (box.x + _INSET, y), tr(memory.name), sizes.name, inner, ink, "semibold"))
+    beside = inner - text_width(tr(memory.name), sizes.name, "semibold") - 20
     declared = fitted(memory.declaration, sizes.least, beside, "mono")
     at = points((box.x + box.width - _INSET, y))
     pieces.append(Labels(f"{key}-declaration", at, (declared,), sizes.least, ink, "end", "mono"))
@@ -184,18 +184,18 @@ def _note(device: Device) -> str:
 def _memories(device: Device) -> tuple[_Memory, ...]:
     """Return all memories."""
     registers, shared = size_text(device.register_bytes), size_text(device.shared_per_sm)
-    sm, memory = device.words["sm"], size_text(device.memory_bytes)
+    sm, memory = tr(device.words["sm"]), size_text(device.memory_bytes)
     thread, block = tr("scope: one thread; lifetime: the thread's"), tr("scope: one block; lifetime: the block's")
     everyone = tr("scope: grid, host; lifetime: the program's")
     local = "int x[9];" if device.levels[1:-1] else "__local__ int x;"
     both, read = tr("read and written"), tr("read by threads, written by the host; cached")
     return (
-        _Memory("register", "int x;", tr("{registers} on each {sm}", registers=registers, sm=sm), thread, both),
-        _Memory("shared", "__shared__ int x;", tr("{shared} on each {sm}", shared=shared, sm=sm), block, both),
-        _Memory("local", local, tr("part of global memory"), thread, both),
-        _Memory("global", "__device__ int x;", memory, everyone, both),
-        _Memory("constant", "__constant__ int x;", "64 KiB", everyone, read),
-        _Memory("texture", "tex1D(x, i)", tr("part of global memory"), everyone, read),
+        _Memory(marked("register"), "int x;", tr("{registers} on each {sm}", registers=registers, sm=sm), thread, both),
+        _Memory(marked("shared"), "__shared__ int x;", tr("{shared} on each {sm}", shared=shared, sm=sm), block, both),
+        _Memory(marked("local"), local, tr("part of global memory"), thread, both),
+        _Memory(marked("global"), "__device__ int x;", memory, everyone, both),
+        _Memory(marked("constant"), "__constant__ int x;", "64 KiB", everyone, read),
+        _Memory(marked("texture"), "tex1D(x, i)", tr("part of global memory"), everyone, read),
     )
 
 

@@ -81,7 +81,7 @@ def switch_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
             "cpu-name", (plan.registers.x, y), tr("one CPU core: one set of registers"), size, wide, theme.text, "semibold"
         ),
         *_box("warps", plan.warps, "", options),
-        *_box("registers", plan.registers, "registers", options),
+        *_box("registers", plan.registers, tr("registers"), options),
         *_box("memory", plan.memory, tr("memory: the registers of threads that wait"), options),
     ]
     for place, colour in enumerate(colours):
@@ -176,7 +176,7 @@ def _strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive
         at = points(*((x, lower + high / 2 + 0.36 * size) for x in middles))
         pieces.append(Labels("changes-names", at, (words,) * len(middles), size, theme.text, "middle"))
     names = points(*((box.x - 14, y + high / 2 + 0.36 * size) for y in (box.y, lower)))
-    return [*pieces, Labels("strips", names, ("scheduler", tr("CPU core")), size, theme.text, "end")]
+    return [*pieces, Labels("strips", names, (tr("scheduler"), tr("CPU core")), size, theme.text, "end")]
 
 
 VIEW = View(marked("Changing warps, beside a CPU"), OccupancyCase, switch_scene, switch_motion, order=61)

@@ -105,7 +105,7 @@ def terms_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     pieces += [Rects("moving-block", boxes((x + 1, y + 1, wide - 2, high - 2)), theme.load, None, radius=5.0)]
     if share >= 1.0:
         text = fitted(
-            tr("a {block} runs here, from its first thread to its last", block=case.device.words["block"]), size, wide - 20
+            tr("a {block} runs here, from its first thread to its last", block=tr(case.device.words["block"])), size, wide - 20
         )
         at = points((x + wide / 2, y + high / 2 + 0.36 * size))
         pieces.append(Labels("moving-name", at, (text,), size, theme.ink_on(theme.load), "middle", "semibold"))
@@ -145,17 +145,17 @@ def _software(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primi
         *_named(
             "kernel",
             (x, _TOP + size),
-            "kernel",
+            tr("kernel"),
             tr("{function}, the GPU's program", function=case.setup.kernel.function),
             room,
             options,
         ),
-        *_named("grid-word", (x, y - 12), "grid", tr("all {count} of a launch", count=count), room, options),
+        *_named("grid-word", (x, y - 12), tr("grid"), tr("all {count} of a launch", count=count), room, options),
         Cells("grid", x, y, plan.of_grid, grid, (theme.load,), none, line=line),
         *_named(
             "block-word",
             (x, plan.block.y - 12),
-            words["block"],
+            tr(words["block"]),
             tr("{threads} that share memory", threads=threads),
             room,
             options,
@@ -176,7 +176,7 @@ def _device(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primiti
     meaning = tr("the GPU: {multiprocessors} and a memory", multiprocessors=many(device.sms, "multiprocessor"))
     return [
         Rects("device", boxes((box.x, box.y, box.width, box.height)), theme.panel, theme.line, 2.0, 12.0),
-        *_named("device-word", (box.x + _INSET, box.y + 1.2 * size), "device", meaning, box.width - 2 * _INSET, options),
+        *_named("device-word", (box.x + _INSET, box.y + 1.2 * size), tr("device"), meaning, box.width - 2 * _INSET, options),
         Rects("sms", boxes(*parts), theme.loaded(0.3), None, radius=3.0),
         Rects("sm-first", boxes(parts[0]), theme.load, None, radius=3.0),
     ]
@@ -195,12 +195,14 @@ def _multiprocessor(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list
     meaning = tr("{fp32_per_sm} cores with their own memories", fp32_per_sm=spaced(device.fp32_per_sm))
     pieces: list[Primitive] = [
         Rects("sm", boxes((box.x, box.y, box.width, box.height)), theme.background, theme.load, 3.0, 10.0),
-        *_named("sm-word", (box.x + _INSET, box.y + 1.2 * size), "multiprocessor", meaning, box.width - 2 * _INSET, options),
+        *_named(
+            "sm-word", (box.x + _INSET, box.y + 1.2 * size), tr("multiprocessor"), meaning, box.width - 2 * _INSET, options
+        ),
         Rects("slot", boxes((slot.x, slot.y, slot.width, slot.height)), theme.empty, None, radius=5.0),
         _cores(device, Box(slot.x, slot.y + slot.height + 10, slot.width, 1.2 * size), theme),
     ]
     for place, (part, (name, text)) in enumerate(zip(_part_boxes(case, plan, options), _parts(case), strict=True)):
-        pieces += _part(f"part-{place}", name, text, part, options)
+        pieces += _part(f"part-{place}", tr(name), text, part, options)
     return pieces
 
 
@@ -245,13 +247,16 @@ def _ways(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive
 
 
 def _parts(case: LaunchCase) -> list[tuple[str, str]]:
-    """Return names and texts of a multiprocessor's memories."""
+    """Return names, to be translated, and texts of a multiprocessor's memories."""
     device = case.device
-    own = [("registers", size_text(device.register_bytes)), (tr("shared memory"), size_text(device.shared_per_sm))]
+    own = [
+        (marked("registers"), size_text(device.register_bytes)), (marked("shared memory"), size_text(device.shared_per_sm)),
+    ]  # fmt: skip
     if device.vendor != "NVIDIA":
-        return [*own, ("caches", tr("filled by the hardware"))]
-    last = (tr("L1 cache"), tr("also for textures")) if device.levels[1:-1] else (tr("texture cache"), "read-only")
-    return [*own, (tr("constant cache"), "read-only"), last]
+        return [*own, (marked("caches"), tr("filled by the hardware"))]
+    read_only = tr("read-only")
+    last = (marked("L1 cache"), tr("also for textures")) if device.levels[1:-1] else (marked("texture cache"), read_only)
+    return [*own, (marked("constant cache"), read_only), last]
 
 
 def _part(key: str, name: str, text: str, box: Box, options: ViewOptions) -> list[Primitive]:
@@ -280,13 +285,13 @@ def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primiti
         ground, least = boxes((part.x, part.y, part.width, part.height)), theme.type.least
         at = points((part.x + part.width / 2, part.y + part.height / 2 + 0.36 * least))
         pieces.append(Rects(f"space-{name}", ground, theme.panel, None, radius=5.0))
-        pieces.append(Labels(f"space-{name}-name", at, (name,), least, theme.text, "middle"))
+        pieces.append(Labels(f"space-{name}-name", at, (tr(name),), least, theme.text, "middle"))
     return pieces
 
 
 def _space_boxes(plan: _Plan, options: ViewOptions) -> dict[str, Box]:
     """Return the boxes of the spaces of the device's memory."""
-    box, names = plan.memory, ("global", "local", "constant", "texture")
+    box, names = plan.memory, (marked("global"), marked("local"), marked("constant"), marked("texture"))
     wide, y = (box.width - 5 * 12) / 4, box.y + 1.7 * options.theme.type.words
     high = box.y + box.height - y - 10
     return {name: Box(box.x + 12 + place * (wide + 12), y, wide, high) for place, name in enumerate(names)}

@@ -67,7 +67,7 @@ def trip_scene(case: TripCase, options: ViewOptions) -> Scene:
         Labels(
             "ends",
             points((way.x + _END / 2, y + 0.36 * size), (right + _END / 2, y + 0.36 * size)),
-            ("memory", "thread"),
+            (tr("memory"), tr("thread")),
             size,
             theme.text,
             "middle",

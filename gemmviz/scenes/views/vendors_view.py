@@ -18,18 +18,18 @@ _TOP, _NAMES, _GAP = 120.0, 300.0, 26.0
 _STAGGER, _WAY = 0.6, 0.35  # shares of the time: start of the last row; width from which a term comes
 _HEADS = ("CUDA", "HIP")
 _CODE = (
-    ("allocate", "cudaMalloc", "hipMalloc"),
+    (marked("allocate"), "cudaMalloc", "hipMalloc"),
     (marked("copy memory"), "cudaMemcpy", "hipMemcpy"),
-    ("free", "cudaFree", "hipFree"),
+    (marked("free"), "cudaFree", "hipFree"),
     (marked("mark of a kernel"), "__global__", "__global__"),
 )
 _MAKERS = (
     (marked("made by"), "NVIDIA", marked("AMD, open source")),
-    (marked("runs on"), "NVIDIA GPUs", marked("AMD and NVIDIA GPUs")),
+    (marked("runs on"), marked("NVIDIA GPUs"), marked("AMD and NVIDIA GPUs")),
 )
 _PARTS = (
     (marked("threads in step"), "warp"),
-    (marked("memory of a block"), marked("shared memory")),
+    (marked("memory of a block"), "shared memory"),
     (marked("group of cores"), "sm"),
 )
 
@@ -55,7 +55,7 @@ def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         ]
     for place, (name, *_) in enumerate(_rows(case)):
         at = points((MARGIN, _baseline(place, case, options)))
-        primitives.append(Labels(f"vendors-name-{place}", at, (name,), sizes.words, theme.faint))
+        primitives.append(Labels(f"vendors-name-{place}", at, (tr(name),), sizes.words, theme.faint))
     note = (
         tr("words for parts of the chip on the right: {device}", device=case.device.name)
         if case.device.own_words
@@ -80,7 +80,8 @@ def vendors_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
 def _rows(case: LaunchCase) -> list[tuple[str, str, str]]:
     """Return what a row is about, and the term of CUDA and of HIP for it."""
     words = case.device.words if case.device.vendor == "AMD" else CUDA_WORDS
-    return [*_MAKERS, *((name, CUDA_WORDS[word], words[word]) for name, word in _PARTS), *_CODE]
+    makers = ((name, tr(cuda), tr(hip)) for name, cuda, hip in _MAKERS)
+    return [*makers, *((name, CUDA_WORDS[word], words[word]) for name, word in _PARTS), *_CODE]
 
 
 def _column(place: int, options: ViewOptions) -> Box:

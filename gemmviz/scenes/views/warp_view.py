@@ -43,7 +43,7 @@ def _lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
     accent = theme.accent(_matrix(moment))
     room = width - _GAP - 34
     first = [fitted(title, font, room, "semibold") for title, _ in texts]
-    second = [fitted(touched or "inactive", font, room) for _, touched in texts]
+    second = [fitted(touched or tr("inactive"), font, room) for _, touched in texts]
     upper, lower = (
         np.stack([x + 22, y + (height - _GAP) * 0.42], axis=1),
         np.stack([x + 22, y + (height - _GAP) * 0.84], axis=1),

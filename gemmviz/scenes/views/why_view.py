@@ -158,13 +158,13 @@ def _chip(place: int, at: tuple[float, float], theme: Theme) -> Rects:
 
 def _level_text(case: SpeedCase, traffic: Traffic) -> str:
     """Return bytes, intensity and roof of a level of memory in words; bytes only if the problem has no flops to count."""
-    name = f"{_bytes(traffic.size_bytes)} {traffic.level}"
+    name = f"{_bytes(traffic.size_bytes)} {tr(traffic.level)}"
     if case.problem.flops is None:
         return name
     per_byte = intensity(case.problem.flops, traffic.size_bytes)
     roof = case.device.roof(per_byte)
     tail = tr("; it is faster, so a cache serves it") if case.rate is not None and case.rate > roof else ""
-    tail += _NO_CACHE if traffic.level == MOVED and not case.device.last_level_cache else ""
+    tail += tr(_NO_CACHE) if traffic.level == MOVED and not case.device.last_level_cache else ""
     tail += "" if LEAST_INTENSITY <= per_byte <= MOST_INTENSITY else tr("; outside the chart")
     return tr(
         "{name}: {per_byte} flop per byte; DRAM's roof {roof} GFLOP/s{tail}",
@@ -225,9 +225,9 @@ def _causes(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
 def _note(case: SpeedCase) -> str:
     """Return what the bars are, and how the model's time compares with that of the real kernel."""
     if case.model_ms is None:
-        return _COUNTED
+        return tr(_COUNTED)
     real = "" if case.time_ms is None else tr(", real kernel {time_ms}", time_ms=_time(case.time_ms))
-    return tr("{model}. All of it: {model_ms}{real}", model=_MODEL, model_ms=_time(case.model_ms), real=real)
+    return tr("{model}. All of it: {model_ms}{real}", model=tr(_MODEL), model_ms=_time(case.model_ms), real=real)
 
 
 def _height(case: SpeedCase, layout: _Layout, room: Box, theme: Theme) -> float:
@@ -295,7 +295,7 @@ def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitiv
         if not text or len(shown) < 3:
             continue
         width = text_width(shown, size, "semibold") + 2 * _PAD
-        tips = np.array([[_TIPS[key]]])
+        tips = np.array([[tr(_TIPS[key])]])
         ground = np.zeros((1, 1), np.uint8)
         primitives.append(
             Cells(f"{key}{place}", x, room.y, width, ground, (theme.line,), (theme.text,), height=_BUTTON, tips=tips)

@@ -76,7 +76,7 @@ def work_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         Lines("ticks", boxes(*((x, y, x, y + 6) for x in xs)), theme.faint, 1.5),
         Rects("empty", _cells(plan.row, plan, plan.ticks), None, theme.line, 1.0),
         Labels("ticks-numbers", numbers, tuple(map(str, shown)), size, theme.faint, "middle"),
-        text_line("one", (MARGIN, plan.row.y + 0.5 * plan.row.height + 0.36 * size), _ONE, size, plan.row.x, theme.text),
+        text_line("one", (MARGIN, plan.row.y + 0.5 * plan.row.height + 0.36 * size), tr(_ONE), size, plan.row.x, theme.text),
         *([Labels("names", beside, tuple(names), size, theme.faint, "end")] if plan.sums[0].height >= 0.95 * size else []),
     ]
     title = tr(
@@ -114,7 +114,7 @@ _ONE = marked("1 thread")
 def _names_width(problem: Problem, options: ViewOptions) -> float:
     label: LabelStyle = options.labels
     longest = label.element("C", problem.M - 1, problem.N - 1)
-    return max(text_width(each, options.theme.type.least) for each in (longest, _ONE)) + 18
+    return max(text_width(each, options.theme.type.least) for each in (longest, tr(_ONE))) + 18
 
 
 def _cells(row: Box, plan: _Plan, count: int) -> Floats:
@@ -134,10 +134,10 @@ def _said(problem: Problem, plan: _Plan, done: int, parted: float, options: View
     theme, sizes = options.theme, options.theme.type
     x, y = max(plan.sums[0].x + plan.sums[0].width + 60, 0.46 * options.width), plan.sums[0].y + 0.46 * _height(plan)
     room, soft = options.width - MARGIN - x, mixed(theme.background, theme.text, 0.75)
-    told = [(tr("{ticks} one after the other", ticks=many(done, "tick")), _formula("work", "2 M N K", work_of(problem)))]
+    told = [(tr("{ticks} one after the other", ticks=many(done, "tick")), _formula(tr("work"), "2 M N K", work_of(problem)))]
     if parted >= 1.0:
         threads = tr("{ticks} with {threads}", ticks=many(problem.K, "tick"), threads=many(len(plan.sums), "thread"))
-        told.append((threads, f"{_formula('span', '2 K', span_of(problem))}; {_gain(problem)}"))
+        told.append((threads, f"{_formula(tr('span'), '2 K', span_of(problem))}; {_gain(problem)}"))
     pieces: list[Primitive] = []
     for place, (head, more) in enumerate(told):
         pieces.append(text_line(f"said-{place}", (x, y), head, sizes.sentence, room, theme.text, "semibold"))

@@ -65,7 +65,7 @@ def _stopped(case: CodeCase, setup: Setup, launch: Launch, fault: KernelFault) -
 def _facts(setup: Setup, launch: Launch, counts: LaunchCounts) -> tuple[tuple[str, str], ...]:
     """Names and values of counts of a launch."""
     return (
-        ("blocks", spaced(launch.block_count)),
+        (tr("blocks"), spaced(launch.block_count)),
         (tr("threads per block"), spaced(launch.threads_per_block)),
         (tr("shared bytes per block"), spaced(shared_bytes(counts.arrays))),
         (tr("global reads"), spaced(counts.elements("global", "read"))),

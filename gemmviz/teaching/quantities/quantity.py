@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from gemmviz.model.translation import marked
+from gemmviz.model.translation import marked, tr
 
 QuantityValue = bool | int | float | str
 Origin = Literal["run", "counts", "recorded", "model", "definition", "reported"]
@@ -47,7 +47,7 @@ class Quantity:
     def title_with(self, arguments: msgspec.Struct) -> str:
         """The displayed name with the values of its arguments."""
         given = msgspec.to_builtins(arguments).keys()
-        text = _OPTIONAL.sub(lambda part: part[1] if set(_ARGUMENT.findall(part[1])) <= given else "", self.title)
+        text = _OPTIONAL.sub(lambda part: part[1] if set(_ARGUMENT.findall(part[1])) <= given else "", tr(self.title))
         return _ARGUMENT.sub(lambda name: str(getattr(arguments, name[1])), text)
 
 

@@ -19,8 +19,8 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         return None
     words, count = source.words, access.moment.cost.wavefronts
     text = tr(
-        "In line {line}{moment}, warp {warp}{of_block} {verb} {array}. How many wavefronts (passes over the {banks} banks) does "
-        "this request take?",
+        "In line {line}{moment}, warp {warp}{of_block} {verb} {array}. How many wavefronts (passes over the {banks} banks) "
+        "does this request take?",
         line=access.line, moment=words.moment(access.step), warp=access.focus.warp,
         of_block=words.of_block(access.focus.block),
         verb=access.verb, array=words.name(access.main.array), banks=rules.banks,

@@ -49,7 +49,7 @@ def file_actions() -> Iterator[Action]:
     )  # fmt: skip
     yield Action(
         "save-lesson", "file", tr("Save &lesson …"), lambda c: dialogs.ask_to_save_lesson(c.model, c.window),
-        why_not=lambda c: "" if c.model.saved_views.lesson.stops else _NO_SAVED_VIEWS,
+        why_not=lambda c: "" if c.model.saved_views.lesson.stops else tr(_NO_SAVED_VIEWS),
     )  # fmt: skip
     yield Action(
         "export", "file", tr("&Export …"), lambda c: ExportDialog(c.model, c.window).open(), ("Ctrl+E",), "export",
@@ -57,7 +57,7 @@ def file_actions() -> Iterator[Action]:
     )  # fmt: skip
     for suffix, each in formats().items():
         run = partial(_export, suffix)
-        yield Action(f"export-{suffix}", "file.export", f"{each.title} …", run, why_not=needs_picture)
+        yield Action(f"export-{suffix}", "file.export", f"{tr(each.title)} …", run, why_not=needs_picture)
     yield Action("quit", "file", tr("&Quit"), lambda c: c.window.close(), ("Ctrl+Q",), apart=True)
 
 

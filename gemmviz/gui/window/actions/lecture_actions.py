@@ -34,13 +34,13 @@ def lecture_actions() -> Iterator[Action]:
     ):
         yield Action(
             name, "lecture", text, partial(_walk, direction), (key,), description,
-            why_not=lambda c: "" if c.model.active_lesson.lesson.stops else _NOTHING_TO_WALK,
+            why_not=lambda c: "" if c.model.active_lesson.lesson.stops else tr(_NOTHING_TO_WALK),
         )  # fmt: skip
     yield Action(
         "explore", "lecture", tr("E&xplore"), lambda c: c.model.course.toggle_explore(), ("Ctrl+Return",),
         tr("explore, or return to the lesson"),
         text_of=lambda c: tr("Return to the &lesson") if c.model.course.is_away else tr("E&xplore"),
-        why_not=lambda c: "" if c.model.course.lesson.stops else _NO_LESSON, is_on=lambda c: c.model.course.is_away,
+        why_not=lambda c: "" if c.model.course.lesson.stops else tr(_NO_LESSON), is_on=lambda c: c.model.course.is_away,
     )  # fmt: skip
     for name in lesson_names():
         run, is_on = partial(_open_lesson, name), partial(_is_lesson, name)

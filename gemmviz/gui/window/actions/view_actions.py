@@ -57,11 +57,11 @@ def _pictures() -> Iterator[Action]:
         number += is_direct
         keys = (str(number),) if is_direct and number < 10 else ()
         menu = "view" if is_direct else "view.more"
-        yield Action(f"view-{name}", menu, view.title, partial(_show, name), keys, is_on=partial(_is_shown, name))
+        yield Action(f"view-{name}", menu, tr(view.title), partial(_show, name), keys, is_on=partial(_is_shown, name))
     for name, view in views().items():
         if name not in on_stage:
             is_on = partial(_is_shown, name)
-            yield Action(f"view-{name}", "view.benchmark", view.title, partial(_show, name), is_on=is_on)
+            yield Action(f"view-{name}", "view.benchmark", tr(view.title), partial(_show, name), is_on=is_on)
     yield Action(
         "benchmark",
         "view",
@@ -97,19 +97,19 @@ def _details() -> Iterator[Action]:
 def _options() -> Iterator[Action]:
     """Yield the actions of ``MENU_OPTIONS``: one for a switch, one for each choice of several."""
     for setting in MENU_OPTIONS:
-        name, text = f"option-{setting.name}", setting.control.menu
+        name, text = f"option-{setting.name}", tr(setting.control.menu)
         if setting.kind == "switch":
             run, is_on, description = partial(_toggle_option, setting), partial(_has_option, setting, True), _plain(text)
             yield Action(name, "view", text, run, setting.control.keys, description, why_not=needs_time, is_on=is_on)
         for value, title in setting.choices.items():
             run, is_on = partial(_set_option, setting, value), partial(_has_option, setting, value)
-            yield Action(f"{name}-{value}", f"view.{name}", title, run, why_not=needs_time, is_on=is_on)
+            yield Action(f"{name}-{value}", f"view.{name}", tr(title), run, why_not=needs_time, is_on=is_on)
 
 
 def _labels_and_text() -> Iterator[Action]:
     for name, (text, changes) in _LABELS.items():
         is_on = partial(_has_labels, changes)
-        yield Action(f"labels-{name}", "view.labels", text, partial(_set_labels, changes), is_on=is_on)
+        yield Action(f"labels-{name}", "view.labels", tr(text), partial(_set_labels, changes), is_on=is_on)
     for name, text, factor, keys in (
         ("larger-text", tr("Larger te&xt"), _TYPE_STEP, ("Ctrl++", "Ctrl+=")),
         ("smaller-text", tr("Smaller t&ext"), 1 / _TYPE_STEP, ("Ctrl+-",)),
@@ -126,7 +126,7 @@ def _window() -> Iterator[Action]:
         "stage-only", "view", tr("&Stage only"), lambda c: c.hide_docks(not c.docks.are_hidden), ("S",), tr("hide all panels"),
         why_not=needs_time, is_on=lambda c: c.docks.are_hidden,
     )  # fmt: skip
-    titles = {SYSTEM_THEME: tr("Follow the &system"), **{name: load_theme(name).title for name in theme_names()}}
+    titles = {SYSTEM_THEME: tr("Follow the &system"), **{name: tr(load_theme(name).title) for name in theme_names()}}
     for name, title in titles.items():
         run, is_on = partial(_choose_theme, name), partial(_is_theme, name)
         yield Action(f"theme-{name}", "view.theme", title, run, is_on=is_on)
