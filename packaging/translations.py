@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.catalog import Message as BabelMessage
 from babel.messages.mofile import write_mo
@@ -43,6 +44,7 @@ def main() -> None:
     begun = parser.parse_args().language
     if begun:
         (FOLDER / begun).mkdir(parents=True, exist_ok=True)
+    complete = dict.fromkeys(languages(), True)
     for name, template in templates().items():
         write_if_changed(FOLDER / f"{name}.pot", po_bytes(template))
         for language in languages():
@@ -50,7 +52,9 @@ def main() -> None:
             catalogue = merged(po, language, template)
             write_if_changed(po, po_bytes(catalogue))
             write_if_changed(po.with_suffix(".mo"), mo_bytes(catalogue))
+            complete[language] &= name != PROGRAM or is_complete(catalogue)
             print(f"{po.relative_to(ROOT)}: {state_of(catalogue)}")
+    write_if_changed(FOLDER / "languages.json", facts_of(complete))
 
 
 def languages() -> list[str]:
@@ -136,6 +140,17 @@ def state_of(catalogue: Catalog) -> str:
     messages = [each for each in catalogue if each.id]
     done = sum(is_translated(each) and not each.fuzzy for each in messages)
     return f"{done} of {len(messages)} messages translated, {sum(each.fuzzy for each in messages)} to check"
+
+
+def is_complete(catalogue: Catalog) -> bool:
+    """Whether every message is translated."""
+    return all(is_translated(each) and not each.fuzzy for each in catalogue if each.id)
+
+
+def facts_of(complete: dict[str, bool]) -> bytes:
+    """The file that names the languages for the program."""
+    facts = {code: {"name": Locale.parse(code).get_language_name(), "complete": done} for code, done in complete.items()}
+    return (json.dumps(facts, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def is_translated(message: BabelMessage) -> bool:
