@@ -7,7 +7,7 @@ from functools import cache
 from gettext import GNUTranslations
 
 from gemmviz.files.codec import read_json
-from gemmviz.files.resources import resource
+from gemmviz.files.resources import ROOT, resource
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import ENGLISH, speak
 
@@ -15,6 +15,7 @@ VARIABLE = "GEMMVIZ_LANGUAGE"  # of the environment; child processes inherit it
 _SYSTEM = ("LC_ALL", "LC_MESSAGES", "LANG")
 _FOLDER = "assets/translations"
 PROGRAM = "gemmviz"  # the catalogue of the program's own messages
+LESSONS = "lessons"  # the folder of the catalogues of lessons
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,13 @@ def catalogue(code: str, name: str = PROGRAM) -> GNUTranslations:
     """A compiled catalogue of a language. Raises InstallationError if it is missing."""
     with resource(f"{_FOLDER}/{code}/{name}.mo").open("rb") as file:
         return GNUTranslations(file)
+
+
+@cache
+def lesson_catalogue(code: str, lesson: str) -> GNUTranslations | None:
+    """The compiled catalogue of a lesson in a language, None if it is not translated."""
+    folder = ROOT / _FOLDER / code / LESSONS
+    return catalogue(code, f"{LESSONS}/{lesson}") if (folder / f"{lesson}.mo").is_file() else None
 
 
 def system_language(environment: Mapping[str, str] = os.environ) -> str:
