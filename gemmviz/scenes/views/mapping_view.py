@@ -14,6 +14,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import reads_at
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
@@ -86,7 +87,10 @@ class _Plan:
 def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the lanes of the watched warp, and below them their elements and, once they have arrived, what that costs."""
     if not len(moment.replay.owners.of(moment.scope.of_block)[0]):
-        missing = f"This block stores no element of {', '.join(moment.problem.output_names) or 'an output'}."
+        missing = tr(
+            "This block stores no element of {output_names}.",
+            output_names=", ".join(moment.problem.output_names) or tr("an output"),
+        )
         return framed([message(missing, options)], moment, options)
     plan = _Plan.of(moment, options)
     costs = _costs(moment, plan.warp, plan.owned[0][plan.own], plan.reads, plan.beside, options) if options.arrived else []
@@ -154,10 +158,28 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Pri
     x, y = at.x + names, at.y
     tips = np.array([[_tip(moment, warp * size + int(each)) for each in lane]])
     primitives: list[Primitive] = [
-        Cells("lanes", x, y, cell, fill, shades, inks, lane.astype("<U4")[None] if fits else None, fits, theme.background,
-              height=_LANE_ROW, tips=tips),
-        Labels("lanes-name", points((at.x, y + 26)), (f"warp {warp}, lane" if options.words else "lane",), least, theme.text),
-    ]  # fmt: skip
+        Cells(
+            "lanes",
+            x,
+            y,
+            cell,
+            fill,
+            shades,
+            inks,
+            lane.astype("<U4")[None] if fits else None,
+            fits,
+            theme.background,
+            height=_LANE_ROW,
+            tips=tips,
+        ),
+        Labels(
+            "lanes-name",
+            points((at.x, y + 26)),
+            (tr("warp {warp}, lane", warp=warp) if options.words else tr("lane"),),
+            least,
+            theme.text,
+        ),
+    ]
     y += _LANE_ROW
     places = np.array([thread_place(warp * size + int(each), trace.launch) for each in lane])
     for axis, name in _axes(moment, options):
@@ -179,7 +201,15 @@ def _shades(accent: str, theme: Theme) -> tuple[str, ...]:
 def _tip(moment: Moment, thread: int) -> str:
     x, y, z = thread_place(thread, moment.trace.launch)
     size = moment.trace.rules.warp_size
-    return f"thread ({x}, {y}, {z}), number {thread}\nwarp {thread // size}, lane {thread % size}"
+    return tr(
+        "thread ({x}, {y}, {z}), number {number}\nwarp {warp}, lane {lane}",
+        x=x,
+        y=y,
+        z=z,
+        number=thread,
+        warp=thread // size,
+        lane=thread % size,
+    )
 
 
 def _grids(moment: Moment, elements: Longs, reads: list[_Read], room: Box, options: ViewOptions) -> dict[str, CellGrid]:
@@ -336,7 +366,12 @@ def _costs(moment: Moment, warp: int, elements: Longs, reads: list[_Read], room:
     assert array is not None
     row, column = array.row_column(elements)
     size = theme.type.words
-    sentence = f"warp {warp} computes {_shape(np.asarray(row), np.asarray(column))} of {array.name}"
+    sentence = tr(
+        "warp {warp} computes {shape} of {array}",
+        warp=warp,
+        shape=_shape(np.asarray(row), np.asarray(column)),
+        array=array.name,
+    )
     primitives: list[Primitive] = [
         text_line("mapping-stored", (room.x, room.y + 0.9 * size), sentence, size, room.width, theme.text, "semibold")
     ]
@@ -364,17 +399,30 @@ def _lines(meters: list[Meter], room: Box, size: float, theme: Theme) -> list[Pr
 
 def _meter(read: _Read, moment: Moment, options: ViewOptions) -> Meter:
     first, (low, high) = options.labels.first, read.ks
-    ks = f"k = {low + first}" if high - low == 1 else f"k = {low + first} to {high - 1 + first}"
-    what = f"{many(len(np.unique(read.elements)), 'element')}; sectors of {moment.trace.rules.sector_bytes} bytes"
+    ks = f"k = {low + first}" if high - low == 1 else tr("k = {low} to {high}", low=low + first, high=high - 1 + first)
+    what = tr(
+        "{elements}; sectors of {sector_bytes} bytes",
+        elements=many(len(np.unique(read.elements)), "element"),
+        sector_bytes=moment.trace.rules.sector_bytes,
+    )
     moved, needed = read.cost.sectors, read.cost.ideal_sectors
-    return Meter(f"reads {read.array.name}, {ks}", "sector", moved, needed, read.cost.requests, moved, needed, what)
+    return Meter(
+        tr("reads {array}, {ks}", array=read.array.name, ks=ks),
+        "sector",
+        moved,
+        needed,
+        read.cost.requests,
+        moved,
+        needed,
+        what,
+    )
 
 
 def _shape(rows: Longs, columns: Longs) -> str:
     if not len(rows):
         return "nothing"
     high, wide = len(np.unique(rows)), len(np.unique(columns))
-    return f"{many(high, 'row')} of {many(wide, 'column')}"
+    return tr("{rows} of {columns}", rows=many(high, "row"), columns=many(wide, "column"))
 
 
-VIEW = View("Threads and their elements of the result", Moment, mapping_scene, mapping_motion, order=34)
+VIEW = View(marked("Threads and their elements of the result"), Moment, mapping_scene, mapping_motion, order=34)
