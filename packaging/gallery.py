@@ -31,15 +31,16 @@ _INTRODUCTION = """\
 
 <!-- made by make gallery -->
 
-Every lesson, every view and every format, each with the command that makes it. The pictures of views are what these commands
-export, reduced to {width} × {height}. The tests draw them again and compare. A view is listed under the lesson that uses it.
-Run commands that name a file in `docs/gallery` in a checkout of gemmviz.
+Every lesson, every view and every format, each with the command that makes it. With another suffix, a command makes a slide
+(`.pptx`, `.pdf`), a film (`.mp4`, `.gif`) or a page (`.html`) instead of a picture. The pictures of views are what these
+commands export, reduced to {width} × {height}. The tests draw them again and compare. A view is listed under the lesson
+that uses it. Run commands that name a file in `docs/gallery` in a checkout of gemmviz.
 """
 _LESSONS = """\
 ## Lessons, and what to send to your course
 
-`gemmviz lesson pack` saves a lesson as an archive: a folder `students` to hand out, and slides with notes, answers and a quiz for
-you. The same lesson always gives the same bytes. Nothing is sent anywhere.
+`gemmviz lesson pack` saves a lesson as an archive: a folder `students` to hand out, and slides with notes, answers and a
+quiz for you. The same lesson always gives the same bytes. Nothing is sent anywhere.
 """
 
 
@@ -63,11 +64,11 @@ def picture_name(entry: Entry) -> str:
     return f"lesson-{entry.lesson}" if entry.words[0] == "lesson" else Path(entry.file).stem
 
 
-def reduced(path: Path) -> Image.Image:
-    """A picture in the size that it has on the page."""
+def reduced(path: Path, size: tuple[int, int] = (WIDTH, HEIGHT)) -> Image.Image:
+    """A picture in the size that it has on a page."""
     with Image.open(path) as full:
         small = full.convert("RGB")
-    small.thumbnail((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+    small.thumbnail(size, Image.Resampling.LANCZOS)
     return small
 
 

@@ -1,11 +1,12 @@
 """The gallery of the documentation: every view, lesson and format is in it, its commands work, and its pictures are what they make."""
 
 import shlex
-import sys
 from pathlib import Path
 
+import gallery
 import numpy as np
 import pytest
+from gallery_entries import Entry, format_entries, lesson_entries, view_entries
 from PIL import Image
 
 from gemmviz.cli.main import parser
@@ -14,11 +15,6 @@ from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "packaging"))
-
-import gallery
-from gallery_entries import Entry, format_entries, lesson_entries, view_entries
-
 PICTURED = {gallery.picture_name(each): each for each in (*view_entries(), *lesson_entries())}
 FAR, MOST_FAR = 24, 0.01  # levels of a channel by which a pixel may differ; share of pixels that may differ more
 MOST_BYTES = 3 << 20
@@ -46,6 +42,12 @@ def test_every_command_is_one(entry: Entry) -> None:
 
 def test_it_stays_small() -> None:
     assert sum(path.stat().st_size for path in gallery.FOLDER.iterdir()) < MOST_BYTES
+
+
+@pytest.mark.parametrize("suffix", ["pptx", "mp4", "html"])
+@pytest.mark.parametrize("entry", [*view_entries()], ids=lambda entry: entry.file)
+def test_every_view_has_a_command_for_a_slide_a_film_and_a_page(entry: Entry, suffix: str) -> None:
+    parser().parse_args([*entry.words, "-o", f"{Path(entry.file).stem}.{suffix}"])
 
 
 @pytest.mark.slow
