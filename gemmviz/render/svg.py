@@ -9,28 +9,32 @@ from typing import Any, Literal
 import numpy as np
 
 from gemmviz.render.png import encode_png
+from gemmviz.render.system_font import open_system_font
 from gemmviz.render.xml import legible, xml_attribute, xml_text
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.text import CAP_HEIGHT, font_path, text_width
 from gemmviz.scenes.kit.theme import channels
+from gemmviz.scenes.kit.wide_text import wide_characters
 
 Letters = Literal["fonts", "named", "outlines"]
 _MOST_VECTOR_CELLS = 256 * 256
+_WIDE_FAMILY = "gemmviz-wide"
 _FAMILY: dict[Face, str] = {"regular": "gemmviz", "semibold": "gemmviz-semibold", "mono": "gemmviz-mono"}
 
 
 class _Writer:
     """The text of a document: in embedded fonts, in fonts of the reader, or as shapes."""
 
-    def __init__(self, letters: Letters, families: Mapping[Face, str]) -> None:
-        self.letters, self.families = letters, families
+    def __init__(self, letters: Letters, families: Mapping[Face, str], has_wide: bool) -> None:
+        self.letters, self.families, self.has_wide = letters, families, has_wide
 
     def family(self, face: Face) -> str:
         """The font family, with the nearest fallback for programs that can't read embedded fonts."""
         if self.letters == "named":
             return self.families[face] + ('" font-weight="600' if face == "semibold" else "")
         fallback = "monospace" if face == "mono" else "sans-serif"
-        return f"{self.families[face]}, {fallback}" + ('" font-weight="600' if face == "semibold" else "")
+        more = f", {_WIDE_FAMILY}" if self.has_wide else ""
+        return f"{self.families[face]}{more}, {fallback}" + ('" font-weight="600' if face == "semibold" else "")
 
     def texts(self, at: Iterable[tuple[float, float]], texts: Iterable[str], size: float, anchor: Anchor, face: Face) -> str:
         """Return texts of one kind in the colour of their group."""
@@ -75,7 +79,7 @@ def scene_svg(
     ``letters``: text in "fonts" that are embedded, in "named" fonts of these ``families``, or as "outlines".
     """
     scene = scene.clear if is_transparent else scene
-    writer = _Writer(letters, families or _FAMILY)
+    writer = _Writer(letters, families or _FAMILY, letters == "fonts" and bool(_wide_in(_characters(scene.all))))
     width, height = _n(scene.width), _n(scene.height)
     groups = "".join(f"<g id={xml_attribute(p.key)}>{_WRITERS[type(p)](p, writer)}</g>\n" for p in scene.all)
     fonts = f"<style>{font_faces(scene.all)}</style>\n" if letters == "fonts" else ""
@@ -183,23 +187,56 @@ _WRITERS: dict[type, Callable[[Any, _Writer], str]] = {
 
 
 def font_faces(primitives: Iterable[Primitive]) -> str:
-    """Return @font-face rules with only the glyphs that the scene uses."""
+    """Return @font-face rules with only the glyphs that the scene uses. Wide characters are those of a font of the system.
+    Raises GemmvizError if it has none.
+    """
+    used = _characters(primitives)
+    wide = _wide_in(used)
+    rules = "".join(_font_face(face, "".join(sorted(used[face]))) for face in sorted(used))
+    return rules + (_wide_face(wide) if wide else "")
+
+
+def _wide_in(used: Mapping[Face, set[str]]) -> str:
+    return wide_characters("".join(sorted(set().union(*used.values()))))
+
+
+def _characters(primitives: Iterable[Primitive]) -> dict[Face, set[str]]:
+    """Return the characters of each face."""
     used: dict[Face, set[str]] = {}
     for primitive in primitives:
         if isinstance(primitive, Labels):
             used.setdefault(primitive.face, set()).update(legible("".join(primitive.texts)))
         elif isinstance(primitive, Cells | Squares) and primitive.labels is not None:
             used.setdefault("regular", set()).update(legible("".join(np.unique(primitive.labels).tolist())))
-    return "".join(_font_face(face, "".join(sorted(used[face]))) for face in sorted(used))
+    return used
 
 
 @lru_cache(maxsize=64)
 def _font_face(face: Face, characters: str) -> str:
     from fontTools import subset  # imported here because loading takes longer than drawing a picture
 
+    font = subset.load_font(str(font_path(face)), _subset_options())
+    return _rule(_FAMILY[face], 600 if face == "semibold" else 400, font, characters)
+
+
+@lru_cache(maxsize=8)
+def _wide_face(characters: str) -> str:
+    return _rule(_WIDE_FAMILY, 400, open_system_font(), characters)
+
+
+def _subset_options() -> Any:
+    from fontTools import subset
+
     options = subset.Options(layout_features=[], hinting=False, notdef_outline=True)
     options.drop_tables += ["GDEF", "GPOS", "GSUB"]  # without features nothing is left of them, and to read them takes long
-    font = subset.load_font(str(font_path(face)), options)
+    return options
+
+
+def _rule(family: str, weight: int, font: Any, characters: str) -> str:
+    """Return the @font-face rule of a font, which is cut down to these characters."""
+    from fontTools import subset
+
+    options = _subset_options()
     chosen = subset.Subsetter(options)
     chosen.populate(text=characters)
     chosen.subset(font)
@@ -208,6 +245,5 @@ def _font_face(face: Face, characters: str) -> str:
     buffer = io.BytesIO()
     font.save(buffer)
     data = base64.b64encode(buffer.getvalue()).decode()
-    weight = 600 if face == "semibold" else 400
     source = f"url(data:font/otf;base64,{data})"
-    return f'@font-face{{font-family:"{_FAMILY[face]}";font-weight:{weight};src:{source}}}'
+    return f'@font-face{{font-family:"{family}";font-weight:{weight};src:{source}}}'
