@@ -37,7 +37,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import formats, save_frame, save_reel
 from gemmviz.render.format import Deck, Film, Page
-from gemmviz.render.page import THEMES
+from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import Reel
 from gemmviz.run.choosing import CHOICES, EngineChoice, choice_for, engine_for
 from gemmviz.run.engine import Engine

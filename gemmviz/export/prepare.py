@@ -20,7 +20,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.trace import Trace
 from gemmviz.render.format import RenderOptions
-from gemmviz.render.page import THEMES
+from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.engine import Engine
 from gemmviz.run.measure.recorded import RecordedTimes
@@ -223,6 +223,7 @@ def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: r
     return Reel(
         name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
         len(played), partial(_facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), SAMPLES, TRAIL,
+        played.index(stage.step) if stage.step in played else 0,
     )  # fmt: skip
 
 
@@ -313,7 +314,8 @@ def _rows(stage: Prepared, step: int) -> list[dict[str, Any]]:
 
 def _facts_of(stage: Prepared) -> dict[str, Any]:
     """Facts that a page uses to describe cells and threads: of all traced blocks, or only the watched one if there are too
-    many. ``elements``: for each row, differences between consecutive numbers.
+    many. ``elements``: rows of the record, as differences between consecutive numbers; ``order``: which of them each row of the
+    trace is.
     """
     trace = _record(stage)
     if trace is None:
@@ -324,6 +326,7 @@ def _facts_of(stage: Prepared) -> dict[str, Any]:
     (x0, x1), (y0, y1), (z0, z1) = trace.blocks.ranges
     blocks = ((x, y, z) for z in range(z0, z1) for y in range(y0, y1) for x in range(x0, x1))
     names = [focus_text(Focus(block), trace) for block in blocks]
+    elements, order = np.unique(trace.element[:, columns], axis=0, return_inverse=True)
     arrays = []
     for array in trace.arrays:
         rows, width = shown_shape(array) if array.space == "shared" else (array.shape[0], array.shape[-1])
@@ -333,7 +336,7 @@ def _facts_of(stage: Prepared) -> dict[str, Any]:
     return {
         "threads": threads, "warp": trace.rules.warp_size, "arrays": arrays,
         "blocks": names if is_small else [names[scope.block_number]], "own": scope.block_number if is_small else 0,
-        "elements": np.diff(trace.element[:, columns], axis=1, prepend=0).tolist(),
+        "elements": np.diff(elements, axis=1, prepend=0).tolist(), "order": order.ravel().tolist(),
     }  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.trace import Trace
 from gemmviz.render.export import formats, save_frame, save_reel
 from gemmviz.render.format import RenderOptions
-from gemmviz.render.page import packed
+from gemmviz.render.pack import packed
 from gemmviz.render.reel import Reel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
