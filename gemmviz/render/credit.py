@@ -83,4 +83,4 @@ def citation() -> tuple[str, str]:
     """Return how gemmviz is cited, by its CITATION.cff, and the address of its repository."""
     text = resource("CITATION.cff").read_text(encoding="utf-8")
     facts = dict(re.findall(r"^(?:  - )?([\w-]+): \"?(.*?)\"?$", text, re.MULTILINE))
-    return f"{facts['name']}. {facts['title']}, version {facts['version']}", facts["repository-code"]
+    return f"{facts['title']}, version {facts['version']} ({facts['name']})", facts["repository-code"]

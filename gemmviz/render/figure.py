@@ -82,8 +82,9 @@ def _credits(reel: Reel, options: FigureOptions) -> str:
     name, address = licence_of(options.licence)
     licence = _anchor(address, name, ' rel="license"') if address else _text(name)
     words, repository = citation()
-    parts = [_text(options.author), licence, f"Cite as: {_text(reel.name)}, made with {_text(words)}, {_anchor(repository, repository)}"]
-    return " · ".join(filter(None, parts))
+    author = f"{options.author}: " if options.author else ""
+    cite = f"Cite as: {_text(author + reel.name)}. Made with {_text(words)}, {_anchor(repository, repository)}"
+    return " · ".join(filter(None, (_text(options.author), licence, cite)))
 
 
 def _anchor(url: str, text: str, attributes: str = "") -> str:

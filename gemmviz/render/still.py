@@ -9,7 +9,7 @@ from gemmviz.render.svg import scene_groups
 from gemmviz.render.xml import legible, xml_attribute
 from gemmviz.scenes.kit.primitives import Cells, Face, Lines, Primitive, Scene
 
-_TAG, _HUNDREDTHS, _SHORT = re.compile("<[^>]+>"), re.compile(r"\d+\.\d\d"), re.compile(r' textLength="\d{1,2}(\.\d+)?"')
+_TAG, _HUNDREDTHS, _SHORT = re.compile("<[^>]+>"), re.compile(r"\d+\.\d\d"), re.compile(r' textLength="\d{1,2}(\.\d+)?" lengthAdjust="\w+"')
 _LEAST_LABEL = 12.0  # units; smaller texts in cells can't be read where 1600 units are a column of 800 pixels
 _SANS = "Inter, Helvetica, Arial, sans-serif"
 _FAMILIES: dict[Face, str] = {
@@ -30,8 +30,7 @@ def still_svg(scene: Scene, description: str) -> str:
 
 def _shorter(tag: "re.Match[str]") -> str:
     """Return a tag with its numbers in tenths, and without the lengths of texts of few letters."""
-    text = _SHORT.sub("", tag[0].replace(' lengthAdjust="spacingAndGlyphs"', ""))
-    return _HUNDREDTHS.sub(lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), text)
+    return _HUNDREDTHS.sub(lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), _SHORT.sub("", tag[0]))
 
 
 def _plain(primitives: tuple[Primitive, ...]) -> tuple[Primitive, ...]:
