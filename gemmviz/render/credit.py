@@ -32,8 +32,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 class FigureOptions:
     """Options of a figure.
 
-    ``name``: what URLs and other figures call it; ``follow``: the name of the figure whose steps it shows; ``theme``: "auto" for
-    that of the page; ``licence``: an SPDX identifier or any text, "" for no line; ``link``: the URL that its QR code leads to;
+    ``name``: what URLs and other figures call it; ``follow``: the name of the figure whose steps it shows; ``theme``: "auto"
+    for that of the page; ``licence``: an SPDX identifier or any text, "" for no line; ``link``: the URL of its QR code;
     ``is_split``: the script is a file of its own. Raises UsageError for a name, a theme or a link that can't be used.
     """
 

@@ -23,7 +23,7 @@ _QR_PX = 96
 
 
 def figure_script() -> str:
-    """Return the script of all figures of this version of gemmviz. It holds nothing of a figure, so that one hash allows all."""
+    """Return the script of all figures of this version of gemmviz: nothing in it is of one figure, and one hash allows all."""
     constants = f"const VERSION = {json.dumps(__version__)}, STYLE = {json.dumps(page_asset('style.css'))};\n"
     return page_script(constants + page_asset("figure.js"))
 

@@ -95,8 +95,9 @@ class Pack:
                 return {**facts, "k": one.key, **self._texts(one.labels)}
             case Rects(), Rects():
                 return {
-                    "t": "r", "k": one.key, "b": _numbers(one.boxes, _parts_of_unit(one.key)), "c": self.colour(one.fill, other.fill),
-                    "g": self.colour(one.stroke, other.stroke), "w": _short(one.stroke_width), "d": _short(one.radius),
+                    "t": "r", "k": one.key, "b": _numbers(one.boxes, _parts_of_unit(one.key)),
+                    "c": self.colour(one.fill, other.fill), "g": self.colour(one.stroke, other.stroke),
+                    "w": _short(one.stroke_width), "d": _short(one.radius),
                 }  # fmt: skip
             case Lines(), Lines():
                 return {

@@ -6,10 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from gemmviz.render.svg import scene_groups
-from gemmviz.render.xml import legible, xml_attribute
+from gemmviz.render.xml import xml_attribute
 from gemmviz.scenes.kit.primitives import Cells, Face, Lines, Primitive, Scene
 
-_TAG, _HUNDREDTHS, _SHORT = re.compile("<[^>]+>"), re.compile(r"\d+\.\d\d"), re.compile(r' textLength="\d{1,2}(\.\d+)?" lengthAdjust="\w+"')
+_TAG, _HUNDREDTHS, _SHORT = (
+    re.compile("<[^>]+>"),
+    re.compile(r"\d+\.\d\d"),
+    re.compile(r' textLength="\d{1,2}(\.\d+)?" lengthAdjust="\w+"'),
+)
 _LEAST_LABEL = 12.0  # units; smaller texts in cells can't be read where 1600 units are a column of 800 pixels
 _SANS = "Inter, Helvetica, Arial, sans-serif"
 _FAMILIES: dict[Face, str] = {
@@ -22,7 +26,8 @@ _FAMILIES: dict[Face, str] = {
 def still_svg(scene: Scene, description: str) -> str:
     """Return the SVG element of a scene, which fills its column. ``description``: what a screen reader says."""
     plain = replace(scene, primitives=_plain(scene.primitives), above=_plain(scene.above), words=_plain(scene.words))
-    view = f'viewBox="0 0 {scene.width:g} {scene.height:g}" width="100%" font-family="{_SANS}" role="img" aria-label={xml_attribute(legible(description))}'
+    label = f'role="img" aria-label={xml_attribute(description)}'
+    view = f'viewBox="0 0 {scene.width:g} {scene.height:g}" width="100%" font-family="{_SANS}" {label}'
     ground = f'<rect width="{scene.width:g}" height="{scene.height:g}" fill="{scene.background}"/>'
     groups = scene_groups(plain, "inherited", _FAMILIES, has_ids=False)
     return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>\n{ground}\n{_TAG.sub(_shorter, groups)}</svg>'

@@ -293,7 +293,7 @@ def test_a_notebook_runs_no_script_of_a_file(browser: webdriver.Chrome, tmp_path
         script = f"{player.replace('export ', '')}\nnotebook.render({{ model: {model}, el: document.body }});"
         (tmp_path / f"{name}.html").write_text(f"<meta charset=utf-8><script type=module>{script}</script>", encoding="utf-8")
         unharmed(browser, tmp_path / f"{name}.html")
-        assert browser.execute_script("return document.querySelectorAll('canvas').length") == 1
+        assert browser.execute_script("return document.querySelectorAll('canvas.live').length") == 1
         frame = gemmviz.Player(reel)._repr_html_()
         (tmp_path / f"{name}-frame.html").write_text(f"<meta charset=utf-8>{frame}", encoding="utf-8")
         browser.get((tmp_path / f"{name}-frame.html").as_uri())
