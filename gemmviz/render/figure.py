@@ -15,11 +15,11 @@ from gemmviz.render.credit import FigureOptions, citation, licence_of
 from gemmviz.render.pack import packed
 from gemmviz.render.page_script import page_asset, page_script
 from gemmviz.render.reel import Reel, Slide
-from gemmviz.render.still import still_svg
+from gemmviz.render.still import still_image, svg_image
 from gemmviz.render.xml import legible
 from gemmviz.scenes.kit.qr import qr_modules
 
-_QR_PX = 96
+_QR_PX = "96"
 
 
 def figure_script() -> str:
@@ -40,7 +40,7 @@ def figure_html(reel: Reel, options: FigureOptions) -> str:
     source = f' src="{script_name()}"' if options.is_split else ""
     follow = f' data-follow="{escape(options.follow)}"' if options.follow else ""
     about = f'data-gemmviz="{__version__}" data-name="{escape(options.name)}" data-theme="{options.theme}"{follow}'
-    still = still_svg(slide.scene, f"{slide.title}. {slide.caption}")
+    still = still_image(slide.scene, _line(f"{slide.title}. {slide.caption}"))
     theme = "light" if options.theme == "auto" else options.theme
     lines = (
         f"<figure {about}>",
@@ -63,18 +63,18 @@ def _link(url: str) -> str:
     """Return a QR code and the URL to which it leads."""
     if not url:
         return ""
-    return f"<p>{_qr_svg(url)}<br>{_anchor(url, url)}</p>"
+    return f"<p>{_qr_image(url)}<br>{_anchor(url, url)}</p>"
 
 
-def _qr_svg(url: str) -> str:
+def _qr_image(url: str) -> str:
     modules = qr_modules(url)
     size = len(modules)
     edges = np.diff(modules.astype(np.int8), axis=1, prepend=0, append=0)
     starts, ends = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1)[:, 1].tolist()
     path = "".join(f"M{column} {row}h{end - column}v1H{column}z" for (row, column), end in zip(starts, ends, strict=True))
-    box = f'viewBox="0 0 {size} {size}" width="{_QR_PX}" height="{_QR_PX}" shape-rendering="crispEdges"'
-    label = escape(f"QR code of {url}")
-    return f'<svg {box} role="img" aria-label="{label}"><path fill="#fff" d="M0 0h{size}v{size}H0z"/><path d="{path}"/></svg>'
+    content = f'<path fill="#fff" d="M0 0h{size}v{size}H0z"/><path d="{path}"/>'
+    attributes = f'viewBox="0 0 {size} {size}" shape-rendering="crispEdges"'
+    return svg_image(attributes, content, f"QR code of {url}", width=_QR_PX, height=_QR_PX)
 
 
 def _credits(reel: Reel, options: FigureOptions) -> str:
@@ -93,4 +93,8 @@ def _anchor(url: str, text: str, attributes: str = "") -> str:
 
 def _text(text: str) -> str:
     """Return a text as HTML in one line."""
-    return escape(" ".join(legible(text).split()))
+    return escape(_line(text))
+
+
+def _line(text: str) -> str:
+    return " ".join(legible(text).split())

@@ -1,12 +1,12 @@
-"""A scene as SVG inside a web page: small, with the fonts of the reader, and without identifiers that another could have."""
+"""A scene as an image inside a web page: small vectors, with the fonts of the reader."""
 
 import re
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 
 from gemmviz.render.svg import scene_groups
-from gemmviz.render.xml import xml_attribute
 from gemmviz.scenes.kit.primitives import Cells, Face, Lines, Primitive, Scene
 
 _TAG, _HUNDREDTHS, _SHORT = (
@@ -23,14 +23,24 @@ _FAMILIES: dict[Face, str] = {
 }
 
 
-def still_svg(scene: Scene, description: str) -> str:
-    """Return the SVG element of a scene, which fills its column. ``description``: what a screen reader says."""
+def still_image(scene: Scene, description: str) -> str:
+    """Return the ``img`` element of a scene, which fills its column. ``description``: what a screen reader says."""
     plain = replace(scene, primitives=_plain(scene.primitives), above=_plain(scene.above), words=_plain(scene.words))
-    label = f'role="img" aria-label={xml_attribute(description)}'
-    view = f'viewBox="0 0 {scene.width:g} {scene.height:g}" width="100%" font-family="{_SANS}" {label}'
-    ground = f'<rect width="{scene.width:g}" height="{scene.height:g}" fill="{scene.background}"/>'
-    groups = scene_groups(plain, "inherited", _FAMILIES, has_ids=False)
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>\n{ground}\n{_TAG.sub(_shorter, groups)}</svg>'
+    wide, high = f"{scene.width:g}", f"{scene.height:g}"
+    ground = f'<rect width="{wide}" height="{high}" fill="{scene.background}"/>'
+    groups = _TAG.sub(_shorter, scene_groups(plain, "inherited", _FAMILIES, has_ids=False))
+    return svg_image(f'viewBox="0 0 {wide} {high}" font-family="{_SANS}"', ground + groups, description, width="100%")
+
+
+def svg_image(attributes: str, content: str, description: str, **size: str) -> str:
+    """Return an ``img`` element with an SVG document inside of its address: nothing around it can change how it looks, and what
+    removes it from a page leaves none of its words behind.
+    """
+    document = f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}>{content}</svg>'.replace("\n", "").replace("%", "%25")
+    quoted = _TAG.sub(lambda tag: tag[0].replace('"', "'"), document)
+    address = quoted.replace('"', "%22").replace("#", "%23").replace("&", "&amp;")
+    sides = "".join(f' {name}="{value}"' for name, value in size.items())
+    return f'<img{sides} alt="{escape(description)}" src="data:image/svg+xml,{address}">'
 
 
 def _shorter(tag: "re.Match[str]") -> str:

@@ -97,8 +97,8 @@ def scene_svg(
 def scene_groups(scene: Scene, letters: Letters, families: Mapping[Face, str], *, has_ids: bool = True) -> str:
     """Return the primitives of a scene as SVG, each a group whose id is its key if ``has_ids``."""
     writer = _Writer(letters, families)
-    groups = ((f" id={xml_attribute(each.key)}" if has_ids else "", _WRITERS[type(each)](each, writer)) for each in scene.all)
-    return "".join(f"<g{id}>{content}</g>\n" for id, content in groups if content or has_ids)
+    groups = ((each.key, _WRITERS[type(each)](each, writer)) for each in scene.all)
+    return "".join(f"<g id={xml_attribute(key)}>{content}</g>\n" if has_ids else content for key, content in groups)
 
 
 def _n(number: float) -> str:
