@@ -14,6 +14,7 @@ _TAG, _HUNDREDTHS, _SHORT = (
     re.compile(r"\d+\.\d\d"),
     re.compile(r' textLength="\d{1,2}(\.\d+)?" lengthAdjust="\w+"'),
 )
+_QUOTED = str.maketrans({'"': "%22", "#": "%23", "<": "%3C", ">": "%3E", "&": "%26"})  # brackets confuse HTML Purifier
 _LEAST_LABEL = 12.0  # units; smaller texts in cells can't be read where 1600 units are a column of 800 pixels
 _SANS = "Inter, Helvetica, Arial, sans-serif"
 _FAMILIES: dict[Face, str] = {
@@ -38,7 +39,7 @@ def svg_image(attributes: str, content: str, description: str, **size: str) -> s
     """
     document = f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}>{content}</svg>'.replace("\n", "").replace("%", "%25")
     quoted = _TAG.sub(lambda tag: tag[0].replace('"', "'"), document)
-    address = quoted.replace('"', "%22").replace("#", "%23").replace("&", "&amp;")
+    address = quoted.translate(_QUOTED)
     sides = "".join(f' {name}="{value}"' for name, value in size.items())
     return f'<img{sides} alt="{escape(description)}" src="data:image/svg+xml,{address}">'
 

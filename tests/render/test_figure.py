@@ -158,7 +158,10 @@ def test_a_qr_code_is_the_url(reel: Reel, tmp_path: Path) -> None:
     """Read by another program, from the modules as drawn."""
     zxing = pytest.importorskip("zxingcpp", reason="needs zxing-cpp")
     text = figure_html(reel, FigureOptions(link="https://example.org/course#tiled"))
-    path, size = re.search(r"<path d='([^']*)'", text.partition("<figcaption>")[2]), re.search(r"viewBox='0 0 (\d+) \1'", text)
+    path, size = (
+        re.search(r"%3Cpath d='([^']*)'", text.partition("<figcaption>")[2]),
+        re.search(r"viewBox='0 0 (\d+) \1'", text),
+    )
     assert path
     assert size
     image = np.full((int(size[1]), int(size[1])), 255, np.uint8)
