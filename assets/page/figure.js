@@ -69,6 +69,7 @@ class Figure {
     root.adoptedStyleSheets = [sheet];
     root.append(element);
     figure.style.marginInline = "0";
+    figure.querySelector("figcaption").style.font = "0.8125rem/1.4 system-ui, sans-serif"; // slides have large letters
     figure.querySelector("[data-part=words]").hidden = true; // the player has a caption
     this.theme = themeOf(figure);
     [this.told, this.origin] = ["", figure];

@@ -27,6 +27,7 @@ from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
+from gemmviz.scenes.kit.link import link_height, with_link
 from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.kit.theme import load_theme
@@ -127,13 +128,15 @@ def no_engine(kernel: KernelSpec) -> AbstractContextManager[Engine]:
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
     """Options of an export. ``look``: rendering options; ``speed``: steps per second of a film; ``hidden``: PARTS to omit;
-    ``hold_s``: duration of a film of a view without steps. Raises UsageError for a speed out of range.
+    ``hold_s``: duration of a film of a view without steps; ``link``: a URL, with its QR code below each picture. Raises
+    UsageError for a speed out of range.
     """
 
     look: RenderOptions = field(default_factory=RenderOptions)
     speed: float = 2.0
     hidden: frozenset[str] = frozenset()
     hold_s: float = 4.0
+    link: str = ""
 
     def __post_init__(self) -> None:
         if not 0.05 <= self.speed <= 240.0:
@@ -151,20 +154,21 @@ def frame_at(
     still = still or _without(view.still(subject, options), manner.hidden)
     motion = view.motion(subject, options)
     if shot.camera.zoom == 1.0:
-        return Frame(with_band(still, caption, high, options.theme), motion)
+        return Frame(with_link(with_band(still, caption, high, options.theme), manner.link, options.theme), motion)
     whole = magnified(Frame(still, motion).scene, shot.camera.zoom, shot.camera.x, shot.camera.y)
-    return Frame(with_band(whole, caption, high, options.theme))
+    return Frame(with_link(with_band(whole, caption, high, options.theme), manner.link, options.theme))
 
 
 def _drawn_at(
     stage: Prepared, step: int, moment: float, manner: ExportOptions, caption: Caption
 ) -> tuple[Shot, ViewOptions, float]:
-    """The shot and the options of a step at a moment, above the caption, and the height of the frame with the caption."""
+    """The shot and the options of a step at a moment, above caption and link, and the height of the frame with the caption."""
     counted = 0.0 if caption.asks else 1.0
     caption = _NOTHING if "caption" in manner.hidden else caption
     shot = stage.shot
     shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
     (wide, high), scale = frame_for(shot, manner.look.width, manner.look.height)
+    high -= link_height(manner.link)
     options = options_for(shot, theme_of(shot), (wide, high - band_height(caption, wide, high)), scale=scale)
     return shot, replace(options, counted=counted), high
 

@@ -36,8 +36,9 @@ def script_name() -> str:
 def figure_html(reel: Reel, options: FigureOptions) -> str:
     """Return the element. The still is the first slide of the reel."""
     slide = next(reel.slides())
-    script = "" if options.is_split else figure_script()
-    source = f' src="{script_name()}"' if options.is_split else ""
+    script = f'<script type="module">{figure_script()}</script>'
+    if options.is_split:
+        script = f'<script src="{script_name()}" defer></script>'  # browsers refuse modules that are files
     follow = f' data-follow="{escape(options.follow)}"' if options.follow else ""
     about = f'data-gemmviz="{__version__}" data-name="{escape(options.name)}" data-theme="{options.theme}"{follow}'
     still = still_image(slide.scene, _line(f"{slide.title}. {slide.caption}"))
@@ -47,7 +48,7 @@ def figure_html(reel: Reel, options: FigureOptions) -> str:
         f'<div data-part="stage">{still}</div>',
         f"<figcaption>{_caption(slide, reel, options)}</figcaption>",
         f'<script type="application/octet-stream" data-part="data">{packed(reel, theme).text}</script>',
-        f'<script type="module"{source}>{script}</script>',
+        script,
         "</figure>\n",
     )
     return re.sub(r"\n\s*\n", "\n", "\n".join(lines))

@@ -25,10 +25,11 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.credit import FigureOptions, citation
 from gemmviz.render.export import save_frame
-from gemmviz.render.figure import figure_html, figure_script
+from gemmviz.render.figure import figure_html, figure_script, script_name
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.page_script import script_hash
 from gemmviz.render.reel import Reel
+from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.state.shot import Shot
 from tests.render.test_formats import difference, interpreter, needs, pixels, stage_of
 from tests.render.test_hostile import CONTROL, SCRIPT, reels
@@ -171,6 +172,23 @@ def test_a_qr_code_is_the_url(reel: Reel, tmp_path: Path) -> None:
     assert [each.text for each in codes] == ["https://example.org/course#tiled"]
 
 
+@pytest.mark.slow
+def test_a_picture_has_the_code_too(tmp_path: Path, qapp: QApplication) -> None:
+    """Below the picture, which makes space for it."""
+    zxing = pytest.importorskip("zxingcpp", reason="needs zxing-cpp")
+    for words in (["--theme", "dark", "-o", "p.png"], ["--steps", "1:2", "-o", "p.pdf"]):
+        path = tmp_path / words[-1]
+        assert main(["export", "04_tiled", "--link", "https://example.org/a#b", *words[:-1], str(path)]) == 0
+    codes = zxing.read_barcodes(Image.open(tmp_path / "p.png"))
+    assert [each.text for each in codes] == ["https://example.org/a#b"]
+    scene = slide_at(stage_of(), 2, ExportOptions(link="https://example.org/a#b")).scene
+    assert (scene.width, scene.height) == (1600, 900)
+    code = scene.find("link-code")
+    assert isinstance(code, Cells)
+    assert not [each.key for each in scene.primitives if isinstance(each, Cells) and each.box[1] + each.box[3] > code.y]
+    assert main(["export", "04_tiled", "--link", "javascript:x", "-o", str(tmp_path / "q.png")]) == 2
+
+
 # The command
 
 
@@ -183,7 +201,7 @@ def test_the_command_writes_a_figure(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert 'data-name="my-tiles" data-theme="auto" data-follow="left"' in text
     assert main(["export", "04_tiled", "--steps", "3:5", "--embed", "--split", "--theme", "dark", "-o", str(path)]) == 0
     text, script = path.read_text(encoding="utf-8"), tmp_path / f"gemmviz-figure-{gemmviz.__version__}.js"
-    assert f'<script type="module" src="{script.name}"></script>' in text
+    assert f'<script src="{script.name}" defer></script>' in text
     assert 'data-theme="dark"' in text
     assert script.read_text(encoding="utf-8") == figure_script()
 
@@ -410,6 +428,12 @@ class TestInABrowser:
         strict.press(Keys.ARROW_RIGHT)
         assert strict.step() == 4
         assert strict.log() == []
+
+    def test_its_script_can_be_a_file(self, host: Host, reel: Reel) -> None:
+        (host.path.parent / script_name()).write_text(figure_script(), encoding="utf-8")
+        split = Host(host.browser, host.path, *[figure_html(reel, FigureOptions(is_split=True))] * 2).open()
+        split.press(Keys.ARROW_RIGHT, number=1)
+        assert (split.step(0), split.step(1)) == (3, 4)
 
     def test_no_script_of_a_name_runs(self, host: Host, tmp_path: Path) -> None:
         for each in reels(SCRIPT, tmp_path).values():

@@ -28,7 +28,7 @@ from gemmviz.files.trace_file import read_trace
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
-from gemmviz.render.credit import DEFAULT_LICENCE, FIGURE_THEMES, FigureOptions, figure_name
+from gemmviz.render.credit import DEFAULT_LICENCE, FIGURE_THEMES, FigureOptions, check_link, figure_name
 from gemmviz.render.export import format_of, formats, save_numbered, save_reel, stills
 from gemmviz.render.figure import figure_script, script_name
 from gemmviz.render.format import Film, RenderOptions, Still
@@ -69,6 +69,9 @@ def _add(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--no-{part}", action="store_true", help=f"hide {_PART_WORDS[part]}")
     parser.add_argument("--transparent", action="store_true", help="transparent background, in formats that support it")
     parser.add_argument("--outlines", action="store_true", help="text as shapes in SVG, which looks the same in every program")
+    parser.add_argument(
+        "--link", metavar="URL", default="", help="a URL with its QR code below each picture, or below a figure"
+    )
     parser.add_argument("--film", action="store_true", help="add a last slide that plays the film")
     _add_figure(parser)
     parser.add_argument("--as", dest="kind", choices=tuple(stills()), help="format of numbered pictures; -o is a folder")
@@ -90,7 +93,6 @@ def _add_figure(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--licence", metavar="TEXT", help=f"SPDX identifier or text of the licence (default: {DEFAULT_LICENCE}; '' for none)"
     )
-    group.add_argument("--link", metavar="URL", help="a URL and its QR code below the figure")
     group.add_argument("--follow", metavar="NAME", help="show the steps of the figure of this name")
 
 
@@ -158,8 +160,7 @@ def _check_figure(args: argparse.Namespace, kind: str) -> None:
     if args.embed and kind != "html":
         raise UsageError("--embed is for .html", remedy="leave out --embed")
     for flag, is_given in (
-        ("--split", args.split), ("--author", args.author), ("--licence", args.licence),
-        ("--link", args.link), ("--follow", args.follow),
+        ("--split", args.split), ("--author", args.author), ("--licence", args.licence), ("--follow", args.follow),
     ):  # fmt: skip
         if is_given and not args.embed:
             raise UsageError(f"{flag} is for figures", remedy=f"add --embed, or leave out {flag}")
@@ -170,7 +171,7 @@ def _figure(args: argparse.Namespace) -> FigureOptions | None:
         return None
     return FigureOptions(
         figure_name(args.output.stem), args.theme if args.theme in FIGURE_THEMES else "auto", args.author or "",
-        DEFAULT_LICENCE if args.licence is None else args.licence, args.link or "", args.follow or "", args.split,
+        DEFAULT_LICENCE if args.licence is None else args.licence, args.link, args.follow or "", args.split,
     )  # fmt: skip
 
 
@@ -179,7 +180,10 @@ def _manner(args: argparse.Namespace) -> ExportOptions:
     if found is None:
         raise UsageError(f"--size {args.size}: write WIDTHxHEIGHT, such as 1920x1080")
     look = RenderOptions(int(found[1]), int(found[2]), args.fps, args.transparent, args.outlines, args.film, _figure(args))
-    return ExportOptions(look, args.speed, frozenset(part for part in PARTS if getattr(args, f"no_{part}")))
+    if args.link:
+        check_link(args.link)
+    hidden = frozenset(part for part in PARTS if getattr(args, f"no_{part}"))
+    return ExportOptions(look, args.speed, hidden, link="" if args.embed else args.link)
 
 
 def _lesson(source: _Source, lesson: Lesson) -> Reel:
