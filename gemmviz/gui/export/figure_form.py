@@ -4,6 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLineEdit, QWidget
 
 from gemmviz.gui.preferences import Preferences
+from gemmviz.model.translation import tr
 from gemmviz.render.credit import DEFAULT_LICENCE, LICENCES, FigureOptions
 
 _AUTHOR, _LICENCE = "figure author", "figure licence"
@@ -17,16 +18,19 @@ class FigureForm(QWidget):
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
         self._preferences = preferences
-        self.is_figure, self.is_split = QCheckBox("Figure for a page of your own"), QCheckBox("Script in a file of its own")
+        self.is_figure, self.is_split = (
+            QCheckBox(tr("Figure for a page of your own")),
+            QCheckBox(tr("Script in a file of its own")),
+        )
         self.author, self.link, self.licence = QLineEdit(preferences.text(_AUTHOR)), QLineEdit(), QComboBox(editable=True)
         self.licence.addItems(list(LICENCES))
         self.licence.setCurrentText(preferences.text(_LICENCE, DEFAULT_LICENCE))
         self.link.setPlaceholderText("https://")
         tips: tuple[tuple[QWidget, str], ...] = (
-            (self.is_figure, "One element with a still inside, for articles, slides, notebooks and course pages"),
-            (self.is_split, "For sites that allow no script inside a page, and for many figures on one site"),
-            (self.author, "Name in the line below the figure"), (self.link, "URL below the figure, with its QR code"),
-            (self.licence, "Licence below the figure: an SPDX identifier or your own text"),
+            (self.is_figure, tr("One element with a still inside, for articles, slides, notebooks and course pages")),
+            (self.is_split, tr("For sites that allow no script inside a page, and for many figures on one site")),
+            (self.author, tr("Name in the line below the figure")), (self.link, tr("URL below the figure, with its QR code")),
+            (self.licence, tr("Licence below the figure: an SPDX identifier or your own text")),
         )  # fmt: skip
         for widget, tip in tips:
             widget.setToolTip(tip)
@@ -34,7 +38,12 @@ class FigureForm(QWidget):
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.addRow("", self.is_figure)
-        for name, field in (("A&uthor", self.author), ("&Licence", self.licence), ("Lin&k", self.link), ("", self.is_split)):
+        for name, field in (
+            (tr("A&uthor"), self.author),
+            (tr("&Licence"), self.licence),
+            (tr("Lin&k"), self.link),
+            ("", self.is_split),
+        ):
             form.addRow(name, field)
         self.is_figure.toggled.connect(self._on_change)
         self.is_split.toggled.connect(self._on_change)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from gemmviz.files.whole import write_text
+from gemmviz.model.translation import marked
 from gemmviz.render.figure import figure_html, figure_script, script_name
 from gemmviz.render.format import Page, RenderOptions
 from gemmviz.render.page import page_html
@@ -16,4 +17,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-FORMAT = Page("Web page", _save, order=5)
+FORMAT = Page(marked("Web page"), _save, order=5)
