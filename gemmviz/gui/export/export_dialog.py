@@ -108,6 +108,9 @@ class ExportDialog(QDialog):
         self.code.setChecked(self.session.shot.code)
         self.speed.setSuffix(tr(" steps/s"))
         self.fps.setSuffix(tr(" frames/s"))
+        self._name_fields()
+
+    def _name_fields(self) -> None:
         tips: tuple[tuple[QWidget, str], ...] = (
             (self.what, tr("What to export")),
             (self.kind, tr("Format of the file")),
