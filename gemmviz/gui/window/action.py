@@ -28,6 +28,7 @@ MENUS = {
     "view.lock": marked("Loc&k runs"),
     "view.labels": marked("La&bels"),
     "view.theme": marked("&Theme"),
+    "view.language": marked("Lan&guage"),
     "play": marked("&Play"),
     "lecture": marked("&Lecture"),
     "lecture.lessons": marked("L&essons"),

@@ -9,10 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from gemmviz.analysis.replay.pairing import Lock
+from gemmviz.files.languages import languages
 from gemmviz.gui.window.action import MENU_OPTIONS, Action, needs_picture, needs_time
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.model.setting import Setting
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import language, marked, tr
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.state.shot import SYSTEM_THEME, Camera
@@ -130,6 +131,9 @@ def _window() -> Iterator[Action]:
     for name, title in titles.items():
         run, is_on = partial(_choose_theme, name), partial(_is_theme, name)
         yield Action(f"theme-{name}", "view.theme", title, run, is_on=is_on)
+    for code, title in languages().items():
+        run, is_on = partial(_choose_language, code), partial(_is_language, code)
+        yield Action(f"language-{code}", "view.language", title, run, is_on=is_on)
     yield Action("dark-or-light", "view", tr("Dark or &light"), _toggle_theme, ("Ctrl+D",), tr("dark or light"))
     yield Action("panels", "view", tr("&Panels"), fill=_fill_panels, apart=True)
     yield Action("reset-layout", "view", tr("&Reset layout"), lambda c: c.docks.reset())
@@ -180,6 +184,16 @@ def _choose_theme(name: str, context: ActionContext) -> None:
 
 def _is_theme(name: str, context: ActionContext) -> bool:
     return context.model.session.shot.theme == name
+
+
+def _choose_language(code: str, context: ActionContext) -> None:
+    context.model.preferences.put("language", code)
+    if code != language():
+        context.model.session.say(tr("{language} is used when gemmviz is started again", language=languages()[code]))
+
+
+def _is_language(code: str, context: ActionContext) -> bool:
+    return (context.model.preferences.text("language") or language()) == code
 
 
 def _toggle_theme(context: ActionContext) -> None:
