@@ -22,7 +22,7 @@ def spaced(count: int) -> str:
 
 def _grouped(value: float, gap: str) -> str:
     """A whole number with gaps between its thousands. Four digits are one group, as in code and in names of sizes."""
-    text = f"{value:,.0f}"
+    text = f"{value:,d}" if isinstance(value, int) else f"{value:,.0f}"  # an int may be too large for a float
     return text.replace(",", gap if len(text.lstrip("-")) > 5 else "")
 
 

@@ -11,7 +11,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
-from gemmviz.files.whole import is_file
+from gemmviz.files.whole import is_file, is_folder
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.watching import FileWatcher
@@ -78,7 +78,7 @@ class Opening:
         change; if nothing is displayed yet, ``fallback`` or the session's own shot is shown.
         """
         self._fallback = fallback
-        if path.is_dir():
+        if is_folder(path):
             self._read(lambda: self._folder(path))
             return
         match kind_of(path):

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWi
 
 from gemmviz.files.devices import device_extensions
 from gemmviz.files.kinds import is_known
+from gemmviz.files.whole import is_folder
 from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
 from gemmviz.gui.forms.kernel_chooser import KernelChooser
 from gemmviz.gui.forms.launch_form import LaunchDialog
@@ -295,4 +296,4 @@ class MainWindow(QMainWindow):
 
 def _opens(path: Path) -> bool:
     """Return whether a dropped path is a file or a folder that can be opened."""
-    return is_known(path) or path.is_dir()
+    return is_known(path) or is_folder(path)

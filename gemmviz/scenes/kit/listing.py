@@ -190,7 +190,7 @@ def _rows(each: Listing, most: int) -> list[_Row]:
         hanging = len(line) - len(line.lstrip()) + _HANGING
         while len(line) - start > most - indent > _HANGING:
             stop = line.rfind(" ", start + 1, start + most - indent)
-            stop = stop if line[start:stop].strip() else start + most - indent
+            stop = stop if stop > start and line[start:stop].strip() else start + most - indent
             rows.append(_Row(place, line[start:stop], start, indent))
             start = stop + len(line[stop:]) - len(line[stop:].lstrip())
             indent = min(hanging, most // 2)

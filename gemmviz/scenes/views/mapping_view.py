@@ -17,7 +17,7 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, framed, message
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -30,7 +30,7 @@ _NAMES, _ROW, _LANE_ROW = 150.0, 27.0, 36.0  # width of the names of the strip's
 _METERS, _METER_WORDS, _LEAST_SQUARES = 0.56, 122.0, 24.0  # share of the width for the meters; heights in one
 _LARGEST_CELL, _LARGEST_SQUARE = 70.0, 60.0
 _SHADES = 32  # light of a warp's lanes, in order
-_SECOND, _CHIP = 0.3, 20.0  # share of the motion before the chips to A and B set out; side of a chip at its lane
+_CHIP = 20.0  # side of a chip at its lane
 _LOW = 420.0  # height of a frame with the lanes' numbers alone
 
 
@@ -98,20 +98,23 @@ def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
 
 
 def mapping_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw a chip of each lane on its way to its element of the result, then to the elements that it reads."""
+    """Draw a chip of each lane on its way to the elements that it reads, or to that of the result if it reads none.
+
+    The elements of the result have their lanes from the beginning where reads follow: from the picture of another kernel, they
+    swing to their new places.
+    """
     if options.arrived or not len(moment.replay.owners.of(moment.scope.of_block)[0]):
         return ()
     plan, size = _Plan.of(moment, options), moment.trace.rules.warp_size
     array, (elements, threads) = moment.replay.owners.array, plan.owned
     assert array is not None
-    ways = [(array, elements[plan.own], threads[plan.own] % size, 0.0)]
-    ways += [(read.array, read.elements, read.lanes, _SECOND) for read in plan.reads]
-    pieces: list[Primitive] = []
-    for matrix, cells, lanes, start in ways:
-        share = eased_from(options.moment / ARRIVAL, start, 1.0 - _SECOND)
-        if share > 0:
-            pieces.append(_chips(matrix, plan.grids[matrix.name], cells, plan.lane(lanes, size, options), share, options))
-    return tuple(pieces)
+    ways = [(read.array, read.elements, read.lanes) for read in plan.reads]
+    ways = ways or [(array, elements[plan.own], threads[plan.own] % size)]
+    share = float(eased(options.moment / ARRIVAL))
+    return tuple(
+        _chips(matrix, plan.grids[matrix.name], cells, plan.lane(lanes, size, options), share, options)
+        for matrix, cells, lanes in ways
+    )
 
 
 def _chips(
@@ -246,8 +249,9 @@ def _result(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
     r, c = (np.asarray(each, np.int64)[own] for each in array.row_column(elements))
     lanes = threads[own] % size
     shown = slice(None) if options.arrived else slice(0)
-    primitives = _part(array, table, elements[own][shown], lanes[shown], options)
-    primitives += _order(table, r[shown], c[shown], lanes[shown], options.theme)
+    own_shown = slice(None) if plan.reads else shown
+    primitives = _part(array, table, elements[own][own_shown], lanes[own_shown], options)
+    primitives += _order(table, r[own_shown], c[own_shown], lanes[own_shown], options.theme)
     name, cell = options.theme.type.name, table.cell
     below = points((table.x + table.columns * cell + 12, table.y + table.rows * cell - 4))
     at = below if plan.reads else points((table.x, table.y - 10))
