@@ -34,7 +34,7 @@ def test_a_pack_is_made_by_one_command(tmp_path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(files["transpose/lecturer/transpose.pptx"])) as slides:
         assert sum(name.startswith("ppt/slides/slide") for name in slides.namelist()) == 3
     assert b"<script" in files["transpose/students/transpose.html"]
-    assert len(ElementTree.fromstring(files["transpose/lecturer/quiz.xml"]).findall(".//answer[@fraction='100']")) >= 3
+    assert len(ElementTree.fromstring(files["transpose/lecturer/practice.xml"]).findall(".//answer[@fraction='100']")) >= 3
     again = parse_lesson(files["transpose/transpose.toml"].decode(), "transpose.toml")
     assert [stop.title for stop in again.stops] == [stop.title for stop in shipped_lesson("transpose").stops]
     for name, text in kernels_of(shipped_lesson("transpose")).items():
@@ -47,8 +47,9 @@ def test_every_lesson_says_what_is_in_its_pack(name: str) -> None:
     lesson, files = shipped_lesson(name), [each.name for each in pack_files(shipped_lesson(name), engine_for("cpu"))]
     asks = any(stop.question is not None or stop.exercise is not None for stop in lesson.stops)
     assert len(files) == len(set(files))
-    assert {"README.md", f"students/{name}.html", f"lecturer/{name}.pptx", "lecturer/quiz.xml", f"{name}.toml"} <= {*files}
+    assert {"README.md", f"students/{name}.html", f"lecturer/{name}.pptx", "lecturer/practice.xml", f"{name}.toml"} <= {*files}
     assert ("students/worksheet.pdf" in files) == ("lecturer/worksheet-answers.pdf" in files) == asks
+    assert ("lecturer/quiz.xml" in files) == any(stop.question is not None for stop in lesson.stops)
     assert {Path(each).suffix.removeprefix(".") for each in files} <= {*formats(), "md", "toml", "cu", "xml"}
 
 
