@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -103,3 +104,14 @@ def test_wrong_usage_is_named(words: list[str], said: str, capsys: pytest.Captur
         code = int(end.code or 0)
     assert code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_page_for_students_has_no_answers(tmp_path: Path) -> None:
+    lesson = shipped_lesson("slides")
+    asked = replace(lesson, stops=tuple(stop for stop in lesson.stops if stop.question is not None))
+    page = next(each for each in pack_files(asked, engine_for("cpu")) if each.name == "students/slides.html")
+    page.write(tmp_path / "slides.html")
+    shown = (tmp_path / "slides.html").read_text(encoding="utf-8")
+    assert "None: the grid is as large as the matrix" in shown
+    assert "C is right" not in shown
