@@ -15,7 +15,7 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 _PLAIN = "AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpQqRrSsTtUuVvWwXxYyZz"
 _ACCENTED = "ÄäḂḃĆćĎďËëḞḟĜĝĤĥÏïĴĵĶķĻļṀṁŃńÖöṖṗɊɋŔŕŚśŤťÜüṼṽŴŵẌẍŶŷŽž"
 _ACCENTS = str.maketrans(_PLAIN, _ACCENTED)
-_KEPT = re.compile(r"(\{\w*\}|<[^>]*>|&\w)")  # placeholders, tags and letters of shortcuts
+_KEPT = re.compile(r"(\{[^{}]*\}|<[^>]*>|&\w)")  # placeholders, tags and letters of shortcuts
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w(]| \d+\.\d)")  # "nvcc 13.0" is a product and its version
 _LONG = re.compile(r"[A-Za-z]?[a-z]{2,}(?: (?=[a-z]{2,}))?")

@@ -61,7 +61,7 @@ def _names() -> tuple[str, ...]:
     return (
         *devices,
         load_kernel("04_tiled").text,
-        "https://",
+        "https:// Nsight Compute",
         *LICENCES,
         *languages().values(),
         *kernels,
