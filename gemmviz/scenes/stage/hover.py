@@ -15,6 +15,7 @@ from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.primitives import Hit
 
 _MOST_NAMED = 4
+_UNTOUCHED = "not accessed by the traced blocks"
 
 
 def pointed_at(trace: Trace, hit: Hit) -> tuple[int, int] | None:
@@ -49,16 +50,17 @@ def hover_lines(
     history = history or element_history(moment, number, element)
     return [
         element_text(array, element, labels),
-        _address(array, element, moment.trace.rules),
-        *_content(moment, number, element, labels),
-        *_value(moment, history, array),
-        *_touches(moment, array, history),
+        address_text(array, element, moment.trace.rules),
+        *content_texts(moment, number, element, labels),
+        *value_texts(moment, history, array),
+        *(_now(moment, array, history) + access_texts(moment, array, history) or [_UNTOUCHED]),
         *_owner(moment, array, element),
-        *(["wrong: differs from the float64 result"] if _is_wrong(moment.trace, array, element) else []),
+        *wrong_texts(moment.trace, array, element),
     ]
 
 
-def _address(array: MemoryArray, element: int, rules: MemoryRules) -> str:
+def address_text(array: MemoryArray, element: int, rules: MemoryRules) -> str:
+    """Return where an element lies in its memory."""
     byte = element * array.itemsize
     if array.space == "shared":
         return f"byte {spaced(byte)}: bank {byte // rules.bank_bytes % rules.banks}"
@@ -66,7 +68,8 @@ def _address(array: MemoryArray, element: int, rules: MemoryRules) -> str:
     return f"element {spaced(element)}, byte {spaced(byte)}: {place}"
 
 
-def _content(moment: Moment, number: int, element: int, labels: LabelStyle) -> list[str]:
+def content_texts(moment: Moment, number: int, element: int, labels: LabelStyle) -> list[str]:
+    """Return what a cell of shared memory holds; nothing for other arrays."""
     content = moment.tiles.get(number)
     if content is None:
         return []
@@ -82,7 +85,8 @@ def _content(moment: Moment, number: int, element: int, labels: LabelStyle) -> l
     return [f"holds {what}" + (f", stored in phase {phase + 1}" if 0 <= phase < moment.replay.phases else "")]
 
 
-def _value(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[str]:
+def value_texts(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[str]:
+    """Return the value of an element, and when it was read or written; nothing if the run has no values."""
     if moment.replay.value is None:
         return []
     if history.value is None or history.value_step is None:
@@ -92,19 +96,24 @@ def _value(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[
     return [f"value {array.element.text(history.value, 6)}, {first}{verb} at step {history.value_step + 1}"]
 
 
-def _touches(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
+def _now(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
+    if not history.now:
+        return []
+    named = ", ".join(_thread(moment, thread, array.space == "global") for thread in history.now[:_MOST_NAMED])
+    more = f" and {len(history.now) - _MOST_NAMED} more" if len(history.now) > _MOST_NAMED else ""
+    return [f"now: thread{'s' if len(history.now) > 1 else ''} {named}{more}"]
+
+
+def access_texts(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
+    """Return how often an element is loaded and stored; nothing if it never is."""
     lines = []
-    if history.now:
-        named = ", ".join(_thread(moment, thread, array.space == "global") for thread in history.now[:_MOST_NAMED])
-        more = f" and {len(history.now) - _MOST_NAMED} more" if len(history.now) > _MOST_NAMED else ""
-        lines.append(f"now: thread{'s' if len(history.now) > 1 else ''} {named}{more}")
     if history.loads:
         whole = "this block" if array.space == "shared" else "all traced blocks"
         own = "" if moment.focus.everyone else f"{history.own_so_far} by {focus_text(moment.focus, moment.trace)}, "
         lines.append(f"loads so far: {own}{history.loads_so_far} by {whole} ({history.loads} at the end)")
     if history.stores:
         lines.append(f"stored {history.stores} time{'s' if history.stores > 1 else ''} in all")
-    return lines or ["not accessed by the traced blocks"]
+    return lines
 
 
 def _thread(moment: Moment, number: int, with_block: bool) -> str:
@@ -114,8 +123,10 @@ def _thread(moment: Moment, number: int, with_block: bool) -> str:
     return f"{thread} of block ({block[0]}, {block[1]})" if with_block and block != moment.focus.block else thread
 
 
-def _is_wrong(trace: Trace, array: MemoryArray, element: int) -> bool:
-    return array.name == trace.check.array and array.space == "global" and element in trace.check.wrong_elements
+def wrong_texts(trace: Trace, array: MemoryArray, element: int) -> list[str]:
+    """Return that an element of the result is wrong; nothing if it isn't known to be."""
+    is_wrong = array.name == trace.check.array and array.space == "global" and element in trace.check.wrong_elements
+    return ["wrong: differs from the float64 result"] if is_wrong else []
 
 
 def _owner(moment: Moment, array: MemoryArray, element: int) -> list[str]:

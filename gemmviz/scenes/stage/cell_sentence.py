@@ -1,0 +1,99 @@
+"""A cell of the stage as one sentence: its place, value, address, content, and the threads that touch it at the step."""
+
+from itertools import groupby
+
+import numpy as np
+
+from gemmviz.analysis.replay.focus import block_label, thread_text
+from gemmviz.analysis.replay.history import ElementHistory, element_history
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.words import listed, many
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.reading import own_text, place_text, table_name
+from gemmviz.scenes.stage.hover import access_texts, address_text, content_texts, pointed_at, value_texts, wrong_texts
+
+_MOST_NAMED = 8
+_VERBS = {"read": "read", "write": "written"}
+
+
+def table_title(moment: Moment | None, hit: Hit) -> str:
+    """Return the name of the table of a cell: "A, global memory, 64 by 64"; that of its key if it shows no array."""
+    target = None if moment is None else pointed_at(moment.trace, hit)
+    if moment is None or target is None:
+        return table_name(hit.cells)
+    array = moment.trace.arrays[target[0]]
+    return f"{array.name}, {array.space} memory, {' by '.join(map(str, array.shape))}"
+
+
+def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -> str:
+    """Return a cell as a sentence: "A, row 3, column 5: value 0.25, read at step 4; … ; read now by thread (5, 3) of warp 0".
+    A cell that shows no element gives its own text.
+    """
+    target = None if moment is None or hit.cells.tips is not None else pointed_at(moment.trace, hit)
+    if moment is None or target is None:
+        text = own_text(hit)
+        return text if hit.cells.tips is not None and text else f"{table_name(hit.cells)}, {place_text(hit)}: {text}"
+    number, element = target
+    array = moment.trace.arrays[number]
+    if hit.cells.factor > 1:
+        return f"{array.name}, {place_text(hit)}: {_touched_of(moment, number, hit)}"
+    history = element_history(moment, number, element)
+    facts = (
+        *value_texts(moment, history, array), *content_texts(moment, number, element, labels),
+        *_now(moment, number, history), address_text(array, element, moment.trace.rules),
+        *access_texts(moment, array, history), *_owner(moment, number, element), *wrong_texts(moment.trace, array, element),
+    )  # fmt: skip
+    return f"{array.name}, {_place(array, element, labels)}: {'; '.join(facts)}"
+
+
+def _place(array: MemoryArray, element: int, labels: LabelStyle) -> str:
+    """Return the row and the column of an element, counted as the labels of the picture are."""
+    first = labels.first if array.space == "global" else 0
+    if len(array.shape) == 1:
+        return f"element {element + first}"
+    row, column = array.place(element)
+    return f"row {row + first}, column {column + first}"
+
+
+def _owner(moment: Moment, number: int, element: int) -> list[str]:
+    """Return which thread computes an element of the result; nothing for other arrays."""
+    thread = moment.replay.owners.thread_of(element) if number == moment.trace.result else None
+    if thread is None:
+        return []
+    space, launch = moment.trace.space, moment.trace.launch
+    within = thread % space.threads_per_block
+    block = block_label(space.indices(thread)[0], launch)
+    return [f"computed by thread {thread_text(within, launch)} of warp {within // moment.trace.rules.warp_size} of {block}"]
+
+
+def _now(moment: Moment, number: int, history: ElementHistory) -> list[str]:
+    """Return who touches an element at the step, by block and warp; for nobody, that."""
+    verbs = [_VERBS[each.operand.access] for each in moment.of_array(number)]
+    if not history.now or not verbs:
+        return ["not touched at this step"]
+    space, launch, size = moment.trace.space, moment.trace.launch, moment.trace.rules.warp_size
+    named = history.now[:_MOST_NAMED]
+    parts = []
+    for (block, warp), members in groupby(named, lambda each: (space.indices(each)[0], each % space.threads_per_block // size)):
+        threads = [thread_text(each % space.threads_per_block, launch) for each in members]
+        where = "" if block == moment.focus.block else f" of {block_label(block, launch)}"
+        parts.append(f"{'thread' if len(threads) == 1 else 'threads'} {listed(threads)} of warp {warp}{where}")
+    more = [f"{len(history.now) - len(named)} more"] if len(history.now) > len(named) else []
+    return [f"{listed(dict.fromkeys(verbs))} now by {listed([*parts, *more])}"]
+
+
+def _touched_of(moment: Moment, number: int, hit: Hit) -> str:
+    """Return how many of the elements behind a cell are touched at the step."""
+    array, side = moment.trace.arrays[number], hit.cells.factor
+    row, column = ((at + first) * side for at, first in zip((hit.row, hit.column), hit.cells.origin, strict=True))
+    rows, columns = array.extents
+    whole = min(side, max(0, rows - row)) * min(side, max(0, columns - column))
+    touched = [each.cells for each in moment.of_array(number)]
+    if not touched:
+        return f"{many(whole, 'element')}, not touched at this step"
+    places = np.unique(np.concatenate(touched))
+    at_row, at_column = array.row_column(places)
+    inside = (at_row >= row) & (at_row < row + side) & (at_column >= column) & (at_column < column + side)
+    return f"{int(inside.sum())} of {many(whole, 'element')} touched at this step"
