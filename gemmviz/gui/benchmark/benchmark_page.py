@@ -107,7 +107,7 @@ class BenchmarkPage(QWidget):
         self.list = CurveList()
         self.list.toggled.connect(self._on_toggled)
         self.point = plain()
-        self.point.setAccessibleName("Point")
+        self.point.setAccessibleDescription("The point under the pointer")
         self.point.setWordWrap(True)
         self.point.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.point.setMinimumHeight(2 * self.point.fontMetrics().lineSpacing())  # the plot keeps its size while texts change
@@ -119,6 +119,7 @@ class BenchmarkPage(QWidget):
 
     def _save_menu(self) -> QMenu:
         menu = QMenu(self.save)
+        menu.setAccessibleName("Save")
         menu.setStyleSheet(MENU_SHEET)
         menu.addAction("Export …", lambda: ExportDialog(self.model, self).open())
         menu.addAction("Curves, CSV …", self._save_numbers)

@@ -22,7 +22,7 @@ class Callout(QWidget):
         self.text = plain()
         self.text.setWordWrap(True)
         set_look(self.text, "message")
-        self.text.setAccessibleName("Error")
+        self.text.setAccessibleDescription("Error")
         self.remedy = QPushButton()
         self.remedy.setToolTip("Use the nearest valid setting")
         close = QToolButton()

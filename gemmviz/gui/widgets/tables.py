@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTab
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.scenes.kit.counting import UNKNOWN, counted_text
 
+_UNTITLED = "Quantity"  # of a column without a title, for screen readers
 NUMBER = Qt.ItemDataRole.UserRole
 _ROW = 1.7  # of the height of a letter
 _SHEET = (
@@ -32,6 +33,9 @@ class Table(QTableWidget):
         self.is_covered = False
         self.setAccessibleName(name)
         self.setHorizontalHeaderLabels(columns)
+        for column, text in enumerate(columns):
+            if not text:
+                self.horizontalHeaderItem(column).setData(Qt.ItemDataRole.AccessibleTextRole, _UNTITLED)
         self.verticalHeader().hide()
         self._fit_font()
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

@@ -45,7 +45,7 @@ class Banner(QWidget):
         text.setWordWrap(True)
         set_look(text, "message" if notice.warns else "notice")
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        text.setAccessibleName("Message")
+        text.setAccessibleDescription("Message")
         close.setText("✕")
         close.setAutoRaise(True)
         close.setToolTip("Close this message")

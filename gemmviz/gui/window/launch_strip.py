@@ -33,7 +33,7 @@ class LaunchStrip(QWidget):
         self.text = line()
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        self.text.setAccessibleName("Launch")
+        self.text.setAccessibleDescription("Launch")
         self.edit = _button("&Edit …", "Correct what the arguments are, and the launch")
         self.insert = _button("Insert &header", "Write this launch into the file, as a header")
         row = QHBoxLayout(self)
@@ -53,6 +53,7 @@ class LaunchStrip(QWidget):
         lead, tip = _LEADS[kernel.launch_from]
         self.sentence = f"{lead}: {launch_line(kernel)}"
         self.text.setToolTip(f"{tip}\n{self.sentence}")
+        self.text.setAccessibleName(self.sentence)  # what is shown may be shortened
         self._fit()
         set_look(self.text, "message" if kernel.launch_from == "unsure" else "")
         self.insert.setVisible(self.model.opening.can_insert_header)

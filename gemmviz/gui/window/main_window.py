@@ -98,6 +98,8 @@ class MainWindow(QMainWindow):
         whole.setLayout(self._row)
         self.setCentralWidget(whole)
         self.status = Status(self.statusBar(), self.model)
+        self.menuBar().setAccessibleName("Menus")
+        self.tabs.setAccessibleName("Pages")
 
     def _listen(self) -> None:
         session = self.session

@@ -19,7 +19,8 @@ class Status:
         self.busy, self.place, self.recorder = plain(), plain(), plain()
         self.recorder.setToolTip("What ran and recorded the kernel")
         self.place.setToolTip("The phase of the run; without barriers, the trip of its loop")
-        self.place.setAccessibleName("Place in the run")
+        bar.setAccessibleName("Status")
+        self.place.setAccessibleDescription("Place in the run")
         for label in (self.busy, self.place, self.recorder):
             bar.addPermanentWidget(label)
         session = model.session

@@ -1,6 +1,6 @@
 """A picture's texts as lines in reading order, and its tables of cells with a name and a text for each cell."""
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
@@ -96,15 +96,20 @@ def _divided(
     return [ahead[:at], ahead[at:]], best
 
 
-def tables_of(scene: Scene, arrays: Container[str] = ()) -> tuple[Cells, ...]:
-    """Return the tables of a picture from top to bottom and left to right: those whose cells have texts or belong to one of the
-    ``arrays``.
+def tables_of(scene: Scene, arrays: Sequence[str] = ()) -> tuple[Cells, ...]:
+    """Return the tables of a picture: those of the ``arrays`` in their order, then the others whose cells have texts, from top
+    to bottom and left to right.
     """
+
+    def place(cells: Cells) -> tuple[int, float, float]:
+        name = table_name(cells)
+        return arrays.index(name) if name in arrays else len(arrays), round(cells.y), cells.x
+
     found = (each for each in scene.all if isinstance(each, Cells) and each.fill.size and _has_facts(each, arrays))
-    return tuple(sorted(found, key=lambda each: (round(each.y), each.x)))
+    return tuple(sorted(found, key=place))
 
 
-def _has_facts(cells: Cells, arrays: Container[str]) -> bool:
+def _has_facts(cells: Cells, arrays: Sequence[str]) -> bool:
     return table_name(cells) in arrays or any(texts is not None and (texts != "").any() for texts in (cells.tips, cells.labels))
 
 

@@ -15,6 +15,7 @@ from gemmviz.scenes.kit.reading import own_text, place_text, table_name
 from gemmviz.scenes.stage.hover import access_texts, address_text, content_texts, pointed_at, value_texts, wrong_texts
 
 _MOST_NAMED = 8
+_LANES = ("request-lanes", "bank-lanes")
 _VERBS = {"read": "read", "write": "written"}
 
 
@@ -33,8 +34,9 @@ def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -
     """
     target = None if moment is None or hit.cells.tips is not None else pointed_at(moment.trace, hit)
     if moment is None or target is None:
-        text = own_text(hit)
-        return text if hit.cells.tips is not None and text else f"{table_name(hit.cells)}, {place_text(hit)}: {text}"
+        lane = None if moment is None else _lane(moment, hit)
+        text = lane or own_text(hit)
+        return text if lane or (hit.cells.tips is not None and text) else f"{_cell_name(hit)}: {text or 'empty'}"
     number, element = target
     array = moment.trace.arrays[number]
     if hit.cells.factor > 1:
@@ -46,6 +48,29 @@ def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -
         *access_texts(moment, array, history), *_owner(moment, number, element), *wrong_texts(moment.trace, array, element),
     )  # fmt: skip
     return f"{array.name}, {_place(array, element, labels)}: {'; '.join(facts)}"
+
+
+def _cell_name(hit: Hit) -> str:
+    """Return what a cell without an element stands for, and its place."""
+    if hit.cells.key == "banks":
+        return f"wavefront {hit.row + 1}, bank {hit.column}"
+    return f"{table_name(hit.cells)}, {place_text(hit)}"
+
+
+def _lane(moment: Moment, hit: Hit) -> str:
+    """Return the lane of a cell, its thread and the element that it touches; "" for a cell that shows no lane."""
+    request = moment.request
+    if hit.cells.key not in _LANES or request is None:
+        return ""
+    lane = hit.row * hit.cells.fill.shape[1] + hit.column
+    thread = request.warp * moment.trace.rules.warp_size + lane
+    if lane >= len(request.lanes) or thread >= moment.trace.space.threads_per_block:
+        return f"lane {lane}: no thread"
+    touched, element = moment.touched[0] if moment.touched else None, int(request.lanes[lane])
+    what = "takes no part" if element < 0 else "takes part"
+    if element >= 0 and touched is not None:
+        what = f"{touched.array.name}, {_place(touched.array, element, PLAIN)}"
+    return f"lane {lane} of warp {request.warp}, thread {thread_text(thread, moment.trace.launch)}: {what}"
 
 
 def _place(array: MemoryArray, element: int, labels: LabelStyle) -> str:
