@@ -1,5 +1,5 @@
-"""Turns the value of a subject into words: a title, a sentence, and rows of facts with their origin, for those who can't see the
-picture and for the metadata of exported files.
+"""Turns the value of a subject into words: a title, a sentence, and rows of facts with their origin, for those who can't see
+the picture and for the metadata of exported files.
 """
 
 from collections.abc import Iterator

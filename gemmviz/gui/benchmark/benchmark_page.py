@@ -102,6 +102,7 @@ class BenchmarkPage(QWidget):
         self.save.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.save.setMenu(self._save_menu())
         self.bar = QProgressBar()
+        self.bar.setAccessibleName("Progress of the measurement")
         self.bar.setTextVisible(True)
         self.bar.hide()
         self.list = CurveList()

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.start.shelf import Shelf
-from gemmviz.gui.widgets.controls import TextRole, line
+from gemmviz.gui.widgets.controls import TextRole, line, set_name
 from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.catalog import lesson_names
@@ -38,7 +38,7 @@ class Lessons(QWidget):
         self.model, self.course = model, model.course
         self.setAccessibleName("Lessons")
         self.choice = QComboBox()
-        self.choice.setAccessibleName("Lesson")
+        set_name(self.choice, "Lesson")
         self.choice.setToolTip("Choose a lesson and show its first step")
         self.choice.setPlaceholderText(_FROM_FILE)
         self.choice.addItem(_NONE, "")

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets import dialogs
+from gemmviz.gui.widgets.controls import set_name
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.teaching.lesson import BUILDS
 
@@ -53,7 +54,7 @@ class SavedViews(QWidget):
             field.setPlaceholderText(words)
             field.setAccessibleName(words)
             field.setToolTip(tip)
-        self.build.setAccessibleName("Build-up")
+        set_name(self.build, "Build-up")
         self.list.setAccessibleName("Saved views")
         self.build.setToolTip("How the view builds up in a lecture")
         self.buttons = {

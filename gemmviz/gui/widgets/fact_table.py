@@ -124,16 +124,14 @@ class FactTable(QTableView):
         return self._box(index.row(), index.column()).toAlignedRect() if index.isValid() else QRect()
 
     def indexAt(self, at: QPoint) -> QModelIndex:
-        """Return the cell at a position, an invalid index if there is none. Rows are as high as each other, and so are columns."""
+        """Return the cell at a position, an invalid index if there is none. All cells are of one size."""
         first, last = self._box(0, 0), self._box(self.grid.rows - 1, self.grid.count - 1)
         if not first.united(last).contains(at):
             return QModelIndex()
         row, column = (at.y() - first.y()) / first.height(), (at.x() - first.x()) / first.width()
         return self._cells.index(min(int(row), self.grid.rows - 1), min(int(column), self.grid.count - 1))
 
-    def scrollTo(
-        self, index: _Index, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
-    ) -> None:
+    def scrollTo(self, index: _Index, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible) -> None:
         """Nothing scrolls: the picture has its own camera."""
 
     def _box(self, row: int, column: int) -> QRectF:

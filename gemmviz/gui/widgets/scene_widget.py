@@ -19,7 +19,7 @@ _SOON_MS = 150  # a picture that takes less time is not announced
 
 
 class SceneWidget(QWidget):
-    """A picture. ``hovered`` carries the Hit that the pointer rests on or that has the keyboard's focus, or None when it leaves;
+    """A picture. ``hovered`` carries the Hit that the pointer rests on or that has the keyboard's focus, None when it leaves;
     ``clicked`` a Hit; ``resized`` follows a change of size. ``words``: what the picture says to those who can't see it.
     """
 

@@ -84,8 +84,8 @@ def _ordered(blocks: list[_Block]) -> list[str]:
 def _divided(
     blocks: list[_Block], start: Callable[[_Block], float], end: Callable[[_Block], float]
 ) -> tuple[list[list[_Block]], float]:
-    """Return the two parts of blocks on both sides of the widest gap along an axis, and that gap; it is negative where the parts
-    overlap.
+    """Return the two parts of blocks on both sides of the widest gap along an axis, and that gap; it is negative where the
+    parts overlap.
     """
     ahead = sorted(blocks, key=start)
     reach, best, at = end(ahead[0]), -inf, 0
