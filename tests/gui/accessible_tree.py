@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QWidget
 
@@ -10,7 +11,7 @@ _Role = QAccessible.Role
 # Groups that hold others: screen readers pass over them unless they have the focus.
 STRUCTURE = frozenset(
     {
-        _Role.Client, _Role.Pane, _Role.LayeredPane, _Role.Splitter, _Role.Separator, _Role.Border, _Role.Grip,
+        _Role.Client, _Role.Pane, _Role.LayeredPane, _Role.Splitter, _Role.Separator, _Role.Border, _Role.Grip, _Role.Grouping,
         _Role.ScrollBar, _Role.Indicator, _Role.Whitespace, _Role.NoRole,
     }
 )  # fmt: skip
@@ -37,12 +38,12 @@ def elements(root: QWidget) -> Iterator[Element]:
     """Walk all visible elements below a widget, itself included."""
     interface = QAccessible.queryAccessibleInterface(root)
     assert interface is not None
-    yield from _below(interface, ())
+    yield from _below(interface, (), root.mapToGlobal(QPoint(0, 0)))
 
 
-def _below(interface: QAccessibleInterface, path: tuple[str, ...]) -> Iterator[Element]:
-    state = interface.state()
-    if state.invisible:
+def _below(interface: QAccessibleInterface, path: tuple[str, ...], corner: QPoint) -> Iterator[Element]:
+    state, far = interface.state(), interface.rect().bottomRight()
+    if state.invisible or (far.x() < corner.x() and far.y() < corner.y()):  # Qt keeps tab bars without tabs out there
         return
     name = interface.text(QAccessible.Text.Name) or interface.text(QAccessible.Text.Value)
     yield Element(interface.role(), name, bool(state.focusable), path)
@@ -50,4 +51,4 @@ def _below(interface: QAccessibleInterface, path: tuple[str, ...]) -> Iterator[E
     for number in range(min(_MOST_CHILDREN, interface.childCount())):
         child = interface.child(number)
         if child is not None:
-            yield from _below(child, here)
+            yield from _below(child, here, corner)

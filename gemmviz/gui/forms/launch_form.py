@@ -140,6 +140,7 @@ def _heading(text: str) -> QWidget:
 
 def _scrolled(widget: QWidget) -> QScrollArea:
     area = QScrollArea()
+    area.setAccessibleName("Launch")
     area.setWidgetResizable(True)
     area.setFrameShape(QScrollArea.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

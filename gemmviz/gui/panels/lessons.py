@@ -75,6 +75,7 @@ class Lessons(QWidget):
             inner.addWidget(widget)
         inner.addStretch(1)
         self.area = QScrollArea()
+        self.area.setAccessibleName("Text of the lesson")
         self.area.setWidget(words)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QScrollArea.Shape.NoFrame)

@@ -76,5 +76,5 @@ class AnswerBubble(QWidget):
 
 def announce(widget: QWidget, sentence: str) -> None:
     """Let a screen reader say a sentence."""
-    if QAccessible.isActive():
+    if sentence and QAccessible.isActive():
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, sentence))
