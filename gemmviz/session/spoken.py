@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.primitives import Hit, Scene
 from gemmviz.scenes.stage.cell_sentence import cell_sentence, table_title
@@ -23,14 +24,15 @@ class Spoken:
     @property
     def arrays(self) -> tuple[str, ...]:
         """Names of the arrays whose elements are cells of the picture."""
-        now = self._moment
-        return () if now is None else tuple(array.name for array in now.trace.arrays)
+        moments = self._sides.values()
+        return tuple(dict.fromkeys(array.name for now in moments for array in now.trace.arrays))
 
     def step(self) -> str:
-        """What happens at the step; "" for a picture without steps."""
-        now = self._moment
-        if now is None:
+        """What happens at the step, in a comparison at that of the session's own run; "" for a picture without steps."""
+        moments = list(self._sides.values())
+        if not moments:
             return ""
+        now = moments[-1]
         place = f"Step {now.step + 1} of {now.trace.steps}"
         return self._counted(f"{place}: {step_sentence(now, self.session.shot.labels)}")
 
@@ -47,11 +49,13 @@ class Spoken:
 
     def table(self, hit: Hit) -> str:
         """The name of the table that a cell belongs to."""
-        return table_title(self._moment, hit)
+        side, now, own = self._located(hit)
+        return side + table_title(now, own)
 
     def cell(self, hit: Hit) -> str:
         """A cell: the element, its value, who touches it, and where it lies."""
-        return self._counted(cell_sentence(self._moment, hit, self.session.shot.labels))
+        side, now, own = self._located(hit)
+        return self._counted(side + cell_sentence(now, own, self.session.shot.labels))
 
     @property
     def _subject(self) -> Any:
@@ -59,10 +63,22 @@ class Spoken:
         return display.subject_of(subject_of_view(self._view).kind) if self._view else display.subject
 
     @property
-    def _moment(self) -> Moment | None:
-        """The step that the picture shows; None for a picture without one."""
-        subject = self._subject
-        return subject if isinstance(subject, Moment) else None
+    def _sides(self) -> dict[str, Moment]:
+        """The steps that the picture shows, by the prefix of their cells' keys."""
+        match self._subject:
+            case Moment() as now:
+                return {"": now}
+            case Pair() as pair:
+                return {"left-": pair.left, "right-": pair.right}
+        return {}
+
+    def _located(self, hit: Hit) -> tuple[str, Moment | None, Hit]:
+        """The side of a cell in words, the step that it shows, and the cell as on a picture of that step alone."""
+        for prefix, now in self._sides.items():
+            if hit.cells.key.startswith(prefix):
+                own = Hit(replace(hit.cells, key=hit.cells.key.removeprefix(prefix)), hit.row, hit.column)
+                return f"{prefix.strip('-')} run: " if prefix else "", now, own if prefix else hit
+        return "", None, hit
 
     def _counted(self, text: str) -> str:
         return counted_text(text, self.session.display.counted)

@@ -8,6 +8,7 @@ from typing import Any
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
+from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.tiles import EMPTY
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.trace import INTERPRETER
@@ -15,6 +16,7 @@ from gemmviz.model.words import many
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
+from gemmviz.scenes.kit.chart_words import chart_facts
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.primitives import Labels, Scene
 from gemmviz.scenes.kit.reading import lines_of
@@ -23,6 +25,8 @@ from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.subject import Subject
 
 _MOST_LINES = 60  # of a picture's texts; longer lists are cut, with their number
+_COUNTED = "Every number is counted from the trace of the run"
+UNTITLED = "gemmviz"  # the title of a picture without one
 _VERBS = {"read": "Reads", "write": "Writes"}
 
 
@@ -65,7 +69,17 @@ def description_of(shot: Shot, subject: Any, scene: Scene) -> Description:
         lines = () if shot.view == "stage" else _lines(scene)
         return replace(words, facts=(picture, *words.facts, *lines))
     title, caption, notes = texts_of(subject_of_view(shot.view), subject, scene)
-    return Description(title, caption or f"{view.title}", (picture, *_lines(scene)), notes)
+    if isinstance(subject, Pair):
+        return Description(view.title, _both(subject, shot.labels), (picture, *_lines(scene)), _COUNTED)
+    facts = _lines(scene) if view.chart is None else tuple(chart_facts(view.chart(subject).showing(shot.chart.shown)))
+    named = title if title != UNTITLED else view.title
+    return Description(named, caption or view.title, (picture, *facts), notes)
+
+
+def _both(pair: Pair, labels: LabelStyle) -> str:
+    """What both runs of a comparison do."""
+    sides = ("Left", pair.left), ("right", pair.right)
+    return "; ".join(f"{side}: {_kernel(now)}, {step_sentence(now, labels)}" for side, now in sides) + "."
 
 
 def _lines(scene: Scene) -> tuple[tuple[str, str], ...]:
@@ -79,7 +93,7 @@ def texts_of(kind: Subject, subject: Any, scene: Scene) -> tuple[str, str, str]:
     if kind.texts is not None:
         return kind.texts(subject)
     texts = {each.key.partition("-")[0]: " ".join(each.texts) for each in reversed(scene.words) if isinstance(each, Labels)}
-    return texts.get("title", "gemmviz"), texts.get("action", ""), texts.get("note", "")
+    return texts.get("title", UNTITLED), texts.get("action", ""), texts.get("note", "")
 
 
 def moment_description(moment: Moment, labels: LabelStyle = PLAIN) -> Description:
@@ -87,7 +101,7 @@ def moment_description(moment: Moment, labels: LabelStyle = PLAIN) -> Descriptio
     trace = moment.trace
     title = f"{trace.setup.kernel.name}: {sentence.step_title(moment, labels)}"
     by = "the interpreter" if trace.by == INTERPRETER else trace.by
-    origin = f"Every number is counted from the trace of the run, recorded by {by}. {trace.check}"
+    origin = f"{_COUNTED}, recorded by {by}. {trace.check}"
     return Description(title, f"{step_sentence(moment, labels)}.", tuple(_facts(moment)), origin)
 
 
@@ -98,8 +112,7 @@ def step_sentence(moment: Moment, labels: LabelStyle = PLAIN) -> str:
 
 def _facts(moment: Moment) -> Iterator[tuple[str, str]]:
     trace = moment.trace
-    sizes = ", ".join(f"{name} = {value}" for name, value in {**trace.setup.problem.sizes, **trace.setup.parameters}.items())
-    yield "Kernel", f"{trace.setup.kernel.name}, {sizes}"
+    yield "Kernel", _kernel(moment)
     yield "Watched", focus_text(moment.focus, trace)
     details = beat(moment).details
     if details[1:]:
@@ -109,6 +122,11 @@ def _facts(moment: Moment) -> Iterator[tuple[str, str]]:
             yield f"{_VERBS[touched.operand.access]} {touched.array.name}", _region(touched)
     for number in sorted(moment.tiles):
         yield trace.arrays[number].name, _held(moment, number)
+
+
+def _kernel(moment: Moment) -> str:
+    setup = moment.trace.setup
+    return ", ".join((setup.kernel.name, *(f"{name} = {n}" for name, n in {**setup.problem.sizes, **setup.parameters}.items())))
 
 
 def _region(touched: TouchedOperand) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QMenu
 
-from gemmviz.gui.benchmark.chart_rows import chart_grid, chart_words
+from gemmviz.gui.benchmark.chart_rows import chart_grid
 from gemmviz.gui.widgets.controls import MENU_SHEET
 from gemmviz.gui.widgets.dialogs import copy_scene, save_numbers, save_scene
 from gemmviz.gui.widgets.fact_table import Grid
@@ -20,6 +20,7 @@ from gemmviz.model.chart import Axis, Chart, Curve, Opens
 from gemmviz.model.words import number
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.chart import bar_colour, chart_scene
+from gemmviz.scenes.kit.chart_words import chart_words
 from gemmviz.scenes.kit.curves import apart, curve_colours, curve_names
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Scene
