@@ -11,7 +11,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene, points
 from gemmviz.scenes.kit.reading import lines_of, own_text, place_text, tables_of
-from gemmviz.scenes.stage.cell_sentence import cell_sentence, table_title
+from gemmviz.scenes.stage.cell_sentence import cell_sentence
 from tests.conftest import trace_of
 
 

@@ -8,16 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QTableView, QWidget
+
+from gemmviz.gui.widgets.typing import TABLE_KEYS, keep_keys
 
 _Index = QModelIndex | QPersistentModelIndex
 _STEPS = {
     Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0),
     Qt.Key.Key_PageUp: (-8, 0), Qt.Key.Key_PageDown: (8, 0),
 }  # fmt: skip
-_OTHERS = (Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape)
 _RING = 3.0
 
 
@@ -87,6 +88,7 @@ class FactTable(QTableView):
         for each in (self, self.viewport()):
             each.setAutoFillBackground(False)
             each.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
+        keep_keys(self, TABLE_KEYS | {Qt.Key.Key_Escape})  # here the arrows move over the cells, not over the steps
         self._name()
         self.show()
 
@@ -140,12 +142,6 @@ class FactTable(QTableView):
 
     # Keys
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _is_own(event):
-            event.accept()  # here these keys move over the cells, not over the steps
-            return True
-        return super().event(event)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         at, grid = self.currentIndex(), self.grid
         match event.key():
@@ -198,10 +194,5 @@ class FactTable(QTableView):
         box = self._box(self.currentIndex().row(), self.currentIndex().column())
         for role, wide in ((QPalette.ColorRole.Base, _RING + 3.0), (QPalette.ColorRole.Text, _RING)):
             painter.setPen(QPen(self.palette().color(role), wide))
-            painter.drawRect(box.adjusted(1, 1, -1, -1))
+            painter.drawRect(box.adjusted(-2, -2, 2, 2))
         painter.end()
-
-
-def _is_own(event: QKeyEvent) -> bool:
-    """Return whether a key moves in the table: with Shift, arrows keep their meaning in the window."""
-    return not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and (event.key() in _STEPS or event.key() in _OTHERS)

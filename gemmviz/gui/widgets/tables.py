@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from gemmviz.gui.widgets.controls import tip_text
+from gemmviz.gui.widgets.typing import TABLE_KEYS, keep_keys
 from gemmviz.scenes.kit.counting import UNKNOWN, counted_text
 
 _UNTITLED = "Quantity"  # of a column without a title, for screen readers
@@ -11,6 +12,7 @@ NUMBER = Qt.ItemDataRole.UserRole
 _ROW = 1.7  # of the height of a letter
 _SHEET = (
     "QTableWidget::item { padding-left: 6px; }"
+    "QTableWidget::item:focus { border: 2px solid palette(text); padding-left: 4px; }"
     "QHeaderView::section { background: palette(window); color: palette(placeholder-text); border: none; padding: 2px 6px; }"
 )
 
@@ -40,7 +42,9 @@ class Table(QTableWidget):
         self._fit_font()
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setTabKeyNavigation(False)
+        keep_keys(self, TABLE_KEYS)
         self.setShowGrid(False)
         self.setFrameShape(QTableWidget.Shape.NoFrame)
         self.setStyleSheet(_SHEET)

@@ -14,8 +14,8 @@ def play_actions() -> Iterator[Action]:
     for name, text, run, keys, description in (
         ("play", "&Play or pause", _press_or_play, ("Space",), "play, pause"),
         ("play-backwards", "Play back&wards", _play_backwards, ("R",), "play backwards"),
-        ("step-forward", "Step &forward", partial(_step, 1), ("Right",), "one step forward"),
-        ("step-back", "Step &back", partial(_step, -1), ("Left",), "one step back"),
+        ("step-forward", "Step &forward", partial(_step, 1), ("Right", "."), "one step forward"),
+        ("step-back", "Step &back", partial(_step, -1), ("Left", ","), "one step back"),
         ("next-phase", "&Next phase", partial(_jump_phase, 1), ("PgDown",), "next phase"),
         ("previous-phase", "Pre&vious phase", partial(_jump_phase, -1), ("PgUp",), "previous phase"),
         ("first-step", "F&irst step", lambda c: c.model.session.player.jump(0), ("Home",), "first step"),
