@@ -136,7 +136,8 @@ def test_nothing_is_made_for_those_who_see(window: MainWindow, qtbot: QtBot) -> 
 
 
 def test_the_keyboard_goes_through_the_cells(window: MainWindow, qtbot: QtBot) -> None:
-    stage, said = window.replay.stage, []
+    stage = window.replay.stage
+    said: list[list[str]] = []
     window.model.pointer.lines_changed.connect(said.append)
     qtbot.keyClick(stage, Qt.Key.Key_Tab)
     first = QApplication.focusWidget()

@@ -36,8 +36,9 @@ class Table(QTableWidget):
         self.setAccessibleName(name)
         self.setHorizontalHeaderLabels(columns)
         for column, text in enumerate(columns):
-            if not text:
-                self.horizontalHeaderItem(column).setData(Qt.ItemDataRole.AccessibleTextRole, _UNTITLED)
+            heading = self.horizontalHeaderItem(column)
+            if heading is not None and not text:
+                heading.setData(Qt.ItemDataRole.AccessibleTextRole, _UNTITLED)
         self.verticalHeader().hide()
         self._fit_font()
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

@@ -3,7 +3,7 @@
 Coordinates are scene units, y downwards. ``key`` names a primitive for hit-testing and for groups in SVG.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -172,8 +172,8 @@ class Scene(_Comparable):
         def stays(each: Primitive) -> bool:
             return not (isinstance(each, Rects) and each.fill == self.background and each.stroke is None)
 
-        parts = (tuple(filter(stays, part)) for part in (self.primitives, self.above, self.words))
-        return Scene(self.width, self.height, self.background, *parts, self.title, self.description)
+        primitives, above, words = (tuple(filter(stays, part)) for part in (self.primitives, self.above, self.words))
+        return replace(self, primitives=primitives, above=above, words=words)
 
     def find(self, key: str) -> Primitive | None:
         """Return the primitive with this key, None if there is none."""
