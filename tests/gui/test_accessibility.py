@@ -102,6 +102,21 @@ def test_every_element_of_the_dialogs_has_a_name(reader: None, window: MainWindo
     assert not nameless(launch)
 
 
+def test_every_element_of_the_start_the_tour_and_a_lesson_has_a_name(reader: None, window: MainWindow, qtbot: QtBot) -> None:
+    window.start_mode.begin()
+    qtbot.wait(60)
+    assert not nameless(window)
+    sure(window.start_mode.panel).explore.click()
+    window.start_tour()
+    assert not nameless(sure(window.tour))
+    sure(window.tour).end()
+    window.model.opening.open_lesson("shared-memory")
+    qtbot.waitUntil(lambda: window.model.course.is_on and not window.session.is_busy, timeout=20_000)
+    window.docks.favour("lessons")
+    qtbot.wait(100)
+    assert not nameless(window)
+
+
 def test_every_element_of_the_lecture_has_a_name(reader: None, window: MainWindow, qtbot: QtBot) -> None:
     window.lecture.begin()
     window.lecture.show_presenter()
