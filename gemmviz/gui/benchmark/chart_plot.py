@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu
 from gemmviz.gui.benchmark.chart_rows import chart_grid
 from gemmviz.gui.widgets.controls import MENU_SHEET
 from gemmviz.gui.widgets.dialogs import copy_scene, save_numbers, save_scene
-from gemmviz.gui.widgets.fact_table import Grid
+from gemmviz.gui.widgets.fact_table import FactGrid
 from gemmviz.gui.widgets.picture_tables import PictureTables
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Axis, Chart, Curve, Opens
@@ -114,7 +114,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         """Return the chart in words."""
         return "" if self.chart is None else chart_words(self.chart)
 
-    def grids(self) -> Mapping[str, Grid]:
+    def grids(self) -> Mapping[str, FactGrid]:
         """Return the table of the chart's points."""
         has_points = self.chart is not None and bool(self.chart.curves or self.chart.bars)
         return {"points": chart_grid(self.chart, lambda: QRectF(self.rect()))} if self.chart is not None and has_points else {}

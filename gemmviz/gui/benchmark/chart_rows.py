@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QRectF
 
-from gemmviz.gui.widgets.fact_table import Grid
+from gemmviz.gui.widgets.fact_table import FactGrid
 from gemmviz.model.chart import Chart
 from gemmviz.scenes.kit.chart_words import chart_columns, chart_rows
 
 
-def chart_grid(chart: Chart, whole: Callable[[], QRectF]) -> Grid:
+def chart_grid(chart: Chart, whole: Callable[[], QRectF]) -> FactGrid:
     """Return a table with a row for each point and each segment of a bar. ``whole``: the place of the chart."""
     rows, names = list(chart_rows(chart)), chart_columns(chart)
-    return Grid(
+    return FactGrid(
         "Points of the chart", len(rows), len(names), lambda row, column: rows[row][column], lambda row, column: whole(), names
     )  # fmt: skip

@@ -23,7 +23,7 @@ _RING = 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grid:
+class FactGrid:
     """The content of a table. ``text`` gives the whole text of a cell, ``box`` its place in pixels of the picture, both by row
     and column; ``columns``: the names of columns that have one.
     """
@@ -40,7 +40,7 @@ class Grid:
 class _Model(QAbstractTableModel):
     """The cells of a grid; a text is made when it is asked for."""
 
-    def __init__(self, grid: Grid) -> None:
+    def __init__(self, grid: FactGrid) -> None:
         super().__init__()
         self.grid = grid
 
@@ -72,7 +72,7 @@ class FactTable(QTableView):
     chosen = Signal(int, int)
     left = Signal()
 
-    def __init__(self, grid: Grid, over: QWidget) -> None:
+    def __init__(self, grid: FactGrid, over: QWidget) -> None:
         super().__init__(over)
         self._cells = _Model(grid)
         self.setModel(self._cells)
@@ -93,10 +93,10 @@ class FactTable(QTableView):
         self.show()
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> FactGrid:
         return self._cells.grid
 
-    def show_grid(self, grid: Grid) -> None:
+    def show_grid(self, grid: FactGrid) -> None:
         """Show other content. The cell with the focus keeps it if it is still there."""
         before, at = self.grid, self.currentIndex()
         place = (at.row(), at.column()) if at.isValid() else None

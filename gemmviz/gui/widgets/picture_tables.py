@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QRectF, QTimer
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from gemmviz.gui.widgets.fact_table import FactTable, Grid
+from gemmviz.gui.widgets.fact_table import FactGrid, FactTable
 from gemmviz.scenes.kit.primitives import Cells, Hit, Scene
 from gemmviz.scenes.kit.reading import lines_of, own_text, place_text, table_name, tables_of
 
@@ -49,7 +49,7 @@ class Described(Protocol):
     """A picture that tells its tables: ``words_of`` describes all of it, ``grids`` gives the tables by a key that they keep."""
 
     def words_of(self) -> str: ...
-    def grids(self) -> Mapping[str, Grid]: ...
+    def grids(self) -> Mapping[str, FactGrid]: ...
 
 
 class PictureTables(QObject):
@@ -91,7 +91,7 @@ class PictureTables(QObject):
         self._over.setAccessibleDescription(self._of.words_of())
         self._show(self._of.grids())
 
-    def _show(self, grids: Mapping[str, Grid]) -> None:
+    def _show(self, grids: Mapping[str, FactGrid]) -> None:
         """Show grids, and keep the tables of those that were shown before."""
         before, self._tables = self._tables, {}
         last = self._over
@@ -111,7 +111,7 @@ class PictureTables(QObject):
             table.hide()
             table.deleteLater()
 
-    def _table(self, grid: Grid) -> FactTable:
+    def _table(self, grid: FactGrid) -> FactTable:
         table = FactTable(grid, self._inside)
         table.pointed.connect(lambda place: self._on_point(_hit(table, place)))
         table.chosen.connect(lambda row, column: self._choose(table, row, column))
@@ -124,17 +124,17 @@ class PictureTables(QObject):
             self._on_choose(hit)
 
 
-def scene_grids(scene: Scene, words: Words, box_of: Callable[[Hit], QRectF], whole: QRectF) -> Iterator[tuple[str, Grid]]:
+def scene_grids(scene: Scene, words: Words, box_of: Callable[[Hit], QRectF], whole: QRectF) -> Iterator[tuple[str, FactGrid]]:
     """Yield the tables of a scene. ``box_of`` gives the place of a cell in the widget; ``whole`` is that of the scene."""
     seen: Counter[str] = Counter()
     for cells in tables_of(scene, words.arrays):
         seen[cells.key] += 1
         rows, columns = cells.fill.shape
         text, box = partial(_text, words, cells), partial(_box, box_of, cells)
-        yield f"{cells.key} {seen[cells.key]}", Grid(words.table(Hit(cells, 0, 0)), rows, columns, text, box, source=cells)
+        yield f"{cells.key} {seen[cells.key]}", FactGrid(words.table(Hit(cells, 0, 0)), rows, columns, text, box, source=cells)
     lines = lines_of(scene)
     if lines:
-        yield "texts", Grid("Texts", len(lines), 1, lambda row, column: lines[row], lambda row, column: whole, ("text",))
+        yield "texts", FactGrid("Texts", len(lines), 1, lambda row, column: lines[row], lambda row, column: whole, ("text",))
 
 
 def _text(words: Words, cells: Cells, row: int, column: int) -> str:

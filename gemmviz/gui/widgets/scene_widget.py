@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QCursor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from gemmviz.gui.widgets.fact_table import Grid
+from gemmviz.gui.widgets.fact_table import FactGrid
 from gemmviz.gui.widgets.picture_tables import OwnWords, PictureTables, Words, scene_grids
 from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.painter import ScenePainter, Viewport
@@ -107,7 +107,7 @@ class SceneWidget(QWidget):
         """Return the whole picture in words."""
         return "" if self.scene is None else self.words.picture(self.scene)
 
-    def grids(self) -> Mapping[str, Grid]:
+    def grids(self) -> Mapping[str, FactGrid]:
         """Return the tables of the picture."""
         return {} if self.scene is None else dict(scene_grids(self.scene, self.words, self.box_of, QRectF(self.rect())))
 
