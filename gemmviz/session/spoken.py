@@ -7,12 +7,15 @@ from typing import Any
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Pair
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.primitives import Hit, Scene
 from gemmviz.scenes.stage.cell_sentence import cell_sentence, table_title
 from gemmviz.session.session import Session
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.describing import description_of, step_sentence
+
+_SIDES = {"": "", "left-": marked("left run: "), "right-": marked("right run: ")}
 
 
 class Spoken:
@@ -33,8 +36,8 @@ class Spoken:
         if not moments:
             return ""
         now = moments[-1]
-        place = f"Step {now.step + 1} of {now.trace.steps}"
-        return self._counted(f"{place}: {step_sentence(now, self.session.shot.labels)}")
+        what = step_sentence(now, self.session.shot.labels)
+        return self._counted(tr("Step {step} of {steps}: {what}", step=now.step + 1, steps=now.trace.steps, what=what))
 
     def picture(self, scene: Scene) -> str:
         """The picture as a whole; while a question is open, that there is one."""
@@ -42,7 +45,7 @@ class Spoken:
         if subject is None:
             return ""
         if display.counted <= 0.0:
-            return "A question is open: the picture is described with its answer"
+            return tr("A question is open: the picture is described with its answer")
         shot = replace(self.session.shot, view=self._view or self.session.shot.view)
         words = description_of(shot, subject, scene)
         return self._counted(f"{words.title}\n{words.text}")
@@ -77,7 +80,7 @@ class Spoken:
         for prefix, now in self._sides.items():
             if hit.cells.key.startswith(prefix):
                 own = Hit(replace(hit.cells, key=hit.cells.key.removeprefix(prefix)), hit.row, hit.column)
-                return f"{prefix.strip('-')} run: " if prefix else "", now, own if prefix else hit
+                return tr(_SIDES[prefix]), now, own if prefix else hit
         return "", None, hit
 
     def _counted(self, text: str) -> str:

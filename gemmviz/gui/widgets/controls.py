@@ -10,6 +10,7 @@ from PySide6.QtGui import Qt as Guessed
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QLineEdit, QSpinBox, QToolButton, QWidget
 
 from gemmviz.gui.widgets.typing import keep_typing
+from gemmviz.model.translation import tr
 
 TextRole = Literal["", "message", "notice", "faint", "heading"]
 _LOOKS: dict[TextRole, tuple[QPalette.ColorRole, bool]] = {
@@ -31,7 +32,7 @@ def set_name(field: QWidget, name: str) -> None:
     if isinstance(field, QComboBox):
         field.view().setAccessibleName(name)
     for button in field.findChildren(QToolButton) if isinstance(field, QLineEdit) else ():
-        button.setAccessibleName(f"Clear: {name}")
+        button.setAccessibleName(tr("Clear: {name}", name=name))
 
 
 def choice(name: str, tip: str, entries: Iterable[tuple[str, object]] = ()) -> QComboBox:

@@ -13,6 +13,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPalett
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QTableView, QWidget
 
 from gemmviz.gui.widgets.typing import TABLE_KEYS, keep_keys
+from gemmviz.model.translation import tr
 
 _Index = QModelIndex | QPersistentModelIndex
 _STEPS = {
@@ -59,8 +60,8 @@ class _Model(QAbstractTableModel):
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         if orientation == Qt.Orientation.Horizontal:
-            return self.grid.columns[section] if section < len(self.grid.columns) else f"column {section}"
-        return f"row {section}"
+            return self.grid.columns[section] if section < len(self.grid.columns) else tr("column {number}", number=section)
+        return tr("row {number}", number=section)
 
 
 class FactTable(QTableView):
@@ -117,8 +118,8 @@ class FactTable(QTableView):
         grid = self.grid
         if self.accessibleName() != grid.name:
             self.setAccessibleName(grid.name)
-        size = f"{grid.rows} rows, {grid.count} columns" if grid.count > 1 else f"{grid.rows} lines"
-        self.setAccessibleDescription(f"{size}. Arrow keys move, Return follows, Escape leaves")
+        size = tr("{rows} rows, {columns} columns", rows=grid.rows, columns=grid.count)
+        self.setAccessibleDescription(tr("{size}. Arrow keys move, Return follows, Escape leaves", size=size))
 
     # Places: those of the picture
 

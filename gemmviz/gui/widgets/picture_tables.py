@@ -14,6 +14,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from gemmviz.gui.widgets.fact_table import FactGrid, FactTable
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import Cells, Hit, Scene
 from gemmviz.scenes.kit.reading import lines_of, own_text, place_text, table_name, tables_of
 
@@ -42,7 +43,7 @@ class OwnWords:
         return table_name(hit.cells)
 
     def cell(self, hit: Hit) -> str:
-        return own_text(hit) or f"{table_name(hit.cells)}, {place_text(hit)}: empty"
+        return own_text(hit) or tr("{table}, {place}: empty", table=table_name(hit.cells), place=place_text(hit))
 
 
 class Described(Protocol):
@@ -134,7 +135,9 @@ def scene_grids(scene: Scene, words: Words, box_of: Callable[[Hit], QRectF], who
         yield f"{cells.key} {seen[cells.key]}", FactGrid(words.table(Hit(cells, 0, 0)), rows, columns, text, box, source=cells)
     lines = lines_of(scene)
     if lines:
-        yield "texts", FactGrid("Texts", len(lines), 1, lambda row, column: lines[row], lambda row, column: whole, ("text",))
+        yield "texts", FactGrid(
+            tr("Texts"), len(lines), 1, lambda row, column: lines[row], lambda row, column: whole, (tr("text"),)
+        )  # fmt: skip
 
 
 def _text(words: Words, cells: Cells, row: int, column: int) -> str:

@@ -5,9 +5,10 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTab
 
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.gui.widgets.typing import TABLE_KEYS, keep_keys
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.counting import UNKNOWN, counted_text
 
-_UNTITLED = "Quantity"  # of a column without a title, for screen readers
+_UNTITLED = marked("Quantity")  # of a column without a title, for screen readers
 NUMBER = Qt.ItemDataRole.UserRole
 _ROW = 1.7  # of the height of a letter
 _SHEET = (
@@ -38,7 +39,7 @@ class Table(QTableWidget):
         for column, text in enumerate(columns):
             heading = self.horizontalHeaderItem(column)
             if heading is not None and not text:
-                heading.setData(Qt.ItemDataRole.AccessibleTextRole, _UNTITLED)
+                heading.setData(Qt.ItemDataRole.AccessibleTextRole, tr(_UNTITLED))
         self.verticalHeader().hide()
         self._fit_font()
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QS
 from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgRenderer
 
+from gemmviz.model.translation import tr
 from gemmviz.render.qt.fonts import load_fonts
 from gemmviz.render.qt.offscreen import start_qt
 from gemmviz.render.reel import Reel
@@ -74,7 +75,7 @@ def _page(number: int, count: int, scene: Scene) -> _Page:
 
 def _words(number: int, count: int, scene: Scene) -> str:
     """Return the title and the description of a page, with its number if there are several."""
-    page = f"Page {number + 1} of {count}: " if count > 1 and scene.title else ""
+    page = tr("Page {page} of {pages}: ", page=number + 1, pages=count) if count > 1 and scene.title else ""
     return "\n".join(filter(None, (f"{page}{scene.title}", scene.description)))
 
 

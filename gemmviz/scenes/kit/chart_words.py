@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 
 from gemmviz.model.chart import Chart
-from gemmviz.model.words import number
+from gemmviz.model.translation import tr
+from gemmviz.model.words import capital, number
 
 ChartRow = tuple[str, str, str, str]
 
 
 def chart_columns(chart: Chart) -> ChartRow:
     """Return the names of the columns of ``chart_rows``."""
-    return "curve or part", chart.x.label, chart.y.label, "what was measured"
+    return tr("curve or part"), chart.x.label, chart.y.label, tr("what was measured")
 
 
 def chart_rows(chart: Chart) -> Iterator[ChartRow]:
@@ -20,22 +21,27 @@ def chart_rows(chart: Chart) -> Iterator[ChartRow]:
             yield curve.label, f"{x:g}", number(y), text
     for bars in chart.bars:
         for x, bottom, height in zip(bars.x, bars.bottoms, bars.heights, strict=True):
-            yield bars.role, f"{x:g}", number(height), f"from {number(bottom)} to {number(bottom + height)}"
+            yield (
+                tr(bars.role),
+                f"{x:g}",
+                number(height),
+                tr("from {least} to {most}", least=number(bottom), most=number(bottom + height)),
+            )
     for aside in chart.asides:
         yield aside.family, "", number(aside.y), aside.text
 
 
 def chart_facts(chart: Chart) -> Iterator[tuple[str, str]]:
     """Yield the facts of a chart as names and texts: its axes, each curve with its points, its bars, and its notes."""
-    yield "Axes", f"{chart.y.label} by {chart.x.label}"
+    yield tr("Axes"), tr("{y} by {x}", y=chart.y.label, x=chart.x.label)
     for curve in chart.curves:
         yield curve.label, ", ".join(f"{x:g}: {number(y)}" for x, y in curve.points)
     for bars in chart.bars:
-        yield bars.role.capitalize(), ", ".join(f"{x:g}: {number(y)}" for x, y in zip(bars.x, bars.heights, strict=True))
+        yield capital(tr(bars.role)), ", ".join(f"{x:g}: {number(y)}" for x, y in zip(bars.x, bars.heights, strict=True))
     for aside in chart.asides:
         yield aside.family, aside.text
     if chart.notes:
-        yield "Notes", ". ".join(chart.notes)
+        yield tr("Notes"), ". ".join(chart.notes)
 
 
 def chart_words(chart: Chart) -> str:

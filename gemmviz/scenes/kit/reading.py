@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
 
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Hit, Labels, Primitive, Scene, Squares
 from gemmviz.scenes.kit.text import text_width
 
@@ -128,8 +129,9 @@ def place_text(hit: Hit) -> str:
     side, (first_row, first_column) = hit.cells.factor, hit.cells.origin
     row, column = (hit.row + first_row) * side, (hit.column + first_column) * side
     if side > 1:
-        return f"rows {row} to {row + side - 1}, columns {column} to {column + side - 1}"
-    return f"row {row}, column {column}"
+        ends = {"last_row": row + side - 1, "last_column": column + side - 1}
+        return tr("rows {row} to {last_row}, columns {column} to {last_column}", row=row, column=column, **ends)
+    return tr("row {row}, column {column}", row=row, column=column)
 
 
 def own_text(hit: Hit) -> str:

@@ -9,6 +9,7 @@ from gemmviz.analysis.replay.history import ElementHistory, element_history
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.reading import own_text, place_text, table_name
@@ -16,7 +17,7 @@ from gemmviz.scenes.stage.hover import access_texts, address_text, content_texts
 
 _MOST_NAMED = 8
 _LANES = ("request-lanes", "bank-lanes")
-_VERBS = {"read": "read", "write": "written"}
+_VERBS = {"read": marked("read now by {who}"), "write": marked("written now by {who}")}
 
 
 def table_title(moment: Moment | None, hit: Hit) -> str:
@@ -25,7 +26,12 @@ def table_title(moment: Moment | None, hit: Hit) -> str:
     if moment is None or target is None:
         return table_name(hit.cells)
     array = moment.trace.arrays[target[0]]
-    return f"{array.name}, {array.space} memory, {' by '.join(map(str, array.shape))}"
+    shape = tr(" by ").join(map(str, array.shape))
+    return (
+        tr("{array}, shared memory, {shape}", array=array.name, shape=shape)
+        if array.space == "shared"
+        else tr("{array}, global memory, {shape}", array=array.name, shape=shape)
+    )
 
 
 def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -> str:
@@ -36,7 +42,7 @@ def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -
     if moment is None or target is None:
         lane = None if moment is None else _lane(moment, hit)
         text = lane or own_text(hit)
-        return text if lane or (hit.cells.tips is not None and text) else f"{_cell_name(hit)}: {text or 'empty'}"
+        return text if lane or (hit.cells.tips is not None and text) else f"{_cell_name(hit)}: {text or tr('empty')}"
     number, element = target
     array = moment.trace.arrays[number]
     if hit.cells.factor > 1:
@@ -53,7 +59,7 @@ def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -
 def _cell_name(hit: Hit) -> str:
     """Return what a cell without an element stands for, and its place."""
     if hit.cells.key == "banks":
-        return f"wavefront {hit.row + 1}, bank {hit.column}"
+        return tr("wavefront {wavefront}, bank {bank}", wavefront=hit.row + 1, bank=hit.column)
     return f"{table_name(hit.cells)}, {place_text(hit)}"
 
 
@@ -65,21 +71,22 @@ def _lane(moment: Moment, hit: Hit) -> str:
     lane = hit.row * hit.cells.fill.shape[1] + hit.column
     thread = request.warp * moment.trace.rules.warp_size + lane
     if lane >= len(request.lanes) or thread >= moment.trace.space.threads_per_block:
-        return f"lane {lane}: no thread"
+        return tr("lane {lane}: no thread", lane=lane)
     touched, element = moment.touched[0] if moment.touched else None, int(request.lanes[lane])
-    what = "takes no part" if element < 0 else "takes part"
+    what = tr("takes no part") if element < 0 else tr("takes part")
     if element >= 0 and touched is not None:
         what = f"{touched.array.name}, {_place(touched.array, element, PLAIN)}"
-    return f"lane {lane} of warp {request.warp}, thread {thread_text(thread, moment.trace.launch)}: {what}"
+    name = thread_text(thread, moment.trace.launch)
+    return tr("lane {lane} of warp {warp}, thread {thread}: {what}", lane=lane, warp=request.warp, thread=name, what=what)
 
 
 def _place(array: MemoryArray, element: int, labels: LabelStyle) -> str:
     """Return the row and the column of an element, counted as the labels of the picture are."""
     first = labels.first if array.space == "global" else 0
     if len(array.shape) == 1:
-        return f"element {element + first}"
+        return tr("element {element}", element=element + first)
     row, column = array.place(element)
-    return f"row {row + first}, column {column + first}"
+    return tr("row {row}, column {column}", row=row + first, column=column + first)
 
 
 def _owner(moment: Moment, number: int, element: int) -> list[str]:
@@ -89,24 +96,30 @@ def _owner(moment: Moment, number: int, element: int) -> list[str]:
         return []
     space, launch = moment.trace.space, moment.trace.launch
     within = thread % space.threads_per_block
-    block = block_label(space.indices(thread)[0], launch)
-    return [f"computed by thread {thread_text(within, launch)} of warp {within // moment.trace.rules.warp_size} of {block}"]
+    block, warp = block_label(space.indices(thread)[0], launch), within // moment.trace.rules.warp_size
+    name = thread_text(within, launch)
+    return [tr("computed by thread {thread} of warp {warp} of {block}", thread=name, warp=warp, block=block)]
 
 
 def _now(moment: Moment, number: int, history: ElementHistory) -> list[str]:
     """Return who touches an element at the step, by block and warp; for nobody, that."""
-    verbs = [_VERBS[each.operand.access] for each in moment.of_array(number)]
-    if not history.now or not verbs:
-        return ["not touched at this step"]
+    accesses = dict.fromkeys(each.operand.access for each in moment.of_array(number))
+    if not history.now or not accesses:
+        return [tr("not touched at this step")]
     space, launch, size = moment.trace.space, moment.trace.launch, moment.trace.rules.warp_size
     named = history.now[:_MOST_NAMED]
     parts = []
     for (block, warp), members in groupby(named, lambda each: (space.indices(each)[0], each % space.threads_per_block // size)):
         threads = [thread_text(each % space.threads_per_block, launch) for each in members]
-        where = "" if block == moment.focus.block else f" of {block_label(block, launch)}"
-        parts.append(f"{'thread' if len(threads) == 1 else 'threads'} {listed(threads)} of warp {warp}{where}")
-    more = [f"{len(history.now) - len(named)} more"] if len(history.now) > len(named) else []
-    return [f"{listed(dict.fromkeys(verbs))} now by {listed([*parts, *more])}"]
+        text = (
+            tr("thread {threads} of warp {warp}", threads=threads[0], warp=warp)
+            if len(threads) == 1
+            else tr("threads {threads} of warp {warp}", threads=listed(threads), warp=warp)
+        )
+        is_own = block == moment.focus.block
+        parts.append(text if is_own else tr("{threads} of {block}", threads=text, block=block_label(block, launch)))
+    more = [tr("{count} more", count=len(history.now) - len(named))] if len(history.now) > len(named) else []
+    return [tr(_VERBS[access], who=listed([*parts, *more])) for access in accesses]
 
 
 def _touched_of(moment: Moment, number: int, hit: Hit) -> str:
@@ -117,8 +130,8 @@ def _touched_of(moment: Moment, number: int, hit: Hit) -> str:
     whole = min(side, max(0, rows - row)) * min(side, max(0, columns - column))
     touched = [each.cells for each in moment.of_array(number)]
     if not touched:
-        return f"{many(whole, 'element')}, not touched at this step"
+        return tr("{elements}, not touched at this step", elements=many(whole, "element"))
     places = np.unique(np.concatenate(touched))
     at_row, at_column = array.row_column(places)
     inside = (at_row >= row) & (at_row < row + side) & (at_column >= column) & (at_column < column + side)
-    return f"{int(inside.sum())} of {many(whole, 'element')} touched at this step"
+    return tr("{count} of {elements} touched at this step", count=int(inside.sum()), elements=many(whole, "element"))
