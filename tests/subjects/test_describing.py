@@ -11,9 +11,13 @@ from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.reading import tables_of
+from gemmviz.scenes.stage.cell_sentence import cell_sentence, table_title
 from gemmviz.state.shot import default_shot
 from gemmviz.subjects.describing import description_of, moment_description
 from tests.conftest import trace_of
+from tests.pseudo import plain_words, pseudo
 from tests.subjects.test_every_view import shot_of
 
 _REGION = re.compile(r"(\d+) elements? of (global|shared) memory, rows (\d+) to (\d+), columns (\d+) to (\d+)")
@@ -68,6 +72,22 @@ def test_many_texts_are_cut_and_counted() -> None:
     moment = Reader(Replay.of(trace_of("04_tiled", 64, 64, 64, TILE_WIDTH=8))).at(3)
     facts = dict(description_of(shot, moment, view_named("phases").scene(moment, ViewOptions())).facts)
     assert re.search(r"… and \d+ more lines$", facts["Texts"])
+
+
+def test_the_words_are_those_of_the_language() -> None:
+    trace = trace_of("04_tiled", 16, 16, 16, values=True)
+    reader, names = Reader(Replay.of(trace)), tuple(array.name for array in trace.arrays)
+    with pseudo():
+        for step in range(0, trace.steps, 5):
+            now = reader.at(step)
+            drawn = view_named("stage").scene(now, ViewOptions())
+            cells = [Hit(table, 0, 0) for table in tables_of(drawn, names)]
+            said = [
+                moment_description(now).text,
+                *(cell_sentence(now, hit) for hit in cells),
+                *(table_title(now, hit) for hit in cells),
+            ]
+            assert not [word for text in said for word in plain_words(text, ("04_tiled", "TILE_WIDTH", *names))]
 
 
 def test_a_chart_tells_its_points() -> None:

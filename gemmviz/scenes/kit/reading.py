@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
 
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Hit, Labels, Primitive, Scene, Squares
 from gemmviz.scenes.kit.text import text_width
 
 _COLUMNS_APART = 1.6  # of the size of the text: the least gap between columns
 _LEAST_OF_SCALE = 4
 _STACKED = 1.9  # of the size of the text: baselines of one paragraph are no farther apart
+_NAMES = {
+    "request-lanes": marked("request lanes"), "bank-lanes": marked("lanes"), "banks": marked("banks"),
+    "grid": marked("grid"), "slots": marked("slots"), "threads": marked("threads"), "step-link": marked("link to a step"),
+}  # fmt: skip
 _PREFIXES = ("left-", "right-", "tile-")
 
 
@@ -103,7 +107,7 @@ def tables_of(scene: Scene, arrays: Sequence[str] = ()) -> tuple[Cells, ...]:
     """
 
     def place(cells: Cells) -> tuple[int, float, float]:
-        name = table_name(cells)
+        name = _own_key(cells)
         return arrays.index(name) if name in arrays else len(arrays), round(cells.y), cells.x
 
     found = (each for each in scene.all if isinstance(each, Cells) and each.fill.size and _has_facts(each, arrays))
@@ -111,15 +115,21 @@ def tables_of(scene: Scene, arrays: Sequence[str] = ()) -> tuple[Cells, ...]:
 
 
 def _has_facts(cells: Cells, arrays: Sequence[str]) -> bool:
-    return table_name(cells) in arrays or any(texts is not None and (texts != "").any() for texts in (cells.tips, cells.labels))
+    return _own_key(cells) in arrays or any(texts is not None and (texts != "").any() for texts in (cells.tips, cells.labels))
 
 
 def table_name(cells: Cells) -> str:
     """Return the name of a table as text, from its key: "As" for "tile-As"."""
+    name = _own_key(cells)
+    return tr(_NAMES[name]) if name in _NAMES else name.replace("-", " ")
+
+
+def _own_key(cells: Cells) -> str:
+    """Return the key of a table without what says where it is: the name of an array for one that shows its elements."""
     name = cells.key
     for prefix in _PREFIXES:
         name = name.removeprefix(prefix)
-    return name.replace("-", " ")
+    return name
 
 
 def place_text(hit: Hit) -> str:
