@@ -78,9 +78,19 @@ def licence_of(identifier: str) -> tuple[str, str]:
     return LICENCES.get(identifier, (identifier, ""))
 
 
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """How gemmviz is cited: in ``words``, with its ``version`` and the ``address`` of its repository."""
+
+    words: str
+    version: str
+    address: str
+
+
 @cache
-def citation() -> tuple[str, str]:
-    """Return how gemmviz is cited, by its CITATION.cff, and the address of its repository."""
+def citation() -> Citation:
+    """Return what CITATION.cff says."""
     text = resource("CITATION.cff").read_text(encoding="utf-8")
     facts = dict(re.findall(r"^(?:  - )?([\w-]+): \"?(.*?)\"?$", text, re.MULTILINE))
-    return f"{facts['title']}, version {facts['version']} ({facts['name']})", facts["repository-code"]
+    version = facts["version"]
+    return Citation(f"{facts['title']}, version {version} ({facts['name']})", version, facts["repository-code"])

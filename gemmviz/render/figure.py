@@ -10,7 +10,6 @@ from html import escape
 
 import numpy as np
 
-from gemmviz import __version__
 from gemmviz.render.credit import FigureOptions, citation, licence_of
 from gemmviz.render.pack import packed
 from gemmviz.render.page_script import page_asset, page_script
@@ -24,13 +23,13 @@ _QR_PX = "96"
 
 def figure_script() -> str:
     """Return the script of all figures of this version of gemmviz: nothing in it is of one figure, and one hash allows all."""
-    constants = f"const VERSION = {json.dumps(__version__)}, STYLE = {json.dumps(page_asset('style.css'))};\n"
+    constants = f"const VERSION = {json.dumps(citation().version)}, STYLE = {json.dumps(page_asset('style.css'))};\n"
     return page_script(constants + page_asset("figure.js"))
 
 
 def script_name() -> str:
     """Return the file name of the script where it is not inside the figure."""
-    return f"gemmviz-figure-{__version__}.js"
+    return f"gemmviz-figure-{citation().version}.js"
 
 
 def figure_html(reel: Reel, options: FigureOptions) -> str:
@@ -40,7 +39,7 @@ def figure_html(reel: Reel, options: FigureOptions) -> str:
     if options.is_split:
         script = f'<script src="{script_name()}" defer></script>'  # browsers refuse modules that are files
     follow = f' data-follow="{escape(options.follow)}"' if options.follow else ""
-    about = f'data-gemmviz="{__version__}" data-name="{escape(options.name)}" data-theme="{options.theme}"{follow}'
+    about = f'data-gemmviz="{citation().version}" data-name="{escape(options.name)}" data-theme="{options.theme}"{follow}'
     still = still_image(slide.scene, _line(f"{slide.title}. {slide.scene.description or slide.caption}"))
     theme = "light" if options.theme == "auto" else options.theme
     lines = (
@@ -82,9 +81,8 @@ def _credits(reel: Reel, options: FigureOptions) -> str:
     """Return author, licence and how to cite."""
     name, address = licence_of(options.licence)
     licence = _anchor(address, name, ' rel="license"') if address else _text(name)
-    words, repository = citation()
-    author = f"{options.author}: " if options.author else ""
-    cite = f"Cite as: {_text(author + reel.name)}. Made with {_text(words)}, {_anchor(repository, repository)}"
+    own, author = citation(), f"{options.author}: " if options.author else ""
+    cite = f"Cite as: {_text(author + reel.name)}. Made with {_text(own.words)}, {_anchor(own.address, own.address)}"
     return " · ".join(filter(None, (_text(options.author), licence, cite)))
 
 

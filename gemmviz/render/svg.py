@@ -97,6 +97,13 @@ def scene_svg(
     )
 
 
+def scene_groups(scene: Scene, letters: Letters, families: Mapping[Face, str], *, has_ids: bool = True) -> str:
+    """Return the primitives of a scene as SVG, each a group whose id is its key if ``has_ids``."""
+    writer = _Writer(letters, families)
+    groups = ((each.key, _WRITERS[type(each)](each, writer)) for each in scene.all)
+    return "".join(f"<g id={xml_attribute(key)}>{content}</g>\n" if has_ids else content for key, content in groups)
+
+
 def _words(scene: Scene) -> tuple[str, str]:
     """Return the attributes that refer to the title and the description of a scene, and their elements; nothing without them.
     Their ids follow from the words, so that several pictures on a page don't share one.
@@ -108,13 +115,6 @@ def _words(scene: Scene) -> tuple[str, str]:
     ids = " ".join(f"{name}-{number}" for name, _ in parts)
     elements = "".join(f'<{name} id="{name}-{number}">{xml_text(text)}</{name}>\n' for name, text in parts)
     return f' role="img" aria-labelledby="{ids}"', elements
-
-
-def scene_groups(scene: Scene, letters: Letters, families: Mapping[Face, str], *, has_ids: bool = True) -> str:
-    """Return the primitives of a scene as SVG, each a group whose id is its key if ``has_ids``."""
-    writer = _Writer(letters, families)
-    groups = ((each.key, _WRITERS[type(each)](each, writer)) for each in scene.all)
-    return "".join(f"<g id={xml_attribute(key)}>{content}</g>\n" if has_ids else content for key, content in groups)
 
 
 def _n(number: float) -> str:
