@@ -63,6 +63,7 @@ class Task:
     shot: Shot | None = None
     files: tuple[tuple[str, str], ...] = ()
     square: tuple[ExerciseSize, ...] = ()
+    digest: str = ""
 
     @property
     def most_points(self) -> float:

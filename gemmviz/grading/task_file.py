@@ -1,5 +1,6 @@
 """Tasks as TOML files, and the exercises of lessons as tasks."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,14 +14,14 @@ from gemmviz.grading.task import ALWAYS_JUDGED, REQUIREMENTS, Check, Task
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError, Place, UsageError, closest
-from gemmviz.model.kernel import MOST_TEXT
+from gemmviz.model.kernel import MOST_TEXT, text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import MULTIPLY, PROBLEM_KINDS
 from gemmviz.files.devices import device_names
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.teaching.exercises import requirements_of
-from gemmviz.teaching.lesson import ExerciseSize, LessonStep
-from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.lesson import ExerciseSize, Lesson, LessonStep
+from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson
 from gemmviz.teaching.quantities.catalog import check_reference, quantity_title
 from gemmviz.teaching.requirements import Relation, Requirement
 
@@ -101,7 +102,8 @@ def parse_task(text: str, file: str) -> Task:
         if version != VERSION:
             raise FormatError(f"this task has version {version}; this gemmviz reads {VERSION}", remedy="update gemmviz")
         places = toml_places(text)
-        return _task(read_fields(plain, _TaskFields, lambda: places), places, Path(file))
+        task = _task(read_fields(plain, _TaskFields, lambda: places), places, Path(file))
+        return replace(task, digest=text_hash(repr((text, task.files))))
     except GemmvizError as error:
         error.in_file(file)
         raise
@@ -231,4 +233,5 @@ def task_of(step: LessonStep, name: str) -> Task:
         problem=setup.problem,
         device=setup.device,
         shot=step.shot,
+        digest=text_hash(lesson_text(Lesson(stops=(step,)))),
     )

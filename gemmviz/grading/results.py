@@ -1,0 +1,151 @@
+"""Results of a folder of hand-ins as files: a table, JSON of all and of each one, and a page for each student."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gemmviz import __version__
+from gemmviz.files.codec import FormatError, from_json, read_text, to_json
+from gemmviz.files.whole import write_text
+from gemmviz.grading.graded import Graded
+from gemmviz.grading.hand_in import HandIn
+from gemmviz.grading.task import Task
+from gemmviz.grading.verdict import CheckResult, Verdict
+from gemmviz.model.errors import GemmvizError
+
+_FORMAT_VERSION = 1
+ALL, TABLE, PAGE, AUTOGRADER = "all.json", "table.csv", "page.html", "results.json"
+_RISKY = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes a cell that begins so for a formula
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A judged hand-in. ``digest``: of what was judged, by which program and task."""
+
+    id: str
+    name: str
+    number: str
+    digest: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """The file of all results."""
+
+    version: int
+    title: str
+    points: float
+    hand_ins: tuple[Record, ...]
+
+
+class Results:
+    """The folder of results, with those of an earlier run. Files are written as hand-ins are judged. Raises GemmvizError if the
+    folder can't be written.
+    """
+
+    def __init__(self, folder: Path, task: Task) -> None:
+        self.folder, self.task = folder, task
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise GemmvizError(f"can't write: {error.strerror or error}", file=str(folder)) from None
+        self.records: dict[str, Record] = {}
+        self._before = _read(folder / ALL)
+
+    def known(self, hand_in: HandIn) -> Record | None:
+        """The record of a hand-in that was judged before and hasn't changed since; None if it is to be judged."""
+        record = self._before.get(hand_in.id)
+        is_same = record is not None and record.digest == self._digest(hand_in) and record.name == hand_in.name
+        return record if is_same and (self.folder / hand_in.id / PAGE).is_file() else None
+
+    def keep(self, record: Record) -> None:
+        self.records[record.id] = record
+
+    def add(self, hand_in: HandIn, graded: Graded) -> Record:
+        """Write the files of one hand-in."""
+        record = Record(hand_in.id, hand_in.name, hand_in.number, self._digest(hand_in), graded.verdict)
+        own = self.folder / hand_in.id
+        try:
+            own.mkdir(exist_ok=True)
+        except OSError as error:
+            raise GemmvizError(f"can't write: {error.strerror or error}", file=str(own)) from None
+        write_text(own / PAGE, graded.page)
+        write_text(own / AUTOGRADER, json.dumps(autograder_results(graded.verdict), indent=1, ensure_ascii=False) + "\n")
+        self.keep(record)
+        return record
+
+    def write(self) -> None:
+        """Write the table and the JSON of all results up to now."""
+        records = sorted(self.records.values(), key=lambda each: (each.name.casefold(), each.id))
+        contents = _Contents(_FORMAT_VERSION, self.task.title, self.task.most_points, tuple(records))
+        write_text(self.folder / TABLE, table(self.task, records))
+        write_text(self.folder / ALL, to_json(contents).decode())
+
+    def _digest(self, hand_in: HandIn) -> str:
+        return f"{hand_in.digest}-{self.task.digest}-{__version__}"
+
+
+def _read(path: Path) -> dict[str, Record]:
+    """The records in a file of all results; none if it can't be read."""
+    try:
+        contents = from_json(read_text(path), _Contents)
+    except (FormatError, GemmvizError):
+        return {}
+    return {each.id: each for each in contents.hand_ins} if contents.version == _FORMAT_VERSION else {}
+
+
+def autograder_results(verdict: Verdict) -> dict[str, Any]:
+    """Results as Gradescope's autograder reads them, with a test for each check."""
+    return {
+        "score": verdict.score,
+        "visibility": "visible",
+        "output": "\n".join(verdict.notes),
+        "output_format": "text",
+        "tests": [_test(each) for each in verdict.checks],
+    }
+
+
+def _test(check: CheckResult) -> dict[str, Any]:
+    where = f"At {check.size}: " if check.size and check.output else ""
+    return {
+        "name": check.title, "score": check.score, "max_score": check.points, "output": where + check.output,
+        "output_format": "text", "visibility": "visible", "status": "passed" if check.status == "passed" else "failed",
+        "extra_data": {"id": check.id, "finding": check.finding, "line": check.line},
+    }  # fmt: skip
+
+
+def table(task: Task, records: Sequence[Record]) -> str:
+    """A row for each hand-in as CSV, safe to open in a spreadsheet."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(_cell, ["id", "name", "number", "file", "points", "of", "passed", "findings", "message", *(each.title for each in task.checks)]))
+    for record in records:
+        verdict = record.verdict
+        messages = [each.output for each in verdict.checks if each.status == "failed"]
+        scores = {each.id: each.score for each in verdict.checks}
+        row = [
+            record.id, record.name, record.number, verdict.file, f"{verdict.score:g}", f"{verdict.points:g}",
+            "yes" if verdict.has_passed else "no", " ".join(verdict.findings), " | ".join(messages),
+            *(f"{scores.get(each.id, 0.0):g}" for each in task.checks),
+        ]  # fmt: skip
+        writer.writerow(map(_cell, row))
+    return text.getvalue()
+
+
+def _cell(text: str) -> str:
+    """A cell on one line that no spreadsheet takes for a formula."""
+    text = " ".join(text.split())
+    return f"'{text}" if text.startswith(_RISKY) else text
+
+
+def summary(record: Record) -> str:
+    """A line for the terminal."""
+    verdict = record.verdict
+    worst = next((each.output for each in verdict.checks if each.status == "failed"), "")
+    found = "passed" if verdict.has_passed else f"{', '.join(verdict.findings)}: {worst}" if worst else "not judged"
+    return f"{record.name}: {verdict.score:g} of {verdict.points:g}, {found}"
