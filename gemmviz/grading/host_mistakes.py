@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.outline import KernelOutline, LaunchOutline
 
-_COPY = re.compile(r"\bcudaMemcpy(?:Async)?\s*\(([^;{}]*?)\)\s*[;,)]", re.DOTALL)
+_COPY = re.compile(r"\bcudaMemcpy(?:Async)?\s*\(")
+_LONGEST_CALL = 1000
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _MAIN = re.compile(r"\bmain\s*\(")
 _NAME = re.compile(r"^\W*(?:\([^()]*\)\s*)*&?\s*(\w+)\b(?!\s*[(.])")
 _COPIES_BACK = re.compile(r"DeviceToHost|cudaMemcpyDefault|Managed|HostAlloc|HostRegister|thrust|copy\(|memcpy2D", re.IGNORECASE)
+_OTHER_WAYS = re.compile(r"Managed|HostAlloc|HostRegister|thrust|[Ff]ill|[Ii]nit|[Zz]ero|[Mm]emset")
 _TO_HOST, _TO_DEVICE = "cudaMemcpyDeviceToHost", "cudaMemcpyHostToDevice"
 
 
@@ -31,6 +33,14 @@ def host_mistake(
     return _missing_copy("\n".join(map(_without_comments, texts.values())), launch)
 
 
+def is_output_unset(texts: Mapping[str, str], launch: LaunchOutline, name: str) -> bool:
+    """Whether the host code allocates the memory of a pointer and gives it no values before the launch."""
+    buffer = next((each for each in launch.buffers if each.name == name), None)
+    if buffer is None or not buffer.bytes or buffer.is_zeroed or buffer.is_copied_in:
+        return False
+    return not any(_OTHER_WAYS.search(_without_comments(text)) for text in texts.values())
+
+
 def _missing_copy(text: str, launch: LaunchOutline) -> GemmvizError | None:
     """The mistake of host code that copies to the GPU and never back."""
     copies_in = any(each.is_copied_in for each in launch.buffers)
@@ -43,7 +53,7 @@ def _missing_copy(text: str, launch: LaunchOutline) -> GemmvizError | None:
 def _wrong_copy(text: str, on_device: set[str]) -> GemmvizError | None:
     """The first copy whose direction contradicts which of its pointers is the kernel's."""
     for match in _COPY.finditer(text):
-        arguments = _split(match[1])
+        arguments = _arguments(text[match.end() : match.end() + _LONGEST_CALL])
         if len(arguments) < 4:
             continue
         target, source = (_name(each) for each in arguments[:2])
@@ -64,16 +74,18 @@ def _name(argument: str) -> str:
     return match[1] if match is not None else ""
 
 
-def _split(text: str) -> list[str]:
-    """Arguments separated by commas outside brackets."""
+def _arguments(text: str) -> list[str]:
+    """The arguments of a call, from behind its opening bracket."""
     parts, depth = [""], 0
     for letter in text:
-        depth += (letter in "([") - (letter in ")]")
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth < 0:
+            return parts
         if letter == "," and not depth:
             parts.append("")
         else:
             parts[-1] += letter
-    return parts
+    return []
 
 
 def _without_comments(text: str) -> str:

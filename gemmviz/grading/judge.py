@@ -7,6 +7,7 @@ from gemmviz.grading.opening import Opened, opened_hand_in
 from gemmviz.grading.task import Check, Task
 from gemmviz.grading.verdict import CheckResult, Row, Verdict
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.filling import Filling
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
@@ -90,7 +91,8 @@ class _Judging:
         if self.task.shot is not None and self.task.shot.setup.kernel.blanks:
             shot = self.task.shot
             return replace(shot, setup=replace(shot.setup, kernel=opened.kernel))
-        return Shot(setup_for(opened.kernel, device=self.task.device, blocks="all"))
+        filling = Filling(old_outputs="nan" if opened.is_unset else "zeros")
+        return Shot(setup_for(opened.kernel, device=self.task.device, blocks="all", filling=filling))
 
     def _judge_at(self, size: ExerciseSize, shot: Shot, states: list[_State]) -> None:
         """Judges the checks of one size. A launch that is refused fails the host code, a fault the check that it is about."""
@@ -148,10 +150,7 @@ class _Judging:
             self._fail("hazards", hazard, size=size, finding=run.facts.replay.hazards[0].kind.replace(" ", "-"))
             return
         if check.id == "result":
-            found = run.facts.outcome.trace
-            finding = "unwritten" if found is None or found.check.wrong == 0 else "wrong"
-            sentence = str(found.check) if found is not None and found.check.compared else "no element of the result is written"
-            state.fail(finding, sentence, size=size)
+            state.fail(*_wrong_result(run), size=size)
             return
         values = "; ".join(f"{each.title}: {each.value}, required: {each.required}" for each in unmet)
         state.fail("not-met", f"{check.message} ({values})" if check.message else values, size=size)
@@ -208,6 +207,17 @@ def _result(state: _State) -> CheckResult:
     if is_known:
         return CheckResult(check.id, check.title, "passed", check.points, check.points)
     return CheckResult(check.id, check.title, "unjudged", 0.0, check.points, output=f"Not judged: {state.unjudged}.")
+
+
+def _wrong_result(run: SizeRun) -> tuple[str, str]:
+    """The finding about a wrong result, and its sentence."""
+    trace = run.facts.outcome.trace
+    if trace is None or not trace.check.compared:
+        return "unwritten", "no element of the result is written"
+    check = trace.check
+    if check.wrong and check.worst_error is None and run.shot.setup.filling.old_outputs == "nan":
+        return "unset", f"{check} (is something added to {check.array} that was never set to 0?)"
+    return "wrong" if check.wrong else "unwritten", str(check)
 
 
 def _because(size: str, error: GemmvizError | None) -> str:

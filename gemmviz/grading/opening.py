@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gemmviz.files.kernel_file import has_header, parse_kernel
 from gemmviz.grading.hand_in import HandIn
-from gemmviz.grading.host_mistakes import host_mistake
+from gemmviz.grading.host_mistakes import host_mistake, is_output_unset
 from gemmviz.grading.task import Task
 from gemmviz.launch.draft import Draft, draft_of
 from gemmviz.launch.drafted_spec import KernelText, problem_of, spec_of
@@ -33,11 +33,14 @@ _TRIAL_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The kernel of a hand-in. ``host``: a mistake in the host code, None if it has none; ``note``: what was assumed."""
+    """The kernel of a hand-in. ``host``: a mistake in the host code, None if it has none; ``note``: what was assumed;
+    ``is_unset``: the result's memory holds no values before the launch.
+    """
 
     kernel: KernelSpec
     host: GemmvizError | None = None
     note: str = ""
+    is_unset: bool = False
 
 
 def opened_hand_in(hand_in: HandIn, task: Task) -> Opened:
@@ -95,9 +98,19 @@ class _Opening:
         mistake = host_mistake(self.texts, kernel, launch, has_launch_elsewhere=bool(self.task.launch.grid))
         if launch is not None and launch.is_read:
             draft = draft_of(kernel, completed(launch, kernel, {}))
-            return Opened(self._spec(draft, GivenLaunch()), mistake, note)
+            spec = self._spec(draft, GivenLaunch())
+            return Opened(spec, mistake, note, self._is_unset(spec, draft, launch))
         spec, assumed = self._without_launch(kernel, launch)
         return Opened(spec, mistake, " ".join(filter(None, (note, assumed, where))))
+
+    def _is_unset(self, spec: KernelSpec, draft: Draft, launch: LaunchOutline) -> bool:
+        """Whether the result's memory holds no values; not told of a kernel with factors, which may multiply them by 0."""
+        outputs = [
+            each.buffer for each, role in zip(draft.parameters, spec.args, strict=True)
+            if role in spec.problem.output_names and each.buffer is not None
+        ]  # fmt: skip
+        has_factors = any(each.kind == "real" for each in draft.parameters)
+        return bool(outputs) and not has_factors and all(is_output_unset(self.texts, launch, each.name) for each in outputs)
 
     def _outline(self, main: str) -> FileOutline:
         return outline_of(Project(Path(), main, self.texts))

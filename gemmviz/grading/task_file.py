@@ -16,6 +16,7 @@ from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError, Place, UsageError, closest
 from gemmviz.model.kernel import MOST_TEXT, text_hash
 from gemmviz.model.problem import Problem
+from gemmviz.model.words import capital
 from gemmviz.model.problems.catalog import MULTIPLY, PROBLEM_KINDS
 from gemmviz.files.devices import device_names
 from gemmviz.launch.catalog import lesson_names
@@ -183,7 +184,7 @@ def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath
     )
     if not requirements:
         raise FormatError(f"criterion {number} requires nothing", nearest_place(places, path), remedy="write is, at_most or at_least")
-    title = fields.title or f"{quantity_title(fields.quantity)}: {' and '.join(each.words for each in requirements)}"
+    title = fields.title or capital(f"{quantity_title(fields.quantity)}: {' and '.join(each.words for each in requirements)}")
     at = None if fields.size is None else _size(fields.size, kind, (*path, "size"), places)
     return Check(f"criterion-{number}", title, float(fields.points), requirements, fields.message, at)
 
@@ -221,7 +222,7 @@ def task_of(step: LessonStep, name: str) -> Task:
         for each in requirements_of(exercise, size)
     )
     criteria = (
-        Check(f"criterion-{number}", f"{quantity_title(each.quantity)}: {each.words}", 1.0, (each,), at=at)
+        Check(f"criterion-{number}", capital(f"{quantity_title(each.quantity)}: {each.words}"), 1.0, (each,), at=at)
         for number, (each, at) in enumerate(checks, 1)
     )
     return Task(
