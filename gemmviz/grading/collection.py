@@ -24,6 +24,7 @@ _SKIPPED = frozenset(("__MACOSX", "node_modules", "build"))
 _MOST_ENTRIES, _MOST_FILES, _MOST_BYTES = 100_000, 64, 4 * MOST_TEXT
 _LARGEST_ARCHIVE = 256 << 20  # bytes
 _LONGEST_NAME = 120
+_RESERVED = frozenset(("CON", "PRN", "AUX", "NUL", *(f"{name}{n}" for name in ("COM", "LPT") for n in range(1, 10))))  # on Windows
 _NO_KERNEL = "no file of CUDA C++ was handed in"
 
 
@@ -43,12 +44,14 @@ def collected(paths: list[Path], *, as_one: bool = False) -> list[HandIn]:
     groups: dict[tuple[str, str], list[_Entry]] = {}
     for path in paths:
         entries = list(_entries(path))
-        for student, entry in _by_student(path, entries, as_one or is_file(path) and path.suffix.lower() != ".zip"):
+        for student, entry in _by_student(path, entries, as_one or (is_file(path) and path.suffix.lower() != ".zip")):
             groups.setdefault((str(path), student), []).append(entry)
     taken: set[str] = set()
     hand_ins = [_hand_in(student, entries, taken) for (_, student), entries in groups.items()]
     if not hand_ins:
-        raise UsageError("there are no hand-ins", file=str(paths[0]), remedy="name a folder with .cu files, or with one folder a student")
+        raise UsageError(
+            "there are no hand-ins", file=str(paths[0]), remedy="name a folder with .cu files, or with one folder a student"
+        )
     return sorted(hand_ins, key=lambda each: (each.name.casefold(), each.id))
 
 
@@ -180,8 +183,9 @@ def _hand_in(student: str, entries: list[_Entry], taken: set[str]) -> HandIn:
             problems.append(problem)
         else:
             texts[each.path.as_posix()] = text
-    if any("__global__" in text for text in texts.values()):
-        return HandIn(id, _shown(name), texts, number)
+    hand_in = HandIn(id, _shown(name), texts, number)
+    if hand_in.main(""):
+        return hand_in
     return HandIn(id, _shown(name), texts, number, "; ".join(dict.fromkeys(problems)) or _no_kernel(texts))
 
 
@@ -207,6 +211,7 @@ def _text_of(entry: _Entry) -> tuple[str, str]:
 def unique_id(name: str, taken: set[str]) -> str:
     """A name of a file for a student, different from those that are ``taken``, which it is added to."""
     stem = file_stem(name)
+    stem = f"{stem}-" if stem.split(".")[0].upper() in _RESERVED else stem
     number, id = 1, stem
     while id.casefold() in taken:
         number += 1

@@ -30,7 +30,9 @@ def graded(hand_in: HandIn, task: Task, limits: Limits) -> Graded:
     except RecursionError:
         return stopped(hand_in, task, "unsupported", "the file is nested too deeply to be judged")
     except Exception as error:
-        return stopped(hand_in, task, "error", f"internal error: {type(error).__name__}: {error} (please report it with the file)")
+        return stopped(
+            hand_in, task, "error", f"internal error: {type(error).__name__}: {error} (please report it with the file)"
+        )
     try:
         return Graded(verdict, student_page(task, hand_in, verdict, replays))
     except Exception:  # the points stand without the picture
@@ -45,6 +47,8 @@ def stopped(hand_in: HandIn, task: Task, finding: str, sentence: str) -> Graded:
         if each.id == fails:
             checks.append(CheckResult(each.id, each.title, "failed", 0.0, each.points, finding, sentence))
         else:
-            checks.append(CheckResult(each.id, each.title, "unjudged", 0.0, each.points, output="Not judged: the run was ended."))
+            checks.append(
+                CheckResult(each.id, each.title, "unjudged", 0.0, each.points, output="Not judged: the run was ended.")
+            )
     verdict = Verdict(tuple(checks), hand_in.main(task.launch.entry))
     return Graded(verdict, student_page(task, hand_in, verdict, ()))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _LAUNCH = "<<<"
-_KERNEL = "__global__"
+_KERNEL = re.compile(r"__global__[^;{}]*\{")  # with its body
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,10 @@ class HandIn:
         """The name of the file that is judged: one that defines a kernel, the one called ``entry`` if there is one, and rather
         one that launches it. "" if no file defines a kernel.
         """
-        named = re.compile(rf"__global__[^;{{]*\b{re.escape(entry)}\s*\(") if entry else None
+        named = re.compile(rf"__global__[^;{{}}]*\b{re.escape(entry)}\s*\([^;{{}}]*\{{") if entry else _KERNEL
 
         def rank(name: str) -> tuple[bool, bool, bool, int, str]:
             text = self.texts[name]
-            is_named = named is not None and named.search(text) is not None
-            return not is_named, _LAUNCH not in text, not name.endswith(".cu"), name.count("/"), name
+            return named.search(text) is None, _LAUNCH not in text, not name.endswith(".cu"), name.count("/"), name
 
-        return min((name for name, text in self.texts.items() if _KERNEL in text), key=rank, default="")
+        return min((name for name, text in self.texts.items() if _KERNEL.search(text)), key=rank, default="")

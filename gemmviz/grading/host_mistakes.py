@@ -11,7 +11,9 @@ _LONGEST_CALL = 1000
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _MAIN = re.compile(r"\bmain\s*\(")
 _NAME = re.compile(r"^\W*(?:\([^()]*\)\s*)*&?\s*(\w+)\b(?!\s*[(.])")
-_COPIES_BACK = re.compile(r"DeviceToHost|cudaMemcpyDefault|Managed|HostAlloc|HostRegister|thrust|copy\(|memcpy2D", re.IGNORECASE)
+_COPIES_BACK = re.compile(
+    r"DeviceToHost|cudaMemcpyDefault|Managed|HostAlloc|HostRegister|thrust|copy\(|memcpy2D", re.IGNORECASE
+)
 _OTHER_WAYS = re.compile(r"Managed|HostAlloc|HostRegister|thrust|[Ff]ill|[Ii]nit|[Zz]ero|[Mm]emset")
 _TO_HOST, _TO_DEVICE = "cudaMemcpyDeviceToHost", "cudaMemcpyHostToDevice"
 
@@ -23,7 +25,9 @@ def host_mistake(
     if launch is None:
         is_program = any(_MAIN.search(_without_comments(text)) for text in texts.values())
         if is_program and not has_launch_elsewhere:
-            return UsageError(f"{kernel.name} is launched nowhere", remedy=f"write {kernel.name}<<<grid, block>>>(…) in the host code")
+            return UsageError(
+                f"{kernel.name} is launched nowhere", remedy=f"write {kernel.name}<<<grid, block>>>(…) in the host code"
+            )
         return None
     on_device = {each.name for each in launch.buffers if each.name}
     for text in texts.values():

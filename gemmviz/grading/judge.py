@@ -7,8 +7,8 @@ from gemmviz.grading.opening import Opened, opened_hand_in
 from gemmviz.grading.task import Check, Task
 from gemmviz.grading.verdict import CheckResult, Row, Verdict
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.filling import Filling
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
+from gemmviz.model.filling import Filling
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.costly_access import at_costly_access
@@ -18,18 +18,22 @@ from gemmviz.teaching.wrong_access import at_wrong_access
 
 _IN_HAZARDS = frozenset(("divergent-barrier", "hazard"))
 _IN_GUARDS = frozenset(("out-of-range", "misaligned-access", "uninitialised-read"))
+_BEYOND = frozenset(("unsupported", "setting"))  # limits of the interpreter, not mistakes
 _LAUNCH = frozenset(("block-extent", "grid-extent", "block-threads", "shared-memory", "registers"))
 
 
 @dataclass
 class _State:
-    """What is known of a check so far."""
+    """What is known of a check so far. ``unjudged``: why it can't be judged at some size; ``beyond``: the id of the error if that
+    is a limit of the interpreter.
+    """
 
     check: Check
     rows: list[Row] = field(default_factory=list)
     failure: CheckResult | None = None
     shot: Shot | None = None
     unjudged: str = ""
+    beyond: str = ""
     is_met: bool = False
 
     def fail(self, finding: str, output: str, *, line: int = 0, size: str = "") -> None:
@@ -69,6 +73,9 @@ class _Judging:
 
     def refuse(self, error: GemmvizError) -> None:
         """Fails reading for a file that can't be read, and the host code for a launch that isn't known."""
+        if error.id == "unsupported":
+            self._give_up(error)
+            return
         is_text = isinstance(error, SourceError)
         self._fail("parses" if is_text else "host", error)
         if not is_text:
@@ -111,12 +118,11 @@ class _Judging:
 
     def _refused(self, size: ExerciseSize, error: GemmvizError) -> None:
         """Fails the check that is about an error before the first access, and leaves the others unjudged at this size."""
-        if isinstance(error, SourceError):
-            self._fail("parses", error, size=size.words)
-        elif isinstance(error, SettingError):
-            self._fail("host" if error.id in _LAUNCH else "result", error, size=size.words)
-        else:
-            self._fail("result", error, size=size.words)
+        if error.id in _BEYOND:
+            self._give_up(error, size.words)
+            return
+        about = "parses" if isinstance(error, SourceError) else "host" if error.id in _LAUNCH else "result"
+        self._fail(about, error, size=size.words)
         self._leave(f"at {size.words}, the kernel couldn't be run")
 
     def _faulted(self, size: ExerciseSize, fault: KernelFault) -> None:
@@ -167,6 +173,12 @@ class _Judging:
         line = 0 if error.place is None else error.place.line
         state.fail(finding or error.id, _sentence(error), line=line, size=size)
 
+    def _give_up(self, error: GemmvizError, size: str = "") -> None:
+        """Leaves everything unjudged that isn't judged yet: the interpreter can't run what a compiler may accept."""
+        for state in self.states.values():
+            state.beyond = state.beyond or error.id
+        self._leave(f"{f'at {size}, ' if size else ''}the interpreter can't run this, a person has to look at it: {_sentence(error)}")
+
     def _leave(self, why: str) -> None:
         for state in self.states.values():
             state.unjudged = state.unjudged or why
@@ -206,7 +218,7 @@ def _result(state: _State) -> CheckResult:
     is_known = state.is_met and (not state.unjudged or not check.is_always_judged or check.id in ("parses", "host"))
     if is_known:
         return CheckResult(check.id, check.title, "passed", check.points, check.points)
-    return CheckResult(check.id, check.title, "unjudged", 0.0, check.points, output=f"Not judged: {state.unjudged}.")
+    return CheckResult(check.id, check.title, "unjudged", 0.0, check.points, state.beyond, f"Not judged: {state.unjudged}.")
 
 
 def _wrong_result(run: SizeRun) -> tuple[str, str]:

@@ -14,7 +14,6 @@ from gemmviz.launch.draft import Draft, draft_of
 from gemmviz.launch.drafted_spec import KernelText, problem_of, spec_of
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.guessed_launch import completed, guesses, launch_by_names
-from gemmviz.launch.legality import can_run, setup_for
 from gemmviz.launch.roles import Roles, candidates
 from gemmviz.launch.tilings import tilings
 from gemmviz.loading.outlines import outline_of
@@ -27,7 +26,7 @@ from gemmviz.parser.source_text import SourceText
 from gemmviz.run.trying import is_right
 from gemmviz.source.reader_link import reader
 
-_MOST_FILES, _MOST_ROLES, _MOST_GUESSES = 12, 12, 4
+_MOST_FILES, _MOST_ROLES, _MOST_GUESSES = 12, 12, 16
 _TRIAL_S = 1.0
 
 
@@ -79,8 +78,14 @@ def _others(main: str, texts: dict[str, str]) -> tuple[ProjectFile, ...]:
 def _check_text(source: SourceText) -> None:
     """Raises SourceError for the first error of a compiler, unless it may come from a header that isn't there."""
     refusal: SourceError | None = reader().run("refusal", source)
-    if refusal is not None and not reader().run("missing", source):
+    if refusal is not None and not _missing(source):
         raise refusal.in_file(source.main)
+
+
+def _missing(source: SourceText) -> tuple[str, ...]:
+    """Headers that neither the hand-in nor gemmviz has."""
+    missing: tuple[str, ...] = reader().run("missing", source)
+    return missing
 
 
 class _Opening:
@@ -94,6 +99,8 @@ class _Opening:
 
     def opened(self) -> Opened:
         kernel, note = self._kernel()
+        if missing := _missing(SourceText(self.main, self.texts, self.main)):
+            note = " ".join(filter(None, (note, f"Headers that were not handed in: {', '.join(missing)}.")))
         launch, where = self._launch_of(kernel)
         mistake = host_mistake(self.texts, kernel, launch, has_launch_elsewhere=bool(self.task.launch.grid))
         if launch is not None and launch.is_read:
@@ -121,7 +128,9 @@ class _Opening:
         """The kernel that the task names, else the first one that is launched and has as many arrays as the problem."""
         kernels = list(self.outline.kernels)
         if not kernels:
-            raise SourceError("the file has no kernel", file=self.main, remedy="a kernel is a function that begins with __global__ void")
+            raise SourceError(
+                "the file has no kernel", file=self.main, remedy="a kernel is a function that begins with __global__ void"
+            )
         entry = self.task.launch.entry.split("<")[0].strip()
         named = [each for each in kernels if f"::{each.name}".endswith(f"::{entry}")] if entry else []
         if named:
@@ -129,10 +138,14 @@ class _Opening:
         if entry and len(kernels) > 1:
             names = [each.name for each in kernels]
             raise UsageError(
-                f"the file has no kernel {entry}", file=self.main, remedy=closest(entry, names) or f"its kernels are {', '.join(names)}"
+                f"the file has no kernel {entry}",
+                file=self.main,
+                remedy=closest(entry, names) or f"its kernels are {', '.join(names)}",
             )
         launched = [each.kernel for each in self.outline.launches]
-        arrays = len(PROBLEM_KINDS[self.task.launch.kind].arrays) if self.task.launch.kind else len(self.task.problem.kind.arrays)
+        arrays = (
+            len(PROBLEM_KINDS[self.task.launch.kind].arrays) if self.task.launch.kind else len(self.task.problem.kind.arrays)
+        )
 
         def rank(kernel: KernelOutline) -> tuple[bool, bool, int]:
             fits = sum(each.is_pointer for each in kernel.parameters) == arrays
@@ -160,7 +173,9 @@ class _Opening:
         return launch, " ".join(f"The {each.part} can't be read: {each.reason}." for each in launch.unread[:2])
 
     def _without_launch(self, kernel: KernelOutline, launch: LaunchOutline | None) -> tuple[KernelSpec, str]:
-        """The kernel with the task's launch; without one, with the usual launch that gives a right result, or the likeliest."""
+        """The kernel with the task's launch; without one, with the usual launch that gives a right result. Raises UsageError if
+        none does: it can't be told then whether the launch or the kernel is wrong.
+        """
         given = self.task.launch
         for tiles in tilings(kernel):
             open_launch = launch_by_names(kernel, tiles) if launch is None else completed(launch, kernel, tiles)
@@ -173,7 +188,10 @@ class _Opening:
             self._spec(draft, replace(each, block=() if draft.block else each.block))
             for each in islice(guesses(self.source.text, draft.tile_values, sizes), _MOST_GUESSES)
         ]
-        chosen = next((each for each in specs if _is_right(each)), next(filter(_can_run, specs), specs[0]))
+        chosen = next(filter(_is_right, specs), None)
+        if chosen is None:
+            message = f"{kernel.name} is launched nowhere, and no usual launch gives a right result"
+            raise UsageError(message, file=self.main, remedy="launch it in the host code, as the task says")
         return chosen, f"The launch is assumed: block ({', '.join(chosen.block)}), grid ({', '.join(chosen.grid)})."
 
     # Its parameters
@@ -222,13 +240,6 @@ def _agrees(spec: KernelSpec, given: GivenLaunch) -> bool:
     """Whether the roles of a kernel's parameters are the given ones."""
     named = given.arguments(spec.parameter_names)
     return all(named.get(name, own) == own for name, own in zip(spec.parameter_names, spec.args, strict=True))
-
-
-def _can_run(spec: KernelSpec) -> bool:
-    try:
-        return can_run(setup_for(spec))
-    except GemmvizError:
-        return False
 
 
 def _is_right(spec: KernelSpec) -> bool:

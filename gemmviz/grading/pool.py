@@ -22,7 +22,7 @@ from gemmviz.model.errors import Cancelled, GemmvizError
 
 _POLL_S, _START_S = 0.1, 60.0
 _ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
-_MIB = 1 << 20
+_MIB, _PROGRAM_MIB = 1 << 20, 512
 
 
 def core_count() -> int:
@@ -141,12 +141,12 @@ class _Grader:
     def _reply(self, process: "subprocess.Popen[bytes]") -> tuple[bytes | None, str]:
         """The reply of the process, or the limit that it exceeds: ended children are named in a reply."""
         until = time.monotonic() + self.limits.wall_s + _START_S
-        most = 2 * self.limits.memory_mib * _MIB
+        most = (_PROGRAM_MIB + self.limits.memory_mib) * _MIB
         while time.monotonic() < until and not self.is_over.is_set():
             try:
                 return self._frames.get(timeout=_POLL_S), "error"
             except queue.Empty:
-                if _memory(process.pid) > most:
+                if not CAN_FORK and _memory(process.pid) > most:  # a child that was forked has a limit of its own
                     return None, "memory"
         return None, "time"
 

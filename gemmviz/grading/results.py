@@ -123,14 +123,30 @@ def table(task: Task, records: Sequence[Record]) -> str:
     """A row for each hand-in as CSV, safe to open in a spreadsheet."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(_cell, ["id", "name", "number", "file", "points", "of", "passed", "findings", "message", *(each.title for each in task.checks)]))
+    writer.writerow(
+        map(
+            _cell,
+            [
+                "id",
+                "name",
+                "number",
+                "file",
+                "points",
+                "of",
+                "passed",
+                "findings",
+                "message",
+                *(each.title for each in task.checks),
+            ],
+        )
+    )
     for record in records:
         verdict = record.verdict
-        messages = [each.output for each in verdict.checks if each.status == "failed"]
+        messages = dict.fromkeys(each.output for each in sorted(verdict.checks, key=_urgency) if each.output)
         scores = {each.id: each.score for each in verdict.checks}
         row = [
             record.id, record.name, record.number, verdict.file, f"{verdict.score:g}", f"{verdict.points:g}",
-            "yes" if verdict.has_passed else "no", " ".join(verdict.findings), " | ".join(messages),
+            "yes" if verdict.has_passed else "no", " ".join(dict.fromkeys(verdict.findings)), " | ".join(messages),
             *(f"{scores.get(each.id, 0.0):g}" for each in task.checks),
         ]  # fmt: skip
         writer.writerow(map(_cell, row))
@@ -146,6 +162,10 @@ def _cell(text: str) -> str:
 def summary(record: Record) -> str:
     """A line for the terminal."""
     verdict = record.verdict
-    worst = next((each.output for each in verdict.checks if each.status == "failed"), "")
-    found = "passed" if verdict.has_passed else f"{', '.join(verdict.findings)}: {worst}" if worst else "not judged"
+    worst = next((each.output for each in sorted(verdict.checks, key=_urgency) if each.output), "")
+    found = "passed" if verdict.has_passed else ": ".join(filter(None, (", ".join(dict.fromkeys(verdict.findings)), worst)))
     return f"{record.name}: {verdict.score:g} of {verdict.points:g}, {found}"
+
+
+def _urgency(check: CheckResult) -> int:
+    return ("failed", "unjudged", "passed").index(check.status)

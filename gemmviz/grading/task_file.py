@@ -7,19 +7,19 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field
 
 from gemmviz.files.codec import FormatError, read_text, toml_to_plain
+from gemmviz.files.devices import device_names
 from gemmviz.files.program_text import read_program_text
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
 from gemmviz.files.written_fields import read_fields
 from gemmviz.grading.task import ALWAYS_JUDGED, REQUIREMENTS, Check, Task
+from gemmviz.launch.catalog import lesson_names
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError, Place, UsageError, closest
 from gemmviz.model.kernel import MOST_TEXT, text_hash
 from gemmviz.model.problem import Problem
-from gemmviz.model.words import capital
 from gemmviz.model.problems.catalog import MULTIPLY, PROBLEM_KINDS
-from gemmviz.files.devices import device_names
-from gemmviz.launch.catalog import lesson_names
+from gemmviz.model.words import capital
 from gemmviz.teaching.exercises import requirements_of
 from gemmviz.teaching.lesson import ExerciseSize, Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson
@@ -183,7 +183,9 @@ def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath
         if value is not None
     )
     if not requirements:
-        raise FormatError(f"criterion {number} requires nothing", nearest_place(places, path), remedy="write is, at_most or at_least")
+        raise FormatError(
+            f"criterion {number} requires nothing", nearest_place(places, path), remedy="write is, at_most or at_least"
+        )
     title = fields.title or capital(f"{quantity_title(fields.quantity)}: {' and '.join(each.words for each in requirements)}")
     at = None if fields.size is None else _size(fields.size, kind, (*path, "size"), places)
     return Check(f"criterion-{number}", title, float(fields.points), requirements, fields.message, at)

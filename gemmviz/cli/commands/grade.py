@@ -27,7 +27,12 @@ def _add(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--task", required=True, metavar="TASK.toml|LESSON/STEP", help="what is judged")
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("results"), metavar="FOLDER/", help="folder of the results (default: results/)"
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("results"),
+        metavar="FOLDER/",
+        help="folder of the results (default: results/)",
     )
     parser.add_argument("--one", action="store_true", help="each name is one hand-in, also a folder")
     parser.add_argument("--again", action="store_true", help="also judge hand-ins that haven't changed since they were judged")
