@@ -24,7 +24,9 @@ _SKIPPED = frozenset(("__MACOSX", "node_modules", "build"))
 _MOST_ENTRIES, _MOST_FILES, _MOST_BYTES = 100_000, 64, 4 * MOST_TEXT
 _LARGEST_ARCHIVE = 256 << 20  # bytes
 _LONGEST_NAME = 120
-_RESERVED = frozenset(("CON", "PRN", "AUX", "NUL", *(f"{name}{n}" for name in ("COM", "LPT") for n in range(1, 10))))  # on Windows
+_RESERVED = frozenset(
+    ("CON", "PRN", "AUX", "NUL", *(f"{name}{n}" for name in ("COM", "LPT") for n in range(1, 10)))
+)  # on Windows
 _NO_KERNEL = "no file of CUDA C++ was handed in"
 
 

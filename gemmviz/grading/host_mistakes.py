@@ -1,13 +1,15 @@
-"""Host code to the mistake in it that leaves the result unwritten on a real GPU: no launch, or a copy in the wrong direction."""
+"""Host code to the mistake in it that leaves the result unwritten on a GPU: no launch, or a copy in the wrong direction."""
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.outline import KernelOutline, LaunchOutline
 
 _COPY = re.compile(r"\bcudaMemcpy(?:Async)?\s*\(")
 _LONGEST_CALL = 1000
+_COPY_FINDING = "host-copy"
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _MAIN = re.compile(r"\bmain\s*\(")
 _NAME = re.compile(r"^\W*(?:\([^()]*\)\s*)*&?\s*(\w+)\b(?!\s*[(.])")
@@ -18,16 +20,23 @@ _OTHER_WAYS = re.compile(r"Managed|HostAlloc|HostRegister|thrust|[Ff]ill|[Ii]nit
 _TO_HOST, _TO_DEVICE = "cudaMemcpyDeviceToHost", "cudaMemcpyHostToDevice"
 
 
+@dataclass(frozen=True, slots=True)
+class HostMistake:
+    """A mistake in host code: the id of the finding, and the error."""
+
+    finding: str
+    error: GemmvizError
+
+
 def host_mistake(
     texts: Mapping[str, str], kernel: KernelOutline, launch: LaunchOutline | None, *, has_launch_elsewhere: bool
-) -> GemmvizError | None:
+) -> HostMistake | None:
     """The first mistake of the host code; None for host code without one, and for a kernel without host code."""
     if launch is None:
         is_program = any(_MAIN.search(_without_comments(text)) for text in texts.values())
         if is_program and not has_launch_elsewhere:
-            return UsageError(
-                f"{kernel.name} is launched nowhere", remedy=f"write {kernel.name}<<<grid, block>>>(…) in the host code"
-            )
+            remedy = f"write {kernel.name}<<<grid, block>>>(…) in the host code"
+            return HostMistake("not-launched", UsageError(f"{kernel.name} is launched nowhere", remedy=remedy))
         return None
     on_device = {each.name for each in launch.buffers if each.name}
     for text in texts.values():
@@ -45,16 +54,17 @@ def is_output_unset(texts: Mapping[str, str], launch: LaunchOutline, name: str) 
     return not any(_OTHER_WAYS.search(_without_comments(text)) for text in texts.values())
 
 
-def _missing_copy(text: str, launch: LaunchOutline) -> GemmvizError | None:
+def _missing_copy(text: str, launch: LaunchOutline) -> HostMistake | None:
     """The mistake of host code that copies to the GPU and never back."""
     copies_in = any(each.is_copied_in for each in launch.buffers)
     copies_out = any(each.is_copied_out for each in launch.buffers) or _COPIES_BACK.search(text) is not None
     if not copies_in or copies_out:
         return None
-    return UsageError("the result is never copied back from the GPU", remedy=f"copy it with cudaMemcpy(…, {_TO_HOST})")
+    remedy = f"copy it with cudaMemcpy(…, {_TO_HOST})"
+    return HostMistake(_COPY_FINDING, UsageError("the result is never copied back from the GPU", remedy=remedy))
 
 
-def _wrong_copy(text: str, on_device: set[str]) -> GemmvizError | None:
+def _wrong_copy(text: str, on_device: set[str]) -> HostMistake | None:
     """The first copy whose direction contradicts which of its pointers is the kernel's."""
     for match in _COPY.finditer(text):
         arguments = _arguments(text[match.end() : match.end() + _LONGEST_CALL])
@@ -69,7 +79,7 @@ def _wrong_copy(text: str, on_device: set[str]) -> GemmvizError | None:
             line = text.count("\n", 0, match.start()) + 1
             name = target if to_device else source
             message = f"{name} is memory of the GPU, but the copy {'to' if to_device else 'from'} it is {wrong}"
-            return UsageError(message, Place(line, 1, line, 2), remedy=f"write {right}")
+            return HostMistake(_COPY_FINDING, UsageError(message, Place(line, 1, line, 2), remedy=f"write {right}"))
     return None
 
 

@@ -1,11 +1,12 @@
 """A hand-in and a task to a verdict: its kernel is run at each size, and each check is judged by the rules of exercises."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+from gemmviz.grading.check_state import CheckState, sentence_for
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.opening import Opened, opened_hand_in
-from gemmviz.grading.task import Check, Task
-from gemmviz.grading.verdict import CheckResult, Row, Verdict
+from gemmviz.grading.task import Task
+from gemmviz.grading.verdict import Row, Verdict
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.filling import Filling
@@ -19,27 +20,8 @@ from gemmviz.teaching.wrong_access import at_wrong_access
 _IN_HAZARDS = frozenset(("divergent-barrier", "hazard"))
 _IN_GUARDS = frozenset(("out-of-range", "misaligned-access", "uninitialised-read"))
 _BEYOND = frozenset(("unsupported", "setting"))  # limits of the interpreter, not mistakes
+NOT_MET = "not-met"
 _LAUNCH = frozenset(("block-extent", "grid-extent", "block-threads", "shared-memory", "registers"))
-
-
-@dataclass
-class _State:
-    """What is known of a check so far. ``unjudged``: why it can't be judged at some size; ``beyond``: the id of the error if that
-    is a limit of the interpreter.
-    """
-
-    check: Check
-    rows: list[Row] = field(default_factory=list)
-    failure: CheckResult | None = None
-    shot: Shot | None = None
-    unjudged: str = ""
-    beyond: str = ""
-    is_met: bool = False
-
-    def fail(self, finding: str, output: str, *, line: int = 0, size: str = "") -> None:
-        if self.failure is None:
-            check = self.check
-            self.failure = CheckResult(check.id, check.title, "failed", 0.0, check.points, finding, output, line, size)
 
 
 @dataclass(frozen=True)
@@ -68,7 +50,7 @@ class _Judging:
 
     def __init__(self, task: Task, engine: Engine) -> None:
         self.task, self.engine = task, engine
-        self.states = {each.id: _State(each) for each in task.checks}
+        self.states = {each.id: CheckState(each) for each in task.checks}
         self.runs: dict[str, SizeRun] = {}
 
     def refuse(self, error: GemmvizError) -> None:
@@ -85,7 +67,7 @@ class _Judging:
     def judge(self, opened: Opened) -> None:
         self._pass("parses")
         if opened.host is not None:
-            self._fail("host", opened.host, finding="host-copy" if "cop" in opened.host.message else "not-launched")
+            self._fail("host", opened.host.error, finding=opened.host.finding)
         self._pass("host")
         shot = self._shot(opened)
         task = self.task.for_square() if opened.kernel.tied_sizes else self.task
@@ -101,12 +83,14 @@ class _Judging:
         filling = Filling(old_outputs="nan" if opened.is_unset else "zeros")
         return Shot(setup_for(opened.kernel, device=self.task.device, blocks="all", filling=filling))
 
-    def _judge_at(self, size: ExerciseSize, shot: Shot, states: list[_State]) -> None:
-        """Judges the checks of one size. A launch that is refused fails the host code, a fault the check that it is about."""
+    def _judge_at(self, size: ExerciseSize, shot: Shot, states: list[CheckState]) -> None:
+        """Judges the checks of one size. A launch that is refused fails the host code, a fault the check that it is about. A
+        size at which only quantities are judged is traced if they need it: counts of the whole launch don't.
+        """
         try:
             run = SizeRun(size, shot, self.engine)
             self.runs[size.words] = run
-            fault = run.facts.outcome.fault
+            fault = run.facts.outcome.fault if any(each.check.is_always_judged for each in states) else None
         except GemmvizError as error:
             self._refused(size, error)
             return
@@ -129,7 +113,7 @@ class _Judging:
         about = "guards" if fault.id in _IN_GUARDS else "hazards" if fault.id in _IN_HAZARDS else "result"
         self._fail(about, fault, size=size.words)
 
-    def _judge_check(self, state: _State, run: SizeRun, fault: KernelFault | None) -> None:
+    def _judge_check(self, state: CheckState, run: SizeRun, fault: KernelFault | None) -> None:
         check, size = state.check, run.size.words
         if check.id == "guards":
             state.is_met = state.is_met or fault is None
@@ -141,12 +125,14 @@ class _Judging:
         state.rows += [Row(size, each.title, each.value, each.required, each.is_met) for each in rows]
         if any(not each.is_met for each in rows):
             self._unmet(state, run)
+        elif isinstance(error, SettingError):
+            self._refused(run.size, error)
         elif error is not None or (fault is not None and check.id in ("hazards", "result")):
             state.unjudged = _because(size, error or fault)
         else:
             state.is_met = True
 
-    def _unmet(self, state: _State, run: SizeRun) -> None:
+    def _unmet(self, state: CheckState, run: SizeRun) -> None:
         """Fails a check whose requirements aren't met, with the sentence of what was found."""
         check, size = state.check, run.size.words
         unmet = [each for each in state.rows if each.size == size and not each.is_met]
@@ -159,7 +145,7 @@ class _Judging:
             state.fail(*_wrong_result(run), size=size)
             return
         values = "; ".join(f"{each.title}: {each.value}, required: {each.required}" for each in unmet)
-        state.fail("not-met", f"{check.message} ({values})" if check.message else values, size=size)
+        state.fail(NOT_MET, f"{check.message} ({values})" if check.message else values, size=size)
 
     # Results
 
@@ -171,54 +157,45 @@ class _Judging:
         """Fails a check; the first of the task if it isn't judged, so that nothing that was found is lost."""
         state = self.states.get(id) or self.states.get("result") or next(reversed(self.states.values()))
         line = 0 if error.place is None else error.place.line
-        state.fail(finding or error.id, _sentence(error), line=line, size=size)
+        state.fail(finding or error.id, sentence_for(error), line=line, size=size)
 
     def _give_up(self, error: GemmvizError, size: str = "") -> None:
         """Leaves everything unjudged that isn't judged yet: the interpreter can't run what a compiler may accept."""
         for state in self.states.values():
             state.beyond = state.beyond or error.id
-        self._leave(f"{f'at {size}, ' if size else ''}the interpreter can't run this, a person has to look at it: {_sentence(error)}")
+        where = f"at {size}, " if size else ""
+        self._leave(f"{where}the interpreter can't run this, a person has to look at it: {sentence_for(error)}")
 
     def _leave(self, why: str) -> None:
         for state in self.states.values():
             state.unjudged = state.unjudged or why
 
     def judged(self, file: str, kernel: str, notes: tuple[str, ...]) -> Judged:
+        """The verdict, and a replay for each place at which a check failed."""
         replays: list[tuple[Shot, SizeRun]] = []
         results = []
         for state in self.states.values():
-            result = state.failure
-            if result is None:
-                result = _result(state)
-            elif (shown := self._replay(state)) is not None:
-                places = [shot for shot, _ in replays]
-                if shown[0] not in places:
-                    replays.append(shown)
-                result = replace(result, replay=[shot for shot, _ in replays].index(shown[0]))
-            results.append(replace(result, rows=tuple(state.rows)))
+            result, replay = replace(state.result(), rows=tuple(state.rows)), self._replay(state)
+            if replay is not None:
+                shots = [shot for shot, _ in replays]
+                replays += [] if replay[0] in shots else [replay]
+                result = replace(result, replay=[*shots, replay[0]].index(replay[0]))
+            results.append(result)
         return Judged(Verdict(tuple(results), file, kernel, notes), tuple(replays))
 
-    def _replay(self, state: _State) -> tuple[Shot, SizeRun] | None:
-        """The picture of a failed check: the wrong access, or for a count the access that costs most."""
-        assert state.failure is not None
-        run = self.runs.get(state.failure.size)
-        if run is None or state.check.id in ("parses", "host"):
+    def _replay(self, state: CheckState) -> tuple[Shot, SizeRun] | None:
+        """The picture of a failed check: the wrong access, or for a count the access that costs most; None if there is none."""
+        run = None if state.failure is None else self.runs.get(state.failure.size)
+        if state.failure is None or run is None or state.check.id in ("parses", "host"):
             return None
         try:
-            is_count = not state.check.is_always_judged and run.facts.outcome.fault is None
-            shot = at_costly_access(run.facts, state.check.requirements) if is_count else at_wrong_access(run.facts)
+            if state.failure.finding != NOT_MET:
+                return at_wrong_access(run.facts), run
+            some = replace(run.shot, setup=replace(run.shot.setup, blocks=""))  # those that are quick
+            near = SizeRun(run.size, some, self.engine)
+            return at_costly_access(near.facts, state.check.requirements), near
         except GemmvizError:
             return None
-        return shot, run
-
-
-def _result(state: _State) -> CheckResult:
-    """The result of a check that nothing speaks against: a count may be unknown at some sizes, the rest must be judged at all."""
-    check = state.check
-    is_known = state.is_met and (not state.unjudged or not check.is_always_judged or check.id in ("parses", "host"))
-    if is_known:
-        return CheckResult(check.id, check.title, "passed", check.points, check.points)
-    return CheckResult(check.id, check.title, "unjudged", 0.0, check.points, state.beyond, f"Not judged: {state.unjudged}.")
 
 
 def _wrong_result(run: SizeRun) -> tuple[str, str]:
@@ -235,10 +212,3 @@ def _wrong_result(run: SizeRun) -> tuple[str, str]:
 def _because(size: str, error: GemmvizError | None) -> str:
     where = f"at {size}, " if size else ""
     return f"{where}the run ended early ({error.id})" if isinstance(error, KernelFault) else f"{where}{error}"
-
-
-def _sentence(error: GemmvizError) -> str:
-    """An error for a student: its place without the name of the file."""
-    where = "" if error.place is None else f"line {error.place.line}: "
-    remedy = f" ({error.remedy})" if error.remedy else ""
-    return f"{where}{error.message}{remedy}"

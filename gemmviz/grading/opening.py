@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gemmviz.files.kernel_file import has_header, parse_kernel
 from gemmviz.grading.hand_in import HandIn
-from gemmviz.grading.host_mistakes import host_mistake, is_output_unset
+from gemmviz.grading.host_mistakes import HostMistake, host_mistake, is_output_unset
 from gemmviz.grading.task import Task
 from gemmviz.launch.draft import Draft, draft_of
 from gemmviz.launch.drafted_spec import KernelText, problem_of, spec_of
@@ -37,7 +37,7 @@ class Opened:
     """
 
     kernel: KernelSpec
-    host: GemmvizError | None = None
+    host: HostMistake | None = None
     note: str = ""
     is_unset: bool = False
 
@@ -160,7 +160,7 @@ class _Opening:
     # Its launch
 
     def _launch_of(self, kernel: KernelOutline) -> tuple[LaunchOutline | None, str]:
-        """The first launch of the kernel that can be read, in this file or another one of the hand-in; and where it isn't read."""
+        """The first launch of the kernel that can be read, in this file or another one; and what can't be read of it."""
         launches = list(self.outline.launches_of(kernel.name))
         function = kernel.name.rpartition("::")[2]
         for name in [each for each, text in self.texts.items() if each != self.main and function in text][:_MOST_FILES]:

@@ -15,6 +15,8 @@ from gemmviz.teaching.requirements import SizeRun
 _BEFORE, _AFTER = 6, 2  # steps that a replay shows around what failed
 _MOST_REPLAYS, _LINES_AROUND = 3, 4
 _LARGEST = 1 << 20  # accesses of a run that is replayed
+_LONGEST_LINE = 400
+_MET, _UNMET = "<td class=passed>✓</td>", "<td class=failed>✗</td>"
 _STATUS = {"passed": "✓ passed", "failed": "✗ failed", "unjudged": "– not judged"}
 
 
@@ -64,7 +66,7 @@ def _row(check: CheckResult) -> str:
 def _values(rows: Iterable[Row]) -> str:
     cells = "".join(
         f"<tr><td>{escape(each.size)}</td><td>{escape(each.title)}</td><td>{escape(each.value)}</td>"
-        f"<td>{escape(each.required)}</td><td class={'passed' if each.is_met else 'failed'}>{'✓' if each.is_met else '✗'}</td></tr>"
+        f"<td>{escape(each.required)}</td>{_MET if each.is_met else _UNMET}</tr>"
         for each in rows
     )
     return f"<table><tr><th>At</th><th>Quantity</th><th>Value</th><th>Required</th><th></th></tr>{cells}</table>"
@@ -84,11 +86,12 @@ def _failure(check: CheckResult, text: str, file: str) -> str:
     first = max(1, check.line - _LINES_AROUND)
     numbers = range(first, min(len(lines), check.line + _LINES_AROUND) + 1)
     width = len(str(numbers[-1])) if numbers else 1
+    marks = {check.line: " class=here"}
     code = "".join(
-        f"<span{' class=here' if number == check.line else ''}>{number:>{width}}  {escape(lines[number - 1][:400]) or ' '}</span>"
+        f"<span{marks.get(number, '')}>{number:>{width}}  {escape(lines[number - 1][:_LONGEST_LINE])}</span>"
         for number in numbers
     )
-    return f"<h2>{escape(check.title)}: {escape(file)}, line {check.line}</h2><pre>{code}</pre>" if numbers else ""
+    return f"<h2>✗ {escape(check.title)}: {escape(file)}, line {check.line}</h2><pre>{code}</pre>" if numbers else ""
 
 
 # Replays
@@ -112,7 +115,7 @@ def _player(number: int, replay: tuple[Packed, int, str], checks: Sequence[Check
     what = "; ".join(each.title for each in checks)
     outputs = "".join(f"<p class=output>{escape(each.output)}</p>" for each in checks)
     return (
-        f"<h2>Replay: {escape(what)}</h2><p class=note>{escape(size)}</p>{outputs}"
+        f"<h2>✗ {escape(what)}: replay</h2><p class=note>{escape(size)}</p>{outputs}"
         f'<div data-replay="packed-{number}" data-start="{start}"></div>'
         f'<script type="application/octet-stream" id="packed-{number}">{pack.text}</script>'
     )

@@ -13,11 +13,11 @@ from gemmviz.teaching.requirements import Requirement
 
 AlwaysJudged = Literal["parses", "host", "guards", "hazards", "result"]
 ALWAYS_JUDGED: dict[AlwaysJudged, str] = {
-    "parses": "The file can be read",
-    "host": "The host code launches the kernel and copies the result back",
-    "guards": "Every access is in bounds",
-    "hazards": "Barriers order all accesses",
-    "result": "The result is right",
+    "parses": "Reading the file",
+    "host": "Launch and copies in the host code",
+    "guards": "Bounds of all accesses",
+    "hazards": "Barriers and hazards",
+    "result": "Result",
 }  # titles by id, in the order in which they are shown
 HAZARDS = tuple(f"hazards(kind={kind})" for kind in ("read-after-write", "write-after-read", "write-after-write"))
 REQUIREMENTS: dict[str, tuple[Requirement, ...]] = {
@@ -29,8 +29,8 @@ REQUIREMENTS: dict[str, tuple[Requirement, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that is judged. ``id``: one of ALWAYS_JUDGED, or ``criterion-N``; ``requirements``: all must be met; ``message``:
-    for students who don't meet them; ``at``: the only size at which it is judged, None for every size.
+    """One thing that is judged. ``id``: one of ALWAYS_JUDGED, or ``criterion-N``; ``requirements``: all must be met;
+    ``message``: for students who don't meet them; ``at``: the only size at which it is judged, None for every size.
     """
 
     id: str
@@ -47,9 +47,12 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """``checks``: what is judged, in the order in which it is shown; ``sizes``: at which it is; ``launch``: the kernel's name, the
-    roles of its parameters, and the launch of hand-ins without host code; ``problem``: what the kernel computes; ``shot``: of
-    an exercise, whose kernel the hand-ins complete if it has blanks; ``files``: that hand-ins may include, by name. ``name``: of its file.
+    """What is judged, in the order in which it is shown, at which ``sizes``.
+
+    ``launch``: the kernel's name, the roles of its parameters, and the launch of hand-ins without host code; ``problem``: what
+    the kernel computes; ``shot``: of an exercise, whose kernel the hand-ins complete if it has blanks; ``files``: that hand-ins
+    may include, by name; ``name``: of the task's file; ``square``: sizes for kernels that have one number for all sizes, where
+    the task gives none; ``digest``: a hash of all of it.
     """
 
     title: str

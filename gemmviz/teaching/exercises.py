@@ -77,9 +77,9 @@ def _judged_at(exercise: Exercise, size: ExerciseSize, filled: Shot, engine: Eng
         run = SizeRun(size, filled, engine)
     except GemmvizError as error:
         return Verdict(size.words, error=error)
-    rows, error = run.judged(requirements_of(exercise, size))
-    if error is not None:
-        return Verdict(size.words, rows, error, run.wrong_access())
+    rows, reason = run.judged(requirements_of(exercise, size))
+    if reason is not None:
+        return Verdict(size.words, rows, reason, run.wrong_access())
     passed = all(row.is_met for row in rows)
     return Verdict(size.words, rows, shot=run.shot if passed else run.wrong_access())
 

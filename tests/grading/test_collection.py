@@ -145,12 +145,21 @@ def test_encodings_and_line_ends(tmp_path: Path, encoding: str) -> None:
 
 
 def test_names_are_safe(tmp_path: Path) -> None:
-    for name in ("=cmd|' /C calc'!A0.cu", "<img src=x onerror=alert(1)>.cu", "a\nb.cu", "\u202ecu.exe.cu", "..cu.cu", "CON.cu", "a b.cu", "a-b.cu"):
+    for name in (
+        "=cmd|' /C calc'!A0.cu",
+        "<img src=x onerror=alert(1)>.cu",
+        "a\nb.cu",
+        "\u202ecu.exe.cu",
+        "..cu.cu",
+        "CON.cu",
+        "a b.cu",
+        "a-b.cu",
+    ):
         _write(tmp_path / name)
     hand_ins = collected([tmp_path])
     assert len({each.id.casefold() for each in hand_ins}) == len(hand_ins) == 8
     for each in hand_ins:
-        assert not set(each.id) & set("/\\<>:\"|?*\n\u202e "), each.id
+        assert not set(each.id) & set('/\\<>:"|?*\n\u202e '), each.id
         assert not each.id.startswith((".", "-"))
         assert each.id != "CON"
         assert each.name.isprintable()

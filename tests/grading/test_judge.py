@@ -127,7 +127,9 @@ def _filled(lesson: str, id: str, key: str) -> tuple[Shot, Task, str]:
     return step.shot, exercise_task(lesson, id), step.shot.setup.kernel.filled(answers_of(key)).text
 
 
-@pytest.mark.parametrize(("lesson", "id", "key"), [("slides", "writing", "blanks"), ("shared-memory", "exercise-barriers", "barriers")])
+@pytest.mark.parametrize(
+    ("lesson", "id", "key"), [("slides", "writing", "blanks"), ("shared-memory", "exercise-barriers", "barriers")]
+)
 def test_an_exercise_and_a_hand_in_are_judged_alike(lesson: str, id: str, key: str) -> None:
     shot, task, text = _filled(lesson, id, key)
     exercise = sure(shipped_lesson(lesson).stops[sure(shipped_lesson(lesson).find(id))].exercise)
@@ -141,8 +143,13 @@ def test_an_exercise_and_a_hand_in_are_judged_alike(lesson: str, id: str, key: s
 def test_an_exercise_without_blanks_takes_any_kernel() -> None:
     task = exercise_task("coalescing", "exercise-coalesce")
     assert judged_text(base_text("naive").replace("threads(16, 16)", "threads(32, 8)"), task).verdict.has_passed
-    by_rows = changed("naive", (("blockIdx.y * blockDim.y + threadIdx.y", "blockIdx.x * blockDim.x + threadIdx.x"),
-                                ("int col = blockIdx.x * blockDim.x + threadIdx.x", "int col = blockIdx.y * blockDim.y + threadIdx.y")))
+    by_rows = changed(
+        "naive",
+        (
+            ("blockIdx.y * blockDim.y + threadIdx.y", "blockIdx.x * blockDim.x + threadIdx.x"),
+            ("int col = blockIdx.x * blockDim.x + threadIdx.x", "int col = blockIdx.y * blockDim.y + threadIdx.y"),
+        ),
+    )
     assert "criterion-1" in failed(judged_text(by_rows, task))
 
 

@@ -47,7 +47,7 @@ def test_the_autograder_reads_points_and_messages(folder: Path) -> None:
     assert results["score"] == 7 == sum(each["score"] for each in results["tests"])
     assert set(results["tests"][0]) >= {"name", "score", "max_score", "output", "visibility", "status"}
     (wrong,) = [each for each in results["tests"] if each["status"] == "failed"]
-    assert wrong["name"] == "The result is right"
+    assert wrong["name"] == "Result"
     assert "35 of 35 elements are wrong" in wrong["output"]
 
 
