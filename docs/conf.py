@@ -16,7 +16,7 @@ copyright = "2026, the gemmviz authors"
 version = release = gemmviz.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxarg.ext"]
 html_theme, html_title = "furo", "gemmviz"
-html_static_path: list[str] = []
+html_static_path, html_css_files = ["static"], ["gallery.css"]
 html_favicon = str(resource("assets/icons/gemmviz.svg"))
 myst_enable_extensions = ["deflist", "colon_fence"]
 myst_heading_anchors = 3

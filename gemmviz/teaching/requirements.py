@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
@@ -40,8 +41,12 @@ class Requirement:
     def words(self) -> str:
         """The required value, as in ``at most 4``."""
         value = shown_value(self.value) or "none"
-        words = value if self.relation == "is" else f"{self.relation.replace('_', ' ')} {value}"
-        return f"{words} ± {100 * self.about:g} %" if self.about else words
+        match self.relation:
+            case "at_most":
+                return tr("at most {shown_value}", shown_value=value)
+            case "at_least":
+                return tr("at least {shown_value}", shown_value=value)
+        return f"{value} ± {100 * self.about:g} %" if self.about else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ from gemmviz.gui.widgets.field_row import FieldEditor, control_for, show_field
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.state.fields import FieldValue, FormField, fields_of, launch_lines, limits_line
 
-_NO_LAUNCH = "Block –\nGrid –"
+_NO_LAUNCH = marked("Block –\nGrid –")
 _LONGEST_LABEL = 18
 _HIGHEST = 10_000  # pixels
 
@@ -30,7 +31,7 @@ class SetupForm(QWidget):
         self.kernel.activated.connect(lambda row: model.opening.choose_kernel(self.kernel.itemData(row)))
         self.title = line("heading")
         self.description = line("faint")
-        self.launch = line(tip="Grid and block that the kernel's header gives for these settings")
+        self.launch = line(tip=tr("Grid and block that the kernel's header gives for these settings"))
         self.launch.setAlignment(Qt.AlignmentFlag.AlignTop)
         for label in (self.title, self.description):  # very long words are cut off instead of widening the form
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
@@ -38,7 +39,7 @@ class SetupForm(QWidget):
         self.callout: Callout | None = None
         self._kinds: list[tuple[str, str]] = []
         self._form = _form()
-        self._form.addRow("&Kernel", self.kernel)
+        self._form.addRow(tr("&Kernel"), self.kernel)
         self._form.addRow(self.title)
         self._own_rows = self._form.rowCount()
         column = QVBoxLayout(self)
@@ -150,7 +151,7 @@ class SetupForm(QWidget):
         if isinstance(error, SettingError):
             nearest = ", ".join(f"{name} = {value}" for name, value in error.nearest.items())
             text = error.message + (f"\n{error.remedy}" if error.remedy and not nearest else "")
-            self.callout.show_error(text, f"Use {nearest}" if nearest else "", self._field(error))
+            self.callout.show_error(text, tr("Use {nearest}", nearest=nearest) if nearest else "", self._field(error))
         else:
             self.callout.clear()
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTextBrowser, Q
 
 from gemmviz import __version__
 from gemmviz.files.resources import resource
+from gemmviz.model.translation import tr
 
 
 def about_text() -> str:
@@ -56,12 +57,12 @@ def _fact(facts: PackageMetadata, name: str) -> str:
 class AboutBox(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("About gemmviz")
+        self.setWindowTitle(tr("About gemmviz"))
         self.resize(620, 520)
-        heading = QLabel(f"<h2>gemmviz {__version__}</h2>Shows what every thread of a CUDA kernel does.")
+        heading = QLabel(tr("<h2>gemmviz {version}</h2>Shows what every thread of a CUDA kernel does.", version=__version__))
         heading.setTextFormat(Qt.TextFormat.RichText)
         self.text = QTextBrowser()
-        self.text.setAccessibleName("Versions and licences")
+        self.text.setAccessibleName(tr("Versions and licences"))
         self.text.setHtml(about_text())
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
