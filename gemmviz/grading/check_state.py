@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from gemmviz.grading.task import Check
-from gemmviz.grading.verdict import CheckResult, Row
+from gemmviz.grading.grade import CheckResult, JudgedRow
+from gemmviz.grading.task import TaskCheck
 from gemmviz.model.errors import GemmvizError, SettingError
 
 _WITHOUT_SIZES = frozenset(("parses", "host"))
@@ -15,8 +15,8 @@ class CheckState:
     limit of the interpreter; ``is_met``: whether it is met at some size.
     """
 
-    check: Check
-    rows: list[Row] = field(default_factory=list)
+    check: TaskCheck
+    rows: list[JudgedRow] = field(default_factory=list)
     failure: CheckResult | None = None
     unjudged: str = ""
     beyond: str = ""

@@ -1,30 +1,30 @@
-"""A judged hand-in: its verdict, and the page for its student."""
+"""A judged hand-in: its grade, and the page for its student."""
 
 from dataclasses import dataclass
 
+from gemmviz.grading.grade import CheckResult, Grade
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.judge import judged_hand_in
 from gemmviz.grading.limits import Limits
 from gemmviz.grading.student_page import student_page
 from gemmviz.grading.task import Task
-from gemmviz.grading.verdict import CheckResult, Verdict
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching.remembered_answers import RememberedAnswers
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """The verdict on a hand-in, and its page as HTML."""
+    """The grade on a hand-in, and its page as HTML."""
 
-    verdict: Verdict
+    grade: Grade
     page: str
 
 
 def graded(hand_in: HandIn, task: Task, limits: Limits) -> Graded:
-    """Judge a hand-in in this process. Bugs of the judge fail no student silently: they are named in the verdict."""
+    """Judge a hand-in in this process. Bugs of the judge fail no student silently: they are named in the grade."""
     try:
         judged = judged_hand_in(hand_in, task, RememberedAnswers(Interpreter()))
-        verdict, replays = judged.verdict, judged.replays
+        grade, replays = judged.grade, judged.replays
     except MemoryError:
         return stopped(hand_in, task, "memory", limits.memory_words)
     except RecursionError:
@@ -34,9 +34,9 @@ def graded(hand_in: HandIn, task: Task, limits: Limits) -> Graded:
             hand_in, task, "error", f"internal error: {type(error).__name__}: {error} (please report it with the file)"
         )
     try:
-        return Graded(verdict, student_page(task, hand_in, verdict, replays))
+        return Graded(grade, student_page(task, hand_in, grade, replays))
     except Exception:  # the points stand without the picture
-        return Graded(verdict, student_page(task, hand_in, verdict, ()))
+        return Graded(grade, student_page(task, hand_in, grade, ()))
 
 
 def stopped(hand_in: HandIn, task: Task, finding: str, sentence: str) -> Graded:
@@ -50,5 +50,5 @@ def stopped(hand_in: HandIn, task: Task, finding: str, sentence: str) -> Graded:
             checks.append(
                 CheckResult(each.id, each.title, "unjudged", 0.0, each.points, output="Not judged: the run was ended.")
             )
-    verdict = Verdict(tuple(checks), hand_in.main(task.launch.entry))
-    return Graded(verdict, student_page(task, hand_in, verdict, ()))
+    grade = Grade(tuple(checks), hand_in.main(task.launch.entry))
+    return Graded(grade, student_page(task, hand_in, grade, ()))

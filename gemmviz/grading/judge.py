@@ -1,12 +1,12 @@
-"""A hand-in and a task to a verdict: its kernel is run at each size, and each check is judged by the rules of exercises."""
+"""A hand-in and a task to a grade: its kernel is run at each size, and each check is judged by the rules of exercises."""
 
 from dataclasses import dataclass, replace
 
 from gemmviz.grading.check_state import CheckState, sentence_for
+from gemmviz.grading.grade import Grade, JudgedRow
 from gemmviz.grading.hand_in import HandIn
-from gemmviz.grading.opening import Opened, opened_hand_in
+from gemmviz.grading.opening import OpenedHandIn, opened_hand_in
 from gemmviz.grading.task import Task
-from gemmviz.grading.verdict import Row, Verdict
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.filling import Filling
@@ -26,14 +26,14 @@ _LAUNCH = frozenset(("block-extent", "grid-extent", "block-threads", "shared-mem
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict, and the shots of the replays that its checks refer to, each with the run that it is of."""
+    """A grade, and the shots of the replays that its checks refer to, each with the run that it is of."""
 
-    verdict: Verdict
+    grade: Grade
     replays: tuple[tuple[Shot, SizeRun], ...] = ()
 
 
 def judged_hand_in(hand_in: HandIn, task: Task, engine: Engine) -> Judged:
-    """The verdict on a hand-in."""
+    """The grade on a hand-in."""
     judging = _Judging(task, engine)
     main = hand_in.main(task.launch.entry)
     try:
@@ -64,7 +64,7 @@ class _Judging:
             self._pass("parses")
         self._leave("the kernel couldn't be run")
 
-    def judge(self, opened: Opened) -> None:
+    def judge(self, opened: OpenedHandIn) -> None:
         self._pass("parses")
         if opened.host is not None:
             self._fail("host", opened.host.error, finding=opened.host.finding)
@@ -76,7 +76,7 @@ class _Judging:
             if any(each.failure is None for each in states if each.check.requirements):
                 self._judge_at(size, shot, states)
 
-    def _shot(self, opened: Opened) -> Shot:
+    def _shot(self, opened: OpenedHandIn) -> Shot:
         if self.task.shot is not None and self.task.shot.setup.kernel.blanks:
             shot = self.task.shot
             return replace(shot, setup=replace(shot.setup, kernel=opened.kernel))
@@ -117,12 +117,12 @@ class _Judging:
         check, size = state.check, run.size.words
         if check.id == "guards":
             state.is_met = state.is_met or fault is None
-            state.rows.append(Row(size, "fault", fault.id if fault is not None else "none", "none", fault is None))
+            state.rows.append(JudgedRow(size, "fault", fault.id if fault is not None else "none", "none", fault is None))
             if fault is not None:
                 state.unjudged = _because(size, fault)
             return
         rows, error = run.judged(check.requirements)
-        state.rows += [Row(size, each.title, each.value, each.required, each.is_met) for each in rows]
+        state.rows += [JudgedRow(size, each.title, each.value, each.required, each.is_met) for each in rows]
         if any(not each.is_met for each in rows):
             self._unmet(state, run)
         elif isinstance(error, SettingError):
@@ -171,7 +171,7 @@ class _Judging:
             state.unjudged = state.unjudged or why
 
     def judged(self, file: str, kernel: str, notes: tuple[str, ...]) -> Judged:
-        """The verdict, and a replay for each place at which a check failed."""
+        """The grade, and a replay for each place at which a check failed."""
         replays: list[tuple[Shot, SizeRun]] = []
         results = []
         for state in self.states.values():
@@ -181,7 +181,7 @@ class _Judging:
                 replays += [] if replay[0] in shots else [replay]
                 result = replace(result, replay=[*shots, replay[0]].index(replay[0]))
             results.append(result)
-        return Judged(Verdict(tuple(results), file, kernel, notes), tuple(replays))
+        return Judged(Grade(tuple(results), file, kernel, notes), tuple(replays))
 
     def _replay(self, state: CheckState) -> tuple[Shot, SizeRun] | None:
         """The picture of a failed check: the wrong access, or for a count the access that costs most; None if there is none."""

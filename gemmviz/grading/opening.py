@@ -31,7 +31,7 @@ _TRIAL_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedHandIn:
     """The kernel of a hand-in. ``host``: a mistake in the host code, None if it has none; ``note``: what was assumed;
     ``is_unset``: the result's memory holds no values before the launch.
     """
@@ -42,7 +42,7 @@ class Opened:
     is_unset: bool = False
 
 
-def opened_hand_in(hand_in: HandIn, task: Task) -> Opened:
+def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
     """The kernel of a hand-in as the task wants it launched. Raises SourceError for a file that can't be read, and UsageError
     for one without a kernel, or whose launch isn't known.
     """
@@ -56,11 +56,11 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> Opened:
     if task.shot is not None and task.shot.setup.kernel.blanks:
         spec = replace(task.shot.setup.kernel, text=text, file=main, is_shipped=False)
         _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
-        return Opened(spec)
+        return OpenedHandIn(spec)
     if has_header(text):
         spec = parse_kernel(text, main)
         _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
-        return Opened(task.launch.applied(_with_others(spec, main, texts)))
+        return OpenedHandIn(task.launch.applied(_with_others(spec, main, texts)))
     _check_text(SourceText(main, texts, main))
     return _Opening(task, main, texts).opened()
 
@@ -97,7 +97,7 @@ class _Opening:
         self.source = KernelText(main.rpartition("/")[2], main, texts[main], main if project else "", project)
         self.outline = self._outline(main)
 
-    def opened(self) -> Opened:
+    def opened(self) -> OpenedHandIn:
         kernel, note = self._kernel()
         if missing := _missing(SourceText(self.main, self.texts, self.main)):
             note = " ".join(filter(None, (note, f"Headers that were not handed in: {', '.join(missing)}.")))
@@ -106,9 +106,9 @@ class _Opening:
         if launch is not None and launch.is_read:
             draft = draft_of(kernel, completed(launch, kernel, {}))
             spec = self._spec(draft, GivenLaunch())
-            return Opened(spec, mistake, note, self._is_unset(spec, draft, launch))
+            return OpenedHandIn(spec, mistake, note, self._is_unset(spec, draft, launch))
         spec, assumed = self._without_launch(kernel, launch)
-        return Opened(spec, mistake, " ".join(filter(None, (note, assumed, where))))
+        return OpenedHandIn(spec, mistake, " ".join(filter(None, (note, assumed, where))))
 
     def _is_unset(self, spec: KernelSpec, draft: Draft, launch: LaunchOutline) -> bool:
         """Whether the result's memory holds no values; not told of a kernel with factors, which may multiply them by 0."""

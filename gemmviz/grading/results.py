@@ -11,10 +11,10 @@ from typing import Any
 from gemmviz import __version__
 from gemmviz.files.codec import FormatError, from_json, read_text, to_json
 from gemmviz.files.whole import write_text
+from gemmviz.grading.grade import CheckResult, Grade
 from gemmviz.grading.graded import Graded
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.task import Task
-from gemmviz.grading.verdict import CheckResult, Verdict
 from gemmviz.model.errors import GemmvizError
 
 _FORMAT_VERSION = 1
@@ -23,14 +23,14 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes a cell that beg
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class GradedRecord:
     """A judged hand-in. ``digest``: of what was judged, by which program and task."""
 
     id: str
     name: str
     number: str
     digest: str
-    verdict: Verdict
+    grade: Grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Contents:
     version: int
     title: str
     points: float
-    hand_ins: tuple[Record, ...]
+    hand_ins: tuple[GradedRecord, ...]
 
 
 class Results:
@@ -54,28 +54,28 @@ class Results:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise GemmvizError(f"can't write: {error.strerror or error}", file=str(folder)) from None
-        self.records: dict[str, Record] = {}
+        self.records: dict[str, GradedRecord] = {}
         self._before = _read(folder / ALL)
 
-    def known(self, hand_in: HandIn) -> Record | None:
+    def known(self, hand_in: HandIn) -> GradedRecord | None:
         """The record of a hand-in that was judged before and hasn't changed since; None if it is to be judged."""
         record = self._before.get(hand_in.id)
         is_same = record is not None and record.digest == self._digest(hand_in) and record.name == hand_in.name
         return record if is_same and (self.folder / hand_in.id / PAGE).is_file() else None
 
-    def keep(self, record: Record) -> None:
+    def keep(self, record: GradedRecord) -> None:
         self.records[record.id] = record
 
-    def add(self, hand_in: HandIn, graded: Graded) -> Record:
+    def add(self, hand_in: HandIn, graded: Graded) -> GradedRecord:
         """Write the files of one hand-in."""
-        record = Record(hand_in.id, hand_in.name, hand_in.number, self._digest(hand_in), graded.verdict)
+        record = GradedRecord(hand_in.id, hand_in.name, hand_in.number, self._digest(hand_in), graded.grade)
         own = self.folder / hand_in.id
         try:
             own.mkdir(exist_ok=True)
         except OSError as error:
             raise GemmvizError(f"can't write: {error.strerror or error}", file=str(own)) from None
         write_text(own / PAGE, graded.page)
-        write_text(own / AUTOGRADER, json.dumps(autograder_results(graded.verdict), indent=1, ensure_ascii=False) + "\n")
+        write_text(own / AUTOGRADER, json.dumps(autograder_results(graded.grade), indent=1, ensure_ascii=False) + "\n")
         self.keep(record)
         return record
 
@@ -83,14 +83,14 @@ class Results:
         """Write the table and the JSON of all results up to now."""
         records = sorted(self.records.values(), key=lambda each: (each.name.casefold(), each.id))
         contents = _Contents(_FORMAT_VERSION, self.task.title, self.task.most_points, tuple(records))
-        write_text(self.folder / TABLE, table(self.task, records))
+        write_text(self.folder / TABLE, csv_table(self.task, records))
         write_text(self.folder / ALL, to_json(contents).decode())
 
     def _digest(self, hand_in: HandIn) -> str:
         return f"{hand_in.digest}-{self.task.digest}-{__version__}"
 
 
-def _read(path: Path) -> dict[str, Record]:
+def _read(path: Path) -> dict[str, GradedRecord]:
     """The records in a file of all results; none if it can't be read."""
     try:
         contents = from_json(read_text(path), _Contents)
@@ -99,14 +99,14 @@ def _read(path: Path) -> dict[str, Record]:
     return {each.id: each for each in contents.hand_ins} if contents.version == _FORMAT_VERSION else {}
 
 
-def autograder_results(verdict: Verdict) -> dict[str, Any]:
+def autograder_results(grade: Grade) -> dict[str, Any]:
     """Results as Gradescope's autograder reads them, with a test for each check."""
     return {
-        "score": verdict.score,
+        "score": grade.score,
         "visibility": "visible",
-        "output": "\n".join(verdict.notes),
+        "output": "\n".join(grade.notes),
         "output_format": "text",
-        "tests": [_test(each) for each in verdict.checks],
+        "tests": [_test(each) for each in grade.checks],
     }
 
 
@@ -119,7 +119,7 @@ def _test(check: CheckResult) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def table(task: Task, records: Sequence[Record]) -> str:
+def csv_table(task: Task, records: Sequence[GradedRecord]) -> str:
     """A row for each hand-in as CSV, safe to open in a spreadsheet."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -141,12 +141,12 @@ def table(task: Task, records: Sequence[Record]) -> str:
         )
     )
     for record in records:
-        verdict = record.verdict
-        messages = dict.fromkeys(each.output for each in sorted(verdict.checks, key=_urgency) if each.output)
-        scores = {each.id: each.score for each in verdict.checks}
+        grade = record.grade
+        messages = dict.fromkeys(each.output for each in sorted(grade.checks, key=_urgency) if each.output)
+        scores = {each.id: each.score for each in grade.checks}
         row = [
-            record.id, record.name, record.number, verdict.file, f"{verdict.score:g}", f"{verdict.points:g}",
-            "yes" if verdict.has_passed else "no", " ".join(dict.fromkeys(verdict.findings)), " | ".join(messages),
+            record.id, record.name, record.number, grade.file, f"{grade.score:g}", f"{grade.points:g}",
+            "yes" if grade.has_passed else "no", " ".join(dict.fromkeys(grade.findings)), " | ".join(messages),
             *(f"{scores.get(each.id, 0.0):g}" for each in task.checks),
         ]  # fmt: skip
         writer.writerow(map(_cell, row))
@@ -159,12 +159,12 @@ def _cell(text: str) -> str:
     return f"'{text}" if text.startswith(_RISKY) else text
 
 
-def summary(record: Record) -> str:
+def summary(record: GradedRecord) -> str:
     """A line for the terminal."""
-    verdict = record.verdict
-    worst = next((each.output for each in sorted(verdict.checks, key=_urgency) if each.output), "")
-    found = "passed" if verdict.has_passed else ": ".join(filter(None, (", ".join(dict.fromkeys(verdict.findings)), worst)))
-    return f"{record.name}: {verdict.score:g} of {verdict.points:g}, {found}"
+    grade = record.grade
+    worst = next((each.output for each in sorted(grade.checks, key=_urgency) if each.output), "")
+    found = "passed" if grade.has_passed else ": ".join(filter(None, (", ".join(dict.fromkeys(grade.findings)), worst)))
+    return f"{record.name}: {grade.score:g} of {grade.points:g}, {found}"
 
 
 def _urgency(check: CheckResult) -> int:

@@ -5,9 +5,9 @@ from dataclasses import replace
 from html import escape
 
 from gemmviz.export.prepare import ExportOptions, Prepared, prepare_run, run_reel
+from gemmviz.grading.grade import CheckResult, Grade, JudgedRow
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.task import Task
-from gemmviz.grading.verdict import CheckResult, Row, Verdict
 from gemmviz.render.page import Packed, packed, report_html
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.requirements import SizeRun
@@ -20,25 +20,25 @@ _MET, _UNMET = "<td class=passed>✓</td>", "<td class=failed>✗</td>"
 _STATUS = {"passed": "✓ passed", "failed": "✗ failed", "unjudged": "– not judged"}
 
 
-def student_page(task: Task, hand_in: HandIn, verdict: Verdict, replays: Sequence[tuple[Shot, SizeRun]]) -> str:
+def student_page(task: Task, hand_in: HandIn, grade: Grade, replays: Sequence[tuple[Shot, SizeRun]]) -> str:
     """The page as HTML; everything that comes from the hand-in and the task is text in it."""
     shown = [_replay(shot, run) for shot, run in replays[:_MOST_REPLAYS]]
     packs = [pack for each in shown if each is not None for pack in [each[0]]]
-    parts = [_head(task, hand_in, verdict), _table(verdict), *(_note(each) for each in verdict.notes)]
-    parts += [_failure(each, hand_in.texts.get(verdict.file, ""), verdict.file) for each in verdict.checks if _has_line(each)]
+    parts = [_head(task, hand_in, grade), _table(grade), *(_note(each) for each in grade.notes)]
+    parts += [_failure(each, hand_in.texts.get(grade.file, ""), grade.file) for each in grade.checks if _has_line(each)]
     for number, each in enumerate(shown):
         if each is not None:
-            parts.append(_player(number, each, [check for check in verdict.checks if check.replay == number]))
+            parts.append(_player(number, each, [check for check in grade.checks if check.replay == number]))
     return report_html(f"{task.title}: {hand_in.name}", f'<main class="report">{"".join(parts)}</main>', packs)
 
 
-def _head(task: Task, hand_in: HandIn, verdict: Verdict) -> str:
+def _head(task: Task, hand_in: HandIn, grade: Grade) -> str:
     number = f" ({hand_in.number})" if hand_in.number else ""
-    file = " · ".join(filter(None, (verdict.file, verdict.kernel)))
+    file = " · ".join(filter(None, (grade.file, grade.kernel)))
     return (
         f"<h1>{escape(task.title)}</h1><p class=about>{escape(hand_in.name + number)}<br>{escape(file)}</p>"
         + (f"<p class=about>{escape(task.text)}</p>" if task.text else "")
-        + f"<p class=score>{points_text(verdict.score)} of {points_text(verdict.points)} points</p>"
+        + f"<p class=score>{points_text(grade.score)} of {points_text(grade.points)} points</p>"
     )
 
 
@@ -46,8 +46,8 @@ def points_text(points: float) -> str:
     return f"{points:g}"
 
 
-def _table(verdict: Verdict) -> str:
-    rows = "".join(map(_row, verdict.checks))
+def _table(grade: Grade) -> str:
+    rows = "".join(map(_row, grade.checks))
     head = "<thead><tr><th>What is judged</th><th>Result</th><th>Points</th></tr></thead>"
     return f"<div class=scroll><table>{head}<tbody>{rows}</tbody></table></div>"
 
@@ -63,7 +63,7 @@ def _row(check: CheckResult) -> str:
     )
 
 
-def _values(rows: Iterable[Row]) -> str:
+def _values(rows: Iterable[JudgedRow]) -> str:
     cells = "".join(
         f"<tr><td>{escape(each.size)}</td><td>{escape(each.title)}</td><td>{escape(each.value)}</td>"
         f"<td>{escape(each.required)}</td>{_MET if each.is_met else _UNMET}</tr>"

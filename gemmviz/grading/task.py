@@ -9,7 +9,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import MULTIPLY
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.lesson import ExerciseSize
-from gemmviz.teaching.requirements import Requirement
+from gemmviz.teaching.requirements import QuantityRequirement
 
 AlwaysJudged = Literal["parses", "host", "guards", "hazards", "result"]
 ALWAYS_JUDGED: dict[AlwaysJudged, str] = {
@@ -20,15 +20,15 @@ ALWAYS_JUDGED: dict[AlwaysJudged, str] = {
     "result": "Result",
 }  # titles by id, in the order in which they are shown
 HAZARDS = tuple(f"hazards(kind={kind})" for kind in ("read-after-write", "write-after-read", "write-after-write"))
-REQUIREMENTS: dict[str, tuple[Requirement, ...]] = {
-    "guards": (Requirement("fault", ""),),
-    "hazards": tuple(Requirement(each, 0) for each in HAZARDS),
-    "result": (Requirement("result", "right"), Requirement("unwritten_elements", 0)),
+REQUIREMENTS: dict[str, tuple[QuantityRequirement, ...]] = {
+    "guards": (QuantityRequirement("fault", ""),),
+    "hazards": tuple(QuantityRequirement(each, 0) for each in HAZARDS),
+    "result": (QuantityRequirement("result", "right"), QuantityRequirement("unwritten_elements", 0)),
 }  # of what is always judged and needs a run
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class TaskCheck:
     """One thing that is judged. ``id``: one of ALWAYS_JUDGED, or ``criterion-N``; ``requirements``: all must be met;
     ``message``: for students who don't meet them; ``at``: the only size at which it is judged, None for every size.
     """
@@ -36,7 +36,7 @@ class Check:
     id: str
     title: str
     points: float
-    requirements: tuple[Requirement, ...] = ()
+    requirements: tuple[QuantityRequirement, ...] = ()
     message: str = ""
     at: ExerciseSize | None = None
 
@@ -56,7 +56,7 @@ class Task:
     """
 
     title: str
-    checks: tuple[Check, ...]
+    checks: tuple[TaskCheck, ...]
     sizes: tuple[ExerciseSize, ...]
     text: str = ""
     name: str = "task"
@@ -82,7 +82,7 @@ class Task:
         """The task for a kernel that multiplies square matrices alone."""
         return replace(self, sizes=self.square) if self.square else self
 
-    def checks_at(self, size: ExerciseSize) -> tuple[Check, ...]:
+    def checks_at(self, size: ExerciseSize) -> tuple[TaskCheck, ...]:
         """The checks that are judged at a size."""
         is_common = size in self.sizes
         return tuple(each for each in self.checks if each.at == size or (each.at is None and is_common))

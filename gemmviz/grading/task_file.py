@@ -11,7 +11,7 @@ from gemmviz.files.devices import device_names
 from gemmviz.files.program_text import read_program_text
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
 from gemmviz.files.written_fields import read_fields
-from gemmviz.grading.task import ALWAYS_JUDGED, REQUIREMENTS, Check, Task
+from gemmviz.grading.task import ALWAYS_JUDGED, REQUIREMENTS, Task, TaskCheck
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.model.device import DEFAULT_DEVICE
@@ -24,7 +24,7 @@ from gemmviz.teaching.exercises import requirements_of
 from gemmviz.teaching.lesson import ExerciseSize, Lesson, LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson
 from gemmviz.teaching.quantities.catalog import check_reference, quantity_title
-from gemmviz.teaching.requirements import Relation, Requirement
+from gemmviz.teaching.requirements import QuantityRequirement, Relation
 
 FORMAT, VERSION = "gemmviz task", 1
 DEFAULT_SIZES = ((5, 7, 3), (37, 21, 43), (50, 70, 65))  # no usual tile divides them
@@ -32,7 +32,7 @@ _SQUARE_SIDES = (5, 37, 67)
 _Points = Annotated[float, Meta(ge=0, le=10_000)]
 _Formulas = tuple[str, ...]
 _Number = str | bool | int | float
-Places = dict[FieldPath, Place]
+_Places = dict[FieldPath, Place]
 
 
 class _KernelFields(Struct, forbid_unknown_fields=True):
@@ -110,7 +110,7 @@ def parse_task(text: str, file: str) -> Task:
         raise
 
 
-def _task(fields: _TaskFields, places: Places, path: Path) -> Task:
+def _task(fields: _TaskFields, places: _Places, path: Path) -> Task:
     kernel = fields.kernel
     _check_known(kernel.problem, PROBLEM_KINDS, "problem", places, ("kernel", "problem"))
     _check_known(kernel.device, device_names(), "device", places, ("kernel", "device"))
@@ -138,22 +138,22 @@ def _task(fields: _TaskFields, places: Places, path: Path) -> Task:
     )  # fmt: skip
 
 
-def always_judged(points: dict[str, float]) -> tuple[Check, ...]:
+def always_judged(points: dict[str, float]) -> tuple[TaskCheck, ...]:
     """The checks of every task, one point each unless ``points`` says otherwise; 0 leaves one out, but not reading the file."""
     return tuple(
-        Check(id, title, float(points.get(id, 1)), REQUIREMENTS.get(id, ()))
+        TaskCheck(id, title, float(points.get(id, 1)), REQUIREMENTS.get(id, ()))
         for id, title in ALWAYS_JUDGED.items()
         if points.get(id, 1) or id == "parses"
     )
 
 
-def _check_known(name: str, known: Any, what: str, places: Places, path: FieldPath) -> None:
+def _check_known(name: str, known: Any, what: str, places: _Places, path: FieldPath) -> None:
     if name not in known:
         remedy = closest(name, known) or f"choose {', '.join(known)}"
         raise FormatError(f"there is no {what} {name!r}", nearest_place(places, path), remedy=remedy)
 
 
-def _size(fields: _SizeFields, kind: str, path: FieldPath, places: Places) -> ExerciseSize:
+def _size(fields: _SizeFields, kind: str, path: FieldPath, places: _Places) -> ExerciseSize:
     known = [each.name for each in PROBLEM_KINDS[kind].sizes]
     for name in fields.problem:
         _check_known(name, known, "size", places, (*path, "problem", name))
@@ -171,14 +171,14 @@ def _square(side: int) -> tuple[tuple[str, int], ...]:
     return tuple((name, side) for name in "MNK")
 
 
-def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath, places: Places) -> Check:
+def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath, places: _Places) -> TaskCheck:
     given: dict[Relation, _Number | None] = {"is": fields.equals, "at_most": fields.at_most, "at_least": fields.at_least}
     try:
         check_reference(fields.quantity)
     except GemmvizError as error:
         raise FormatError(error.message, nearest_place(places, (*path, "quantity")), remedy=error.remedy) from None
     requirements = tuple(
-        Requirement(fields.quantity, value, relation, fields.about if relation == "is" else 0.0)
+        QuantityRequirement(fields.quantity, value, relation, fields.about if relation == "is" else 0.0)
         for relation, value in given.items()
         if value is not None
     )
@@ -188,10 +188,10 @@ def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath
         )
     title = fields.title or capital(f"{quantity_title(fields.quantity)}: {' and '.join(each.words for each in requirements)}")
     at = None if fields.size is None else _size(fields.size, kind, (*path, "size"), places)
-    return Check(f"criterion-{number}", title, float(fields.points), requirements, fields.message, at)
+    return TaskCheck(f"criterion-{number}", title, float(fields.points), requirements, fields.message, at)
 
 
-def _given_file(folder: Path, name: str, number: int, places: Places) -> tuple[str, str]:
+def _given_file(folder: Path, name: str, number: int, places: _Places) -> tuple[str, str]:
     """A file beside the task that every hand-in may include."""
     if Path(name).name != name:
         where = nearest_place(places, ("kernel", "files", number))
@@ -224,7 +224,7 @@ def task_of(step: LessonStep, name: str) -> Task:
         for each in requirements_of(exercise, size)
     )
     criteria = (
-        Check(f"criterion-{number}", capital(f"{quantity_title(each.quantity)}: {each.words}"), 1.0, (each,), at=at)
+        TaskCheck(f"criterion-{number}", capital(f"{quantity_title(each.quantity)}: {each.words}"), 1.0, (each,), at=at)
         for number, (each, at) in enumerate(checks, 1)
     )
     return Task(

@@ -8,12 +8,12 @@ from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.position import Position
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.requirements import Requirement
+from gemmviz.teaching.requirements import QuantityRequirement
 
 _SHARED = ("wavefronts", "bank", "shared")
 
 
-def at_costly_access(facts: ShotFacts, requirements: Iterable[Requirement]) -> Shot:
+def at_costly_access(facts: ShotFacts, requirements: Iterable[QuantityRequirement]) -> Shot:
     """The shot, moved to the first access that moves most sectors per request, or takes most wavefronts where the requirements
     are about shared memory; of the array that they name, if they name one.
     """

@@ -12,7 +12,7 @@ from gemmviz.source.program import check_source, program_for
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_headers import check_names
 from gemmviz.teaching.lesson import Exercise, ExerciseSize
-from gemmviz.teaching.requirements import JudgedQuantity, Requirement, SizeRun
+from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, SizeRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +97,10 @@ def _judged_at(exercise: Exercise, size: ExerciseSize, filled: Shot, engine: Eng
     return Verdict(size.words, rows, shot=run.shot if passed else run.wrong_access())
 
 
-def requirements_of(exercise: Exercise, size: ExerciseSize) -> tuple[Requirement, ...]:
+def requirements_of(exercise: Exercise, size: ExerciseSize) -> tuple[QuantityRequirement, ...]:
     """What an exercise requires at a size: its expectations, then the limits of the size."""
-    until = (Requirement(each.quantity, each.value, about=each.about) for each in exercise.until)
-    return (*until, *(Requirement(limit.quantity, limit.most, "at_most") for limit in size.at_most))
+    until = (QuantityRequirement(each.quantity, each.value, about=each.about) for each in exercise.until)
+    return (*until, *(QuantityRequirement(limit.quantity, limit.most, "at_most") for limit in size.at_most))
 
 
 # Blanks that errors are in

@@ -19,7 +19,7 @@ Relation = Literal["is", "at_most", "at_least"]
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
+class QuantityRequirement:
     """What a quantity must be. ``relation``: how its value must compare with ``value``; ``about``: tolerance of "is", as a
     fraction of ``value``.
     """
@@ -69,7 +69,7 @@ class SizeRun:
         self.shot = replace(shot, setup=shot.setup.changed(**dict(size.problem), **dict(size.parameters)))
         self.facts = ShotFacts(self.shot, engine)
 
-    def judged(self, requirements: Iterable[Requirement]) -> tuple[tuple[JudgedQuantity, ...], GemmvizError | None]:
+    def judged(self, requirements: Iterable[QuantityRequirement]) -> tuple[tuple[JudgedQuantity, ...], GemmvizError | None]:
         """The requirements in order, and the error of the first one whose value can't be computed, which ends them."""
         rows: list[JudgedQuantity] = []
         try:
@@ -87,6 +87,6 @@ class SizeRun:
             return None
 
 
-def _row(requirement: Requirement, value: QuantityValue) -> JudgedQuantity:
+def _row(requirement: QuantityRequirement, value: QuantityValue) -> JudgedQuantity:
     title = quantity_title(requirement.quantity)
     return JudgedQuantity(title, shown_value(value) or "none", requirement.words, requirement.is_met_by(value))

@@ -3,11 +3,11 @@
 from functools import cache
 
 from gemmviz.files.program_text import decoded
+from gemmviz.grading.grade import CheckResult
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.judge import Judged, judged_hand_in
 from gemmviz.grading.task import Task
 from gemmviz.grading.task_file import named_task
-from gemmviz.grading.verdict import CheckResult
 from gemmviz.run.cpu.interpreter import Interpreter
 from tests.grading.planted import FOLDER
 
@@ -25,4 +25,4 @@ def judged_text(text: str, task: Task, **others: str) -> Judged:
 
 
 def failed(judged: Judged) -> dict[str, CheckResult]:
-    return {each.id: each for each in judged.verdict.checks if each.status == "failed"}
+    return {each.id: each for each in judged.grade.checks if each.status == "failed"}

@@ -59,7 +59,7 @@ def test_wrong_usage(hand_ins: Path, words: list[str], capsys: pytest.CaptureFix
 
 def _results(texts: dict[str, str], limits: Limits, jobs: int = 2) -> dict[str, tuple[str, ...]]:
     hand_ins = [HandIn(name, name, {"base.cu": text}) for name, text in texts.items()]
-    return {each.id: graded.verdict.findings for each, graded in graded_in_parallel(hand_ins, task_for("naive"), limits, jobs)}
+    return {each.id: graded.grade.findings for each, graded in graded_in_parallel(hand_ins, task_for("naive"), limits, jobs)}
 
 
 _HEAVY = "for (int i = 0; i < 40000; ++i) C[row * N + col] = sum;"

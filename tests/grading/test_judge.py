@@ -32,7 +32,7 @@ def test_a_race_that_larger_tiles_alone_show() -> None:
         "[[size]]\nproblem = { M = 19, N = 17, K = 20 }\nparameters = { TILE_WIDTH = 8 }",
         "t.toml",
     )
-    assert judged_text(text, small).verdict.has_passed
+    assert judged_text(text, small).grade.has_passed
     check = failed(judged_text(text, both))["hazards"]
     assert check.size == "M = 19, N = 17, K = 20, TILE_WIDTH = 8"
 
@@ -41,16 +41,16 @@ def test_a_kernel_without_host_code_has_the_launch_of_the_task() -> None:
     task = task_for("flat")
     text = _kernel_alone("flat")
     given = GivenLaunch(block=("256",), grid=("ceil_div(N, 32)", "ceil_div(M, 8)"), args=task.launch.args, kind="multiply")
-    assert judged_text(text, replace(task, launch=given)).verdict.has_passed
+    assert judged_text(text, replace(task, launch=given)).grade.has_passed
     unknown = judged_text(text.replace("tmp +=", "tmp ="), task)
     assert "no usual launch" in failed(unknown)["host"].output
-    assert {each.status for each in unknown.verdict.checks if each.id not in ("host", "parses")} == {"unjudged"}
+    assert {each.status for each in unknown.grade.checks if each.id not in ("host", "parses")} == {"unjudged"}
 
 
 def test_a_usual_launch_is_assumed_and_said_so() -> None:
-    verdict = judged_text(_kernel_alone("naive"), task_for("naive")).verdict
-    assert verdict.has_passed
-    assert verdict.notes[0].startswith("The launch is assumed: block (16, 16)")
+    grade = judged_text(_kernel_alone("naive"), task_for("naive")).grade
+    assert grade.has_passed
+    assert grade.notes[0].startswith("The launch is assumed: block (16, 16)")
 
 
 def test_arrays_that_are_exchanged_are_wrong() -> None:
@@ -69,7 +69,7 @@ def test_square_kernels_are_judged_at_square_sizes_unless_the_task_gives_others(
       c[i * n + j] = s;
     }
     void run(float* a, float* b, float* c, int n) { mm<<<dim3((n + 7) / 8, (n + 7) / 8), dim3(8, 8)>>>(a, b, c, n); }"""
-    assert judged_text(text, parse_task(_HEAD, "t.toml")).verdict.has_passed
+    assert judged_text(text, parse_task(_HEAD, "t.toml")).grade.has_passed
     task = parse_task(f"{_HEAD}[[size]]\nproblem = {{ M = 8, N = 4, K = 8 }}", "t.toml")
     assert "one number for" in failed(judged_text(text, task))["result"].output
 
@@ -79,31 +79,31 @@ def test_a_launch_in_another_file_of_the_hand_in() -> None:
     kernel, main = text[: text.index("int main")], text[text.index("int main") :]
     declared = "__global__ void matmul(const float *A, const float *B, float *C, int M, int N, int K);\n"
     host = f"#include <cstdio>\n#include <cstdlib>\n{declared}{main}"
-    assert judged_text(kernel, task_for("naive"), host=host).verdict.has_passed
+    assert judged_text(kernel, task_for("naive"), host=host).grade.has_passed
     wrong = host.replace("(N + threads.x - 1) / threads.x", "(N + threads.x - 1) / threads.x - 1")
     assert "host" in failed(judged_text(kernel, task_for("naive"), host=wrong))
 
 
 def test_what_the_interpreter_cannot_run_is_left_to_a_person() -> None:
     text = base_text("naive").replace("C[row * N + col] = sum;", "again: if (sum < 0) goto again; C[row * N + col] = sum;")
-    verdict = judged_text(text, task_for("naive")).verdict
+    grade = judged_text(text, task_for("naive")).grade
     assert not failed(judged_text(text, task_for("naive")))
-    assert not verdict.has_passed
-    assert "unsupported" in verdict.findings
+    assert not grade.has_passed
+    assert "unsupported" in grade.findings
 
 
 def test_a_header_that_was_not_handed_in_is_named() -> None:
     text = '#include "/etc/passwd"\n#include "mine.h"\n' + base_text("naive")
-    verdict = judged_text(text, task_for("naive")).verdict
-    assert verdict.has_passed
-    assert verdict.notes == ("Headers that were not handed in: /etc/passwd, mine.h.",)
+    grade = judged_text(text, task_for("naive")).grade
+    assert grade.has_passed
+    assert grade.notes == ("Headers that were not handed in: /etc/passwd, mine.h.",)
     assert "mine.h" in failed(judged_text(text.replace("int row", "row_t row"), task_for("naive")))["parses"].output
 
 
 def test_files_beside_the_task_can_be_included(tmp_path: object) -> None:
     task = replace(task_for("naive"), files=(("mine.h", "typedef int row_t;\n"),))
     text = '#include "mine.h"\n' + base_text("naive").replace("int row", "row_t row")
-    assert judged_text(text, task).verdict.has_passed
+    assert judged_text(text, task).grade.has_passed
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_files_beside_the_task_can_be_included(tmp_path: object) -> None:
 )
 def test_the_replay_is_at_the_step_that_failed(changes: tuple[tuple[str, str], ...], line: int) -> None:
     judged = judged_text(changed("naive", changes), task_for("naive"))
-    check = next(each for each in judged.verdict.checks if each.status == "failed" and each.replay >= 0)
+    check = next(each for each in judged.grade.checks if each.status == "failed" and each.replay >= 0)
     shot, run = judged.replays[check.replay]
     trace = run.facts.replay.trace
     assert trace.site_of(shot.at.step).place.line == line
@@ -137,12 +137,12 @@ def test_an_exercise_and_a_hand_in_are_judged_alike(lesson: str, id: str, key: s
         changed_text = text.replace(old, new) if old else text
         own = replace(shot, setup=replace(shot.setup, kernel=replace(shot.setup.kernel, text=changed_text, is_shipped=False)))
         in_window = judged_exercise(exercise, own, Interpreter())
-        assert judged_text(changed_text, task).verdict.has_passed == in_window.passed, (old, new)
+        assert judged_text(changed_text, task).grade.has_passed == in_window.passed, (old, new)
 
 
 def test_an_exercise_without_blanks_takes_any_kernel() -> None:
     task = exercise_task("coalescing", "exercise-coalesce")
-    assert judged_text(base_text("naive").replace("threads(16, 16)", "threads(32, 8)"), task).verdict.has_passed
+    assert judged_text(base_text("naive").replace("threads(16, 16)", "threads(32, 8)"), task).grade.has_passed
     by_rows = changed(
         "naive",
         (

@@ -11,9 +11,9 @@ _LEAST = 60
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_base_passes(kernel: str) -> None:
-    verdict = judged_text(base_text(kernel), task_for(kernel)).verdict
-    assert verdict.has_passed, failed(judged_text(base_text(kernel), task_for(kernel)))
-    assert verdict.score == verdict.points == task_for(kernel).most_points
+    grade = judged_text(base_text(kernel), task_for(kernel)).grade
+    assert grade.has_passed, failed(judged_text(base_text(kernel), task_for(kernel)))
+    assert grade.score == grade.points == task_for(kernel).most_points
 
 
 @pytest.mark.slow
@@ -33,7 +33,7 @@ def test_planted_mistakes_are_named(kernel: str) -> None:
 def test_right_kernels_pass_in_other_words(kernel: str) -> None:
     for name, changes in VARIANTS[kernel].items():
         judged = judged_text(changed(kernel, changes), task_for(kernel))
-        assert judged.verdict.has_passed, (name, [each.output for each in judged.verdict.checks])
+        assert judged.grade.has_passed, (name, [each.output for each in judged.grade.checks])
 
 
 def test_enough_are_planted() -> None:

@@ -87,5 +87,5 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_scores_add_up() -> None:
     hand_in = _wrong()
-    results = autograder_results(graded(hand_in, task_for("naive"), Limits()).verdict)
+    results = autograder_results(graded(hand_in, task_for("naive"), Limits()).grade)
     assert results["score"] == sum(each["score"] for each in results["tests"])

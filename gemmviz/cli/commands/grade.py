@@ -82,7 +82,7 @@ def _grade(args: argparse.Namespace, task: Task) -> int:
                 written = time.monotonic()
     finally:
         results.write()
-    passed = sum(each.verdict.has_passed for each in results.records.values())
+    passed = sum(each.grade.has_passed for each in results.records.values())
     if args.json:
         print((args.output / ALL).read_text(encoding="utf-8"))
     else:

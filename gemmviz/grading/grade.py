@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Status = Literal["passed", "failed", "unjudged"]
+CheckStatus = Literal["passed", "failed", "unjudged"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class JudgedRow:
     """A requirement at one size: the displayed name of a quantity, its value and the required one."""
 
     size: str
@@ -26,19 +26,19 @@ class CheckResult:
 
     id: str
     title: str
-    status: Status
+    status: CheckStatus
     score: float
     points: float
     finding: str = ""
     output: str = ""
     line: int = 0
     size: str = ""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[JudgedRow, ...] = ()
     replay: int = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Grade:
     """The results of all checks. ``file``: the judged one; ``kernel``: its name; ``notes``: what was assumed."""
 
     checks: tuple[CheckResult, ...]
