@@ -20,7 +20,7 @@ from gemmviz.grading.task import Task
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
 
-_POLL_S, _START_S = 0.1, 60.0
+_POLL_S, _START_S, _EXIT_S = 0.1, 60.0, 5.0
 _ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
 _MIB, _PROGRAM_MIB = 1 << 20, 512
 
@@ -87,6 +87,7 @@ class _Grader:
 
     def __init__(self, task: Task, limits: Limits, is_over: threading.Event) -> None:
         self.task, self.limits, self.is_over = task, limits, is_over
+        self.is_idle = True
         self._process: subprocess.Popen[bytes] | None = None
         self._frames: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
 
@@ -94,6 +95,7 @@ class _Grader:
         """The result of a hand-in; of a process that was lost, that it was."""
         process = self._running()
         assert process.stdin is not None
+        self.is_idle = False
         try:
             write_frame(process.stdin, pickle.dumps(hand_in))
         except OSError:
@@ -104,6 +106,7 @@ class _Grader:
             self.close()
             words = self.limits.memory_words if finding == "memory" else self.limits.time_words if finding == "time" else ""
             return stopped(hand_in, self.task, finding, words or "judging this file crashed (please report it with the file)")
+        self.is_idle = True
         if not CAN_FORK:  # it judged within limits, and has ended
             self.close()
         result = pickle.loads(frame)
@@ -111,19 +114,15 @@ class _Grader:
         return result
 
     def close(self) -> None:
-        """Ends the process with its children."""
+        """Ends the process: politely once all is judged, else at once with its children."""
         process, self._process = self._process, None
         if process is None:
             return
-        with contextlib.suppress(psutil.Error):
-            for child in psutil.Process(process.pid).children(recursive=True):
-                child.kill()
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        if self.is_idle and not self.is_over.is_set():
+            with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                process.stdin.close()  # type: ignore[union-attr]  # a pipe
+                process.wait(_EXIT_S)
+        _kill(process)
 
     def _running(self) -> "subprocess.Popen[bytes]":
         if self._process is None:
@@ -149,6 +148,18 @@ class _Grader:
                 if not CAN_FORK and _memory(process.pid) > most:  # a child that was forked has a limit of its own
                     return None, "memory"
         return None, "time"
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """Ends a process that may have ended, with its children."""
+    with contextlib.suppress(psutil.Error):
+        for child in psutil.Process(process.pid).children(recursive=True):
+            child.kill()
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with contextlib.suppress(OSError):
+            pipe.close()  # type: ignore[union-attr]  # a pipe
 
 
 def _listen(process: "subprocess.Popen[bytes]", frames: "queue.SimpleQueue[bytes | None]") -> None:

@@ -48,8 +48,8 @@ VARIANTS: dict[str, dict[str, tuple[Change, ...]]] = {
         "other names": (("TILE_WIDTH", "TS"), ("ds_A", "Asub"), ("ds_B", "Bsub"), ("Pvalue", "acc"), ("matrixMultiplyShared", "gemm_kernel"), ("numAColumns", "wA"), ("numARows", "hA"), ("numBColumns", "wB")),
         "larger tiles": (("TILE_WIDTH 16", "TILE_WIDTH 32"),),
         "smaller tiles": (("TILE_WIDTH 16", "TILE_WIDTH 8"), ),
-        "conditional values": (("    if (JudgedRow < numARows && m * TILE_WIDTH + tx < numAColumns)\n      ds_A[ty][tx] = A[JudgedRow * numAColumns + m * TILE_WIDTH + tx];\n    else\n      ds_A[ty][tx] = 0;", "    ds_A[ty][tx] = (JudgedRow < numARows && m * TILE_WIDTH + tx < numAColumns) ? A[JudgedRow * numAColumns + m * TILE_WIDTH + tx] : 0.0f;"),),
-        "zeros first": (("    if (JudgedRow < numARows && m", "    ds_A[ty][tx] = 0.f;\n    if (JudgedRow < numARows && m"), ("    else\n      ds_A[ty][tx] = 0;\n", "")),
+        "conditional values": (("    if (Row < numARows && m * TILE_WIDTH + tx < numAColumns)\n      ds_A[ty][tx] = A[Row * numAColumns + m * TILE_WIDTH + tx];\n    else\n      ds_A[ty][tx] = 0;", "    ds_A[ty][tx] = (Row < numARows && m * TILE_WIDTH + tx < numAColumns) ? A[Row * numAColumns + m * TILE_WIDTH + tx] : 0.0f;"),),
+        "zeros first": (("    if (Row < numARows && m", "    ds_A[ty][tx] = 0.f;\n    if (Row < numARows && m"), ("    else\n      ds_A[ty][tx] = 0;\n", "")),
         "flat shared arrays": (("ds_A[TILE_WIDTH][TILE_WIDTH]", "ds_A[TILE_WIDTH * TILE_WIDTH]"), ("ds_A[ty][tx]", "ds_A[ty * TILE_WIDTH + tx]"), ("ds_A[ty][k]", "ds_A[ty * TILE_WIDTH + k]")),
         "dynamic shared memory": (
             ("  __shared__ float ds_A[TILE_WIDTH][TILE_WIDTH];\n  __shared__ float ds_B[TILE_WIDTH][TILE_WIDTH];", "  extern __shared__ float tiles[];\n  float *ds_A = tiles, *ds_B = tiles + TILE_WIDTH * TILE_WIDTH;"),
