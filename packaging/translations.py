@@ -22,6 +22,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from gemmviz.files.languages import LESSONS, PROGRAM
+from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, load_kernel, pattern_kernel_names
 from gemmviz.model.words import plural
 from gemmviz.teaching.lesson_file import original_lesson
 from gemmviz.teaching.lesson_translation import translated
@@ -100,6 +101,7 @@ def messages_of_program() -> Iterator[Message]:
             for message in messages_of(node) if isinstance(node, ast.Call) else ():
                 yield Message(message, path.relative_to(ROOT).as_posix())
     yield from messages_of_assets()
+    yield from messages_of_kernels()
 
 
 def messages_of_assets() -> Iterator[Message]:
@@ -108,6 +110,15 @@ def messages_of_assets() -> Iterator[Message]:
         yield Message(tomllib.loads(path.read_text(encoding="utf-8"))["title"], path.relative_to(ROOT).as_posix())
     for path in sorted((ROOT / "assets" / "measurements").glob("strides-*.json")):
         yield Message(json.loads(path.read_text(encoding="utf-8"))["method"], path.relative_to(ROOT).as_posix())
+
+
+def messages_of_kernels() -> Iterator[Message]:
+    """The titles and descriptions of the kernels that ship with gemmviz, and of their parameters."""
+    for name in (*kernel_names(), *pattern_kernel_names(), *lesson_kernel_names()):
+        kernel = load_kernel(name)
+        described = (each.description for each in kernel.parameters)
+        for text in filter(None, (kernel.title, " ".join(kernel.description.split()), *described)):
+            yield Message(text, f"kernels/{name}.cu")
 
 
 def messages_of_lesson(name: str) -> Iterator[Message]:

@@ -5,6 +5,7 @@ has.
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from gettext import NullTranslations
 
 from gemmviz.model.translation import spoken
@@ -15,7 +16,7 @@ _ACCENTED = "ÄäḂḃĆćĎďËëḞḟĜĝĤĥÏïĴĵĶķĻļṀṁŃńÖö�
 _ACCENTS = str.maketrans(_PLAIN, _ACCENTED)
 _KEPT = re.compile(r"(\{\w*\}|<[^>]*>|&\w)")  # placeholders, tags and letters of shortcuts
 
-_WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w(])")
+_WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w(]| \d+\.\d)")  # "nvcc 13.0" is a product and its version
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _UNIT = re.compile(r"[GMKT]?FLOP/s|[GMkT]?B/s|[KMGT]iB|[kMGT]?B|[GMk]Hz|[mµn]s|px|nm|pt|min|fps")
 
@@ -44,9 +45,14 @@ def plain_words(text: str, names: Iterable[str] = ()) -> list[str]:
     """Words of a text that no message has. Acronyms, units, files and identifiers of code are no words; ``names``: texts
     whose words are names.
     """
-    known = {word for name in names for word in re.findall(r"\w+", _COMMENT.sub("", name))}
+    known = _words_in(tuple(names))
     words = (match for match in _WORD.finditer(text))
     return [each[0] for each in words if not (each[0] in known or each[0].isupper() or _UNIT.fullmatch(each[0]))]
+
+
+@lru_cache(maxsize=8)
+def _words_in(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(word for name in names for word in re.findall(r"\w+", _COMMENT.sub("", name)))
 
 
 def texts_of(scene: Scene) -> Iterator[tuple[str, str]]:

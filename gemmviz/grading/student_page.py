@@ -8,7 +8,8 @@ from gemmviz.export.prepare import ExportOptions, Prepared, prepare_run, run_ree
 from gemmviz.grading.grade import CheckResult, Grade, JudgedRow
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.task import Task
-from gemmviz.render.page import Packed, packed, report_html
+from gemmviz.render.page import Packed, packed
+from gemmviz.render.report_page import report_html
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.requirements import SizeRun
 

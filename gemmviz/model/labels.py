@@ -7,10 +7,11 @@ from typing import Annotated, Literal, get_args
 from gemmviz.model.errors import UsageError
 from gemmviz.model.setting import Control
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
 
 IndexOrder = Literal["row, column", "column, row"]
 ThreadOrder = Literal["x, y", "y, x"]
+_ORDERS = (marked("row, column"), marked("column, row"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class LabelStyle:
     thread: Annotated[ThreadOrder, Control("Threads", "Which index of a thread is written first")] = "x, y"
 
     def __post_init__(self) -> None:
-        if self.order not in get_args(IndexOrder) or self.thread not in get_args(ThreadOrder) or self.first not in (0, 1):
+        if self.order not in _ORDERS or self.thread not in get_args(ThreadOrder) or self.first not in (0, 1):
             raise UsageError(
                 tr(
                     "labels can't be {order} from {first}, threads {thread}",
@@ -69,7 +70,9 @@ class LabelStyle:
     @property
     def sentence(self) -> str:
         """The notation in words."""
-        return tr("elements [{order}] from {first}, threads ({thread})", order=self.order, first=self.first, thread=self.thread)
+        return tr(
+            "elements [{order}] from {first}, threads ({thread})", order=tr(self.order), first=self.first, thread=self.thread
+        )
 
 
 PLAIN = LabelStyle()

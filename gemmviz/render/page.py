@@ -171,27 +171,11 @@ def page_html(reel: Reel, theme: str) -> str:
     template, style, player = (resource(f"assets/page/{name}").read_text(encoding="utf-8") for name in names)
     pack = packed(reel, theme)
     style = f"html, body {{ margin: 0; height: 100%; background: {pack.background}; }}\n{pack.fonts}\n{style}"
-    player = _script(player, _START)
-    return template.format(title=escape(reel.name), policy=_policy(player, style), style=style, packed=pack.text, player=player)
+    player = player.replace("export default {", "const notebook = {").replace("export ", "") + _START
+    return template.format(title=escape(reel.name), policy=page_policy(player, style), style=style, packed=pack.text, player=player)
 
 
-def report_html(title: str, body: str, packs: Iterable[Packed]) -> str:
-    """Return a page with a ``body`` of HTML, whose elements with ``data-replay`` become players of the packed data in the
-    elements with those ids, at the steps ``data-start``.
-    """
-    names = ("report.html", "report.css", "style.css", "player.js", "report.js")
-    template, own, style, player, start = (resource(f"assets/page/{name}").read_text(encoding="utf-8") for name in names)
-    style = "\n".join((*(each.fonts for each in packs), style, own))
-    script = _script(player, start)
-    return template.format(title=escape(title), policy=_policy(script, style), style=style, body=body, script=script)
-
-
-def _script(player: str, rest: str) -> str:
-    """Return the player as a script, followed by the rest."""
-    return player.replace("export default {", "const notebook = {").replace("export ", "") + rest
-
-
-def _policy(script: str, style: str) -> str:
+def page_policy(script: str, style: str) -> str:
     """Return the content security policy: one script and one style by their hashes, fonts inside the style, and nothing else.
 
     No text can become a script, and the script can't turn text into markup (Trusted Types).

@@ -92,7 +92,7 @@ def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> FormField
 
 
 def _of_parameter(parameter: Parameter, value: int) -> FormField:
-    tip = parameter.description or tr("The parameter {parameter}", parameter=parameter.name)
+    tip = tr(parameter.description) or tr("The parameter {parameter}", parameter=parameter.name)
     choices: dict[FieldValue, str] | None = None
     if parameter.choices is not None:
         choices = {each: str(each) for each in sorted({*parameter.choices, value})}

@@ -84,7 +84,7 @@ class LaunchWords:
     @property
     def _notation(self) -> str:
         has_matrices = any(len(shape) > 1 for shape in self._binding.shapes.values())
-        order = tr("written as [{order}] and ", order=self.labels.order) if has_matrices else ""
+        order = tr("written as [{order}] and ", order=tr(self.labels.order)) if has_matrices else ""
         threads, blocks = (self._axes(extents) for extents in (self.launch.block, self.launch.grid))
         indices = (
             tr("threads and blocks as {threads}", threads=threads)

@@ -65,7 +65,7 @@ class ExportDialog(QDialog):
         self.by_phase = QCheckBox(tr("One per phase"))
         self.code, self.clear = QCheckBox(tr("Source code")), QCheckBox(tr("Transparent background"))
         self.outlines, self.film = QCheckBox(tr("Text as shapes")), QCheckBox(tr("Add a slide with the film"))
-        self.parts = {part: QCheckBox(_PART_NAMES[part]) for part in PARTS}
+        self.parts = {part: QCheckBox(tr(_PART_NAMES[part])) for part in PARTS}
         for box in self.parts.values():
             box.setChecked(True)
         self.status, self.bar = plain(), QProgressBar()
@@ -85,7 +85,7 @@ class ExportDialog(QDialog):
         for what, words in _WHAT.items():
             can = {"picture": True, "steps": steps > 1, "lesson": bool(self.model.saved_views.lesson.stops)}[what]
             if can:
-                self.what.addItem(words, what)
+                self.what.addItem(tr(words), what)
         for name, each in formats().items():
             self.kind.addItem(f"{tr(each.title)} (.{name})", name)
         self.kind.setCurrentIndex(max(0, self.kind.findData(suffix or self.model.preferences.text(_FORMAT_KEY, "png"))))
@@ -131,7 +131,7 @@ class ExportDialog(QDialog):
         form = QFormLayout()
         self.steps_row, self.size_row, self.film_row = QWidget(), QWidget(), QWidget()
         lines: tuple[tuple[QWidget, tuple[QWidget, ...]], ...] = (
-            (self.steps_row, (self.first, QLabel("to"), self.last)),
+            (self.steps_row, (self.first, QLabel(tr("to")), self.last)),
             (self.size_row, (self.pixels, self.own_size)),
             (self.film_row, (self.fps, self.speed)),
         )
@@ -143,7 +143,7 @@ class ExportDialog(QDialog):
         rows_of_form: tuple[tuple[str, QWidget], ...] = (
             (tr("&What"), self.what),
             ("", self.steps_row),
-            ("&As", self.kind),
+            (tr("&As"), self.kind),
             (tr("&Size"), self.size_row),
             ("", self.film_row),
             (tr("&Theme"), self.theme),

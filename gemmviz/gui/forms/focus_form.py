@@ -30,13 +30,13 @@ class FocusForm(QWidget):
         super().__init__()
         self.model = model
         tip = tr("Threads to watch (W: next warp, T: next thread, Esc: whole block)")
-        self.scope = choice(tr("Watch"), tip, ((words, name) for name, words in SCOPES.items()))
+        self.scope = choice(tr("Watch"), tip, ((tr(words), name) for name, words in SCOPES.items()))
         self.scope.currentIndexChanged.connect(self._on_changed)
         self.block_at = [self._spin(tr("blockIdx.{axis} of the block to watch", axis=axis)) for axis in "xyz"]
         self.warp = self._spin(tr("The warp to watch (W: next)"))
         self.thread_at = [self._spin(tr("threadIdx.{axis} of the thread to follow (T: next)", axis=axis)) for axis in "xyz"]
         tip = tr("Meaning of the colours (L: next)")
-        self.layer = choice(tr("Colours"), tip, ((_LAYERS[name], name) for name in LAYERS))
+        self.layer = choice(tr("Colours"), tip, ((tr(_LAYERS[name]), name) for name in LAYERS))
         self.layer.currentIndexChanged.connect(lambda row: model.commands.show_layer(self.layer.itemData(row)))
         form = QFormLayout(self)
         form.setContentsMargins(11, 0, 11, 0)
@@ -78,18 +78,18 @@ class FocusForm(QWidget):
         self._enable(scope, launch)
 
     def _enable(self, scope: str, launch: Launch) -> None:
-        for boxes, extents, is_used, what in (
-            (self.block_at, launch.grid, scope != "everyone", "grid"),
-            (self.thread_at, launch.block, scope == "thread", "block"),
+        for boxes, extents, is_used, only in (
+            (self.block_at, launch.grid, scope != "everyone", tr(" (the grid has only one)")),
+            (self.thread_at, launch.block, scope == "thread", tr(" (the block has only one)")),
         ):
             for box, extent in zip(boxes, extents, strict=True):
                 can = is_used and extent > 1
-                why = tr(" (the {what} has only one)", what=what) if extent == 1 else tr(" (not watched now)")
+                why = only if extent == 1 else tr(" (not watched now)")
                 box.setEnabled(can)
                 box.setToolTip(box.accessibleName() + (tr(": 0 to {extent}", extent=extent - 1) if can else why))
-        only = self.warp.maximum() == 0
-        self.warp.setEnabled(scope == "warp" and not only)
-        why = tr(" (the block has only one)") if only else tr(" (not watched now)")
+        is_only = self.warp.maximum() == 0
+        self.warp.setEnabled(scope == "warp" and not is_only)
+        why = tr(" (the block has only one)") if is_only else tr(" (not watched now)")
         self.warp.setToolTip(self.warp.accessibleName() + ("" if self.warp.isEnabled() else why))
 
     def _on_changed(self) -> None:

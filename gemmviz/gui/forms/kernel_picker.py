@@ -103,9 +103,9 @@ class KernelPicker(QFrame):
             letters.setWeight(QFont.Weight.DemiBold)
             heading.setFont(0, letters)
             for kernel in group.kernels:
-                item = QTreeWidgetItem(heading, [kernel.name, kernel.title])
+                item = QTreeWidgetItem(heading, [kernel.name, tr(kernel.title)])
                 item.setData(0, _NAME, kernel.name)
-                item.setToolTip(1, tip_text(kernel.title))
+                item.setToolTip(1, tip_text(tr(kernel.title)))
         self.list.expandAll()
         self.list.resizeColumnToContents(0)
 

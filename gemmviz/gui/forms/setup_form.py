@@ -60,8 +60,8 @@ class SetupForm(QWidget):
         """Show the session's setup without emitting a change."""
         setup = self.model.session.shot.setup
         quietly(self.kernel, self._choose_kernel)
-        self.title.setText(setup.kernel.title)
-        self.description.setText(" ".join(setup.kernel.description.split()))
+        self.title.setText(tr(setup.kernel.title))
+        self.description.setText(tr(" ".join(setup.kernel.description.split())))
         self.description.setVisible(self.model.session.display.counted > 0.0)  # it may answer an open question
         fields = fields_of(setup)
         if [(field.name, field.kind) for field in fields] != self._kinds:
@@ -117,7 +117,7 @@ class SetupForm(QWidget):
     def fit_labels(self) -> None:
         """Give wrapped texts between the fields the height that they need; a form layout alone may give them less."""
         for label in (self.title, self.launch, self.limits):
-            is_kept = label is self.launch and label.text() == _NO_LAUNCH  # rows below keep their places
+            is_kept = label is self.launch and label.text() == tr(_NO_LAUNCH)  # rows below keep their places
             room = QRect(0, 0, label.width(), _HIGHEST)
             needed = label.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, label.text()).height()
             if label.minimumHeight() != needed and not is_kept:
@@ -128,7 +128,7 @@ class SetupForm(QWidget):
         if isinstance(self.model.session.error, SettingError):
             if self.launch.text() not in ("", _NO_LAUNCH):
                 self.launch.setMinimumHeight(self.launch.height())  # rows below keep their places
-            self.launch.setText(_NO_LAUNCH)
+            self.launch.setText(tr(_NO_LAUNCH))
         elif launch is not None:
             self.launch.setText("\n".join(launch_lines(self.model.session.shot.setup, launch)))
             if self.isVisible():

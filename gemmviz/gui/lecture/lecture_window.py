@@ -19,11 +19,12 @@ _ONE_SCREEN = marked(
     "There is no second screen for the presenter view. Press P again to show the notes here: everybody will see them."
 )
 KEYS = (
-    (marked("Page Down"), marked("next step; while it moves, its end")), (marked("Page Up"), marked("back to the step before")),
-    (marked("Space"), marked("play, pause")), ("← →", marked("one step")),
-    (marked("B or ."), "black"), (marked("W or ,"), "white"), ("S", "spotlight"), ("I, E", marked("ink, erase")),
-    ("Z, F", marked("zoom to a circle, show all")), (marked("Q, Shift+Q"), marked("one-minute timer, stop it")),
-    ("P", marked("presenter view or notes")), (marked("F1 or H"), marked("show these keys")), (marked("Esc"), "end"),
+    ("Page Down", marked("next step; while it moves, its end")), ("Page Up", marked("back to the step before")),
+    ("Space", marked("play, pause")), ("← →", marked("one step")),
+    (marked("B or ."), marked("black")), (marked("W or ,"), marked("white")), ("S", marked("spotlight")),
+    ("I, E", marked("ink, erase")),
+    ("Z, F", marked("zoom to a circle, show all")), ("Q, Shift+Q", marked("one-minute timer, stop it")),
+    ("P", marked("presenter view or notes")), (marked("F1 or H"), marked("show these keys")), ("Esc", marked("end")),
 )  # fmt: skip
 
 

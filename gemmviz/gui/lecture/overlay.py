@@ -171,7 +171,7 @@ class Overlay(QWidget):
         painter.setPen(QColor("white"))
         for number, (key, what) in enumerate(self.keys):
             line = QRectF(box.x() + size, box.y() + (0.7 + 1.6 * number) * size, box.width() - 2 * size, 1.6 * size)
-            for text, face, left in ((key, "semibold", 0.0), (what, "regular", 11 * size)):
+            for text, face, left in ((tr(key), "semibold", 0.0), (tr(what), "regular", 11 * size)):
                 painter.setFont(font(face, size))  # type: ignore[arg-type]
                 painter.drawText(line.adjusted(left, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, text)
 

@@ -50,7 +50,7 @@ class Lessons(QWidget):
         self.contents.setToolTip(tr("Click a step to show it. ✓ seen, ? question, ✎ exercise"))
         self.progress = _label("faint")
         self.title, self.caption, self.notes = _label("heading"), _label(), _label("faint")
-        self.back = _button("◀ Back", tr("Previous step (Ctrl+Page Up)"))
+        self.back = _button(tr("◀ Back"), tr("Previous step (Ctrl+Page Up)"))
         self.next = _button(tr("Next ▶"), tr("Next part or step (Ctrl+Page Down)"))
         self.explore = _button(
             tr("Explore"), tr("Change anything, then press the same button to return to the lesson (Ctrl+Return)")

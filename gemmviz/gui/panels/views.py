@@ -45,7 +45,7 @@ class SavedViews(QWidget):
         self.build = QComboBox()
         self.build.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         for name in BUILDS:
-            self.build.addItem(_BUILDS[name], name)
+            self.build.addItem(tr(_BUILDS[name]), name)
         for field, words, tip in (
             (self.title, tr("Title"), tr("Title of the slide")), (self.caption, tr("Caption"), tr("Text below the picture")),
             (self.text, tr("Text"), tr("Explanation for students, shown in the panel of lessons")),
@@ -54,7 +54,7 @@ class SavedViews(QWidget):
             field.setPlaceholderText(words)
             field.setAccessibleName(words)
             field.setToolTip(tip)
-        self.build.setAccessibleName("Build-up")
+        self.build.setAccessibleName(tr("Build-up"))
         self.list.setAccessibleName(tr("Saved views"))
         self.build.setToolTip(tr("How the view builds up in a lecture"))
         self.buttons = {
@@ -62,7 +62,7 @@ class SavedViews(QWidget):
             for name, text, tip in (
                 ("add", tr("Add"), tr("Add the current view (Shift+B)")),
                 ("replace", tr("Replace"), tr("Replace it with the current view")),
-                ("up", "Up", tr("Move up")),
+                ("up", tr("Up"), tr("Move up")),
                 ("down", tr("Down"), tr("Move down")),
                 ("remove", tr("Remove"), tr("Remove from the list")),
                 ("save", tr("Save …"), tr("Save the list as a lesson")),

@@ -183,11 +183,11 @@ class TimelineBar(QWidget):
         buttons.setSpacing(1)
         self._add(buttons, "first", tr("First step (Home)"), lambda: player.jump(0))
         to_phase = self.session.navigation.phase_start
-        self._add(buttons, tr("previous phase"), tr("Previous phase (Page Up)"), lambda: player.jump(to_phase(-1)))
+        self._add(buttons, "previous phase", tr("Previous phase (Page Up)"), lambda: player.jump(to_phase(-1)))
         self._add(buttons, "back", tr("Step back (Left)"), lambda: player.step_by(-1))
         self.play = self._add(buttons, "play", tr("Play or pause (Space)"), player.toggle)
         self._add(buttons, "forward", tr("Step forward (Right)"), lambda: player.step_by(1))
-        self._add(buttons, tr("next phase"), tr("Next phase (Page Down)"), lambda: player.jump(to_phase(1)))
+        self._add(buttons, "next phase", tr("Next phase (Page Down)"), lambda: player.jump(to_phase(1)))
         self._add(buttons, "last", tr("Last step (End)"), lambda: player.jump(player.played.steps - 1))
         self.reverse = self._add(buttons, "reverse", tr("Play backwards (R)"), lambda: None)
         self.reverse.setCheckable(True)

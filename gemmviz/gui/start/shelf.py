@@ -23,7 +23,9 @@ class Shelf(QWidget):
         super().__init__()
         self.model, self.course = model, model.course
         self.setAccessibleName(tr("Shelf of lessons"))
-        self.order = choice(tr("Order of the lessons"), tr("Order of the lessons"), _ORDERS)
+        self.order = choice(
+            tr("Order of the lessons"), tr("Order of the lessons"), ((tr(text), by_title) for text, by_title in _ORDERS)
+        )
         self.order.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         heading = line("heading")
         heading.setText(tr("Lessons"))

@@ -30,7 +30,10 @@ def keys_text(actions: Iterable[Keyed]) -> str:
     """Return the shortcuts and mouse gestures as HTML."""
     rows = [(", ".join(map(_key_text, action.keys)), action.help) for action in actions if action.keys and action.help]
     rows.append(("1, 2, 3, …", tr("views of the replay")))
-    cells = [f"<td><b>{escape(keys)}</b></td><td>{escape(what)}</td>" for keys, what in (*rows, *_MOUSE)]
+    cells = [
+        f"<td><b>{escape(keys)}</b></td><td>{escape(what)}</td>"
+        for keys, what in (*rows, *((tr(keys), tr(what)) for keys, what in _MOUSE))
+    ]
     half = -(-len(cells) // _COLUMNS)
     lines = [cells[row] + (cells[row + half] if row + half < len(cells) else "") for row in range(half)]
     style = "<style>b { font-weight: 600; } td { white-space: nowrap; padding: 3px 14px 3px 0; }</style>"

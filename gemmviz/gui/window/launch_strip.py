@@ -54,7 +54,7 @@ class LaunchStrip(QWidget):
         """Show the launch of the session's kernel."""
         kernel = self.model.session.shot.setup.kernel
         self.setVisible(kernel.launch_from != "header" and not self.model.session.display.is_benchmark)
-        lead, tip = _LEADS[kernel.launch_from]
+        lead, tip = map(tr, _LEADS[kernel.launch_from])
         self.sentence = f"{lead}: {launch_line(kernel)}"
         self.text.setToolTip(f"{tip}\n{self.sentence}")
         self._fit()

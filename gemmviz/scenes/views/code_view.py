@@ -32,7 +32,9 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
     below = Box(code.x, low + _GAP, code.width, room.y + room.height - low - _GAP)
     pieces += block_sketch(case.block, case.tiles, below, options) if case.block else []
     note = (
-        case.main.name if case.beside is None else tr("highlighted: new since “{beside_title}”", beside_title=case.beside.title)
+        case.main.name
+        if case.beside is None
+        else tr("highlighted: new since “{beside_title}”", beside_title=tr(case.beside.title))
     )
     if case.facts:
         facts = _facts_width(case, room)
@@ -41,7 +43,7 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
         names = [TableCell(name, options.theme.faint) for name, _ in case.facts]
         rows = [[name, TableCell(value, strong=True)] for name, value in zip(names, values, strict=True)]
         pieces += table("facts", (tr("one launch"), ""), rows, beside, options.theme, options.theme.type.words)
-    return titled(pieces, case.main.title, note, options)
+    return titled(pieces, tr(case.main.title), note, options)
 
 
 def code_motion(case: CodeCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -83,8 +85,8 @@ def _between(case: CodeCase, sheets: list[Sheet], options: ViewOptions) -> list[
     """Draw the titles of two listings, and lines between the equal lines of code."""
     small, (left, right) = options.theme.type.note, sheets
     pieces: list[Primitive] = [
-        text_line(f"{sheet.key}-title", (sheet.box.x, _room(options).y + small), sheet.listing.title, small, sheet.box.width,
-                  options.theme.text, "semibold")
+        text_line(f"{sheet.key}-title", (sheet.box.x, _room(options).y + small), tr(sheet.listing.title), small,
+                  sheet.box.width, options.theme.text, "semibold")
         for sheet in sheets
     ]  # fmt: skip
     start, end = left.box.x + left.box.width, right.box.x

@@ -94,7 +94,7 @@ class _Part:
         room = code.width - 2 * _INSET
         texts = tuple(fitted(line, self.size, room - self._counter_width(n), "mono") for n, line in enumerate(self.shown))
         return [
-            text_line(f"{self.key}-title", (box.x, box.y + 18.0), self.run.title, note, box.width, theme.text, "semibold"),
+            text_line(f"{self.key}-title", (box.x, box.y + 18.0), tr(self.run.title), note, box.width, theme.text, "semibold"),
             Rects(f"{self.key}-panel", boxes((code.x, code.y, code.width, code.height)), theme.panel, radius=8.0),
             Labels(f"{self.key}-lines", at, texts, self.size, theme.text, "start", "mono"),
         ]

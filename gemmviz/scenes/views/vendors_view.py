@@ -81,7 +81,7 @@ def _rows(case: LaunchCase) -> list[tuple[str, str, str]]:
     """Return what a row is about, and the term of CUDA and of HIP for it."""
     words = case.device.words if case.device.vendor == "AMD" else CUDA_WORDS
     makers = ((name, tr(cuda), tr(hip)) for name, cuda, hip in _MAKERS)
-    return [*makers, *((name, CUDA_WORDS[word], words[word]) for name, word in _PARTS), *_CODE]
+    return [*makers, *((name, tr(CUDA_WORDS[word]), tr(words[word])) for name, word in _PARTS), *_CODE]
 
 
 def _column(place: int, options: ViewOptions) -> Box:

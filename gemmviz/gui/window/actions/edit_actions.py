@@ -10,12 +10,12 @@ from gemmviz.model.translation import tr
 def edit_actions() -> Iterator[Action]:
     """Yield the actions of the Edit menu."""
     yield Action(
-        "undo", "edit", tr("&Undo"), lambda c: c.model.session.undo(), ("Ctrl+Z",), "undo",
+        "undo", "edit", tr("&Undo"), lambda c: c.model.session.undo(), ("Ctrl+Z",), tr("undo"),
         lambda c: _named(tr("&Undo"), c.model.session.history.undo_name),
         lambda c: "" if c.model.session.history.undo_name is not None else tr("There is nothing to undo"),
     )  # fmt: skip
     yield Action(
-        "redo", "edit", tr("&Redo"), lambda c: c.model.session.redo(), ("Ctrl+Shift+Z", "Ctrl+Y"), "redo",
+        "redo", "edit", tr("&Redo"), lambda c: c.model.session.redo(), ("Ctrl+Shift+Z", "Ctrl+Y"), tr("redo"),
         lambda c: _named(tr("&Redo"), c.model.session.history.redo_name),
         lambda c: "" if c.model.session.history.redo_name is not None else tr("There is nothing to redo"),
     )  # fmt: skip

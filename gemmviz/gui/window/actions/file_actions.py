@@ -27,7 +27,7 @@ def file_actions() -> Iterator[Action]:
         tr("start page: lessons, own kernels"),
         is_on=lambda c: c.start_mode.is_on,
     )
-    yield Action("open", "file", tr("&Open …"), lambda c: dialogs.ask_to_open(c.model, c.window), ("Ctrl+O",), "open")
+    yield Action("open", "file", tr("&Open …"), lambda c: dialogs.ask_to_open(c.model, c.window), ("Ctrl+O",), tr("open"))
     yield Action("open-folder", "file", tr("Open &folder …"), lambda c: dialogs.ask_to_open_folder(c.model, c.window))
     yield Action("recent", "file", tr("Open &recent"), fill=_fill_recent)
     yield Action(
@@ -52,7 +52,7 @@ def file_actions() -> Iterator[Action]:
         why_not=lambda c: "" if c.model.saved_views.lesson.stops else tr(_NO_SAVED_VIEWS),
     )  # fmt: skip
     yield Action(
-        "export", "file", tr("&Export …"), lambda c: ExportDialog(c.model, c.window).open(), ("Ctrl+E",), "export",
+        "export", "file", tr("&Export …"), lambda c: ExportDialog(c.model, c.window).open(), ("Ctrl+E",), tr("export"),
         why_not=needs_picture, apart=True,
     )  # fmt: skip
     for suffix, each in formats().items():

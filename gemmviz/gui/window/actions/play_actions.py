@@ -21,8 +21,8 @@ def play_actions() -> Iterator[Action]:
         ("previous-phase", tr("Pre&vious phase"), partial(_jump_phase, -1), ("PgUp",), tr("previous phase")),
         ("first-step", tr("F&irst step"), lambda c: c.model.session.player.jump(0), ("Home",), tr("first step")),
         ("last-step", tr("&Last step"), _jump_to_end, ("End",), tr("last step")),
-        ("faster", tr("Fas&ter"), lambda c: c.model.session.player.faster(1), ("+", "="), "faster"),
-        ("slower", tr("&Slower"), lambda c: c.model.session.player.faster(-1), ("-",), "slower"),
+        ("faster", tr("Fas&ter"), lambda c: c.model.session.player.faster(1), ("+", "="), tr("faster")),
+        ("slower", tr("&Slower"), lambda c: c.model.session.player.faster(-1), ("-",), tr("slower")),
     ):  # fmt: skip
         yield Action(name, "play", text, run, keys, description, partial(_named, text), needs_time)
     for name, text, first, key, description in (

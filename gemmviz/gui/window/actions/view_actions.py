@@ -83,7 +83,7 @@ def _comparison() -> Iterator[Action]:
     )  # fmt: skip
     for lock, text in _LOCKS.items():
         yield Action(
-            f"lock-{lock}", "view.lock", text, partial(_lock, lock), is_on=partial(_is_locked, lock),
+            f"lock-{lock}", "view.lock", tr(text), partial(_lock, lock), is_on=partial(_is_locked, lock),
             why_not=lambda c: "" if c.model.session.shot.against else tr("There is no comparison. Press K to start one"),
         )  # fmt: skip
 
