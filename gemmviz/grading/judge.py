@@ -52,6 +52,7 @@ class _Judging:
         self.task, self.engine = task, engine
         self.states = {each.id: CheckState(each) for each in task.checks}
         self.runs: dict[str, SizeRun] = {}
+        self.has_given_up = False
 
     def refuse(self, error: GemmvizError) -> None:
         """Fails reading for a file that can't be read, and the host code for a launch that isn't known."""
@@ -72,6 +73,8 @@ class _Judging:
         shot = self._shot(opened)
         task = self.task.for_square() if opened.kernel.tied_sizes else self.task
         for size in task.all_sizes:
+            if self.has_given_up:
+                break
             states = [self.states[each.id] for each in task.checks_at(size)]
             if any(each.failure is None for each in states if each.check.requirements):
                 self._judge_at(size, shot, states)
@@ -161,6 +164,7 @@ class _Judging:
 
     def _give_up(self, error: GemmvizError, size: str = "") -> None:
         """Leaves everything unjudged that isn't judged yet: the interpreter can't run what a compiler may accept."""
+        self.has_given_up = True
         for state in self.states.values():
             state.beyond = state.beyond or error.id
         where = f"at {size}, " if size else ""

@@ -172,7 +172,8 @@ def page_html(reel: Reel, theme: str) -> str:
     pack = packed(reel, theme)
     style = f"html, body {{ margin: 0; height: 100%; background: {pack.background}; }}\n{pack.fonts}\n{style}"
     player = player.replace("export default {", "const notebook = {").replace("export ", "") + _START
-    return template.format(title=escape(reel.name), policy=page_policy(player, style), style=style, packed=pack.text, player=player)
+    policy = page_policy(player, style)
+    return template.format(title=escape(reel.name), policy=policy, style=style, packed=pack.text, player=player)
 
 
 def page_policy(script: str, style: str) -> str:

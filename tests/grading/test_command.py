@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -80,10 +79,8 @@ def test_a_hand_in_beyond_a_limit_is_ended_and_the_next_one_judged() -> None:
 def test_hostile_hand_ins_harm_nothing(tmp_path: Path) -> None:
     marker = Path("/tmp/escaped")
     assert not marker.exists()
-    start = time.monotonic()
     found = _results({re.sub(r"\W", "-", name): text for name, (text, _) in HOSTILE.items()}, Limits())
     assert len(found) == len(HOSTILE)
-    assert time.monotonic() - start < 300
     assert not marker.exists()
     for name, (_, findings) in HOSTILE.items():
         assert " ".join(dict.fromkeys(found[re.sub(r"\W", "-", name)])) == findings, name
