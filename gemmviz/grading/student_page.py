@@ -8,7 +8,7 @@ from gemmviz.export.prepare import ExportOptions, Prepared, prepare_run, run_ree
 from gemmviz.grading.grade import CheckResult, Grade, JudgedRow
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.task import Task
-from gemmviz.render.page import Packed, packed
+from gemmviz.render.pack import packed
 from gemmviz.render.report_page import report_html
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.requirements import SizeRun
@@ -24,13 +24,13 @@ _STATUS = {"passed": "✓ passed", "failed": "✗ failed", "unjudged": "– not 
 def student_page(task: Task, hand_in: HandIn, grade: Grade, replays: Sequence[tuple[Shot, SizeRun]]) -> str:
     """The page as HTML; everything that comes from the hand-in and the task is text in it."""
     shown = [_replay(shot, run) for shot, run in replays[:_MOST_REPLAYS]]
-    packs = [pack for each in shown if each is not None for pack in [each[0]]]
     parts = [_head(task, hand_in, grade), _table(grade), *(_note(each) for each in grade.notes)]
     parts += [_failure(each, hand_in.texts.get(grade.file, ""), grade.file) for each in grade.checks if _has_line(each)]
-    for number, each in enumerate(shown):
-        if each is not None:
-            parts.append(_player(number, each, [check for check in grade.checks if check.replay == number]))
-    return report_html(f"{task.title}: {hand_in.name}", f'<main class="report">{"".join(parts)}</main>', packs)
+    for number, pack in enumerate(shown):
+        if pack is not None:
+            size = replays[number][1].size.words
+            parts.append(_player(number, pack, size, [check for check in grade.checks if check.replay == number]))
+    return report_html(f"{task.title}: {hand_in.name}", f'<main class="report">{"".join(parts)}</main>')
 
 
 def _head(task: Task, hand_in: HandIn, grade: Grade) -> str:
@@ -98,25 +98,22 @@ def _failure(check: CheckResult, text: str, file: str) -> str:
 # Replays
 
 
-def _replay(shot: Shot, run: SizeRun) -> tuple[Packed, int, str] | None:
-    """The steps around that of a shot, packed for the player, which of them is the shot's, and the size of the run; None for
-    a run that is too large.
-    """
+def _replay(shot: Shot, run: SizeRun) -> str | None:
+    """The steps around that of a shot, packed for the player; None for a run that is too large."""
     trace = run.facts.replay.trace
     if trace.steps * trace.space.threads_per_block > _LARGEST:
         return None
     prepared: Prepared = prepare_run(replace(shot, theme="light"), run.facts.outcome)
     start, stop = max(0, prepared.step - _BEFORE), min(prepared.steps, prepared.step + _AFTER + 1)
     reel = run_reel(prepared, ExportOptions(), [prepared.step], range(start, stop))
-    return packed(reel, "light"), prepared.step - start, run.size.words
+    return packed(reel, "light").text
 
 
-def _player(number: int, replay: tuple[Packed, int, str], checks: Sequence[CheckResult]) -> str:
-    pack, start, size = replay
+def _player(number: int, pack: str, size: str, checks: Sequence[CheckResult]) -> str:
     what = "; ".join(each.title for each in checks)
     outputs = "".join(f"<p class=output>{escape(each.output)}</p>" for each in checks)
     return (
         f"<h2>✗ {escape(what)}: replay</h2><p class=note>{escape(size)}</p>{outputs}"
-        f'<div data-replay="packed-{number}" data-start="{start}"></div>'
-        f'<script type="application/octet-stream" id="packed-{number}">{pack.text}</script>'
+        f'<div data-replay="packed-{number}"></div>'
+        f'<script type="application/octet-stream" id="packed-{number}">{pack}</script>'
     )

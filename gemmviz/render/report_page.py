@@ -1,20 +1,16 @@
 """A report as a self-contained web page: text, and players of several replays."""
 
-from collections.abc import Iterable
 from html import escape
 
-from gemmviz.files.resources import resource
-from gemmviz.render.page import Packed, page_policy
-
-_FILES = ("report.html", "report.css", "style.css", "player.js", "report.js")
+from gemmviz.render.page import page_policy
+from gemmviz.render.page_script import page_asset, page_script
 
 
-def report_html(title: str, body: str, packs: Iterable[Packed]) -> str:
+def report_html(title: str, body: str) -> str:
     """Return a page with a ``body`` of HTML, whose elements with ``data-replay`` become players of the packed data in the
-    elements with those ids, at the steps ``data-start``.
+    elements with those ids.
     """
-    template, own, style, player, start = (resource(f"assets/page/{name}").read_text(encoding="utf-8") for name in _FILES)
-    style = "\n".join((*(each.fonts for each in packs), style, own))
-    script = player.replace("export default {", "const notebook = {").replace("export ", "") + start
+    style = f"{page_asset('style.css')}\n{page_asset('report.css')}"
+    script = page_script(page_asset("report.js"))
     policy = page_policy(script, style)
-    return template.format(title=escape(title), policy=policy, style=style, body=body, script=script)
+    return page_asset("report.html").format(title=escape(title), policy=policy, style=style, body=body, script=script)
