@@ -14,7 +14,7 @@ from gemmviz.teaching.exercises import judged as judged_exercise
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import sure
 from tests.grading.judging import failed, judged_text, task_for
-from tests.grading.planted import base_text, changed
+from tests.grading.planted import FAULTS, base_text, changed
 
 _HEAD = 'format = "gemmviz task"\nversion = 1\ntitle = "T"\n'
 
@@ -116,6 +116,15 @@ def test_the_replay_is_at_the_step_that_failed(changes: tuple[tuple[str, str], .
     trace = run.facts.replay.trace
     assert trace.site_of(shot.at.step).place.line == line
     assert check.line == line
+
+
+@pytest.mark.parametrize(("name", "line"), [("A is read by every thread", 24), ("A by columns into the tile", 15)])
+def test_the_replay_of_a_count_is_at_the_access_that_costs_most(name: str, line: int) -> None:
+    fault = next(each for each in FAULTS["tiled"] if each.name == name)
+    judged = judged_text(changed("tiled", fault.changes), task_for("tiled"))
+    shot, run = judged.replays[failed(judged)[fault.check].replay]
+    trace = run.facts.replay.trace
+    assert trace.site_of(shot.at.step).place.line == line
 
 
 # Exercises
