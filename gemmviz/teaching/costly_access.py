@@ -17,7 +17,7 @@ _SHARED = ("wavefronts", "bank", "shared")
 
 def at_costly_access(facts: ShotFacts, requirements: Iterable[QuantityRequirement]) -> Shot:
     """The shot, moved to the first access that moves most sectors per request, or takes most wavefronts where the requirements
-    are about shared memory; of the array that they name, if they name one, and of equal ones the access that happens most often.
+    are about shared memory; of the array that they name, if they name one; of equal ones the most frequent one.
     """
     wanted = " ".join(each.quantity for each in requirements)
     is_shared = any(word in wanted for word in _SHARED)

@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from gemmviz.files.codec import FormatError
+from gemmviz.grading.task import ALWAYS_JUDGED
 from gemmviz.grading.task_file import DEFAULT_SIZES, exercise_task, named_task, parse_task
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.errors import UsageError
 from gemmviz.teaching.lesson_file import shipped_lesson
-from tests.grading.planted import FOLDER, KERNELS
+from tests.grading.judging import judged_text
+from tests.grading.planted import FOLDER, KERNELS, base_text
 
 _HEAD = 'format = "gemmviz task"\nversion = 1\ntitle = "T"\n'
 
@@ -89,3 +91,15 @@ def test_every_exercise_is_a_task() -> None:
         task = exercise_task(lesson, id)
         assert task.most_points >= 3
         assert task.sizes
+
+
+def test_the_task_of_the_documentation_is_one() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "grading.md").read_text(encoding="utf-8")
+    task = parse_task(page.partition("```toml\n")[2].partition("```")[0], "docs.toml")
+    assert task.most_points == 4 + 2 + 3 + 1 + 1 + 2
+    text = base_text("tiled").replace("matrixMultiplyShared", "matmul")
+    assert judged_text(text, task).grade.has_passed
+    kernel = text[: text.index("int main")]
+    assert judged_text(kernel, task).grade.has_passed
+    for check in ALWAYS_JUDGED:
+        assert f"| `{check}` |" in page
