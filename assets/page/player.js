@@ -437,16 +437,17 @@ const icon = (name) =>
 
 const button = (action, title, label) => create("button", { "data-do": action, title, "aria-label": label }, icon(action));
 
-const WEIGHTS = { regular: 400, semibold: 600, mono: 400 };
+const WEIGHTS = { regular: 400, semibold: 600, mono: 400, wide: 400 }; // wide: characters that the other faces don't have
 
 /** Adds the fonts of a replay under names of their own, as another replay of the document has other glyphs. Returns the CSS
  * font of each face, with X for its size, and the fonts.
  */
 function familiesOf(fonts) {
   const own = Math.random().toString(36).slice(2), families = {}, added = [];
+  const wide = fonts.wide ? `gemmviz-wide-${own}, ` : "";
   for (const [face, weight] of Object.entries(WEIGHTS)) {
     const name = `gemmviz-${face}-${own}`;
-    families[face] = `${weight} Xpx ${name}, ${face === "mono" ? "monospace" : "sans-serif"}`;
+    families[face] = `${weight} Xpx ${name}, ${wide}${face === "mono" ? "monospace" : "sans-serif"}`;
     if (fonts[face]) added.push(new FontFace(name, Uint8Array.from(fonts[face].match(/../g), (byte) => Number.parseInt(byte, 16)), { weight: String(weight) }));
   }
   added.forEach((font) => document.fonts.add(font));
