@@ -85,7 +85,12 @@ def compressed(picture: Image.Image) -> bytes:
 def page() -> str:
     """The text of the page."""
     shown = list(view_entries())
-    parts = [_INTRODUCTION.format(width=WIDTH, height=HEIGHT), _LESSONS, cards(list(lesson_entries()), lesson_facts)]
+    parts = [
+        _INTRODUCTION.format(width=WIDTH, height=HEIGHT),
+        _LESSONS,
+        pack_table(),
+        cards(list(lesson_entries()), lesson_facts),
+    ]
     for name in ("", *lesson_names()):
         group = [each for each in shown if each.lesson == name]
         title = f"Views of the lesson *{shipped_lesson(name).title}*" if name else "Views of any run"
@@ -106,21 +111,28 @@ def _card(entry: Entry, facts: str) -> str:
 
 
 def lesson_facts(entry: Entry) -> str:
-    """The size of a lesson, and what is in its pack."""
+    """The size of a lesson, and the files of its pack: those for students and those for the lecturer."""
     lesson = shipped_lesson(entry.lesson)
     questions = sum(stop.question is not None for stop in lesson.stops)
     exercises = sum(stop.exercise is not None for stop in lesson.stops)
-    asked = [many(count, word) for count, word in ((questions, "question"), (exercises, "exercise")) if count]
-    size = ", ".join([many(len(lesson.stops), "step"), f"{lesson.minutes:g} minutes", *asked])
-    rows = [
-        f"| `{each.name}` | {each.purpose} |" for each in pack_files(lesson, engine_for("cpu")) if "kernels/" not in each.name
-    ]
-    return "\n".join([f"{size}.\n", "| file | contents |", "|---|---|", *rows, f"| `kernels/` | {_kernels(entry.lesson)} |"])
+    names = [each.name for each in pack_files(lesson, engine_for("cpu"))]
+    kernels = sum(name.startswith("kernels/") for name in names)
+    parts = [(len(lesson.stops), "step"), (questions, "question"), (exercises, "exercise"), (kernels, "kernel")]
+    size = ", ".join(many(count, word) for count, word in parts if count)
+    lists = (
+        ", ".join(f"`{name.partition('/')[2]}`" for name in names if name.startswith(who)) for who in ("students", "lecturer")
+    )
+    return f"{size}; {lesson.minutes:g} minutes. Students get {next(lists)}; you get {next(lists)}."
 
 
-def _kernels(name: str) -> str:
-    files = [each for each in pack_files(shipped_lesson(name), engine_for("cpu")) if "kernels/" in each.name]
-    return many(len(files), "kernel") + ", as CUDA source"
+def pack_table() -> str:
+    """A table of the files of a pack, of a lesson that has all kinds."""
+    lesson = shipped_lesson("slides")
+    files = [each for each in pack_files(lesson, engine_for("cpu")) if not each.name.startswith("kernels/")]
+    rows = [f"| `{each.name.replace(lesson.name, 'LESSON')}` | {each.purpose} |" for each in files]
+    return "\n".join(
+        ["| file | contents |", "|---|---|", *rows, "| `kernels/` | the kernels of the lesson, as CUDA source |", ""]
+    )
 
 
 def format_table() -> str:

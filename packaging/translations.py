@@ -105,11 +105,12 @@ def messages_of_program() -> Iterator[Message]:
 
 
 def messages_of_assets() -> Iterator[Message]:
-    """The texts of assets that the program shows: titles of themes, and how access times were measured."""
+    """The texts of assets that the program shows: titles of themes, and what was measured."""
     for path in sorted((ROOT / "assets" / "themes").glob("*.toml")):
         yield Message(tomllib.loads(path.read_text(encoding="utf-8"))["title"], path.relative_to(ROOT).as_posix())
-    for path in sorted((ROOT / "assets" / "measurements").glob("strides-*.json")):
-        yield Message(json.loads(path.read_text(encoding="utf-8"))["method"], path.relative_to(ROOT).as_posix())
+    for pattern, name in (("strides-*.json", "method"), ("host-*.json", "kernel")):
+        for path in sorted((ROOT / "assets" / "measurements").glob(pattern)):
+            yield Message(json.loads(path.read_text(encoding="utf-8"))[name], path.relative_to(ROOT).as_posix())
 
 
 def messages_of_kernels() -> Iterator[Message]:

@@ -1,5 +1,5 @@
-"""The command ``lesson``: lists lessons, checks their numbers, packs one for a course, and lists the quantities that lessons can
-use.
+"""The command ``lesson``: lists lessons, checks their numbers, packs one for a course, and lists the quantities that
+lessons can use.
 """
 
 import argparse
