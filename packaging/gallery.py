@@ -41,6 +41,11 @@ _LESSONS = """\
 
 `gemmviz lesson pack` saves a lesson as an archive: a folder `students` to hand out, and slides with notes, answers and a
 quiz for you. The same lesson always gives the same bytes. Nothing is sent anywhere.
+
+```
+gemmviz lesson pack LESSON -o LESSON.zip    # all of it
+gemmviz export LESSON -o LESSON.pptx        # slides alone; also .pdf, .mp4 and .html
+```
 """
 
 

@@ -150,7 +150,7 @@ def cover(lesson: Lesson) -> LessonStep:
 def format_entries() -> Iterator[Entry]:
     """An entry for each format of files: the first phase of a tiled multiplication, or a step of it."""
     for suffix, kind in formats().items():
-        part = ("--step", "14") if isinstance(kind, Still) else ("--steps", "1:14")
+        part = ("--step", "1") if isinstance(kind, Still) else ("--steps", "1:14")
         size: tuple[str, ...] = ("--size", "1280x720") if isinstance(kind, Film) else ()
         if isinstance(kind, Film) and suffix not in ("mp4", "webm"):
             size = ("--size", "640x360", "--fps", "8")
