@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.5.0"
 __all__ = [
-    "Count", "GemmvizError", "Kernel", "Lesson", "Measurements", "Picture", "Player", "Run", "Shot",
-    "count", "kernels", "lessons", "load", "save", "scene", "show", "trace",
+    "Count", "Figure", "GemmvizError", "Kernel", "Lesson", "Measurements", "Picture", "Player", "Run", "Shot",
+    "count", "figure", "kernels", "lessons", "load", "save", "scene", "show", "trace",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from gemmviz.api import (
         Count,
+        Figure,
         GemmvizError,
         Kernel,
         Lesson,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         Run,
         Shot,
         count,
+        figure,
         kernels,
         lessons,
         load,
