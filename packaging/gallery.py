@@ -48,6 +48,14 @@ gemmviz export LESSON -o LESSON.pptx        # slides alone; also .pdf, .mp4 and 
 ```
 """
 
+_FIGURE = """\
+The figure, on this page:
+
+```{raw} html
+:file: ../assets/gallery/tiled-figure.html
+```
+"""
+
 
 def picture_of(entry: Entry, folder: Path) -> Path:
     """The full picture of an entry: of a view as its command makes it, of a lesson its cover."""
@@ -146,7 +154,7 @@ def format_table() -> str:
         f"| [{each.title}](../assets/gallery/{each.file}) | `{each.command}` |"
         for each in format_entries() if (ROOT / "assets" / "gallery" / each.file).is_file()
     ]  # fmt: skip
-    return "\n".join(["| example | command |", "|---|---|", *rows, ""])
+    return "\n".join(["| example | command |", "|---|---|", *rows, "", _FIGURE])
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import gallery
 import numpy as np
 import pytest
-from gallery_entries import FOLDER, Entry, format_entries, lesson_entries, view_entries
+from gallery_entries import FIGURE, FOLDER, Entry, format_entries, lesson_entries, view_entries
 from PIL import Image
 
 from gemmviz.cli.main import main, parser
@@ -23,7 +23,7 @@ MOST_BYTES = 3 << 20
 
 def test_every_view_lesson_and_format_is_in_it() -> None:
     assert {*PICTURED} == {*views()} | {f"lesson-{name}" for name in lesson_names()}
-    assert [each.file for each in format_entries()] == [f"tiled.{suffix}" for suffix in formats()]
+    assert [each.file for each in format_entries()] == [*(f"tiled.{suffix}" for suffix in formats()), FIGURE.file]
     assert {path.stem for path in FOLDER.glob("*.png")} == {*PICTURED}, "make gallery"
 
 
@@ -76,10 +76,10 @@ def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suffix", ["svg", "gif", "pptx", "html"])
-def test_an_example_of_a_format_is_what_its_command_makes(suffix: str, tmp_path: Path) -> None:
-    """One of each kind: a picture, a film, slides and a page. The same input gives the same bytes."""
-    entry = next(each for each in format_entries() if each.file == f"tiled.{suffix}")
+@pytest.mark.parametrize("file", ["tiled.svg", "tiled.gif", "tiled.pptx", "tiled.html", FIGURE.file])
+def test_an_example_of_a_format_is_what_its_command_makes(file: str, tmp_path: Path) -> None:
+    """One of each kind: a picture, a film, slides, a page and a figure. The same input gives the same bytes."""
+    entry = next(each for each in format_entries() if each.file == file)
     assert main([*entry.words, "-o", str(tmp_path / entry.file)]) == 0
     kept = ROOT / "assets" / "gallery" / entry.file
     assert (tmp_path / entry.file).read_bytes() == kept.read_bytes(), "look at it, then make pictures"
