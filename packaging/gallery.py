@@ -119,7 +119,7 @@ def cards(entries: Sequence[Entry], facts: Callable[[Entry], str]) -> str:
 def _card(entry: Entry, facts: str) -> str:
     picture = f"gallery/{picture_name(entry)}.png"
     alternative = f"{entry.title}. {entry.sentence}".replace("[", "(").replace("]", ")")
-    texts = [f"![{alternative}]({picture})", f"**{entry.title}.** {entry.sentence}", facts, f"```\n{entry.command}\n```"]
+    texts = [f"![{alternative}]({picture})", f"**{entry.title}.** {entry.sentence}", facts, f"```text\n{entry.command}\n```"]
     return "\n".join(["::::{container} card", "\n\n".join(filter(None, texts)), "::::"])
 
 
