@@ -6,10 +6,10 @@ from pathlib import Path
 import gallery
 import numpy as np
 import pytest
-from gallery_entries import Entry, format_entries, lesson_entries, view_entries
+from gallery_entries import FOLDER, Entry, format_entries, lesson_entries, view_entries
 from PIL import Image
 
-from gemmviz.cli.main import parser
+from gemmviz.cli.main import main, parser
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views
@@ -23,7 +23,7 @@ MOST_BYTES = 3 << 20
 def test_every_view_lesson_and_format_is_in_it() -> None:
     assert {*PICTURED} == {*views()} | {f"lesson-{name}" for name in lesson_names()}
     assert [each.file for each in format_entries()] == [f"tiled.{suffix}" for suffix in formats()]
-    assert {path.stem for path in gallery.FOLDER.glob("*.png")} == {*PICTURED}, "make gallery"
+    assert {path.stem for path in FOLDER.glob("*.png")} == {*PICTURED}, "make gallery"
 
 
 def test_the_page_is_that_of_the_program() -> None:
@@ -41,7 +41,7 @@ def test_every_command_is_one(entry: Entry) -> None:
 
 
 def test_it_stays_small() -> None:
-    assert sum(path.stat().st_size for path in gallery.FOLDER.iterdir()) < MOST_BYTES
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < MOST_BYTES
 
 
 @pytest.mark.parametrize("suffix", ["pptx", "mp4", "html"])
@@ -55,7 +55,7 @@ def test_every_view_has_a_command_for_a_slide_a_film_and_a_page(entry: Entry, su
 def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     made = np.asarray(gallery.reduced(gallery.picture_of(PICTURED[name], tmp_path)), np.int16)
-    with Image.open(gallery.FOLDER / f"{name}.png") as picture:
+    with Image.open(FOLDER / f"{name}.png") as picture:
         kept = np.asarray(picture.convert("RGB"), np.int16)
     assert made.shape == kept.shape
     far = (np.abs(made - kept).max(axis=-1) > FAR).mean()
@@ -71,5 +71,5 @@ def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypa
 def test_a_format_is_made_by_its_command(entry: Entry, tmp_path: Path) -> None:
     """One of each kind: a picture, a film, slides and a page."""
     path = tmp_path / entry.file
-    gallery.gemmviz([*entry.words, "-o", str(path)])
+    main([*entry.words, "-o", str(path)])
     assert path.stat().st_size > 1000
