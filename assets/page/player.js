@@ -646,6 +646,7 @@ function show(element, replay, painter) {
   element.dataset.playing = String(replay.isPlaying);
   find(".caption").ariaLive = replay.isPlaying ? "off" : "polite"; // a screen reader can't follow what plays
   if (find(".caption").textContent !== caption) find(".caption").textContent = caption;
+  canvas.ariaDescription = replay.now.words;
   element.dataset.step = String(replay.step + 1);
   element.dataset.theme = replay.theme;
   element.style.background = replay.colour(data.background);

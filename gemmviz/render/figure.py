@@ -40,7 +40,7 @@ def figure_html(reel: Reel, options: FigureOptions) -> str:
         script = f'<script src="{script_name()}" defer></script>'  # browsers refuse modules that are files
     follow = f' data-follow="{escape(options.follow)}"' if options.follow else ""
     about = f'data-gemmviz="{citation().version}" data-name="{escape(options.name)}" data-theme="{options.theme}"{follow}'
-    still = still_image(slide.scene, _line(f"{slide.title}. {slide.caption}"))
+    still = still_image(slide.scene, _line(f"{slide.title}. {slide.scene.description or slide.caption}"))
     theme = "light" if options.theme == "auto" else options.theme
     lines = (
         f"<figure {about}>",

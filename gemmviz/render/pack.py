@@ -179,7 +179,7 @@ def _unsigned(number: int) -> int:
 def _step(pack: Pack, coder: _Coder, step: Step) -> dict[str, Any]:
     facts = {
         "before": _still(pack, coder, step.before), "after": _still(pack, coder, step.after), "phase": step.phase,
-        "title": step.title, "caption": step.caption, "rows": step.rows,
+        "title": step.title, "caption": step.caption, "rows": step.rows, "words": step.after[THEMES[0]].description,
     }  # fmt: skip
     facts |= {"way": step.way} if step.way else {}
     samples = [pack.layer(*(step.motion[name][number] for name in THEMES)) for number in range(len(step.motion[THEMES[0]]))]
