@@ -1,8 +1,8 @@
 """Checks for Qt's system libraries. Installs missing ones on Debian and Ubuntu as root; elsewhere prints their names and exits
 with 1.
 
-``--for-tests`` also installs programs that read exported files, a display and the bus of screen readers, where possible; tests
-that need a missing one are skipped.
+``--for-tests`` also installs programs that read exported files, a font with Chinese characters, a display and the bus of screen
+readers, where possible; tests that need a missing one are skipped.
 """
 
 import os
@@ -12,6 +12,7 @@ import sys
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.qt.libraries import missing_libraries, packages_of, platform_here, require_qt
+from gemmviz.render.system_font import system_font
 
 _SCREEN = "xcb"
 _READERS = {
@@ -27,6 +28,15 @@ _READERS = {
 }
 
 
+def _has_chinese_font() -> bool:
+    """Whether the system has a font with Chinese characters, which pictures in Chinese need."""
+    try:
+        system_font()
+    except GemmvizError:
+        return False
+    return True
+
+
 def main() -> int:
     if not sys.platform.startswith("linux"):
         return 0
@@ -34,6 +44,7 @@ def main() -> int:
     packages = packages_of(missing_libraries(platform))
     if "--for-tests" in sys.argv:
         packages += [package for program, package in _READERS.items() if shutil.which(program) is None]
+        packages += [] if _has_chinese_font() else ["fonts-wqy-microhei"]
         packages += packages_of(missing_libraries(_SCREEN))  # a window on a display that the tests make
     if packages and os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing packages for Qt and the tests:", *packages, flush=True)

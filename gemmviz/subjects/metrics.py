@@ -233,14 +233,8 @@ def _of_speed(speed: KernelSpeed) -> list[str]:
         spills = (
             tr("{local_bytes} bytes spilled", local_bytes=resources.local_bytes) if resources.local_bytes else tr("no spills")
         )
-        lines.append(
-            tr(
-                "{registers} registers, {shared_bytes} bytes of shared memory, {spills}",
-                registers=resources.registers,
-                shared_bytes=number(resources.shared_bytes),
-                spills=spills,
-            )
-        )
+        lines.append(tr("{registers} registers, {shared_bytes} bytes of shared memory, {spills}",
+            registers=resources.registers, shared_bytes=number(resources.shared_bytes), spills=spills))  # fmt: skip
         blocks = tr(
             "{blocks} of {warps} per SM",
             blocks=many(occupancy.blocks_per_sm, "block"),
@@ -249,13 +243,8 @@ def _of_speed(speed: KernelSpeed) -> list[str]:
         lines.append(tr("theoretical occupancy {share}: {blocks}", share=percent(occupancy.share), blocks=blocks))
     if measured.transfer is not None:
         there, back = measured.transfer.to_device_ms, measured.transfer.to_host_ms
-        lines.append(
-            tr(
-                "copies of pageable memory: A and B to the GPU {there} ms, C back {back} ms",
-                there=f"{there:.3g}",
-                back=f"{back:.3g}",
-            )
-        )
+        lines.append(tr("copies of pageable memory: A and B to the GPU {there} ms, C back {back} ms",
+            there=f"{there:.3g}", back=f"{back:.3g}"))  # fmt: skip
     if measured.check is not None and not measured.check.passed:
         lines.append(str(measured.check))
     if measured.reads_c:

@@ -86,35 +86,29 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     cores = Box(inner.x, inner.y + 1.6 * small, inner.width, 0.42 * inner.height)
     primitives += _cores(device, cores, options)
     y = cores.y + cores.height + 14
-    held = size_text(device.register_bytes)
-    most = size_text(device.shared_limit(opts_in=True))
-    bars = (
-        (
-            "registers",
-            tr("registers: {held}, {registers_per_sm} of 32 bits", held=held, registers_per_sm=spaced(device.registers_per_sm)),
-        ),
-        (
-            "shared",
-            tr(
-                "{shared_memory}: {shared_per_sm}, up to {most} per {block}",
-                shared_memory=tr(words["shared memory"]),
-                shared_per_sm=size_text(device.shared_per_sm),
-                most=most,
-                block=tr(words["block"]),
-            ),
-        ),
-        *(
-            (each.name, f"{tr(each.name)}: {size_text(each.size_bytes)}")
-            for each in device.levels[1:-1]
-            if each.shared_by == "SM"
-        ),
-    )
+    bars = _memories(device)
     bar = (inner.y + inner.height - y) / len(bars)
     for key, label in bars:
         high = bar - 12
         primitives += _memory_box(key, label, Box(inner.x, y, inner.width, high), min(small, 0.6 * high), options)
         y += bar
     return primitives
+
+
+def _memories(device: Device) -> list[tuple[str, str]]:
+    """Return key and text of each memory of a multiprocessor."""
+    held, count = size_text(device.register_bytes), spaced(device.registers_per_sm)
+    shared = tr(
+        "{shared_memory}: {shared_per_sm}, up to {most} per {block}", shared_memory=tr(device.words["shared memory"]),
+        shared_per_sm=size_text(device.shared_per_sm), most=size_text(device.shared_limit(opts_in=True)),
+        block=tr(device.words["block"]),
+    )  # fmt: skip
+    caches = [each for each in device.levels[1:-1] if each.shared_by == "SM"]
+    return [
+        ("registers", tr("registers: {held}, {registers_per_sm} of 32 bits", held=held, registers_per_sm=count)),
+        ("shared", shared),
+        *((each.name, f"{tr(each.name)}: {size_text(each.size_bytes)}") for each in caches),
+    ]
 
 
 def _cores(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:

@@ -157,29 +157,12 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Pri
     fits = least if text_width(str(size - 1), least) <= cell - 2 else 0.0
     x, y = at.x + names, at.y
     tips = np.array([[_tip(moment, warp * size + int(each)) for each in lane]])
+    name = tr("warp {warp}, lane", warp=warp) if options.words else tr("lane")
     primitives: list[Primitive] = [
-        Cells(
-            "lanes",
-            x,
-            y,
-            cell,
-            fill,
-            shades,
-            inks,
-            lane.astype("<U4")[None] if fits else None,
-            fits,
-            theme.background,
-            height=_LANE_ROW,
-            tips=tips,
-        ),
-        Labels(
-            "lanes-name",
-            points((at.x, y + 26)),
-            (tr("warp {warp}, lane", warp=warp) if options.words else tr("lane"),),
-            least,
-            theme.text,
-        ),
-    ]
+        Cells("lanes", x, y, cell, fill, shades, inks, lane.astype("<U4")[None] if fits else None, fits, theme.background,
+              height=_LANE_ROW, tips=tips),
+        Labels("lanes-name", points((at.x, y + 26)), (name,), least, theme.text),
+    ]  # fmt: skip
     y += _LANE_ROW
     places = np.array([thread_place(warp * size + int(each), trace.launch) for each in lane])
     for axis, name in _axes(moment, options):
@@ -201,15 +184,8 @@ def _shades(accent: str, theme: Theme) -> tuple[str, ...]:
 def _tip(moment: Moment, thread: int) -> str:
     x, y, z = thread_place(thread, moment.trace.launch)
     size = moment.trace.rules.warp_size
-    return tr(
-        "thread ({x}, {y}, {z}), number {number}\nwarp {warp}, lane {lane}",
-        x=x,
-        y=y,
-        z=z,
-        number=thread,
-        warp=thread // size,
-        lane=thread % size,
-    )
+    return tr("thread ({x}, {y}, {z}), number {number}\nwarp {warp}, lane {lane}", x=x, y=y, z=z, number=thread,
+        warp=thread // size, lane=thread % size)  # fmt: skip
 
 
 def _grids(moment: Moment, elements: Longs, reads: list[_Read], room: Box, options: ViewOptions) -> dict[str, CellGrid]:
@@ -366,12 +342,8 @@ def _costs(moment: Moment, warp: int, elements: Longs, reads: list[_Read], room:
     assert array is not None
     row, column = array.row_column(elements)
     size = theme.type.words
-    sentence = tr(
-        "warp {warp} computes {shape} of {array}",
-        warp=warp,
-        shape=_shape(np.asarray(row), np.asarray(column)),
-        array=array.name,
-    )
+    sentence = tr("warp {warp} computes {shape} of {array}", warp=warp, shape=_shape(np.asarray(row), np.asarray(column)),
+        array=array.name)  # fmt: skip
     primitives: list[Primitive] = [
         text_line("mapping-stored", (room.x, room.y + 0.9 * size), sentence, size, room.width, theme.text, "semibold")
     ]
@@ -406,16 +378,8 @@ def _meter(read: _Read, moment: Moment, options: ViewOptions) -> Meter:
         sector_bytes=moment.trace.rules.sector_bytes,
     )
     moved, needed = read.cost.sectors, read.cost.ideal_sectors
-    return Meter(
-        tr("reads {array}, {ks}", array=read.array.name, ks=ks),
-        "sector",
-        moved,
-        needed,
-        read.cost.requests,
-        moved,
-        needed,
-        what,
-    )
+    return Meter(tr("reads {array}, {ks}", array=read.array.name, ks=ks), "sector", moved, needed, read.cost.requests,
+        moved, needed, what)  # fmt: skip
 
 
 def _shape(rows: Longs, columns: Longs) -> str:

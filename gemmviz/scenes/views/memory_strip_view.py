@@ -103,14 +103,8 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
         if (rows, columns) == (whole_rows, whole_columns)
         else tr(", its first {rows} rows and {columns} columns", rows=rows, columns=columns)
     )
-    heading = tr(
-        "{array}, {whole_rows} rows of {whole_columns} elements of {itemsize} bytes{part}",
-        array=array.name,
-        whole_rows=whole_rows,
-        whole_columns=whole_columns,
-        itemsize=array.itemsize,
-        part=part,
-    )
+    heading = tr("{array}, {whole_rows} rows of {whole_columns} elements of {itemsize} bytes{part}", array=array.name,
+        whole_rows=whole_rows, whole_columns=whole_columns, itemsize=array.itemsize, part=part)  # fmt: skip
     size = _fit(names, cell, options.theme.type)
     texts = names.reshape(rows, columns) if size else None
     primitives: list[Primitive] = [
@@ -125,18 +119,8 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
         order = (np.arange(rows * columns).reshape(rows, columns).T if is_columns else np.arange(rows * columns)).ravel()
         mark = tr(" (this kernel's)") if is_columns == array.column_major else ""
         high = (room.y + room.height - top) / 2
-        primitives += _strip(
-            f"strip-{place}",
-            tr(name) + mark,
-            names[order],
-            fill.ravel()[order],
-            (array, is_columns),
-            (r[order], c[order]),
-            Box(room.x, top + place * high, room.width, high),
-            palette,
-            inks,
-            options,
-        )
+        primitives += _strip(f"strip-{place}", tr(name) + mark, names[order], fill.ravel()[order], (array, is_columns),
+            (r[order], c[order]), Box(room.x, top + place * high, room.width, high), palette, inks, options)  # fmt: skip
     return primitives
 
 

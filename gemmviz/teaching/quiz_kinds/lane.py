@@ -1,6 +1,7 @@
 """Question: the warp and the lane of a thread."""
 
 from gemmviz.analysis.replay.focus import Focus, thread_number
+from gemmviz.model.threads import Triple
 from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.legend import extents_text
 from gemmviz.teaching.lesson import Expectation
@@ -10,38 +11,15 @@ from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 def _question(source: QuizSource) -> GeneratedQuestion | None:
     trace, words = source.replay.trace, source.words
     (dx, dy, dz), size = trace.launch.block, trace.rules.warp_size
-    x, y, z = thread = source.any_thread()
+    thread = source.any_thread()
     number, count = thread_number(thread, trace.launch), trace.space.threads_per_block
-    if number == x and number < size:
+    if number == thread[0] and number < size:
         return None  # x is the answer
 
     def answer(other: int) -> str:
         return tr("warp {warp}, lane {lane}", warp=other // size, lane=other % size)
 
-    numbers = (
-        (y + x * dy + z * dx * dy, tr("x and y are exchanged: x varies fastest")),
-        (z + y * dz + x * dy * dz, tr("the axes are exchanged: x varies fastest, then y, then z")),
-        (x + y * dx, tr("z is left out: each layer of the block has its own threads")),
-        (x, tr("only x counts: each row of the block has its own threads")),
-        (number + 1, tr("one too far: threads and lanes are counted from 0")),
-        (number - 1, tr("one too few: the first thread has number 0")),
-        (number + dx, tr("one row too far: rows of the block are counted from 0")),
-        (
-            number - dx,
-            tr("one row too few: y = {y} is row {row} of the block", y=y, row=y + 1) if dy > 1 else tr("one block too few"),
-        ),
-        (number + size, tr("one warp too far: warps are counted from 0")),
-        (
-            number - size,
-            tr(
-                "one warp too few: warp {warp} begins with thread {thread}",
-                warp=number // size,
-                thread=number // size * size,
-            ),
-        ),
-        (y * size + x, tr("each row of the block as a warp: a warp is filled from the next rows")),
-        (x * size + y, tr("x is mistaken for the warp, and y for the lane")),
-    )
+    numbers = _mistakes(thread, number, trace.launch.block, size)
     wrong = [(answer(other), reason) for other, reason in numbers if 0 <= other < count]
     block = extents_text(trace.launch.block)
     text = tr(
@@ -54,8 +32,29 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         "it has the number {terms} = {number} in the block; a warp has {size} threads", terms=terms, number=number, size=size
     )
     focus = Focus(warp=number // size, thread=number)
-    expect = (Expectation("place_in_request", answer(number)),)
+    expect = (Expectation("place_in_request", f"warp {number // size}, lane {number % size}"),)
     return GeneratedQuestion(text, answer(number), why, source.shot(None, "mapping", focus), wrong, expect)
+
+
+def _mistakes(thread: Triple, number: int, block: Triple, size: int) -> tuple[tuple[int, str], ...]:
+    """Wrong numbers of a thread, each with the mistake that leads to it."""
+    (x, y, z), (dx, dy, dz) = thread, block
+    above = tr("one row too few: y = {y} is row {row} of the block", y=y, row=y + 1) if dy > 1 else tr("one block too few")
+    warp, first = number // size, number // size * size
+    return (
+        (y + x * dy + z * dx * dy, tr("x and y are exchanged: x varies fastest")),
+        (z + y * dz + x * dy * dz, tr("the axes are exchanged: x varies fastest, then y, then z")),
+        (x + y * dx, tr("z is left out: each layer of the block has its own threads")),
+        (x, tr("only x counts: each row of the block has its own threads")),
+        (number + 1, tr("one too far: threads and lanes are counted from 0")),
+        (number - 1, tr("one too few: the first thread has number 0")),
+        (number + dx, tr("one row too far: rows of the block are counted from 0")),
+        (number - dx, above),
+        (number + size, tr("one warp too far: warps are counted from 0")),
+        (number - size, tr("one warp too few: warp {warp} begins with thread {thread}", warp=warp, thread=first)),
+        (y * size + x, tr("each row of the block as a warp: a warp is filled from the next rows")),
+        (x * size + y, tr("x is mistaken for the warp, and y for the lane")),
+    )
 
 
 QUIZ_KIND = QuizKind(marked("Warp and lane of a thread"), _question, order=6)
