@@ -23,8 +23,12 @@ _QR_PX = "96"
 
 def figure_script() -> str:
     """Return the script of all figures of this version of gemmviz: nothing in it is of one figure, and one hash allows all."""
-    constants = f"const VERSION = {json.dumps(citation().version)}, STYLE = {json.dumps(page_asset('style.css'))};\n"
+    constants = f"const VERSION = {json.dumps(citation().version)}, STYLE = {json.dumps(_style())};\n"
     return page_script(constants + page_asset("figure.js"))
+
+
+def _style() -> str:
+    return re.sub(r"\s*([{};,])\s*", r"\1", page_asset("style.css"))
 
 
 def script_name() -> str:
