@@ -5,8 +5,10 @@ import pytest
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
+from gemmviz.files.languages import catalogue
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.translation import spoken
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.counting import counted_scene, counted_text
@@ -34,6 +36,20 @@ from tests.conftest import sure
 def test_counts_read_as_question_marks(text: str, hidden: str) -> None:
     assert counted_text(text, 0.0) == hidden
     assert counted_text(text, 1.0) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("1 个请求传输 4 个扇区: 需要 2 个", "? 个请求传输 ? 个扇区: 需要 ? 个"),
+        ("8 × 更少", "? × 更少"),
+        ("目前 1.25 KiB", "目前 ? KiB"),
+        ("步 12/153, 阶段 1（共 4 个）", "步 12/153, 阶段 1（共 ? 个）"),
+    ],
+)
+def test_counts_in_chinese_do_too(text: str, hidden: str) -> None:
+    with spoken("zh_CN", catalogue("zh_CN")):
+        assert counted_text(text, 0.0) == hidden
 
 
 @pytest.mark.parametrize("text", ["A 32 × 32", "C[3, 5]", "block (0, 0), warp 0: 32 threads read A, line 30", "warp 0 stores"])

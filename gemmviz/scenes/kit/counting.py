@@ -66,11 +66,11 @@ def _counted(text: str, share: float) -> str:
 
 @lru_cache(maxsize=4)
 def _wide_count(code: str) -> re.Pattern[str]:
-    """The counts in a text of wide characters: numbers before a word or a percent sign. What stands before a number that is an
-    index is the name of what it counts, or a sign of order.
+    """The counts in a text of wide characters: numbers before a word, bytes or a percent sign. What stands before a number that
+    is an index is the name of what it counts, or a sign of order.
     """
     named = "".join(rf"(?<!{re.escape(tr(word))} )" for word in _INDEXED)
-    return re.compile(rf"(?<![\w.,\[(第])(?<!第 ){named}{_NUMBER}(?= ?[\u2e80-\u9fff%])")
+    return re.compile(rf"(?<![\w.,\[(第])(?<!第 ){named}{_NUMBER}(?= ?(?:(?:× )?[\u2e80-\u9fff%]|(?:[KMG]i)?B\b))")
 
 
 def counted_scene(scene: Scene, share: float) -> Scene:
