@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.languages import languages
 from gemmviz.gui.export.export_dialog import ExportDialog
 from gemmviz.gui.preferences import InMemoryStore
@@ -56,9 +57,11 @@ def _names() -> tuple[str, ...]:
         translated(original_lesson(name), lambda text, where: found.append(text) or text)
     kernels = (*kernel_names(), *pattern_kernel_names(), *lesson_kernel_names())
     measured = (each for file in recorded_benchmarks() for each in (file.host, *(row.kernel for row in file.rows)))
+    devices = (load_device(name).name for name in device_names())
     return (
+        *devices,
         load_kernel("04_tiled").text,
-        "https://",
+        "https:// Nsight Compute",
         *LICENCES,
         *languages().values(),
         *kernels,

@@ -2,6 +2,7 @@
 left.
 """
 
+import re
 from contextlib import nullcontext
 
 import pytest
@@ -10,6 +11,7 @@ from gemmviz.export.prepare import prepare
 from gemmviz.files.access_times_file import recorded_access_times
 from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.devices import load_device
+from gemmviz.files.levels_file import recorded_levels
 from gemmviz.launch.catalog import COURSE, lesson_names
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -22,6 +24,7 @@ from tests.pseudo import plain_words, pseudo, texts_of
 from tests.subjects.test_every_view import shot_of
 
 # Names in pictures of host calls: matrices of the device, functions of CUDA and HIP.
+_INSTRUCTION = re.compile(r"\bmma\.\S+")  # of PTX
 _OF_FAULTS = {"stop-why"}  # messages of a kernel's faults are English, as those of the compiler
 _CALLS = "Ad Bd Cd cudaMalloc cudaMemcpy cudaFree hipMalloc hipMemcpy hipFree clock64 blockIdx threadIdx"
 
@@ -31,7 +34,8 @@ def _names(shot: Shot) -> tuple[str, ...]:
     setups = (shot.setup,) if shot.against is None else (shot.setup, shot.against.setup)
     kernels = (text for each in setups for text in (each.kernel.text, each.kernel.name, device_words(each.device)))
     measured = (each for file in recorded_benchmarks() for each in (file.host, *(row.kernel for row in file.rows)))
-    return (*kernels, *(each.device for each in recorded_access_times()), *dict.fromkeys(measured), _CALLS)
+    levels = (text for each in recorded_levels() for text in (each.tool, each.gpu.label))
+    return (*kernels, *levels, "NaN", *(each.device for each in recorded_access_times()), *dict.fromkeys(measured), _CALLS)
 
 
 def device_words(name: str) -> str:
@@ -41,7 +45,7 @@ def device_words(name: str) -> str:
 
 def _plain(scene: Scene, shot: Shot, *more: str) -> list[str]:
     names = (*_names(shot), *more)
-    texts = ((key, text) for key, text in texts_of(scene) if key not in _OF_FAULTS)
+    texts = ((key, _INSTRUCTION.sub("", text)) for key, text in texts_of(scene) if key not in _OF_FAULTS)
     found = (f"{key}: {text!r}: {', '.join(words)}" for key, text in texts if (words := plain_words(text, names)))
     return list(dict.fromkeys(found))
 

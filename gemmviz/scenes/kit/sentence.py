@@ -8,7 +8,7 @@ from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import Space
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.translation import tr, trn
-from gemmviz.model.words import many, noun
+from gemmviz.model.words import many
 from gemmviz.scenes.kit.beat import stage_of_run
 
 
@@ -89,7 +89,8 @@ def global_cost(counts: Counts, rules: MemoryRules) -> str:
 
 def shared_cost(counts: Counts, rules: MemoryRules) -> str:
     """Return the cost in shared memory. It is counted per instruction if a warp's lanes are served together."""
-    what = noun("instruction") if rules.request_lanes == rules.warp_size else noun("request")
+    is_whole, count = rules.request_lanes == rules.warp_size, counts.requests
+    made = many(count, "instruction") if is_whole else many(count, "request")
     conflicts = counts.excessive_wavefronts
     tail = tr("{conflicts} excess (bank conflicts)", conflicts=conflicts) if conflicts else tr("no bank conflicts")
-    return f"{many(counts.requests, what)}, {many(counts.wavefronts, 'wavefront')}: {tail}"
+    return f"{made}, {many(counts.wavefronts, 'wavefront')}: {tail}"
