@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import gemmviz.render.formats as folder
 from gemmviz.files.extensions import Extensions, extensions_in
+from gemmviz.files.extras import require_extras
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import UsageError
 from gemmviz.render.format import Deck, Film, Format, Page, RenderOptions, Still
@@ -47,6 +48,14 @@ def format_of(path: Path) -> Format:
     return format
 
 
+def require_format(path: Path, options: RenderOptions) -> None:
+    """Check that the packages which a file's format needs are installed. Raises GemmvizError with the command that installs
+    them, and UsageError for an unknown suffix.
+    """
+    kind = format_of(path)
+    require_extras(kind.extras(options), f"{kind.title} (.{_suffix(path)})")
+
+
 def _suffix(path: Path) -> str:
     return path.suffix.lower().removeprefix(".")
 
@@ -57,8 +66,10 @@ def save_frame(scene: Scene, path: Path, options: RenderOptions | None = None) -
     if still is None:
         known = " or ".join(f".{suffix}" for suffix in stills())
         raise UsageError(f"can't save a picture as {path.suffix or 'a file without suffix'}", remedy=f"use {known}")
+    options = options or RenderOptions()
+    require_format(path, options)
     with atomic_write(path) as part:
-        still.save(scene, part, options or RenderOptions())
+        still.save(scene, part, options)
 
 
 def save_reel(reel: Reel, path: Path, options: RenderOptions | None = None, on_progress: OnProgress = _nothing) -> None:
@@ -70,6 +81,7 @@ def save_reel(reel: Reel, path: Path, options: RenderOptions | None = None, on_p
     if options.is_transparent and not kind.can_be_clear:
         clear = ", ".join(f".{suffix}" for suffix, each in formats().items() if each.can_be_clear)
         raise UsageError(f"{kind.title} doesn't support a transparent background", remedy=f"use {clear}")
+    require_format(path, options)
     with atomic_write(path) as part:
         if isinstance(kind, Still):
             kind.save(reel.first(), part, options)

@@ -29,13 +29,16 @@ from PySide6.QtWidgets import (
 
 from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, frame_at
 from gemmviz.files.child_process import gemmviz_command
+from gemmviz.files.extras import install_command, missing_extras, packages_of, pip_command
 from gemmviz.files.whole import sweep
+from gemmviz.gui.export.extra_installer import ExtraInstaller
 from gemmviz.gui.widgets.controls import plain
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.words import listed
 from gemmviz.render.export import formats
-from gemmviz.render.format import Deck, Film, Page, RenderOptions, Still
+from gemmviz.render.format import Deck, Film, Format, Page, RenderOptions, Still
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source
@@ -69,7 +72,8 @@ class ExportDialog(QDialog):
             box.setChecked(True)
         self.status, self.bar = plain(), QProgressBar()
         self.status.setWordWrap(True)
-        self.save, self.stop = QPushButton("Export …"), QPushButton("Close")
+        self.save, self.stop, self.install = QPushButton("Export …"), QPushButton("Close"), QPushButton("Install …")
+        self.installer = ExtraInstaller(self)
         self.process: QProcess | None = None
         self._folder: TemporaryDirectory[str] | None = None
         self._began = 0.0
@@ -113,6 +117,7 @@ class ExportDialog(QDialog):
             (self.code, "Show the source code beside the matrices"),
             (self.clear, "For placing the picture on a slide"), (self.outlines, "SVG that looks the same in every program"),
             (self.film, "The last slide plays the film"), (self.save, "Choose a file name and export"),
+            (self.install, "Install the packages that this format needs"),
         )  # fmt: skip
         for widget, tip in tips:
             widget.setToolTip(tip)
@@ -143,6 +148,7 @@ class ExportDialog(QDialog):
         above.addLayout(form)
         below = QHBoxLayout()
         below.addWidget(self.status, 1)
+        below.addWidget(self.install)
         below.addWidget(self.save)
         below.addWidget(self.stop)
         rows = QVBoxLayout(self)
@@ -162,6 +168,12 @@ class ExportDialog(QDialog):
             box.toggled.connect(self.draw)
         self.save.clicked.connect(self._ask)
         self.stop.clicked.connect(self.reject)
+        self.install.clicked.connect(lambda: self.installer.ask(self._missing_extras()))
+        self.installer.started.connect(self.draw)
+        self.installer.finished.connect(self._on_installed)
+
+    def _missing_extras(self) -> list[str]:
+        return missing_extras(formats()[self.job.suffix].extras(self.job.manner.look))
 
     @property
     def job(self) -> ExportJob:
@@ -200,9 +212,17 @@ class ExportDialog(QDialog):
         except UsageError as error:
             self.status.setText(f"{error.message}: {error.remedy}" if error.remedy else error.message)
             self.save.setEnabled(False)
+            self.install.hide()
             return
-        self.save.setEnabled(self.process is None and self.session.display.subject is not None)
-        self.status.setText(_many(job))
+        missing = self._missing_extras()
+        can_start = self.process is None and not self.installer.is_running
+        self.save.setEnabled(can_start and not missing and self.session.display.subject is not None)
+        self.install.setVisible(bool(pip_command(missing)))
+        self.install.setEnabled(can_start)
+        if self.installer.is_running:
+            self.status.setText("Installing …")
+        else:
+            self.status.setText(_needed(kind, missing) if missing else _many(job))
         self._show(job)
 
     def _show(self, job: ExportJob) -> None:
@@ -304,8 +324,13 @@ class ExportDialog(QDialog):
         else:
             self.status.setText(errors.removeprefix("gemmviz: ") or "No file was written")
 
+    def _on_installed(self, error: str) -> None:
+        self.draw()
+        self.status.setText(error or "Installed")
+
     def reject(self) -> None:
         """Cancel the export that is running; otherwise close the dialog."""
+        self.installer.stop()
         if self.process is not None:
             self._is_cancelled = True
             self.stop.setEnabled(False)
@@ -314,6 +339,11 @@ class ExportDialog(QDialog):
             QTimer.singleShot(_LONGEST_END_MS, self.process, self.process.kill)
             return
         super().reject()
+
+
+def _needed(kind: Format, missing: list[str]) -> str:
+    """Return what a format needs, and the command that installs it."""
+    return f"{kind.title} needs {listed(packages_of(missing))}, not installed yet: {install_command(missing)}"
 
 
 def _many(job: ExportJob) -> str:

@@ -13,4 +13,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     save_film(reel, path, options, _CODING)
 
 
-FORMAT = Film("GIF animation", _save, order=12)
+FORMAT = Film("GIF animation", _save, order=12, extra="film")

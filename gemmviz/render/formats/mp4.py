@@ -11,4 +11,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     save_film(reel, path, options, MP4)
 
 
-FORMAT = Film("MP4 video", _save, order=10)
+FORMAT = Film("MP4 video", _save, order=10, extra="film")
