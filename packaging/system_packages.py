@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 from gemmviz.model.errors import GemmvizError
-from gemmviz.render.qt.libraries import missing_libraries, packages_of, platform_here, require_qt
+from gemmviz.render.qt.libraries import missing_libraries, platform_here, require_qt
+from gemmviz.render.qt.system_packages import debian_packages
 
 _READERS = {
     "ffprobe": "ffmpeg",
@@ -26,7 +27,7 @@ def main() -> int:
     if not sys.platform.startswith("linux"):
         return 0
     platform = (platform_here() if "--for-window" in sys.argv else "") or "offscreen"
-    packages = packages_of(missing_libraries(platform))
+    packages = debian_packages(missing_libraries(platform))
     if "--for-tests" in sys.argv:
         packages += [package for program, package in _READERS.items() if shutil.which(program) is None]
     if packages and os.geteuid() == 0 and shutil.which("apt-get"):

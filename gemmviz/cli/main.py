@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 import gemmviz.cli.commands as folder
-from gemmviz import __version__
+from gemmviz import RELEASES, __version__
 from gemmviz.cli.command import Command, check_outputs, print_error
 from gemmviz.cli.terminal import guard_terminals
 from gemmviz.files.codec import FormatError
@@ -114,7 +114,8 @@ def _with_arguments(command: Command, name: str, parser: argparse.ArgumentParser
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = _Parser(prog="gemmviz", description="Shows what every thread of a CUDA kernel does.")
-    parser.add_argument("--version", action="version", version=f"gemmviz {__version__}")
+    version = f"gemmviz {__version__} (newer versions: {RELEASES})"
+    parser.add_argument("--version", action="version", help="print the version, and where newer ones are", version=version)
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command in commands().items():
         about: dict[str, Any] = {}
