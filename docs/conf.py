@@ -2,6 +2,7 @@
 
 import ast
 import colorsys
+import os
 import tomllib
 from html import escape
 from pathlib import Path
@@ -17,6 +18,9 @@ version = release = gemmviz.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxarg.ext"]
 html_theme, html_title = "furo", "gemmviz"
 html_static_path: list[str] = []
+if os.environ.get("DOCS_VERSIONS"):  # the page of a site that lists its versions
+    announcement = f'Version {version}. <a href="{os.environ["DOCS_VERSIONS"]}">Other versions</a>'
+    html_theme_options = {"announcement": announcement}
 html_favicon = str(resource("assets/icons/gemmviz.svg"))
 myst_enable_extensions = ["deflist", "colon_fence"]
 myst_heading_anchors = 3

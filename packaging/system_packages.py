@@ -1,5 +1,5 @@
-"""Checks for Qt's system libraries. Installs missing ones on Debian and Ubuntu as root; elsewhere prints their names and exits
-with 1.
+"""Checks for Qt's system libraries. Installs missing ones on Debian and Ubuntu as root, or with sudo if CI is set; elsewhere
+prints their names and exits with 1.
 
 ``--for-tests`` also installs programs that read exported files, where possible; tests that need a missing one are skipped.
 """
@@ -30,11 +30,12 @@ def main() -> int:
     packages = debian_packages(missing_libraries(platform))
     if "--for-tests" in sys.argv:
         packages += [package for program, package in _READERS.items() if shutil.which(program) is None]
-    if packages and os.geteuid() == 0 and shutil.which("apt-get"):
+    sudo = ["sudo"] if os.geteuid() and os.environ.get("CI") and shutil.which("sudo") else []
+    if packages and (sudo or os.geteuid() == 0) and shutil.which("apt-get"):
         print("Installing packages for Qt and the tests:", *packages, flush=True)
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run(["apt-get", "update", "--quiet=2"], env=quiet, check=False)
-        command = ["apt-get", "install", "--yes", "--no-install-recommends", "--quiet=2", *packages]
+        subprocess.run([*sudo, "apt-get", "update", "--quiet=2"], env=quiet, check=False)
+        command = [*sudo, "apt-get", "install", "--yes", "--no-install-recommends", "--quiet=2", *packages]
         subprocess.run(command, env=quiet, check=False)
     try:
         require_qt(platform)

@@ -14,9 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.files.distributions import installed_distributions
 from gemmviz.files.extras import MODULES
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "installing.md"
+MOST_MIB = 126.0
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 NOT_HERE = {  # modules of extras that the tests don't need
     "cupy": {"cupy-cuda12x", "cupy-cuda13x"}, "cupy_backends": {"cupy-cuda12x", "cupy-cuda13x"}, "numba": {"numba"},
@@ -117,3 +120,23 @@ def loaded_by(code: str, report: str = "; import json, sys; print(json.dumps(sor
     )
     assert done.returncode == 0, done.stderr
     return {module.partition(".")[0] for module in json.loads(done.stdout.splitlines()[-1])}
+
+
+def test_the_table_of_packages_is_that_of_the_installation() -> None:
+    """Names and licences; versions and sizes are those of the day of ``make packages``."""
+    extras = [f"{each}; extra == '{extra}'" for extra in MODULES for each in PROJECT["optional-dependencies"][extra]]
+    found = installed_distributions([*PROJECT["dependencies"], *extras])
+    expected = {normal(each.name): (each.licence, each.extra or "the window") for each in found}
+    rows = re.findall(
+        r"^\| (\w[\w-]*) \| [\d.]+ \| [\d.]+ \| [\d.]+ \| (.+) \| (.+) \|$", PAGE.read_text("utf-8"), re.MULTILINE
+    )
+    written = {normal(name): (licence, purpose) for name, licence, purpose in rows}
+    assert written.pop("gemmviz") == (PROJECT["license"], "the window")
+    assert written == expected
+
+
+def test_the_download_is_within_its_limit() -> None:
+    """What the four largest packages alone take is 113.3 MiB."""
+    found = re.search(r"\*\*pip install gemmviz\*\* \| \| \*\*([\d.]+)\*\*", PAGE.read_text("utf-8"))
+    assert found is not None
+    assert float(found[1]) <= MOST_MIB

@@ -1,5 +1,5 @@
 """macOS: a disk image with the application, signed where CODESIGN_IDENTITY names a certificate of the keychain, and notarized
-where NOTARY_PROFILE names stored credentials.
+where NOTARY_APPLE_ID, NOTARY_TEAM_ID and NOTARY_PASSWORD are set.
 """
 
 import os
@@ -15,7 +15,7 @@ BUILD, DIST = ROOT / "build", ROOT / "dist"
 def image() -> Path:
     """Return the disk image."""
     application = make_bundle(BUILD).with_suffix(".app")
-    identity, profile = os.environ.get("CODESIGN_IDENTITY"), os.environ.get("NOTARY_PROFILE")
+    identity, person = os.environ.get("CODESIGN_IDENTITY"), os.environ.get("NOTARY_APPLE_ID")
     if identity:
         _run("codesign", "--force", "--deep", "--options", "runtime", "--timestamp", "--sign", identity, str(application))
     DIST.mkdir(exist_ok=True)
@@ -23,8 +23,9 @@ def image() -> Path:
     _run("hdiutil", "create", "-volname", "gemmviz", "-srcfolder", str(application), "-ov", "-format", "ULMO", str(file))
     if identity:
         _run("codesign", "--sign", identity, str(file))
-    if profile:
-        _run("xcrun", "notarytool", "submit", str(file), "--keychain-profile", profile, "--wait")
+    if person:
+        who = ("--apple-id", person, "--team-id", os.environ["NOTARY_TEAM_ID"], "--password", os.environ["NOTARY_PASSWORD"])
+        _run("xcrun", "notarytool", "submit", str(file), *who, "--wait")
         _run("xcrun", "stapler", "staple", str(file))
     return file
 

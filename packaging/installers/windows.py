@@ -1,9 +1,11 @@
-"""Windows: a zip archive, and an MSI made by WiX from the same folder. They are signed if SIGNTOOL_CERTIFICATE names a key."""
+"""Windows: a zip archive, and an MSI made by WiX from the same folder. SIGNTOOL_PFX, a certificate in Base64, signs them."""
 
+import base64
 import os
 import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from gemmviz import __version__
 from installers.bundle import ROOT, make_bundle
@@ -39,8 +41,11 @@ def _program() -> Path:
 
 
 def _sign(file: Path) -> None:
-    """Sign a file with the certificate and the password that the environment names; without them it stays unsigned."""
-    certificate, password = os.environ.get("SIGNTOOL_CERTIFICATE"), os.environ.get("SIGNTOOL_PASSWORD", "")
-    if certificate:
-        words = ["sign", "/f", certificate, "/p", password, "/fd", "SHA256", "/tr", _TIMES, "/td", "SHA256", str(file)]
-        subprocess.run(["signtool", *words], check=True)
+    """Sign a file with the certificate and the password that the environment has; without them it stays unsigned."""
+    if not os.environ.get("SIGNTOOL_PFX"):
+        return
+    with TemporaryDirectory() as folder:
+        certificate = Path(folder) / "certificate.pfx"
+        certificate.write_bytes(base64.b64decode(os.environ["SIGNTOOL_PFX"]))
+        key = ["/f", str(certificate), "/p", os.environ.get("SIGNTOOL_PASSWORD", "")]
+        subprocess.run(["signtool", "sign", *key, "/fd", "SHA256", "/tr", _TIMES, "/td", "SHA256", str(file)], check=True)
