@@ -10,7 +10,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage notes checksums check-tag only-python-packages pictures table items record patterns styles registers levels schedules course lessons contact-sheet wavefronts golden clean
+.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery notes races table items record patterns styles registers levels schedules course lessons contact-sheet wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -46,6 +46,15 @@ fuzz: $(VENV)/installed-dev
 
 pictures: $(VENV)/installed
 	$(BIN)/python packaging/pictures.py
+
+gallery: $(VENV)/installed
+	$(BIN)/python packaging/gallery.py
+
+notes: $(VENV)/installed
+	$(BIN)/python packaging/notes.py
+
+races: $(VENV)/installed
+	$(BIN)/python packaging/races.py
 
 record: $(VENV)/installed
 	$(BIN)/python packaging/record.py
@@ -123,7 +132,7 @@ packages: $(VENV)/installed-dev
 figures: $(VENV)/installed-dev
 	$(QT) $(BIN)/python packaging/figures.py
 
-notes: $(VENV)/installed
+release-notes: $(VENV)/installed
 	$(BIN)/python packaging/release.py notes
 
 checksums: $(VENV)/installed

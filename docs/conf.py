@@ -17,7 +17,7 @@ copyright = "2026, the gemmviz authors"
 version = release = gemmviz.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxarg.ext"]
 html_theme, html_title = "furo", "gemmviz"
-html_static_path: list[str] = []
+html_static_path, html_css_files = ["static"], ["gallery.css"]
 if os.environ.get("DOCS_VERSIONS"):  # the page of a site that lists its versions
     announcement = f'Version {version}. <a href="{os.environ["DOCS_VERSIONS"]}">Other versions</a>'
     html_theme_options = {"announcement": announcement}

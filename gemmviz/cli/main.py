@@ -18,13 +18,14 @@ from gemmviz.cli.terminal import guard_terminals
 from gemmviz.files.codec import FormatError
 from gemmviz.files.devices import device_extensions
 from gemmviz.files.extensions import Extensions, extensions_in
+from gemmviz.files.languages import languages, use_language
 from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
 from gemmviz.model.words import capital
 from gemmviz.render.export import format_extensions
 from gemmviz.scenes.catalog import view_extensions
 from gemmviz.subjects.catalog import subject_extensions
 
-_WINDOW = "gui"
+_WINDOW, _LANGUAGE = "gui", "--language"
 
 
 @cache
@@ -49,6 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     guard_terminals()
     try:
         args = parser().parse_args(_with_command(list(sys.argv[1:] if argv is None else argv)))
+        use_language(args.language)
         for error in broken_extensions():
             print_error(error, 0)
         check_outputs(args)
@@ -80,7 +82,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _with_command(argv: list[str]) -> list[str]:
     """Return the arguments with the default command in front if they name none."""
+    if argv and argv[0] == _LANGUAGE:
+        return [*argv[:2], *_with_command(argv[2:])]
     first = argv[0] if argv else ""
+    if first.startswith(f"{_LANGUAGE}="):
+        return [first, *_with_command(argv[1:])]
     return argv if first in (*commands(), "-h", "--help", "--version") else [_WINDOW, *argv]
 
 
@@ -116,6 +122,8 @@ def parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="gemmviz", description="Shows what every thread of a CUDA kernel does.")
     version = f"gemmviz {__version__} (newer versions: {RELEASES})"
     parser.add_argument("--version", action="version", help="print the version, and where newer ones are", version=version)
+    chosen = "language of the window and of pictures (default: that chosen in the window, or the system's if it is complete)"
+    parser.add_argument(_LANGUAGE, choices=tuple(languages()), metavar="CODE", help=f"{chosen}: {', '.join(languages())}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command in commands().items():
         about: dict[str, Any] = {}

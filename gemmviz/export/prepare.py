@@ -19,6 +19,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.trace import Trace
+from gemmviz.model.translation import tr
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.page import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
@@ -107,7 +108,10 @@ def prepare_run(shot: Shot, outcome: Outcome) -> Prepared:
     """Prepare a shot of a finished run. Raises UsageError for a view that needs more than the run, or threads outside of it."""
     subject = subject_of_view(shot.view)
     if subject.needs_run and not subject.is_of_run:
-        raise UsageError(f"the view {shot.view!r} needs the kernel to be run", remedy="name the kernel instead of the trace")
+        raise UsageError(
+            tr("the view {view} needs the kernel to be run", view=f"{shot.view!r}"),
+            remedy=tr("name the kernel instead of the trace"),
+        )
     return prepare(shot, no_engine, Given(outcome))
 
 
@@ -137,7 +141,9 @@ class ExportOptions:
 
     def __post_init__(self) -> None:
         if not 0.05 <= self.speed <= 240.0:
-            raise UsageError(f"a film can't show {self.speed:g} steps per second", remedy="choose 0.05 to 240")
+            raise UsageError(
+                tr("a film can't show {speed} steps per second", speed=f"{self.speed:g}"), remedy=tr("choose 0.05 to 240")
+            )
 
 
 def frame_at(

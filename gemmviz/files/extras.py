@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path, PurePath
 
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 
 MODULES = {"film": ("av", "PIL"), "slides": ("pptx", "PIL")}  # the modules of each extra of pyproject.toml
@@ -33,7 +34,7 @@ def require_extras(extras: Iterable[str], what: str) -> None:
     missing = missing_extras(extras)
     if missing:
         needed = listed(packages_of(missing))
-        message = f"{what} needs packages that aren't installed: {needed}"
+        message = tr("{what} needs packages that aren't installed: {needed}", what=what, needed=needed)
         raise GemmvizError(message, remedy=install_command(missing), id="installation")
 
 

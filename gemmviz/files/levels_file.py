@@ -9,6 +9,7 @@ from gemmviz.files.resources import resources
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class Levels:
 
     @property
     def source(self) -> str:
-        return f"{self.tool.partition(',')[0]} on {self.gpu.label}, {self.date}"
+        tool = self.tool.partition(",")[0]
+        return tr("{tool} on {gpu}, {date}", tool=tool, gpu=self.gpu.label, date=self.date)
 
     def find(self, setup: Setup) -> LevelCounters | None:
         """The counters of a setup; None if this kernel text, problem and parameters were not recorded."""

@@ -14,6 +14,7 @@ from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class RecordedSchedules:
 
     @property
     def source(self) -> str:
-        return f"recorded on {self.gpu.label}, {self.date}"
+        return tr("recorded on {label}, {date}", label=self.gpu.label, date=self.date)
 
     def find(self, setup: Setup) -> Schedule | None:
         """The schedule of a setup; None if this kernel text, problem and parameters were not recorded."""

@@ -15,11 +15,16 @@ def is_file(path: Path) -> bool:
     return os.path.isfile(path)
 
 
+def is_folder(path: Path | str) -> bool:
+    """Whether ``path`` is a folder; false also for a name that the system rejects."""
+    return os.path.isdir(path)
+
+
 def special_kind(path: Path) -> str:
     """The kind of a path that isn't a regular file, such as "a folder"; "" for a regular file or nothing."""
     if is_file(path) or not os.path.exists(path):
         return ""
-    return "a folder" if path.is_dir() else "not a regular file"
+    return "a folder" if is_folder(path) else "not a regular file"
 
 
 @contextmanager
@@ -53,7 +58,7 @@ def _refuse(target: Path, path: Path) -> None:
     """Checks that a file can replace ``target``. Raises GemmvizError otherwise."""
     if not target.name:
         raise GemmvizError("this is not the name of a file", file=str(path) or "-o")
-    if not target.parent.is_dir():
+    if not is_folder(target.parent):
         raise GemmvizError(f"there is no folder {target.parent}", file=str(path))
     if kind := special_kind(target):
         raise GemmvizError(f"this is {kind}; it is not overwritten", file=str(path), remedy="name a file")

@@ -5,16 +5,31 @@ import os
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QSettings, QTimer, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
+from gemmviz.files.languages import VARIABLE, languages, use_language
 from gemmviz.files.resources import resource
+from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.model.translation import language
 from gemmviz.state.shot import Shot
 
 _BEFORE_TOUR_MS = 1500
 SWITCH_S = 0.001
+
+
+def wear_language(app: QCoreApplication, settings: Store) -> None:
+    """Use the language that was chosen in the window, unless the environment or the command line names one; also for Qt's own
+    texts.
+    """
+    chosen = Preferences(settings).text("language")
+    if VARIABLE not in os.environ and chosen in languages():
+        use_language(chosen)
+    translator = QTranslator(app)
+    if translator.load(f"qtbase_{language()}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
+        app.installTranslator(translator)
 
 
 def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str = "", lectures: bool = False) -> int:
@@ -29,6 +44,7 @@ def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str =
         app.setWindowIcon(QIcon(str(resource("assets/icons/gemmviz.svg"))))
     sys.setswitchinterval(SWITCH_S)  # other threads yield to the window within a millisecond
     settings = QSettings("gemmviz", "gemmviz")
+    wear_language(app, settings)
     window = MainWindow(settings)
     gc.freeze()  # the present objects live as long as the program; collecting them would delay frames
     window.start(path, shot, lesson)

@@ -7,6 +7,7 @@ from gemmviz.gui.stage.replay_page import over_a_panel
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.scene_widget import SceneDock
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.step_link import linked_step
@@ -17,7 +18,7 @@ class ViewDock(SceneDock):
     """A picture that follows the session in one view, independent of the stage."""
 
     def __init__(self, model: WindowModel, view: str, what: str) -> None:
-        super().__init__(view_named(view).title, what)
+        super().__init__(tr(view_named(view).title), tr(what))
         self.model, self.view_name = model, view
         self._refresh = Refresh(self, self.draw)
         session = model.session

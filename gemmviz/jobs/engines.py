@@ -12,6 +12,7 @@ from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import DeviceError, GemmvizError
 from gemmviz.model.gpu import INSTALL_CUPY, Gpu
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.translation import tr
 from gemmviz.run.choosing import engine_for, has_cupy
 from gemmviz.run.engine import Cancel, Engine, FallbackEngine
 from gemmviz.run.measure.recorded import RecordedTimes
@@ -82,7 +83,7 @@ class Engines:
             self.has_cupy = True
             self.worker.start(self._open_gpu)
         else:
-            self.on_gpu_missing(DeviceError("CuPy is not installed", remedy=INSTALL_CUPY))
+            self.on_gpu_missing(DeviceError(tr("CuPy is not installed"), remedy=INSTALL_CUPY))
 
     def close(self) -> None:
         self.worker.close()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gemmviz.jobs.events import Post
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import tr
 
 
 class SaveQueue:
@@ -33,7 +34,9 @@ class SaveQueue:
                 error = failure
                 self._post(lambda: on_failed(error))
             except Exception as failure:  # no save fails silently
-                unexpected = GemmvizError(f"can't write: {type(failure).__name__} {failure}", file=str(path))
+                unexpected = GemmvizError(
+                    tr("can't write: {name} {failure}", name=type(failure).__name__, failure=failure), file=str(path)
+                )
                 self._post(lambda: on_failed(unexpected))
             else:
                 self._post(lambda: on_saved(path))

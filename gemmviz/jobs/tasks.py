@@ -8,10 +8,11 @@ from typing import Any, Generic, TypeVar
 from gemmviz.jobs.events import Post
 from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import Cancel
 
 _Result = TypeVar("_Result")
-_NO_MEMORY = "there is not enough memory for this"
+_NO_MEMORY = marked("there is not enough memory for this")
 
 
 class LatestTask(Generic[_Result]):
@@ -58,10 +59,14 @@ class LatestTask(Generic[_Result]):
         except GemmvizError as error:
             self._deliver(cancel, self._on_failed, error)
         except MemoryError:
-            too_much = GemmvizError(_NO_MEMORY, remedy="choose smaller sizes or fewer blocks")
+            too_much = GemmvizError(tr(_NO_MEMORY), remedy=tr("choose smaller sizes or fewer blocks"))
             self._deliver(cancel, self._on_failed, too_much)
         except Exception as error:  # a bug in one task must not end the program
-            self._deliver(cancel, self._on_failed, GemmvizError(f"internal error: {type(error).__name__}: {error}"))
+            self._deliver(
+                cancel,
+                self._on_failed,
+                GemmvizError(tr("internal error: {name}: {error}", name=type(error).__name__, error=error)),
+            )
         else:
             self._deliver(cancel, self._on_done, result)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gemmviz.files.kernel_file import read_kernel
 from gemmviz.files.resources import resource, resources
-from gemmviz.files.whole import is_file
+from gemmviz.files.whole import is_file, is_folder
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.kernel import KernelSpec
 
@@ -62,7 +62,7 @@ def load_kernel(name: str) -> KernelSpec:
     if name in lesson_names():
         raise UsageError(f"{name!r} is a lesson, not a kernel", remedy=f"open it with: gemmviz {name}")
     remedy = closest(name, [*all_kernel_names(), *lesson_names()]) or f"the kernels are {', '.join(names)}"
-    if path.is_dir():
+    if is_folder(path):
         raise UsageError(f"{name!r} is a folder, not a kernel", remedy=f"list its kernels: gemmviz launch {name}")
     raise UsageError(f"there is no kernel {name!r}", remedy=remedy)
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from gemmviz.model.errors import GemmvizError, SettingError, SourceError
+from gemmviz.model.translation import tr
 
 _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -68,22 +69,29 @@ def formula_value(formula: str, names: Mapping[str, int | float]) -> int | float
     zero, shifts by less than 0 or more than 63, or exceeds 2**62.
     """
     if len(formula) > _LONGEST:
-        raise SourceError(f"the formula {_short(formula)} has {len(formula):,} characters; at most {_LONGEST:,} are read")
+        raise SourceError(
+            tr(
+                "the formula {formula} has {length} characters; at most {longest} are read",
+                formula=_short(formula),
+                length=f"{len(formula):,}",
+                longest=f"{_LONGEST:,}",
+            )
+        )
     try:
         tree = _parsed(formula)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise SourceError(f"the formula {_short(formula)} has a syntax error") from None
+        raise SourceError(tr("the formula {formula} has a syntax error", formula=_short(formula))) from None
     try:
         result: int | float = _value(tree, names, formula)
         int(result)  # infinity and NaN have no place in a launch
     except ZeroDivisionError:
-        raise SettingError(f"the formula {_short(formula)} divides by zero") from None
+        raise SettingError(tr("the formula {formula} divides by zero", formula=_short(formula))) from None
     except GemmvizError:
         raise
     except RecursionError:
-        raise SourceError(f"the formula {_short(formula)} is nested too deeply") from None
+        raise SourceError(tr("the formula {formula} is nested too deeply", formula=_short(formula))) from None
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise SourceError(f"the formula {_short(formula)} can't be evaluated") from None
+        raise SourceError(tr("the formula {formula} can't be evaluated", formula=_short(formula))) from None
     return result
 
 
@@ -94,7 +102,7 @@ def _short(formula: str) -> str:
 def _value(node: ast.expr, names: Mapping[str, int | float], formula: str) -> Any:
     value = _unchecked(node, names, formula)
     if isinstance(value, int | float) and abs(value) > _LARGEST:
-        raise SettingError(f"the formula {_short(formula)} exceeds 2**62")
+        raise SettingError(tr("the formula {formula} exceeds 2**62", formula=_short(formula)))
     return value
 
 
@@ -106,13 +114,16 @@ def _unchecked(node: ast.expr, names: Mapping[str, int | float], formula: str) -
             return names[name]
         case ast.Name(id=name):
             allowed = ", ".join(sorted(names))
-            raise SourceError(f"the formula {_short(formula)} uses {name!r}", remedy=f"it may use {allowed}")
+            raise SourceError(
+                tr("the formula {formula} uses {name}", formula=_short(formula), name=f"{name!r}"),
+                remedy=tr("it may use {allowed}", allowed=allowed),
+            )
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
             return _UNARY[type(op)](_value(operand, names, formula))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             a, b = _value(left, names, formula), _value(right, names, formula)
             if isinstance(op, ast.LShift | ast.RShift) and not 0 <= b < 64:
-                raise SettingError(f"the formula {_short(formula)} shifts by {b}")
+                raise SettingError(tr("the formula {formula} shifts by {b}", formula=_short(formula), b=b))
             return _BINARY[type(op)](a, b)
         case ast.BoolOp(op=op, values=values):
             results = (_value(each, names, formula) for each in values)
@@ -124,4 +135,4 @@ def _unchecked(node: ast.expr, names: Mapping[str, int | float], formula: str) -
             return _value(body if _value(test, names, formula) else orelse, names, formula)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS and args:
             return _FUNCTIONS[name](*(_value(each, names, formula) for each in args))
-    raise SourceError(f"the formula {_short(formula)} contains more than arithmetic")
+    raise SourceError(tr("the formula {formula} contains more than arithmetic", formula=_short(formula)))

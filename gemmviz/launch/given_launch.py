@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.translation import tr
 
 _NAMED = re.compile(r"\s*(\w+)\s*=(?!=)\s*(.+)")
 _MOST_AXES = 3
@@ -42,12 +43,17 @@ class GivenLaunch:
             named = {match[1]: match[2].strip() for match in pairs if match is not None}
             unknown = next((name for name in named if name not in names), None)
             if unknown is not None:
-                remedy = closest(unknown, names) or f"its parameters are {', '.join(names)}"
-                raise UsageError(f"the kernel has no parameter {unknown}", remedy=remedy)
+                remedy = closest(unknown, names) or tr("its parameters are {names}", names=", ".join(names))
+                raise UsageError(tr("the kernel has no parameter {unknown}", unknown=unknown), remedy=remedy)
             return named
         if self.args and len(self.args) != len(names):
-            message = f"the kernel has {len(names)} parameters, {', '.join(names)}; args gives {len(self.args)}"
-            raise UsageError(message, remedy="give one for each, or NAME=FORMULA for some")
+            message = tr(
+                "the kernel has {count} parameters, {names}; args gives {given}",
+                count=len(names),
+                names=", ".join(names),
+                given=len(self.args),
+            )
+            raise UsageError(message, remedy=tr("give one for each, or NAME=FORMULA for some"))
         return dict(zip(names, self.args, strict=False))
 
     def applied(self, kernel: KernelSpec) -> KernelSpec:
@@ -56,7 +62,9 @@ class GivenLaunch:
             return kernel
         args = kernel.args
         if self.args:
-            names = kernel.parameter_names or tuple(f"argument {number}" for number in range(1, len(kernel.args) + 1))
+            names = kernel.parameter_names or tuple(
+                tr("argument {number}", number=number) for number in range(1, len(kernel.args) + 1)
+            )
             given = self.arguments(names)
             args = tuple(given.get(name, old) for name, old in zip(names, kernel.args, strict=True))
         return replace(
@@ -74,10 +82,16 @@ class GivenLaunch:
 def formulas_of(text: str, what: str, most: int = _MOST_AXES) -> tuple[str, ...]:
     """Formulas separated by commas outside brackets. Raises UsageError if there are none or too many, or a bracket is open."""
     if text.count("(") != text.count(")"):
-        raise UsageError(f"{what}: {text!r} has a bracket without its counterpart", remedy="write one ) for each (")
+        raise UsageError(
+            tr("{what}: {formulas} has a bracket without its counterpart", what=what, formulas=f"{text!r}"),
+            remedy=tr("write one ) for each ("),
+        )
     formulas = _split(text)
     if not 1 <= len(formulas) <= most or not all(formulas):
-        raise UsageError(f"{what}: {text!r} doesn't give 1 to {most} formulas", remedy="separate them by commas")
+        raise UsageError(
+            tr("{what}: {formulas} doesn't give 1 to {most} formulas", what=what, formulas=f"{text!r}", most=most),
+            remedy=tr("separate them by commas"),
+        )
     return formulas
 
 

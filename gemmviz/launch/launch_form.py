@@ -8,6 +8,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind
 from gemmviz.model.problems.catalog import MULTIPLY, PROBLEM_KINDS
+from gemmviz.model.translation import tr
 
 _AXES = "xyz"
 _MOST_ARGS = 64
@@ -56,20 +57,20 @@ class LaunchForm:
             field
             for axis, (block, grid) in axes
             for field in (
-                LaunchField(f"block.{axis}", f"block, {axis}", block),
-                LaunchField(f"grid.{axis}", f"grid, {axis}", grid),
+                LaunchField(f"block.{axis}", tr("block, {axis}", axis=axis), block),
+                LaunchField(f"grid.{axis}", tr("grid, {axis}", axis=axis), grid),
             )
         ]
         return (
             *self.parameters,
             *sorted(extents, key=lambda each: each.name),
-            LaunchField("shared", "shared memory", self.shared_bytes),
+            LaunchField("shared", tr("shared memory"), self.shared_bytes),
         )
 
 
 def form_of(kernel: KernelSpec, entries: tuple[str, ...] = ()) -> LaunchForm:
     """The form of a kernel with its present launch."""
-    names = kernel.parameter_names or tuple(f"argument {number}" for number in range(1, len(kernel.args) + 1))
+    names = kernel.parameter_names or tuple(tr("argument {number}", number=number) for number in range(1, len(kernel.args) + 1))
     pointers = {array.name for array in kernel.problem.arrays}
     return _form(
         kernel.file, kernel.entry, entries or (kernel.entry,), kernel.problem,

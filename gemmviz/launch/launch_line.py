@@ -7,6 +7,7 @@ import shlex
 
 from gemmviz.files.kernel_file import HEADER_VERSION
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.translation import tr
 
 _TIMES = " × "
 _ONES = {"1"}
@@ -17,15 +18,19 @@ _ROUNDED_UP = re.compile(r"\(+(\w+) \+ \(?(\w+)\)? - 1\)+ / (\w+)\)*")
 def launch_line(kernel: KernelSpec) -> str:
     """What each argument is, the threads of a block and the blocks of the grid, in one sentence without a full stop."""
     pairs = list(zip(kernel.parameter_names or kernel.args, kernel.args, strict=False))
-    others = [f"{name} is {argument}" for name, argument in pairs if name != argument]
+    others = [tr("{name} is {argument}", name=name, argument=argument) for name, argument in pairs if name != argument]
     same = [name for name, argument in pairs if name == argument]
-    arguments = ", ".join((*others, *([f"{', '.join(same)} as named"] if same else ())))
+    arguments = ", ".join((*others, *([tr("{same} as named", same=", ".join(same))] if same else ())))
     block, grid = (_product(_trimmed(each)) for each in (kernel.block, kernel.grid))
-    parts = [arguments or "no arguments", f"{block} threads{_values(kernel)}", f"grid {grid}"]
+    parts = [
+        arguments or tr("no arguments"),
+        tr("{block} threads{values}", block=block, values=_values(kernel)),
+        tr("grid {grid}", grid=grid),
+    ]
     if kernel.shared_bytes not in ("", "0"):
-        parts.append(f"{_bare(kernel.shared_bytes)} bytes of shared memory")
+        parts.append(tr("{bare} bytes of shared memory", bare=_bare(kernel.shared_bytes)))
     if kernel.column_major:
-        parts.append(f"{', '.join(sorted(kernel.column_major))} stored by columns")
+        parts.append(tr("{column_major} stored by columns", column_major=", ".join(sorted(kernel.column_major))))
     return "; ".join(parts)
 
 

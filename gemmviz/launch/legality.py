@@ -16,8 +16,11 @@ from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Shape
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import marked, tr
 
 _MOST_NAMED = 20  # choices in a sentence
+_BLOCK_EXTENT = marked("the block would have {extent} along {axis}; {device} allows 1 to {limit}")
+_GRID_EXTENT = marked("the grid would have {extent} along {axis}; {device} allows 1 to {limit}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +132,17 @@ def broken_limit(setup: Setup) -> BrokenLimit | None:
             choices = ", ".join(map(str, parameter.choices[:_MOST_NAMED])) + (
                 ", …" if len(parameter.choices) > _MOST_NAMED else ""
             )
-            return BrokenLimit("parameter-range", f"{parameter.name} = {value}: choose one of {choices}", (parameter.name,))
+            return BrokenLimit(
+                "parameter-range",
+                tr("{parameter} = {value}: choose one of {choices}", parameter=parameter.name, value=value, choices=choices),
+                (parameter.name,),
+            )
         if value < 0 or (value == 0 and parameter.default > 0 and parameter.choices is None):
-            return BrokenLimit("parameter-range", f"{parameter.name} = {value}: it must be at least 1", (parameter.name,))
+            return BrokenLimit(
+                "parameter-range",
+                tr("{parameter} = {value}: it must be at least 1", parameter=parameter.name, value=value),
+                (parameter.name,),
+            )
     for rule in kernel.requirements:
         if not evaluated_formula(kernel, rule.that, names):
             return BrokenLimit(_rule_id(rule.that), _sentence(kernel, rule.otherwise, names), _named(setup, rule.that))
@@ -155,20 +166,30 @@ def _named(setup: Setup, *formulas: str) -> tuple[str, ...]:
 def _device_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:
     of_block, of_grid = (_named(setup, *formulas) for formulas in (setup.kernel.block, setup.kernel.grid))
     rows: tuple[tuple[ErrorId, str, tuple[str, ...], tuple[int, int, int], tuple[int, int, int]], ...] = (
-        ("block-extent", "block", of_block, launch.block, device.max_block),
-        ("grid-extent", "grid", of_grid, launch.grid, device.max_grid),
+        ("block-extent", tr(_BLOCK_EXTENT), of_block, launch.block, device.max_block),
+        ("grid-extent", tr(_GRID_EXTENT), of_grid, launch.grid, device.max_grid),
     )
-    for id, what, names, extents, limits in rows:
+    for id, text, names, extents, limits in rows:
         for axis, extent, limit in zip("xyz", extents, limits, strict=True):
             if not 1 <= extent <= limit:
-                sentence = f"the {what} would have {extent} along {axis}; {device.name} allows 1 to {limit}"
+                sentence = tr(text, extent=extent, axis=axis, device=device.name, limit=limit)
                 return BrokenLimit(id, sentence, (*names, "device"))
     if launch.threads_per_block > device.max_threads_per_block:
-        sentence = f"the block would have {launch.threads_per_block} threads; {device.name} allows at most "
-        return BrokenLimit("block-threads", sentence + str(device.max_threads_per_block), (*of_block, "device"))
+        most, threads = device.max_threads_per_block, launch.threads_per_block
+        sentence = tr(
+            "the block would have {threads} threads; {device} allows at most {most}",
+            threads=threads,
+            device=device.name,
+            most=most,
+        )
+        return BrokenLimit("block-threads", sentence, (*of_block, "device"))
     if launch.shared_bytes > device.shared_limit(setup.kernel.opts_in_to_shared):
         allowed = shared_limit_text(setup.kernel, device)
-        sentence = f"the block would use {launch.shared_bytes} bytes of shared memory; {allowed}"
+        sentence = tr(
+            "the block would use {shared_bytes} bytes of shared memory; {allowed}",
+            shared_bytes=launch.shared_bytes,
+            allowed=allowed,
+        )
         return BrokenLimit("shared-memory", sentence, (*_named(setup, setup.kernel.shared_bytes), "device"))
     return None
 
@@ -176,8 +197,12 @@ def _device_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit |
 def shared_limit_text(kernel: KernelSpec, device: Device) -> str:
     """How much shared memory a block of the kernel may have, and how it may have more."""
     limit, most = (device.shared_limit(opts_in) for opts_in in (kernel.opts_in_to_shared, True))
-    more = "" if limit == most else f", and {most} of dynamic shared memory if the host code calls cudaFuncSetAttribute"
-    return f"{device.name} allows at most {limit}{more}"
+    more = (
+        ""
+        if limit == most
+        else tr(", and {most} of dynamic shared memory if the host code calls cudaFuncSetAttribute", most=most)
+    )
+    return tr("{device} allows at most {limit}{more}", device=device.name, limit=limit, more=more)
 
 
 def _register_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:
@@ -188,9 +213,15 @@ def _register_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit
     needed = device.registers_of_block(launch.threads_per_block, recorded.per_thread)
     if needed <= device.registers_per_block and recorded.per_thread <= device.max_registers_per_thread:
         return None
-    sentence = (
-        f"{launch.threads_per_block} threads of {recorded.per_thread} registers need {needed}; {device.name} allows "
-        f"{device.registers_per_block} per block (as compiled by {recorded.source})"
+    sentence = tr(
+        "{threads_per_block} threads of {per_thread} registers need {needed}; {device} allows "
+        "{registers_per_block} per block (as compiled by {source})",
+        threads_per_block=launch.threads_per_block,
+        per_thread=recorded.per_thread,
+        needed=needed,
+        device=device.name,
+        registers_per_block=device.registers_per_block,
+        source=recorded.source,
     )
     return BrokenLimit("registers", sentence, (*_named(setup, *setup.kernel.block), "device"))
 

@@ -19,18 +19,19 @@ from gemmviz.loading.remembered import Remembered
 from gemmviz.model.errors import SourceError, UsageError, closest
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.outline import FileOutline, KernelOutline
+from gemmviz.model.translation import marked, tr
 from gemmviz.run.trying import find_roles, is_right, kinds_of, likeliest, read_text_of, unchecked
 
 _BUDGET_S, _AGAIN_S = 4.0, 1.0
 _RUNS_OF_A_GUESS = 12  # with the likeliest roles, before the next launch is guessed
-_FLAGS = "describe it with --entry, --args, --block, --grid and --shared"
+_FLAGS = marked("describe it with --entry, --args, --block, --grid and --shared")
 
 
 class LaunchUnknown(UsageError):
     """A kernel can be read, but not how it is launched or what its arguments are. ``form``: asks for what is missing."""
 
     def __init__(self, message: str, form: LaunchForm) -> None:
-        super().__init__(message, file=form.file, remedy=_FLAGS)
+        super().__init__(message, file=form.file, remedy=tr(_FLAGS))
         self.form = form
 
 
@@ -58,8 +59,8 @@ def read_headerless(
     own = [each for each in outline.kernels if each.file == project.own_name] or list(outline.kernels)
     names = tuple(each.name for each in own)
     if not own:
-        remedy = "a kernel is a function that begins with __global__ void"
-        raise SourceError("the file has no kernel", file=str(path), remedy=remedy)
+        remedy = tr("a kernel is a function that begins with __global__ void")
+        raise SourceError(tr("the file has no kernel"), file=str(path), remedy=remedy)
     chosen = _named(own, given, str(path)) if given.entry else _by_launch(own, outline)
     search = _Search(project, path, given, names, progress, cancelled)
     if before is None or given != GivenLaunch() or before.launch_from == "given":
@@ -73,8 +74,8 @@ def _named(kernels: list[KernelOutline], given: GivenLaunch, file: str) -> list[
     named = [each for each in kernels if f"::{each.name}".endswith(f"::{function}")]
     if not named:
         names = [each.name for each in kernels]
-        remedy = closest(function, names) or f"its kernels are {', '.join(names)}"
-        raise UsageError(f"the file has no kernel {function}", file=file, remedy=remedy)
+        remedy = closest(function, names) or tr("its kernels are {names}", names=", ".join(names))
+        raise UsageError(tr("the file has no kernel {function}", function=function), file=file, remedy=remedy)
     return named
 
 
@@ -175,7 +176,7 @@ class _Search:
         left_s = self.until - time.monotonic()
         if left_s <= 0 or kernel in self.refusals:
             return None
-        self.progress(f"Trying which argument of {attempt.draft.entry} is which")
+        self.progress(tr("Trying which argument of {entry} is which", entry=attempt.draft.entry))
         likely = self.remembered.roles(self.source, attempt.draft)
         try:
             found = find_roles(
@@ -216,7 +217,7 @@ class _Search:
         self._check_readable()
         names = ", ".join(dict.fromkeys(attempt.draft.entry for attempt in self.attempts))
         if all(attempt.is_guess for attempt in self.attempts):
-            message = f"{names} is launched nowhere in the project, and no usual launch gives a right result"
+            message = tr("{names} is launched nowhere in the project, and no usual launch gives a right result", names=names)
         else:
-            message = f"what the arguments of {names} are can't be found by trying"
+            message = tr("what the arguments of {names} are can't be found by trying", names=names)
         return LaunchUnknown(message, form_of_draft(self.attempts[0].draft, self.source.file, self.names))

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from gemmviz.model.translation import tr
+
 MemoryPlace = Literal["register", "shared", "constant", "L1", "L2", "DRAM"]
 
 
@@ -35,7 +37,9 @@ class AccessTimes:
 
     @property
     def source(self) -> str:
-        return f"cycles until an access that depends on this one, measured on {self.device}, {self.date}"
+        return tr(
+            "cycles until an access that depends on this one, measured on {device}, {date}", device=self.device, date=self.date
+        )
 
     def cycles(self, memory: str) -> float | None:
         """Cycles of a memory, None if it was not measured."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured
+from gemmviz.model.translation import tr
 
 CUBLAS = "cuBLAS"
 DOUBLE = ", double"  # ends the name of a row in double precision
@@ -25,7 +26,11 @@ class Benchmark:
     @property
     def source(self) -> str:
         """Source of the figures, shown in every picture of them: "measured on GPU, driver, compiler, DATE"."""
-        return f"{'recorded' if self.recorded else 'measured'} on {self.gpu.label}, {self.date}"
+        return (
+            tr("recorded on {label}, {date}", label=self.gpu.label, date=self.date)
+            if self.recorded
+            else tr("measured on {label}, {date}", label=self.gpu.label, date=self.date)
+        )
 
     def share_of_cublas(self, row: Measured) -> float | None:
         """Rate of a row relative to cuBLAS for the same problem, in double precision for a row in double precision; None if

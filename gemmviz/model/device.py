@@ -5,11 +5,16 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import tr
+from gemmviz.model.words import noun
 
 _WORD_BYTES = 4
 REGISTER_BYTES = 4
 DEFAULT_DEVICE = "h200"
-CUDA_WORDS = {"sm": "SM", "core": "core", "warp": "warp", "block": "block", "shared memory": "shared memory"}
+CUDA_WORDS = {
+    "sm": noun("SM"), "core": noun("core"), "warp": noun("warp"), "block": noun("block"), "shared memory": noun("shared memory")
+}  # fmt: skip
+HIP_WORDS = (noun("compute unit"), noun("stream processor"), noun("wavefront"), noun("work-group"), noun("LDS"))
 
 
 _LONGEST_SHOWN = 40  # digits
@@ -32,9 +37,9 @@ def _check_figures(figures: Any) -> None:
             if isinstance(number, int | float) and not isinstance(number, bool):
                 least, most = 0 if each.name in _MAY_BE_ZERO else 1e-9, _MOST_OF.get(each.name, _MOST)
                 if not least <= number <= most:
-                    remedy = f"choose a positive number up to {most:,}"
+                    remedy = tr("choose a positive number up to {most}", most=f"{most:,}")
                     shown = f"{number:g}" if isinstance(number, float) else str(number)[:_LONGEST_SHOWN]
-                    raise UsageError(f"{each.name} of a device can't be {shown}", remedy=remedy)
+                    raise UsageError(tr("{each} of a device can't be {shown}", each=each.name, shown=shown), remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +72,22 @@ class MemoryRules:
         for name in ("warp_size", "request_lanes", "sector_bytes", "line_bytes", "banks", "bank_bytes"):
             number = getattr(self, name)
             if number & (number - 1):
-                raise UsageError(f"{name} of a device can't be {number}", remedy="choose a power of two")
+                raise UsageError(
+                    tr("{name} of a device can't be {number}", name=name, number=number), remedy=tr("choose a power of two")
+                )
         if min(self.sector_bytes, self.bank_bytes) < _WORD_BYTES:
-            raise UsageError(f"sectors and banks of less than {_WORD_BYTES} bytes hold no word")
+            raise UsageError(tr("sectors and banks of less than {word_bytes} bytes hold no word", word_bytes=_WORD_BYTES))
         for small, large in (("request_lanes", "warp_size"), ("sector_bytes", "line_bytes")):
             if getattr(self, large) % getattr(self, small):
-                raise UsageError(f"{large} ({getattr(self, large)}) is no multiple of {small} ({getattr(self, small)})")
+                raise UsageError(
+                    tr(
+                        "{large} ({larger}) is no multiple of {small} ({smaller})",
+                        large=large,
+                        larger=getattr(self, large),
+                        small=small,
+                        smaller=getattr(self, small),
+                    )
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +158,24 @@ class Device:
         """Raises UsageError for figures that no device has, or with which it could run no kernel."""
         _check_figures(self)
         if self.warp_size > min(self.max_threads_per_block, self.max_threads_per_sm):
-            raise UsageError(f"a warp of {self.warp_size} threads is larger than a block or an SM may be")
+            raise UsageError(
+                tr("a warp of {warp_size} threads is larger than a block or an SM may be", warp_size=self.warp_size)
+            )
         if self.memory is not None and self.memory.warp_size != self.warp_size:
-            raise UsageError(f"its memory serves warps of {self.memory.warp_size} threads, but its warps have {self.warp_size}")
+            raise UsageError(
+                tr(
+                    "its memory serves warps of {warp_size} threads, but its warps have {own}",
+                    warp_size=self.memory.warp_size,
+                    own=self.warp_size,
+                )
+            )
 
     @property
     def levels(self) -> tuple[MemoryLevel, ...]:
         """All levels of memory outside the registers, nearest to the threads first: shared memory, caches, DRAM."""
         shared = MemoryLevel(self.words["shared memory"], self.shared_per_sm, "SM")
-        last = (MemoryLevel("last-level cache", self.last_level_cache),) if self.last_level_cache else ()
-        memory = MemoryLevel("global memory", self.memory_bytes, bandwidth_gb_s=self.bandwidth_gb_s)
+        last = (MemoryLevel(tr("last-level cache"), self.last_level_cache),) if self.last_level_cache else ()
+        memory = MemoryLevel(tr("global memory"), self.memory_bytes, bandwidth_gb_s=self.bandwidth_gb_s)
         return shared, *self.caches, *last, memory
 
     @property
@@ -168,7 +191,7 @@ class Device:
     def block_shared_text(self) -> str:
         """The shared memory of a block in words, and what it may have on request: "48 KiB (163 KiB opted in)"."""
         held, most = (self.shared_limit(opts_in) for opts_in in (False, True))
-        return f"{held / 1024:g} KiB" + (f" ({most / 1024:g} KiB opted in)" if most > held else "")
+        return f"{held / 1024:g} KiB" + (tr(" ({most} KiB opted in)", most=f"{most / 1024:g}") if most > held else "")
 
     @property
     def words(self) -> dict[str, str]:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from gemmviz.model.translation import tr
+
 _LONGEST = 1000  # characters of a sentence
 ErrorId = Literal[
     "error", "usage", "setting", "source", "unknown-name", "unsupported", "format", "device", "installation", "trace-file",
@@ -92,7 +94,7 @@ class SettingError(GemmvizError, ValueError):
         id: ErrorId | None = None,
     ) -> None:
         if nearest and remedy is None:
-            remedy = "nearest that works: " + ", ".join(f"{name} = {value}" for name, value in nearest.items())
+            remedy = tr("nearest that works: ") + ", ".join(f"{name} = {value}" for name, value in nearest.items())
         super().__init__(message, remedy=remedy, id=id)
         self.names = names
         self.nearest = dict(nearest or {})
@@ -117,7 +119,7 @@ class KernelFault(GemmvizError, RuntimeError):
         id: ErrorId | None = None,
     ) -> None:
         if block is not None and thread is not None:
-            message += f", by thread {_triple(thread)} of block {_triple(block)}"
+            message += tr(", by thread {thread} of block {block}", thread=_triple(thread), block=_triple(block))
         super().__init__(message, place, remedy=remedy, id=id)
         self.block = block
         self.thread = thread
@@ -138,7 +140,7 @@ class InstallationError(GemmvizError, FileNotFoundError):
     id: ErrorId = "installation"
 
     def __init__(self, message: str, *, file: str) -> None:
-        super().__init__(message, file=file, remedy="install gemmviz again")
+        super().__init__(message, file=file, remedy=tr("install gemmviz again"))
 
 
 class TraceFileError(GemmvizError, ValueError):
@@ -158,4 +160,4 @@ def _triple(xyz: tuple[int, int, int]) -> str:
 def closest(name: str, known: Iterable[str]) -> str | None:
     """A remedy with the known name most similar to ``name``; None if none is similar."""
     matches = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean {matches[0]}?" if matches else None
+    return tr("did you mean {matches}?", matches=matches[0]) if matches else None

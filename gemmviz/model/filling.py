@@ -5,15 +5,16 @@ from typing import Annotated, Literal
 
 from gemmviz.model.errors import SettingError
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked, tr
 
 Pattern = Literal["random", "index", "ones"]
 Remains = Literal["zeros", "nan"]
-PATTERNS: dict[str, str] = {"random": "Random", "index": "Their own index", "ones": "All ones"}
-REMAINS: dict[str, str] = {"zeros": "Zeros", "nan": "NaN"}
+PATTERNS: dict[str, str] = {"random": marked("Random"), "index": marked("Their own index"), "ones": marked("All ones")}
+REMAINS: dict[str, str] = {"zeros": marked("Zeros"), "nan": "NaN"}
 MOST_SEED = 2**31 - 1
-_SEED, _NO_SEED = "The same seed gives the same random values", "Only random values have a seed"
+_SEED, _NO_SEED = marked("The same seed gives the same random values"), marked("Only random values have a seed")
 _RANDOM = ("pattern", "random")
-_OUTPUTS = "What outputs of floating-point numbers hold before the kernel runs, unless the problem gives them values"
+_OUTPUTS = marked("What outputs of floating-point numbers hold before the kernel runs, unless the problem gives them values")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +32,26 @@ class Filling:
 
     def __post_init__(self) -> None:
         if self.pattern not in PATTERNS:
-            remedy = f"choose {', '.join(PATTERNS)}"
-            raise SettingError(f"matrices can't be filled with {self.pattern!r}", names=("pattern",), remedy=remedy)
+            remedy = tr("choose {patterns}", patterns=", ".join(PATTERNS))
+            raise SettingError(
+                tr("matrices can't be filled with {pattern}", pattern=f"{self.pattern!r}"), names=("pattern",), remedy=remedy
+            )
         if self.old_outputs not in REMAINS:
-            remedy = f"choose {', '.join(REMAINS)}"
-            raise SettingError(f"outputs can't be filled with {self.old_outputs!r}", names=("old_outputs",), remedy=remedy)
+            remedy = tr("choose {remains}", remains=", ".join(REMAINS))
+            raise SettingError(
+                tr("outputs can't be filled with {old_outputs}", old_outputs=f"{self.old_outputs!r}"),
+                names=("old_outputs",),
+                remedy=remedy,
+            )
         if not 0 <= self.seed <= MOST_SEED:
-            raise SettingError(f"seed = {self.seed}: it must lie between 0 and {MOST_SEED}", names=("seed",))
+            raise SettingError(
+                tr("seed = {seed}: it must lie between 0 and {most_seed}", seed=self.seed, most_seed=MOST_SEED), names=("seed",)
+            )
 
     def __str__(self) -> str:
-        inputs = f"random values of seed {self.seed}" if self.pattern == "random" else self.pattern
-        return inputs if self.old_outputs == "zeros" else f"{inputs}, outputs {REMAINS[self.old_outputs]}"
+        inputs = tr("random values of seed {seed}", seed=self.seed) if self.pattern == "random" else self.pattern
+        return (
+            inputs
+            if self.old_outputs == "zeros"
+            else tr("{inputs}, outputs {remains}", inputs=inputs, remains=REMAINS[self.old_outputs])
+        )

@@ -5,6 +5,7 @@ from typing import Literal
 
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
+from gemmviz.model.translation import tr
 
 HostMemory = Literal["pageable", "pinned"]
 _MATRICES = ("A", "B", "C")
@@ -72,7 +73,7 @@ class HostRuns:
     @property
     def short_source(self) -> str:
         """Device, date and number of samples."""
-        return f"recorded on {self.gpu.name}, {self.date}; medians of {self.repeats}"
+        return tr("recorded on {gpu}, {date}; medians of {repeats}", gpu=self.gpu.name, date=self.date, repeats=self.repeats)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.problem import Problem
+from gemmviz.model.translation import tr
 
 BLANK = re.compile(r"/\*\?\*/")  # a place for a student to fill in
 NULL_POINTER = "nullptr"  # among the args: a pointer that the kernel gets no array for
@@ -170,8 +171,13 @@ def check_text(text: str, file: str) -> None:
     """Raises SourceError, with the place, for a text beyond the size limits."""
     place = _too_long(text)
     if place is not None:
-        most = f"{MOST_TEXT:,} characters, {_MOST_LINES:,} lines and {_LONGEST_LINE:,} characters in a line"
-        raise SourceError(f"a kernel may have {most}", place, file=_short(file))
+        most = tr(
+            "{most_text} characters, {most_lines} lines and {longest_line} characters in a line",
+            most_text=f"{MOST_TEXT:,}",
+            most_lines=f"{_MOST_LINES:,}",
+            longest_line=f"{_LONGEST_LINE:,}",
+        )
+        raise SourceError(tr("a kernel may have {most}", most=most), place, file=_short(file))
 
 
 def _short(file: str) -> str:
@@ -193,18 +199,23 @@ def _too_long(text: str) -> Place | None:
 def _sizes(kernel: KernelSpec) -> Iterator[tuple[str, Sized, int, str]]:
     """Size limits besides those of the text: a description, the value, the largest size and a word to find it in the text."""
     parameters, rules = kernel.parameters, kernel.requirements
-    yield "characters of the file's name", kernel.file, _LONGEST_FILE, "file"
-    yield "the kernel's args", kernel.args, _MOST_ARGS, "args"
-    yield "the kernel's parameters", parameters, _MOST_PARAMETERS, "parameters"
-    yield "the kernel's macros for sizes", kernel.size_macros, _MOST_PARAMETERS, "define"
-    yield "the kernel's named parameters", kernel.parameter_names, _MOST_ARGS, "args"
-    yield "the kernel's rules", rules, _MOST_RULES, "require"
+    yield tr("characters of the file's name"), kernel.file, _LONGEST_FILE, "file"
+    yield tr("the kernel's args"), kernel.args, _MOST_ARGS, "args"
+    yield tr("the kernel's parameters"), parameters, _MOST_PARAMETERS, "parameters"
+    yield tr("the kernel's macros for sizes"), kernel.size_macros, _MOST_PARAMETERS, "define"
+    yield tr("the kernel's named parameters"), kernel.parameter_names, _MOST_ARGS, "args"
+    yield tr("the kernel's rules"), rules, _MOST_RULES, "require"
     for parameter in parameters:
-        yield f"the choices of {parameter.name[:_SHOWN]}", parameter.choices or (), _MOST_CHOICES, "choices"
-    yield "characters of the description", kernel.description, _LONGEST_DESCRIPTION, "description"
+        yield (
+            tr("the choices of {parameter}", parameter=parameter.name[:_SHOWN]),
+            parameter.choices or (),
+            _MOST_CHOICES,
+            "choices",
+        )
+    yield tr("characters of the description"), kernel.description, _LONGEST_DESCRIPTION, "description"
     for name in (kernel.name, kernel.title, kernel.entry, *(each.name for each in parameters), *kernel.parameter_names):
-        yield "characters of a name or title", name, _LONGEST_NAME, name[:_SHOWN]
+        yield tr("characters of a name or title"), name, _LONGEST_NAME, name[:_SHOWN]
     formulas = (*kernel.args, *kernel.block, *kernel.grid, kernel.shared_bytes, *(rule.that for rule in rules))
     sentences = (*(rule.otherwise for rule in rules), *(parameter.description for parameter in parameters))
     for text in (*formulas, *sentences):
-        yield "characters of a formula or sentence", text, _LONGEST_SENTENCE, text[:_SHOWN]
+        yield tr("characters of a formula or sentence"), text, _LONGEST_SENTENCE, text[:_SHOWN]

@@ -7,9 +7,11 @@ from typing import Annotated, Literal, get_args
 from gemmviz.model.errors import UsageError
 from gemmviz.model.setting import Control
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.translation import marked, tr
 
 IndexOrder = Literal["row, column", "column, row"]
 ThreadOrder = Literal["x, y", "y, x"]
+_ORDERS = (marked("row, column"), marked("column, row"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +25,15 @@ class LabelStyle:
     thread: Annotated[ThreadOrder, Control("Threads", "Which index of a thread is written first")] = "x, y"
 
     def __post_init__(self) -> None:
-        if self.order not in get_args(IndexOrder) or self.thread not in get_args(ThreadOrder) or self.first not in (0, 1):
+        if self.order not in _ORDERS or self.thread not in get_args(ThreadOrder) or self.first not in (0, 1):
             raise UsageError(
-                f"labels can't be {self.order!r} from {self.first}, threads {self.thread!r}",
-                remedy='choose "row, column" or "column, row", from 0 or 1, and "x, y" or "y, x"',
+                tr(
+                    "labels can't be {order} from {first}, threads {thread}",
+                    order=f"{self.order!r}",
+                    first=self.first,
+                    thread=f"{self.thread!r}",
+                ),
+                remedy=tr('choose "row, column" or "column, row", from 0 or 1, and "x, y" or "y, x"'),
             )
 
     def element(self, name: str, *indices: int) -> str:
@@ -63,7 +70,9 @@ class LabelStyle:
     @property
     def sentence(self) -> str:
         """The notation in words."""
-        return f"elements [{self.order}] from {self.first}, threads ({self.thread})"
+        return tr(
+            "elements [{order}] from {first}, threads ({thread})", order=tr(self.order), first=self.first, thread=self.thread
+        )
 
 
 PLAIN = LabelStyle()

@@ -10,6 +10,7 @@ from gemmviz.model.errors import SettingError, closest
 from gemmviz.model.problem_kind import ProblemArray, ProblemKind, Shape, Size
 from gemmviz.model.problems.catalog import MULTIPLY, problem_kind
 from gemmviz.model.setting import Control, Setting
+from gemmviz.model.translation import tr
 
 _LARGEST, _MOST_ELEMENTS, _MOST_ARRAYS, _MOST_DIMENSIONS = 2**31 - 1, 2**31, 16, 4
 _WORDS = ("kind", "arrays", "outputs")
@@ -57,7 +58,11 @@ class Problem:
     def _check(self) -> None:
         for name, size in self.sizes.items():
             if not 1 <= size <= _LARGEST:
-                message = f"{name} = {size}: it must be {f'at most {_LARGEST}' if size > 1 else 'at least 1'}"
+                message = (
+                    tr("{name} = {size}: it must be at most {largest}", name=name, size=size, largest=_LARGEST)
+                    if size > 1
+                    else tr("{name} = {size}: it must be at least 1", name=name, size=size)
+                )
                 raise SettingError(message, names=(name,), nearest={name: min(max(size, 1), _LARGEST)})
         for name, shape in self.shapes.items():
             check_shape(self, name, shape)
@@ -66,9 +71,15 @@ class Problem:
             name for name in self.outputs if name not in self.formulas
         ]
         if wrong:
-            raise SettingError(f"a problem of kind {self.kind.name} has no array {wrong[0]}", names=("arrays",))
+            raise SettingError(
+                tr("a problem of kind {kind} has no array {wrong}", kind=self.kind.name, wrong=wrong[0]), names=("arrays",)
+            )
         if len(self.formulas) > _MOST_ARRAYS or any(not 1 <= len(each) <= _MOST_DIMENSIONS for each in self.formulas.values()):
-            message = f"at most {_MOST_ARRAYS} arrays of 1 to {_MOST_DIMENSIONS} dimensions can be given"
+            message = tr(
+                "at most {most_arrays} arrays of 1 to {most_dimensions} dimensions can be given",
+                most_arrays=_MOST_ARRAYS,
+                most_dimensions=_MOST_DIMENSIONS,
+            )
             raise SettingError(message, names=("arrays",))
 
     # Sizes
@@ -105,8 +116,8 @@ class Problem:
         """A copy with other sizes or factors. Raises SettingError as the constructor does, also for new names."""
         for name in numbers:
             if name not in self._numbers:
-                remedy = closest(name, self._numbers) or f"it has {', '.join(self._numbers)}"
-                raise SettingError(f"this problem has no size {name}", names=(name,), remedy=remedy)
+                remedy = closest(name, self._numbers) or tr("it has {numbers}", numbers=", ".join(self._numbers))
+                raise SettingError(tr("this problem has no size {name}", name=name), names=(name,), remedy=remedy)
         merged = {**self._numbers, **numbers}
         return Problem(kind=self.kind.name, arrays=self.formulas, outputs=self.outputs, **merged)
 
@@ -222,11 +233,11 @@ class Problem:
     def of_flat(cls, flat: Any) -> "Problem":
         """The problem of such a table. Raises SettingError, a ValueError, for one that isn't."""
         if not isinstance(flat, Mapping) or not all(isinstance(name, str) for name in flat):
-            raise SettingError("a problem is a table such as { M = 8, N = 8, K = 8 }")
+            raise SettingError(tr("a problem is a table such as { M = 8, N = 8, K = 8 }"))
         kind = flat.get("kind", MULTIPLY)
         arrays, outputs = flat.get("arrays", {}), flat.get("outputs", ())
         if not isinstance(kind, str) or not isinstance(arrays, Mapping) or not isinstance(outputs, list | tuple):
-            raise SettingError("the kind of a problem is a string, its arrays are a table, and its outputs a list")
+            raise SettingError(tr("the kind of a problem is a string, its arrays are a table, and its outputs a list"))
         formulas = {str(name): _formulas(name, each) for name, each in arrays.items()}
         numbers = {name: number for name, number in flat.items() if name not in _WORDS}
         if not formulas and not outputs:
@@ -246,23 +257,23 @@ def check_shape(problem: Problem, name: str, shape: Shape) -> None:
     """Raises SettingError for an array without elements, or with more than a 32-bit index can name."""
     if any(extent < 1 for extent in shape) or prod(shape) >= _MOST_ELEMENTS:
         extents = " x ".join(map(str, shape))
-        why = "more than a 32-bit index can name" if prod(shape) >= _MOST_ELEMENTS else "no array has fewer than one"
+        why = tr("more than a 32-bit index can name") if prod(shape) >= _MOST_ELEMENTS else tr("no array has fewer than one")
         raise SettingError(
-            f"{name} would have {extents} elements: {why}", names=tuple(problem.sizes),
-            remedy=f"choose smaller {', '.join(problem.sizes)}" if prod(shape) >= _MOST_ELEMENTS else None,
+            tr("{name} would have {extents} elements: {why}", name=name, extents=extents, why=why), names=tuple(problem.sizes),
+            remedy=tr("choose smaller {sizes}", sizes=', '.join(problem.sizes)) if prod(shape) >= _MOST_ELEMENTS else None,
         )  # fmt: skip
 
 
 def _formulas(name: object, each: object) -> Formulas:
     parts = each if isinstance(each, list | tuple) else (each,)
     if not all(isinstance(part, str | int) and not isinstance(part, bool) for part in parts):
-        raise SettingError(f"the shape of {name} must be formulas", names=("arrays",))
+        raise SettingError(tr("the shape of {name} must be formulas", name=name), names=("arrays",))
     return tuple(str(part) for part in parts)
 
 
 def _setting(name: str, size: Size | None) -> Setting:
     """The setting of a size; of a size that an open kind names, ``size`` is None."""
-    control = Control(name, "A size of the problem", least=1) if size is None else size.control
+    control = Control(name, tr("A size of the problem"), least=1) if size is None else size.control
     return Setting((name,), int, 1 if size is None else size.default, control)
 
 
@@ -272,13 +283,21 @@ def _ordered(kind: ProblemKind, numbers: Mapping[str, object]) -> Iterator[tuple
     for name, number in numbers.items():
         known = (*sizes, *factors)
         if name not in known and not kind.is_open:
-            remedy = closest(name, known) or f"it has {', '.join(known)}"
-            raise SettingError(f"a problem of kind {kind.name} has no size {name!r}", names=(name,), remedy=remedy)
+            remedy = closest(name, known) or tr("it has {known}", known=", ".join(known))
+            raise SettingError(
+                tr("a problem of kind {kind} has no size {name}", kind=kind.name, name=f"{name!r}"),
+                names=(name,),
+                remedy=remedy,
+            )
         if name in _TAKEN:
-            raise SettingError(f"a size of a problem can't be named {name}", names=(name,), remedy="choose another name")
+            raise SettingError(
+                tr("a size of a problem can't be named {name}", name=name), names=(name,), remedy=tr("choose another name")
+            )
         if isinstance(number, bool) or not isinstance(number, int | float if name in factors else int):
-            what = "a number" if name in factors else "a whole number"
-            raise SettingError(f"{name}: expected {what}, not {number!r}", names=(name,))
+            what = tr("a number") if name in factors else tr("a whole number")
+            raise SettingError(
+                tr("{name}: expected {what}, not {number}", name=name, what=what, number=f"{number!r}"), names=(name,)
+            )
     for name, size in sizes.items():
         if name in numbers or not size.is_optional:
             yield name, numbers.get(name, size.default)  # type: ignore[misc]

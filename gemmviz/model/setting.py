@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from gemmviz.model.translation import tr
+
 FieldKind = Literal["number", "decimal", "choice", "switch", "text", "other"]
 _KINDS: dict[Any, FieldKind] = {bool: "switch", int: "number", float: "decimal", str: "text"}
 
@@ -91,18 +93,25 @@ class Setting:
     def shown(self, value: Any) -> str:
         """A value as text for users."""
         if self.kind == "switch":
-            return "on" if value else "off"
-        return self.choices.get(value, str(value)) if isinstance(value, str) else str(value)
+            return tr("on") if value else tr("off")
+        return tr(self.choices.get(value, str(value))) if isinstance(value, str) else str(value)
 
     def trouble(self, value: Any) -> tuple[str, str] | None:
         """Why this value isn't allowed, and a remedy; None if it is allowed."""
         control = self.control
         match self.kind:
             case "choice" if value not in self.choices:
-                return f"{control.label} can't be {value!r}", f"choose {', '.join(self.choices)}"
+                return tr("{label} can't be {value}", label=tr(control.label), value=f"{value!r}"), tr(
+                    "choose {choices}", choices=", ".join(self.choices)
+                )
             case "number" | "decimal" if not control.least <= value <= control.most:
-                bounds = f"choose {control.least:g} to {control.most:.10g}"
-                return f"{control.label} can't be {value:.10g}{control.unit and ' ' + control.unit}", bounds
+                bounds = tr("choose {least} to {most}", least=f"{control.least:g}", most=f"{control.most:.10g}")
+                return tr(
+                    "{label} can't be {value}{unit}",
+                    label=tr(control.label),
+                    value=f"{value:.10g}",
+                    unit=control.unit and " " + control.unit,
+                ), bounds
         return None
 
 

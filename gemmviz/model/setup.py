@@ -14,10 +14,15 @@ from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import LARGEST_NUMBER, KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.setting import Control, Setting, first_trouble, settings_of
+from gemmviz.model.translation import marked, tr
 
 _LONGEST = 200  # characters
-_BLOCKS = "Which blocks to trace: all, or X0:X1,Y0:Y1[,Z0:Z1] (half-open). Empty: as many around the watched one as are quick"
-_PHASES = "Which phases to trace: 2 or 2-3, counted from 1 as on the stage, with what is before and after them. Empty: all"
+_BLOCKS = marked(
+    "Which blocks to trace: all, or X0:X1,Y0:Y1[,Z0:Z1] (half-open). Empty: as many around the watched one as are quick"
+)
+_PHASES = marked(
+    "Which phases to trace: 2 or 2-3, counted from 1 as on the stage, with what is before and after them. Empty: all"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +47,15 @@ class Setup:
         for name, value in self.parameters.items():
             if name not in own:
                 known = ", ".join(own) or "none"
-                raise SettingError(f"{self.kernel.name} has no parameter {name}", remedy=f"its parameters: {known}")
+                raise SettingError(
+                    tr("{kernel} has no parameter {name}", kernel=self.kernel.name, name=name),
+                    remedy=tr("its parameters: {known}", known=known),
+                )
             if abs(value) > LARGEST_NUMBER:
-                raise SettingError(f"{name} = {value} is beyond 32 bits", names=(name,))
+                raise SettingError(tr("{name} = {value} is beyond 32 bits", name=name, value=value), names=(name,))
         for name in ("device", "blocks", "phases"):
             if len(getattr(self, name)) > _LONGEST:
-                raise SettingError(f"{name} has more than {_LONGEST} characters", names=(name,))
+                raise SettingError(tr("{name} has more than {longest} characters", name=name, longest=_LONGEST), names=(name,))
         if (trouble := first_trouble(self)) is not None:
             raise SettingError(trouble[1], names=(trouble[0].name,), remedy=trouble[2])
         if len(self.parameters) < len(own):
@@ -80,16 +88,16 @@ class Setup:
 def changes(before: Setup, after: Setup, shown: Callable[[Setting, Any], str] = lambda setting, value: str(value)) -> list[str]:
     """Differences between two setups as text. ``shown`` converts a value to text for users."""
     if before.kernel.name != after.kernel.name:
-        return [f"kernel {after.kernel.name}"]
-    differences = [] if before.kernel.text == after.kernel.text else ["the kernel's text"]
+        return [tr("kernel {kernel}", kernel=after.kernel.name)]
+    differences = [] if before.kernel.text == after.kernel.text else [tr("the kernel's text")]
     differences += [f"{n} = {v}" for n, v in after.parameters.items() if before.parameters.get(n) != v]
     if before.problem.kind is not after.problem.kind:
-        differences.append(f"problem {after.problem.kind.title.lower()}")
+        differences.append(tr("problem {kind_title}", kind_title=tr(after.problem.kind.title).lower()))
     own = after.settings if before.problem.sizes.keys() == after.problem.sizes.keys() else settings_of(type(after))
     for each in own:
         if each.of(before) != each.of(after):
-            label, value = each.control.label, shown(each, each.of(after))
+            label, value = tr(each.control.label), shown(each, each.of(after))
             differences.append(
-                f"{label} = {value}" if each.control.is_symbol else f"{label.lower()} {value or each.control.empty}"
+                f"{label} = {value}" if each.control.is_symbol else f"{label.lower()} {value or tr(each.control.empty)}"
             )
     return differences

@@ -7,8 +7,13 @@ from gemmviz.model.device import Device
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site
+from gemmviz.model.translation import marked
 
-REQUESTED, MOVED, DRAM = "requested", "moved in sectors", "to and from DRAM, caches warm"  # levels of traffic
+REQUESTED, MOVED, DRAM = (
+    marked("requested"),
+    marked("moved in sectors"),
+    marked("to and from DRAM, caches warm"),
+)  # levels of traffic
 CauseKind = Literal["coalescing", "banks", "idle", "lanes", "reuse", "shared", "arithmetic", "occupancy", "nothing"]
 
 

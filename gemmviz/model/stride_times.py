@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from gemmviz.model.translation import tr
+
 
 @dataclass(frozen=True, slots=True)
 class StrideTime:
@@ -33,7 +35,13 @@ class StrideTimes:
 
     @property
     def source(self) -> str:
-        return f"recorded on {self.device}, driver {self.driver}, {self.compiler}, {self.date}"
+        return tr(
+            "recorded on {device}, driver {driver}, {compiler}, {date}",
+            device=self.device,
+            driver=self.driver,
+            compiler=self.compiler,
+            date=self.date,
+        )
 
     def of(self, cache: str) -> dict[int, list[StrideTime]]:
         """The chains of one cache by stride, those with the fewest elements first."""

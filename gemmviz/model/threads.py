@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from gemmviz.model.errors import SettingError, UsageError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.translation import tr
 
 Triple = tuple[int, int, int]
 Range = tuple[int, int]
@@ -50,8 +51,14 @@ class BlockRange:
         for axis, (start, stop), extent in zip("xyz", self.ranges, launch.grid, strict=True):
             if not 0 <= start < stop <= extent:
                 raise SettingError(
-                    f"blocks {start}:{stop} along {axis} are outside the grid, whose extent there is {extent}",
-                    remedy=f"choose within 0:{extent}",
+                    tr(
+                        "blocks {start}:{stop} along {axis} are outside the grid, whose extent there is {extent}",
+                        start=start,
+                        stop=stop,
+                        axis=axis,
+                        extent=extent,
+                    ),
+                    remedy=tr("choose within 0:{extent}", extent=extent),
                 )
         return self
 
@@ -64,7 +71,9 @@ def parse_blocks(text: str) -> BlockRange:
     """The blocks given as ``X0:X1,Y0:Y1[,Z0:Z1]``. Raises UsageError for other text."""
     ranges = [re.fullmatch(r"(\d+):(\d+)", part) for part in text.split(",")]
     if not 2 <= len(ranges) <= 3 or None in ranges:
-        raise UsageError(f"{text!r} is not a range of blocks", remedy="write X0:X1,Y0:Y1, like 0:2,0:2")
+        raise UsageError(
+            tr("{blocks} is not a range of blocks", blocks=f"{text!r}"), remedy=tr("write X0:X1,Y0:Y1, like 0:2,0:2")
+        )
     return BlockRange(*((int(each[1]), int(each[2])) for each in ranges if each))
 
 
@@ -75,7 +84,10 @@ def parse_phases(text: str) -> Range:
     match = re.fullmatch(r"(\d+)(?:[-:](\d+))?", text)
     first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not 1 <= first <= last:
-        raise UsageError(f"{text!r} is not a range of phases", remedy="write P or P-Q, like 2-3: phases count from 1")
+        raise UsageError(
+            tr("{phases} is not a range of phases", phases=f"{text!r}"),
+            remedy=tr("write P or P-Q, like 2-3: phases count from 1"),
+        )
     return first - 1, last
 
 

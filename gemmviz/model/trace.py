@@ -15,6 +15,7 @@ from gemmviz.model.phases import phase_loop
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 
 INTERPRETER = "interpreter"
@@ -61,16 +62,33 @@ class Check:
 
     def __str__(self) -> str:
         if not self.is_checked:
-            return "nothing is checked: the problem doesn't say what is right"
+            return tr("nothing is checked: the problem doesn't say what is right")
         if self.passed and not self.compared:
-            return f"no element of {self.array} is stored yet"
+            return tr("no element of {array} is stored yet", array=self.array)
         if self.passed:
-            error = f"largest error {self.worst_error or 0.0:.2g} of {self.worst_allowed:.2g} allowed"
-            return f"{self.array} is right: {many(self.compared, 'element')}, {error}"
+            error = tr(
+                "largest error {worst_error} of {worst_allowed} allowed",
+                worst_error=f"{self.worst_error or 0.0:.2g}",
+                worst_allowed=f"{self.worst_allowed:.2g}",
+            )
+            return tr(
+                "{array} is right: {elements}, {error}", array=self.array, elements=many(self.compared, "element"), error=error
+            )
         at = f"{self.array}[{', '.join(map(str, self.worst_at))}]"
-        parts = [f"{self.wrong} of {self.compared} elements are wrong, most of all at {at}"] if self.wrong else []
-        parts += [f"{self.unwritten} elements are never written"] if self.unwritten else []
-        return f"{self.array} is wrong: " + "; ".join(parts)
+        parts = (
+            [
+                tr(
+                    "{wrong} of {compared} elements are wrong, most of all at {at}",
+                    wrong=self.wrong,
+                    compared=self.compared,
+                    at=at,
+                )
+            ]
+            if self.wrong
+            else []
+        )
+        parts += [tr("{unwritten} elements are never written", unwritten=self.unwritten)] if self.unwritten else []
+        return tr("{array} is wrong: ", array=self.array) + "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,13 @@
 """Numbers, counts and lists as text."""
 
 from collections.abc import Iterable
+from typing import Literal
+
+from gemmviz.model.translation import marked, tr, trn
+
+_LISTS = {"and": marked("{others} and {last}"), "or": marked("{others} or {last}")}
+_ORDINALS = {1: marked("{number}st"), 2: marked("{number}nd"), 3: marked("{number}rd")}
+_ORDINAL = marked("{number}th")
 
 
 def number(value: float) -> str:
@@ -15,7 +22,7 @@ def spaced(count: int) -> str:
 
 def _grouped(value: float, gap: str) -> str:
     """A whole number with gaps between its thousands. Four digits are one group, as in code and in names of sizes."""
-    text = f"{value:,.0f}"
+    text = f"{value:,d}" if isinstance(value, int) else f"{value:,.0f}"  # an int may be too large for a float
     return text.replace(",", gap if len(text.lstrip("-")) > 5 else "")
 
 
@@ -24,7 +31,7 @@ def size_text(size: float) -> str:
     for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if size >= unit:
             return f"{size / unit:.4g} {name}"
-    return f"{spaced(round(size))} bytes"
+    return tr("{size} bytes", size=spaced(round(size)))
 
 
 def percent(share: float) -> str:
@@ -33,8 +40,18 @@ def percent(share: float) -> str:
 
 
 def many(count: int, noun: str) -> str:
-    """A count and its noun: "1 sector", "4 sectors"."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    """A count and its noun: "1 sector", "4 launches". Nouns in calls are messages of the catalogue, as "{count} sector"."""
+    return trn(f"{{count}} {noun}", f"{{count}} {plural(noun)}", count)
+
+
+def noun(word: str) -> str:
+    """Return the noun itself: the mark of a noun in a table, which ``many`` counts or ``tr`` shows."""
+    return word
+
+
+def plural(noun: str) -> str:
+    """The English plural of a noun: "sectors", "launches"."""
+    return f"{noun}es" if noun.endswith(("ch", "sh", "ss", "x")) else f"{noun}s"
 
 
 def capital(text: str) -> str:
@@ -42,16 +59,16 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def listed(names: Iterable[str], last: str = "and") -> str:
+def listed(names: Iterable[str], last: Literal["and", "or"] = "and") -> str:
     """Names in a sentence: "A, B and C"."""
     *others, end = [*names] or [""]
-    return f"{', '.join(others)} {last} {end}" if others else end
+    return tr(_LISTS[last], others=", ".join(others), last=end) if others else end
 
 
 def ordinal(number: int) -> str:
     """A place in a row, from 1: "1st", "22nd"."""
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+    text = tr(_ORDINAL) if number % 100 in (11, 12, 13) else _ORDINALS.get(number % 10, tr(_ORDINAL))
+    return tr(text, number=number)
 
 
 def letter(place: int) -> str:
@@ -61,4 +78,4 @@ def letter(place: int) -> str:
 
 def all_blocks(count: int) -> str:
     """All blocks of a launch in words: "all 16 blocks"."""
-    return f"all {count} blocks" if count > 1 else "its only block"
+    return tr("all {count} blocks", count=count) if count > 1 else tr("its only block")

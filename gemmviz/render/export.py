@@ -11,6 +11,7 @@ from gemmviz.files.extensions import Extensions, extensions_in
 from gemmviz.files.extras import require_extras
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import tr
 from gemmviz.render.format import Deck, Film, Format, Page, RenderOptions, Still
 from gemmviz.render.reel import Reel
 from gemmviz.scenes.kit.primitives import Scene
@@ -43,8 +44,10 @@ def format_of(path: Path) -> Format:
     """Return the format of a file by its suffix. Raises UsageError for an unknown suffix."""
     format = formats().get(_suffix(path))
     if format is None:
-        remedy = f"use {', '.join(f'.{suffix}' for suffix in formats())}; or a folder: {path}/ --as png"
-        raise UsageError(f"can't save as {path.suffix or 'a file without suffix'}", remedy=remedy)
+        remedy = tr(
+            "use {formats}; or a folder: {path}/ --as png", formats=", ".join(f".{suffix}" for suffix in formats()), path=path
+        )
+        raise UsageError(tr("can't save as {suffix}", suffix=path.suffix or tr("a file without suffix")), remedy=remedy)
     return format
 
 
@@ -53,7 +56,7 @@ def require_format(path: Path, options: RenderOptions) -> None:
     them, and UsageError for an unknown suffix.
     """
     kind = format_of(path)
-    require_extras(kind.extras(options), f"{kind.title} (.{_suffix(path)})")
+    require_extras(kind.extras(options), f"{tr(kind.title)} (.{_suffix(path)})")
 
 
 def _suffix(path: Path) -> str:
@@ -64,8 +67,11 @@ def save_frame(scene: Scene, path: Path, options: RenderOptions | None = None) -
     """Write one picture. Raises GemmvizError."""
     still = stills().get(_suffix(path))
     if still is None:
-        known = " or ".join(f".{suffix}" for suffix in stills())
-        raise UsageError(f"can't save a picture as {path.suffix or 'a file without suffix'}", remedy=f"use {known}")
+        known = tr(" or ").join(f".{suffix}" for suffix in stills())
+        raise UsageError(
+            tr("can't save a picture as {suffix}", suffix=path.suffix or tr("a file without suffix")),
+            remedy=tr("use {known}", known=known),
+        )
     options = options or RenderOptions()
     require_format(path, options)
     with atomic_write(path) as part:
@@ -80,7 +86,10 @@ def save_reel(reel: Reel, path: Path, options: RenderOptions | None = None, on_p
     options, kind = options or RenderOptions(), format_of(path)
     if options.is_transparent and not kind.can_be_clear:
         clear = ", ".join(f".{suffix}" for suffix, each in formats().items() if each.can_be_clear)
-        raise UsageError(f"{kind.title} doesn't support a transparent background", remedy=f"use {clear}")
+        raise UsageError(
+            tr("{kind_title} doesn't support a transparent background", kind_title=tr(kind.title)),
+            remedy=tr("use {clear}", clear=clear),
+        )
     require_format(path, options)
     with atomic_write(path) as part:
         if isinstance(kind, Still):
@@ -98,14 +107,20 @@ def save_numbered(
     """
     still = stills().get(suffix)
     if still is None:
-        raise UsageError(f"can't save single pictures as {suffix}", remedy=f"use --as {' or --as '.join(stills())}")
+        raise UsageError(
+            tr("can't save single pictures as {suffix}", suffix=suffix),
+            remedy=tr("use --as {stills}", stills=tr(" or --as ").join(stills())),
+        )
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"can't create the folder: {error.strerror}", file=str(target)) from None
+        raise UsageError(tr("can't create the folder: {strerror}", strerror=error.strerror), file=str(target)) from None
     others = [each.name for each in target.iterdir() if _number_of(each, suffix) > reel.slide_count]
     if others:
-        raise UsageError(f"{target} contains other pictures: {', '.join(sorted(others)[:3])}", remedy="choose another folder")
+        raise UsageError(
+            tr("{target} contains other pictures: {others}", target=target, others=", ".join(sorted(others)[:3])),
+            remedy=tr("choose another folder"),
+        )
     digits, paths = max(3, len(str(reel.slide_count))), []
     for number, slide in enumerate(_counted(reel.slides(), reel.slide_count, on_progress), 1):
         path = target / f"{number:0{digits}}.{suffix}"

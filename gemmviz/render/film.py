@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.translation import tr
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.inks import colours_of, most_different, unlike
 from gemmviz.render.qt.libraries import require_qt
@@ -83,10 +84,15 @@ def _check(options: RenderOptions, coding: Coding) -> None:
     step = coding.step
     if options.width % step or options.height % step:
         near = f"{options.width // step * step}x{options.height // step * step}"
-        raise UsageError(f"the sides of a film as {coding.file.upper()} must be even", remedy=f"use --size {near}")
+        raise UsageError(
+            tr("the sides of a film as {file} must be even", file=coding.file.upper()),
+            remedy=tr("use --size {near}", near=near),
+        )
     if options.fps > coding.most_fps:
-        sentence = f"a film as {coding.file.upper()} has at most {coding.most_fps} frames a second"
-        raise UsageError(sentence, remedy=f"use --fps {coding.most_fps}")
+        sentence = tr(
+            "a film as {file} has at most {most_fps} frames a second", file=coding.file.upper(), most_fps=coding.most_fps
+        )
+        raise UsageError(sentence, remedy=tr("use --fps {most_fps}", most_fps=coding.most_fps))
 
 
 def _codec(coding: Coding) -> str:
@@ -94,7 +100,9 @@ def _codec(coding: Coding) -> str:
 
     codec = next((name for name in coding.codecs if name in av.codecs_available), None)
     if codec is None:
-        raise GemmvizError(f"FFmpeg has no encoder {' or '.join(coding.codecs)}", remedy="pip install --upgrade av")
+        raise GemmvizError(
+            tr("FFmpeg has no encoder {codecs}", codecs=tr(" or ").join(coding.codecs)), remedy=tr("pip install --upgrade av")
+        )
     return codec
 
 
@@ -132,7 +140,7 @@ def _encode(
         waiting.put(None)
         beside.join()
     if failed:
-        raise OSError(None, f"the film can't be encoded: {failed[0]}")
+        raise OSError(None, tr("the film can't be encoded: {failed}", failed=failed[0]))
 
 
 def _is_same(a: Frame, b: Frame) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import tr
 from gemmviz.render.reel import Reel
 from gemmviz.scenes.kit.primitives import Scene
 
@@ -30,10 +31,15 @@ class RenderOptions:
 
     def __post_init__(self) -> None:
         if not all(LEAST_PIXELS <= side <= MOST_PIXELS for side in (self.width, self.height)):
-            remedy = f"choose {LEAST_PIXELS} to {MOST_PIXELS} pixels a side"
-            raise UsageError(f"a picture can't be {self.width} x {self.height}", remedy=remedy)
+            remedy = tr(
+                "choose {least_pixels} to {most_pixels} pixels a side", least_pixels=LEAST_PIXELS, most_pixels=MOST_PIXELS
+            )
+            raise UsageError(tr("a picture can't be {width} x {height}", width=self.width, height=self.height), remedy=remedy)
         if not LEAST_FPS <= self.fps <= MOST_FPS:
-            raise UsageError(f"a film can't have {self.fps} frames a second", remedy=f"choose {LEAST_FPS} to {MOST_FPS}")
+            raise UsageError(
+                tr("a film can't have {fps} frames a second", fps=self.fps),
+                remedy=tr("choose {least_fps} to {most_fps}", least_fps=LEAST_FPS, most_fps=MOST_FPS),
+            )
 
     def scale(self, scene: Scene) -> float:
         """Return the pixels of a unit."""

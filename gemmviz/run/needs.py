@@ -6,6 +6,7 @@ from gemmviz.files.measurements import recorded_registers
 from gemmviz.launch.legality import device_for, requested_launch
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 from gemmviz.run.stored import stored_answers
 from gemmviz.source.program import program_for
 from gemmviz.source.program_parts import SharedArray
@@ -22,7 +23,9 @@ def needs_of(setup: Setup) -> tuple[Needs, str]:
     known = stored_answers(setup)
     declared = None if known is None else known.shared_bytes
     shared = launch.shared_bytes + (declared_bytes(setup) if declared is None else declared)
-    per_thread, source = (None, "") if registers is None else (registers.per_thread, f"recorded: {registers.source}")
+    per_thread, source = (
+        (None, "") if registers is None else (registers.per_thread, tr("recorded: {source}", source=registers.source))
+    )
     return Needs(launch.threads_per_block, per_thread, shared), source
 
 

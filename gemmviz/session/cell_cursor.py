@@ -3,6 +3,7 @@
 from gemmviz.analysis.replay.focus import Focus, block_label, thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.session.commands import Commands
 from gemmviz.session.session import Session
@@ -26,12 +27,14 @@ class CellCursor:
         name = element_text(array, element, self.session.shot.labels)
         number = now.replay.owners.thread_of(element)
         if number is None:
-            return self._said(f"{name}: no traced thread computes it")
+            return self._said(tr("{name}: no traced thread computes it", name=name))
         block, _ = now.trace.space.indices(number)
         thread = number % now.trace.space.threads_per_block
         self.commands.watch(Focus(block, None, thread))
-        who = f"{block_label(block, now.trace.launch)}, thread {thread_text(thread, now.trace.launch)}"
-        return self._said(f"{name}: computed by {who}")
+        who = tr(
+            "{block}, thread {thread}", block=block_label(block, now.trace.launch), thread=thread_text(thread, now.trace.launch)
+        )
+        return self._said(tr("{name}: computed by {who}", name=name, who=who))
 
     def _said(self, sentence: str) -> str:
         self.session.say(sentence)

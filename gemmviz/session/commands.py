@@ -10,6 +10,7 @@ from gemmviz.model.chart import Opens
 from gemmviz.model.errors import SettingError
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.frame import Layer
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.step_link import linked_step
@@ -20,7 +21,7 @@ from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.state.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice
 from gemmviz.subjects.catalog import subject_of_view
 
-_COMPARE_NEXT = "Choose another kernel, size, parameter or device: it is shown on the right"
+_COMPARE_NEXT = marked("Choose another kernel, size, parameter or device: it is shown on the right")
 
 
 class Commands:
@@ -138,7 +139,7 @@ class Commands:
             session.comparison.pin(run)
             focus = replace(shot.focus, warp=0) if shot.focus == Focus(shot.focus.block) else shot.focus
             session.show(replace(shot, against=Against(run.setup), view=_view_of_two(shot.view), focus=focus))
-            session.say(_COMPARE_NEXT)
+            session.say(tr(_COMPARE_NEXT))
 
 
 def _view_of_two(view: str) -> str:

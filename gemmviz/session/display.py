@@ -11,6 +11,7 @@ from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.theme import Theme
@@ -96,9 +97,9 @@ class Display:
         if session.error is not None:
             return ""
         if kind.needs_run and session.slot.is_running and (run is None or run.setup != session.shot.setup):
-            return "Running the kernel …"
+            return tr("Running the kernel …")
         if "facts" in kind.needs and run is not None and run.counts is None and session.slot.will_count:
-            return "Counting the launch …"
+            return tr("Counting the launch …")
         is_waiting = (kind.is_slow and self.missing == WAITING) or (kind.is_of_run and session.slot.reading.is_drawing)
         return WAITING if is_waiting else ""
 

@@ -9,6 +9,7 @@ from gemmviz.files.benchmark_file import benchmark_text
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.translation import tr
 from gemmviz.render.export import formats
 from gemmviz.render.format import Film, Still
 from gemmviz.state.arguments import view_words
@@ -88,7 +89,7 @@ def write_source(
         write_trace(shown.trace, path)
     else:
         path = folder / "view.toml"
-        save_lesson(Lesson("View", (LessonStep(shot),)), path)
+        save_lesson(Lesson(tr("View"), (LessonStep(shot),)), path)
     return path
 
 

@@ -8,6 +8,7 @@ from psygnal import Signal
 
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
+from gemmviz.model.translation import tr
 from gemmviz.model.words import letter
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.display import Counting
@@ -141,8 +142,15 @@ class LessonPlayer(LessonEditor):
         if not self.is_asking:
             choice = stop.question.choices[stop.question.right]
             is_late = len(self.tried) >= _TRIES and self._looked is None
-            return f"{letter(stop.question.right)} was right: {choice.why}" if is_late else self.words.caption
-        hints = [f"{letter(place)} is wrong: {stop.question.choices[place].why} Try again." for place in self.tried[-1:]]
+            return (
+                tr("{letter} was right: {why}", letter=letter(stop.question.right), why=choice.why)
+                if is_late
+                else self.words.caption
+            )
+        hints = [
+            tr("{letter} is wrong: {why} Try again.", letter=letter(place), why=stop.question.choices[place].why)
+            for place in self.tried[-1:]
+        ]
         return "".join(hints)
 
     def pick(self, place: int) -> None:

@@ -11,7 +11,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
-from gemmviz.files.whole import is_file
+from gemmviz.files.whole import is_file, is_folder
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.watching import FileWatcher
@@ -23,6 +23,7 @@ from gemmviz.loading.project import kernel_files
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 from gemmviz.session import own_kernels
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
@@ -77,7 +78,7 @@ class Opening:
         change; if nothing is displayed yet, ``fallback`` or the session's own shot is shown.
         """
         self._fallback = fallback
-        if path.is_dir():
+        if is_folder(path):
             self._read(lambda: self._folder(path))
             return
         match kind_of(path):
@@ -189,7 +190,9 @@ class Opening:
 
     def _offer_form(self, error: LaunchUnknown) -> None:
         """Show the error with an offer of the form."""
-        offer = Offer("Describe the launch …", "Say what each argument is", lambda: self.form_requested.emit(error.form))
+        offer = Offer(
+            tr("Describe the launch …"), tr("Say what each argument is"), lambda: self.form_requested.emit(error.form)
+        )
         self.session.notices.put(Notice("file", f"{error.file}: {error.message}", offer=offer))
 
     def _own_kernel(self, path: Path, given: GivenLaunch, requested: RequestedSizes, before: Setup) -> Show:
@@ -230,7 +233,7 @@ class Opening:
         """Open the only file with a kernel of a folder, or request a choice of one. Raises UsageError if there is none."""
         files = kernel_files(path)
         if not files:
-            raise UsageError("no file of the folder has a kernel", file=str(path))
+            raise UsageError(tr("no file of the folder has a kernel"), file=str(path))
         return lambda: self.open(files[0], self._fallback) if len(files) == 1 else self.choice_requested.emit(files)
 
     def _trace(self, path: Path) -> Show:

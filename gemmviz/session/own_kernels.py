@@ -9,6 +9,7 @@ from gemmviz.files.whole import write_text
 from gemmviz.launch.launch_line import with_header
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec, check_text
+from gemmviz.model.translation import tr
 
 _FOLDER = "kernels"
 _KERNEL = "__global__"
@@ -22,8 +23,8 @@ def copy_of(kernel: KernelSpec) -> Path:
 def pasted(text: str) -> Path:
     """A new file with this text. Raises UsageError for a text without a kernel, GemmvizError if the file can't be written."""
     if _KERNEL not in text:
-        raise UsageError("the clipboard holds no kernel", remedy="copy the text of a file with a __global__ function")
-    check_text(text, "the clipboard")
+        raise UsageError(tr("the clipboard holds no kernel"), remedy=tr("copy the text of a file with a __global__ function"))
+    check_text(text, tr("the clipboard"))
     return _new_file("pasted", text.replace("\r\n", "\n"))
 
 
@@ -34,7 +35,7 @@ def insert_header(kernel: KernelSpec) -> None:
     path = Path(kernel.file)
     text = kernel_text(path)
     if text != kernel.text or has_header(text):
-        raise UsageError("the file changed since it was read", file=kernel.file, remedy="load it again")
+        raise UsageError(tr("the file changed since it was read"), file=kernel.file, remedy=tr("load it again"))
     write_text(path, with_header(kernel, text))
 
 
@@ -48,7 +49,7 @@ def _new_file(stem: str, text: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise GemmvizError(f"the folder can't be made: {error.strerror}", file=str(folder)) from None
+        raise GemmvizError(tr("the folder can't be made: {strerror}", strerror=error.strerror), file=str(folder)) from None
     names = (f"{stem}.cu", *(f"{stem}-{number}.cu" for number in range(2, 1000)))
     path = next((folder / name for name in names if not (folder / name).exists()), folder / names[-1])
     write_text(path, text)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from gemmviz.jobs.engines import Engines
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 from gemmviz.state.notices import Notices, Topic
 from gemmviz.state.offers import gpu_offer, run_offer
 from gemmviz.subjects.benchmarks import Benchmarks
@@ -68,5 +69,5 @@ class Reports:
 
 def _instead(error: GemmvizError) -> GemmvizError:
     """The GPU's error, with a note that the interpreter ran the kernel instead."""
-    message = f"{error.message}. The interpreter ran the kernel instead"
+    message = tr("{message}. The interpreter ran the kernel instead", message=error.message)
     return GemmvizError(message, error.place, file=error.file, remedy=error.remedy)

@@ -10,6 +10,7 @@ from gemmviz.analysis.replay.position import Position, position_of, step_at
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.translation import tr
 from gemmviz.session.display import Display
 from gemmviz.session.launching import launch_soon
 from gemmviz.session.navigation import Navigation
@@ -73,7 +74,7 @@ class ShotRunner:
         """Show a shot whose picture was prepared, within this call."""
         session, slot = self.session, self.session.slot
         if ready.launch is None or (ready.error is not None and ready.run is None):
-            error = ready.error or GemmvizError("the launch is unknown")
+            error = ready.error or GemmvizError(tr("the launch is unknown"))
             slot.stop()
             self.fail(error)
             slot.find_nearest(ready.shot.setup, error)
@@ -136,7 +137,13 @@ class ShotRunner:
             if not run.from_file and not run.setup.blocks:
                 self.start(again=True)
                 return
-            session.say(f"Block {focus.block[:2]} can't be watched: only blocks {run.trace.blocks} are traced (see Blocks)")
+            session.say(
+                tr(
+                    "Block {block} can't be watched: only blocks {blocks} are traced (see Blocks)",
+                    block=focus.block[:2],
+                    blocks=run.trace.blocks,
+                )
+            )
         session.shot = replace(session.shot, focus=inside)
         session.slot.watch(inside)
         session.navigation.count_loads()

@@ -10,6 +10,7 @@ from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.translation import tr
 from gemmviz.session.comparison import Comparison
 from gemmviz.session.display import Display
 from gemmviz.session.history import Entry, History
@@ -151,7 +152,7 @@ class Session:
         self.history.leave(self._entry)
         self.requested = RequestedSizes.of(run.setup)
         self.runner.take_recorded(run)
-        self.history.arrive(self._entry, f"trace {name}")
+        self.history.arrive(self._entry, tr("trace {name}", name=name))
         self.shot_changed.emit()
 
     def stop_running(self) -> None:

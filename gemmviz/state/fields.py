@@ -12,6 +12,7 @@ from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch, Parameter
 from gemmviz.model.setting import FieldKind, Setting
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 
 MOST = 2**31 - 1
@@ -55,7 +56,7 @@ def put(setup: Setup, name: str, value: FieldValue) -> Setup:
     """The setup with another value of one field. Raises SettingError if the value is not allowed."""
     field = next(each for each in fields_of(setup) if each.name == name)
     if not _is_possible(field, value):
-        raise SettingError(f"{field.label} can't be {value!r}", names=(name,))
+        raise SettingError(tr("{label} can't be {value}", label=field.label, value=f"{value!r}"), names=(name,))
     if name in setup.parameters:
         return setup.changed(**{name: int(value)})
     setting = next(each for each in setup.settings if each.name == name)
@@ -74,7 +75,8 @@ def _is_possible(field: FormField, value: FieldValue) -> bool:
 
 def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> FormField:
     control, value = setting.control, setting.of(setup)
-    tip = f"{control.label}: {control.help}" if control.is_symbol else control.help
+    label, tip = tr(control.label), tr(control.help)
+    tip = f"{label}: {tip}" if control.is_symbol else tip
     about = _ABOUT.get(setting.name)
     if about is not None:
         tip = f"{tip}. {about(value)}"
@@ -82,17 +84,15 @@ def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> FormField
     if control.needs is not None:
         other, required = control.needs
         present = next(each for each in settings if each.name == other).of(setup)
-        why_not = "" if present == required else control.unless
+        why_not = "" if present == required else tr(control.unless)
     known = _KNOWN[setting.name]() if setting.name in _KNOWN else setting.choices
-    choices: dict[FieldValue, str] | None = {value: words for value, words in known.items()} or None
+    choices: dict[FieldValue, str] | None = {value: tr(words) for value, words in known.items()} or None
     kind: FieldKind = "choice" if choices else setting.kind
-    return FormField(
-        setting.name, control.label, tip, kind, value, choices, control.least, control.most, control.empty, why_not
-    )
+    return FormField(setting.name, label, tip, kind, value, choices, control.least, control.most, tr(control.empty), why_not)
 
 
 def _of_parameter(parameter: Parameter, value: int) -> FormField:
-    tip = parameter.description or f"The parameter {parameter.name}"
+    tip = tr(parameter.description) or tr("The parameter {parameter}", parameter=parameter.name)
     choices: dict[FieldValue, str] | None = None
     if parameter.choices is not None:
         choices = {each: str(each) for each in sorted({*parameter.choices, value})}
@@ -115,10 +115,16 @@ def device_text(name: str) -> str:
     if name not in device_names():
         return ""
     device = load_device(name)
-    return (
-        f"{device.name}: {device.max_threads_per_block} threads and {device.block_shared_text} of shared memory per "
-        f"block, {device.registers_per_block} registers; {device.sms} SMs, {device.bandwidth_gb_s:g} GB/s, "
-        f"{device.peak_gflops / 1000:.3g} TFLOP/s"
+    return tr(
+        "{device}: {max_threads_per_block} threads and {block_shared_text} of shared memory per block, "
+        "{registers_per_block} registers; {sms} SMs, {bandwidth_gb_s} GB/s, {peak_gflops} TFLOP/s",
+        device=device.name,
+        max_threads_per_block=device.max_threads_per_block,
+        block_shared_text=device.block_shared_text,
+        registers_per_block=device.registers_per_block,
+        sms=device.sms,
+        bandwidth_gb_s=f"{device.bandwidth_gb_s:g}",
+        peak_gflops=f"{device.peak_gflops / 1000:.3g}",
     )
 
 
@@ -131,15 +137,26 @@ def launch_lines(setup: Setup, launch: Launch) -> list[str]:
     device = device_for(setup)
     warps = -(-launch.threads_per_block // device.warp_size)
     kind = setup.problem.kind
-    what = f"{kind.title}: {kind.formula}" if kind.formula else kind.title
+    what = f"{tr(kind.title)}: {tr(kind.formula)}" if kind.formula else tr(kind.title)
     lines = [] if setup.problem.is_multiply else [what]
     lines += [
-        f"Block {_product(launch.block)} = {many(launch.threads_per_block, 'thread')}, {many(warps, 'warp')}",
-        f"Grid {_product(launch.grid)} = {many(launch.block_count, 'block')}",
+        tr(
+            "Block {block} = {threads}, {warps}",
+            block=_product(launch.block),
+            threads=many(launch.threads_per_block, "thread"),
+            warps=many(warps, "warp"),
+        ),
+        tr("Grid {grid} = {blocks}", grid=_product(launch.grid), blocks=many(launch.block_count, "block")),
     ]
     registers = recorded_registers(setup.kernel.text, setup.parameters, device)
     if registers is not None:
-        lines.append(f"{registers.per_thread} registers per thread (recorded: {registers.source})")
+        lines.append(
+            tr(
+                "{per_thread} registers per thread (recorded: {source})",
+                per_thread=registers.per_thread,
+                source=registers.source,
+            )
+        )
     return lines
 
 
@@ -149,7 +166,10 @@ def _product(extents: tuple[int, int, int]) -> str:
 
 def limits_line(device: Device) -> str:
     """Limits of a block on a device."""
-    return (
-        f"Per block: at most {device.max_threads_per_block} threads, {device.block_shared_text} of shared memory, "
-        f"{device.registers_per_block} registers"
+    return tr(
+        "Per block: at most {max_threads_per_block} threads, {block_shared_text} of shared memory, "
+        "{registers_per_block} registers",
+        max_threads_per_block=device.max_threads_per_block,
+        block_shared_text=device.block_shared_text,
+        registers_per_block=device.registers_per_block,
     )

@@ -6,6 +6,7 @@ from typing import Any
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.setting import Setting, settings_of
 from gemmviz.model.setup import changes
+from gemmviz.model.translation import tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.state.fields import device_title
 from gemmviz.state.shot import Shot
@@ -17,7 +18,7 @@ def change_name(before: Shot, after: Shot) -> str:
     for setting in settings_of(Shot):
         if len(setting.path) == 1 and setting.of(before) != setting.of(after):
             name, value = setting.control.undo, _shown(setting, setting.of(after))
-            names.append(f"{setting.control.label.lower()} {value}" if name is None else name.format(value))
+            names.append(f"{tr(setting.control.label).lower()} {value}" if name is None else tr(name).format(value))
     return ", ".join(name for name in dict.fromkeys(names) if name)
 
 
@@ -28,25 +29,32 @@ def _shown(setting: Setting, value: Any) -> str:
 def focus_name(focus: Focus) -> str:
     """Short name of the watched threads; threads are given by index."""
     x, y, z = focus.block
-    block = f"block ({x}, {y}" + (f", {z})" if z else ")")
+    block = tr("block ({x}, {y}", x=x, y=y) + (f", {z})" if z else ")")
     if focus.everyone:
-        return "all traced blocks"
+        return tr("all traced blocks")
     if focus.thread is not None:
-        return f"{block}, thread {focus.thread}"
-    return block if focus.warp is None else f"{block}, warp {focus.warp}"
+        return tr("{block}, thread {thread}", block=block, thread=focus.thread)
+    return block if focus.warp is None else tr("{block}, warp {warp}", block=block, warp=focus.warp)
 
 
 _SHOWN: dict[str, Callable[[Any], str]] = {
-    "device": device_title, "focus": focus_name, "view": lambda name: view_named(name).title,
+    "device": device_title, "focus": focus_name, "view": lambda name: tr(view_named(name).title),
 }  # fmt: skip
 
 
 def title_of(shot: Shot, name: str = "") -> str:
     """Window title of a shot. ``name``: the displayed subject, by default the setup of the shot."""
-    view = view_named(shot.view).title
+    view = tr(view_named(shot.view).title)
     if name:
-        return f"{view} · {name} – gemmviz"
+        return tr("{view} · {name} – gemmviz", view=view, name=name)
     setup = shot.setup
     sizes = setup.problem.text()
     parameters = "".join(f", {name} = {value}" for name, value in setup.parameters.items())
-    return f"{setup.kernel.name} · {sizes}{parameters} · {view} · {focus_name(shot.focus)} – gemmviz"
+    return tr(
+        "{kernel} · {sizes}{parameters} · {view} · {focus_name} – gemmviz",
+        kernel=setup.kernel.name,
+        sizes=sizes,
+        parameters=parameters,
+        view=view,
+        focus_name=focus_name(shot.focus),
+    )

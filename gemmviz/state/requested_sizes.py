@@ -8,6 +8,7 @@ from gemmviz.launch.legality import broken_limit, nearest_setup, setup_for, tied
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,12 @@ def resolve(requested: Setup) -> ResolvedSetup:
         return ResolvedSetup(requested)
     named = nearest.sizes_and_parameters
     changed = ", ".join(f"{n} = {named[n]}" for n, value in requested.sizes_and_parameters.items() if named[n] != value)
-    explanation = f"{requested.kernel.name} can't run with your settings ({why}): it uses {changed}. Your settings are kept"
+    explanation = tr(
+        "{kernel} can't run with your settings ({why}): it uses {changed}. Your settings are kept",
+        kernel=requested.kernel.name,
+        why=why,
+        changed=changed,
+    )
     return ResolvedSetup(nearest, explanation)
 
 

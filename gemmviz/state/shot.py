@@ -18,6 +18,7 @@ from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.setting import Control, first_trouble
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import DrawingOptions
 from gemmviz.scenes.kit.theme import theme_names
@@ -25,16 +26,22 @@ from gemmviz.scenes.kit.theme import theme_names
 FORMAT = "gemmviz view"
 VERSION = 1
 SYSTEM_THEME = "system"
-DRAGGED = "trial values"  # undo name of all changes while one value is dragged
+DRAGGED = marked("trial values")  # undo name of all changes while one value is dragged
 MOST_ZOOM = 256.0
 LEAST_TYPE, MOST_TYPE = 0.75, 2.0
-_WIDTH = "In charts: show all kernels at this tile and block width (default: the fastest)"
-_CAMERA = "Zoom factor, and the point of the frame at the centre, 0,0 to 1,1"
+_WIDTH = marked("In charts: show all kernels at this tile and block width (default: the fastest)")
+_CAMERA = marked("Zoom factor, and the point of the frame at the centre, 0,0 to 1,1")
 _TYPE_SCALE = Control(
-    "Type", "Scale of the text size, 0.75 to 2 (default: 1)", "--type", least=LEAST_TYPE, most=MOST_TYPE, digits=6,
-    metavar="SCALE", undo="text size",
-)  # fmt: skip
-_TRIAL = "In the occupancy view: threads, registers or shared bytes to use instead of the kernel's own"
+    marked("Type"),
+    marked("Scale of the text size, 0.75 to 2 (default: 1)"),
+    "--type",
+    least=LEAST_TYPE,
+    most=MOST_TYPE,
+    digits=6,
+    metavar="SCALE",
+    undo=marked("text size"),
+)
+_TRIAL = marked("In the occupancy view: threads, registers or shared bytes to use instead of the kernel's own")
 _RENAMED_VIEWS = {
     "tile": "tile_size",
     "tiles": "block_tiles",
@@ -56,7 +63,9 @@ class Camera:
 
     def __post_init__(self) -> None:
         if not (1.0 <= self.zoom <= MOST_ZOOM and -1.0 <= self.x <= 2.0 and -1.0 <= self.y <= 2.0):
-            raise UsageError(f"the camera is out of range: zoom must be 1 to {MOST_ZOOM:g}, x and y -1 to 2")
+            raise UsageError(
+                tr("the camera is out of range: zoom must be 1 to {most_zoom}, x and y -1 to 2", most_zoom=f"{MOST_ZOOM:g}")
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +97,9 @@ class Against:
 
     def __post_init__(self) -> None:
         if self.lock not in LOCKS:
-            raise UsageError(f"there is no lock {self.lock!r}", remedy=f"choose {', '.join(LOCKS)}")
+            raise UsageError(
+                tr("there is no lock {lock}", lock=f"{self.lock!r}"), remedy=tr("choose {locks}", locks=", ".join(LOCKS))
+            )
         self.element  # noqa: B018
 
     @property
@@ -100,7 +111,7 @@ class Against:
             return None
         match = re.fullmatch(r"(\w{1,99})\[(\d{1,9}), ?(\d{1,9})\]", self.marked)
         if match is None:
-            raise UsageError(f"{self.marked!r} is not an element", remedy="write A[3,5]")
+            raise UsageError(tr("{marked} is not an element", marked=f"{self.marked!r}"), remedy=tr("write A[3,5]"))
         return match[1], int(match[2]), int(match[3])
 
 
@@ -116,11 +127,14 @@ class Trial:
 
     def __post_init__(self) -> None:
         for what, value, least, most in (
-            ("threads", self.threads, 1, 1024), ("registers per thread", self.registers, 1, 256),
-            ("bytes of shared memory", self.shared_bytes, 0, 1 << 18),
+            ("threads", self.threads, 1, 1024), (tr("registers per thread"), self.registers, 1, 256),
+            (tr("bytes of shared memory"), self.shared_bytes, 0, 1 << 18),
         ):  # fmt: skip
             if value is not None and not least <= value <= most:
-                raise UsageError(f"no device supports a block with {value} {what}", remedy=f"choose {least} to {most}")
+                raise UsageError(
+                    tr("no device supports a block with {value} {what}", value=value, what=what),
+                    remedy=tr("choose {least} to {most}", least=least, most=most),
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +165,10 @@ class Shot(DrawingOptions):
     def __post_init__(self) -> None:
         view_named(self.view)
         if self.theme not in (SYSTEM_THEME, *theme_names()):
-            raise UsageError(f"there is no theme {self.theme!r}", remedy=f"choose {', '.join((SYSTEM_THEME, *theme_names()))}")
+            raise UsageError(
+                tr("there is no theme {theme}", theme=f"{self.theme!r}"),
+                remedy=tr("choose {value}", value=", ".join((SYSTEM_THEME, *theme_names()))),
+            )
         _check(self)
 
 
@@ -185,7 +202,7 @@ def shot_of(plain: dict[str, Any]) -> Shot:
     unknown = unknown_names(full, Shot)
     if unknown:
         remedy = closest(unknown[0].rpartition(".")[2], [each.name for each in fields(Shot)])
-        raise FormatError(f"a saved view has no field {unknown[0]}", remedy=remedy)
+        raise FormatError(tr("a saved view has no field {unknown}", unknown=unknown[0]), remedy=remedy)
     shot = from_plain(full, Shot)
     device_for(shot.setup)
     return shot
@@ -201,10 +218,13 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
     try:
         plain = toml_to_plain(text)
         if plain.pop("format", None) != FORMAT:
-            raise FormatError("this is not a saved gemmviz view")
+            raise FormatError(tr("this is not a saved gemmviz view"))
         version = plain.pop("version", 0)
         if not isinstance(version, int) or version > VERSION:
-            raise FormatError(f"this view has version {version}; this gemmviz reads {VERSION}", remedy="update gemmviz")
+            raise FormatError(
+                tr("this view has version {version}; this gemmviz reads {known}", version=version, known=VERSION),
+                remedy=tr("update gemmviz"),
+            )
         return shot_of(plain)
     except GemmvizError as error:
         if file is not None:

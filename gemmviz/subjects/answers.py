@@ -13,11 +13,24 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
-from gemmviz.model.words import all_blocks, capital, listed, number, spaced
+from gemmviz.model.translation import marked, tr, trn
+from gemmviz.model.words import all_blocks, capital, listed, number, plural, spaced
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import pointed_at
 
-_TIMES = {1: "once", 2: "twice"}
+_TIMES = {1: marked("once"), 2: marked("twice")}
+_TRAFFIC: dict[Access, str] = {
+    "read": marked("{block} fetches {bytes} of {array}{parts}."),
+    "write": marked("{block} stores {bytes} of {array}{parts}."),
+}
+_LAUNCH: dict[Access, str] = {
+    "read": marked("The launch fetches {bytes} B of {array}, {often}, and moves {sectors}."),
+    "write": marked("The launch stores {bytes} B of {array}, {often}, and moves {sectors}."),
+}
+_SHARED: dict[Access, tuple[str, str]] = {
+    "read": (marked("{who} reads {bytes} B, in {wavefronts}."), marked("{who} read {bytes} B, in {wavefronts}.")),
+    "write": (marked("{who} stores {bytes} B, in {wavefronts}."), marked("{who} store {bytes} B, in {wavefronts}.")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,39 +71,48 @@ def answer_to(question: AskedArray, trace: Trace, counts: LaunchCounts | None, n
 def _limits(trace: Trace) -> Iterator[str]:
     """Say which part of a run is counted for the block, if it isn't all of it."""
     if trace.stop is not None:
-        yield "Counted until the run ended early."
+        yield tr("Counted until the run ended early.")
     elif trace.phases is not None:
         first, last = trace.phases
-        yield f"Counted in phase{'s' if last > first + 1 else ''} {first + 1}" + (f" to {last}." if last > first + 1 else ".")
+        if last > first + 1:
+            yield tr("Counted in phases {first} to {last}.", first=first + 1, last=last)
+        else:
+            yield tr("Counted in phase {phase}.", phase=first + 1)
 
 
 def _of_matrix(number_: int, threads: slice, block: str, trace: Trace) -> Iterator[str]:
     array, did = trace.arrays[number_], False
-    for access, verb in (("read", "fetches"), ("write", "stores")):
-        traffic = block_traffic(trace, number_, access, threads)  # type: ignore[arg-type]
+    for access, text in _TRAFFIC.items():
+        traffic = block_traffic(trace, number_, access, threads)
         if traffic.elements:
-            did = True
-            yield f"{capital(block)} {verb} {_bytes(traffic.elements, array)} of {array.name}{_parts(traffic, array)}."
-            yield f"Its requests move {_sectors(traffic.cost, trace)}."
+            did, size = True, _bytes(traffic.elements, array)
+            yield tr(text, block=capital(block), bytes=size, array=array.name, parts=_parts(traffic, array))
+            yield tr("Its requests move {sectors}.", sectors=_sectors(traffic.cost, trace))
     if not did:
-        yield f"{capital(block)} doesn't access {array.name}."
+        yield tr("{block} doesn't access {array}.", block=capital(block), array=array.name)
 
 
 def _of_tile(number_: int, threads: slice, block: str, trace: Trace) -> Iterator[str]:
     array = trace.arrays[number_]
-    yield f"{array.name} of {block} has {_bytes(array.size, array)}."
+    yield tr("{array} of {block} has {array_size}.", array=array.name, block=block, array_size=_bytes(array.size, array))
     stored, read = (block_traffic(trace, number_, access, threads) for access in ("write", "read"))  # type: ignore[arg-type]
     if stored.elements:
         sources = listed(trace.arrays[each].name for each in copied_from(trace, number_, threads))
-        copies = f", with elements of {sources}" if sources else ""
-        yield f"The block stores {_bytes(stored.elements, array)} there{copies}."
+        copies = tr(", with elements of {sources}", sources=sources) if sources else ""
+        yield tr("The block stores {elements} there{copies}.", elements=_bytes(stored.elements, array), copies=copies)
     if read.elements:
         share = read.elements / max(1, stored.elements)
-        each = f": each stored value {_times(round(share))}" if stored.elements and share == round(share) else ""
-        yield f"It reads {_bytes(read.elements, array)}{each}."
+        each = (
+            tr(": each stored value {share}", share=_times(round(share))) if stored.elements and share == round(share) else ""
+        )
+        yield tr("It reads {elements}{each}.", elements=_bytes(read.elements, array), each=each)
     waves = stored.cost + read.cost
-    lost = f", {spaced(waves.excessive_wavefronts)} of them lost to bank conflicts" if waves.excessive_wavefronts else ""
-    yield f"That takes {_many(waves.wavefronts, 'wavefront')}{lost}."
+    lost = (
+        tr(", {excessive_wavefronts} of them lost to bank conflicts", excessive_wavefronts=spaced(waves.excessive_wavefronts))
+        if waves.excessive_wavefronts
+        else ""
+    )
+    yield tr("That takes {wavefronts}{lost}.", wavefronts=_many(waves.wavefronts, "wavefront"), lost=lost)
 
 
 def _fetched(block: str, threads: slice, trace: Trace) -> Iterator[str]:
@@ -99,28 +121,33 @@ def _fetched(block: str, threads: slice, trace: Trace) -> Iterator[str]:
     for number_ in trace.inputs:
         traffic, array = block_traffic(trace, number_, "read", threads), trace.arrays[number_]
         if traffic.elements:
-            parts.append(f"{_bytes(traffic.elements, array)} of {array.name}")
+            parts.append(tr("{elements} of {array}", elements=_bytes(traffic.elements, array), array=array.name))
     if parts:
-        yield f"For that it fetches {listed(parts)}."
+        yield tr("For that it fetches {parts}.", parts=listed(parts))
 
 
 def _of_launch(number_: int, trace: Trace, counts: LaunchCounts | None, no_counts: str) -> Iterator[str]:
     array = trace.arrays[number_]
     if counts is None:
         if no_counts or trace.stop is None:
-            yield f"The launch is not counted: {no_counts}." if no_counts else "The launch is being counted."
+            yield (
+                tr("The launch is not counted: {no_counts}.", no_counts=no_counts)
+                if no_counts
+                else tr("The launch is being counted.")
+            )
         return
-    for access, verb in (("read", "fetches" if array.space == "global" else "reads"), ("write", "stores")):
-        total = _total(counts, array.name, access)  # type: ignore[arg-type]
+    for access in _TRAFFIC:
+        total = _total(counts, array.name, access)
         if not total.requests:
             continue
-        who = capital(all_blocks(trace.launch.block_count)) if array.space == "shared" else "The launch"
+        size = spaced(total.bytes_asked)
         if array.space == "shared":
-            plural = verb if trace.launch.block_count == 1 else verb.removesuffix("s")
-            yield f"{who} {plural} {spaced(total.bytes_asked)} B, in {_many(total.wavefronts, 'wavefront')}."
+            text, several = _SHARED[access], trace.launch.block_count
+            who, waves = capital(all_blocks(several)), _many(total.wavefronts, "wavefront")
+            yield tr(text[0 if several == 1 else 1], who=who, bytes=size, wavefronts=waves)
         else:
-            often = _often(number_, array, access, total, trace)  # type: ignore[arg-type]
-            yield f"{who} {verb} {spaced(total.bytes_asked)} B of {array.name}, {often}, and moves {_sectors(total, trace)}."
+            often, sectors = _often(number_, array, access, total, trace), _sectors(total, trace)
+            yield tr(_LAUNCH[access], bytes=size, array=array.name, often=often, sectors=sectors)
 
 
 def _often(number_: int, array: MemoryArray, access: Access, total: Counts, trace: Trace) -> str:
@@ -128,9 +155,9 @@ def _often(number_: int, array: MemoryArray, access: Access, total: Counts, trac
     if trace.is_whole:
         whole = whole_traffic(trace, number_, access)
         if whole.times is not None and whole.distinct == array.size:
-            return f"every element {_times(whole.times)}"
+            return tr("every element {times}", times=_times(whole.times))
     average = total.bytes_asked / array.itemsize / array.size
-    return f"an element {number(average)} times on average"
+    return tr("an element {average} times on average", average=number(average))
 
 
 def _total(counts: LaunchCounts, name: str, access: Access) -> Counts:
@@ -145,17 +172,29 @@ def _parts(traffic: BlockTraffic, array: MemoryArray) -> str:
     """Say which parts the bytes of a block are: tiles, or repeated elements."""
     tiles = traffic.tiles
     if tiles and sum(tiles) == traffic.elements:
-        size = f"of {_bytes(tiles[0], array)}" if len(set(tiles)) == 1 else f"of up to {_bytes(max(tiles), array)}"
+        size = (
+            tr("of {tiles}", tiles=_bytes(tiles[0], array))
+            if len(set(tiles)) == 1
+            else tr("of up to {tiles}", tiles=_bytes(max(tiles), array))
+        )
         return f", {_many(len(tiles), 'tile')} {size}"
     if traffic.times is not None:
-        return f": {_many(traffic.distinct, 'element')}, each {_times(traffic.times)}"
-    return f": {_many(traffic.distinct, 'element')}, each {number(traffic.elements / traffic.distinct)} times on average"
+        return tr(": {elements}, each {times}", elements=_many(traffic.distinct, "element"), times=_times(traffic.times))
+    return tr(
+        ": {elements}, each {average} times on average",
+        elements=_many(traffic.distinct, "element"),
+        average=number(traffic.elements / traffic.distinct),
+    )
 
 
 def _sectors(cost: Counts, trace: Trace) -> str:
     moved = f"{_many(cost.sectors, 'sector')}, {spaced(cost.bytes_moved(trace.rules))} B"
     lost = cost.excessive_sectors
-    return moved if not lost else f"{moved}, where {_many(cost.ideal_sectors, 'sector')} would suffice"
+    return (
+        moved
+        if not lost
+        else tr("{moved}, where {sectors} would suffice", moved=moved, sectors=_many(cost.ideal_sectors, "sector"))
+    )
 
 
 def _bytes(elements: int, array: MemoryArray) -> str:
@@ -163,8 +202,8 @@ def _bytes(elements: int, array: MemoryArray) -> str:
 
 
 def _times(count: int) -> str:
-    return _TIMES.get(count, f"{spaced(count)} times")
+    return tr(_TIMES[count]) if count in _TIMES else tr("{count} times", count=spaced(count))
 
 
 def _many(count: int, noun: str) -> str:
-    return f"{spaced(count)} {noun}{'' if count == 1 else 's'}"
+    return trn(f"{{count}} {noun}", f"{{count}} {plural(noun)}", count, count=spaced(count))

@@ -19,6 +19,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
+from gemmviz.model.translation import tr
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.run.recording import Recording
@@ -147,16 +148,16 @@ class BackgroundAnalysis:
 def watch(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: Cancel) -> WatchResult:
     """Variables of the first thread of a scope."""
     if replay.trace.stop is not None:
-        return WatchResult(scope, None, "the run ended early")
+        return WatchResult(scope, None, tr("the run ended early"))
     thread = thread_place(scope.first_thread, replay.trace.launch)
     try:
         return WatchResult(scope, engine.watch(setup, scope.focus.block, thread, cancelled=cancelled))
     except CannotAnswer:
-        return WatchResult(scope, None, "a trace does not contain them: run the kernel to see them")
+        return WatchResult(scope, None, tr("a trace does not contain them: run the kernel to see them"))
     except GemmvizError as error:
         return WatchResult(scope, None, str(error))
     except MemoryError:
-        return WatchResult(scope, None, "there is not enough memory")
+        return WatchResult(scope, None, tr("there is not enough memory"))
 
 
 def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> tuple[Replay, int]:
@@ -172,7 +173,7 @@ def count_launch(known: KnownRun, engine: Engine, cancelled: Cancel) -> LaunchCo
     trace = known.trace
     if known.from_file:
         if not trace.is_whole:
-            raise CannotAnswer("the file contains only a part of the launch")
+            raise CannotAnswer(tr("the file contains only a part of the launch"))
         return count_steps(trace, range(trace.steps))
     return launch_counts(known.setup, engine, cancelled=cancelled)
 

@@ -8,13 +8,14 @@ from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.sizes import parse_sizes, square_problems
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital
 from gemmviz.run.engine import Cancel
 from gemmviz.run.measure.benchmarking import cases_for, run_benchmark
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.subjects.recordings import named, recorded
 
-HERE = "measured here"
+HERE = marked("measured here")
 
 
 class Benchmarks:
@@ -35,7 +36,7 @@ class Benchmarks:
     @property
     def all(self) -> dict[str, Benchmark]:
         """All benchmarks by name."""
-        here = {} if self._measured is None else {capital(HERE): self._measured}
+        here = {} if self._measured is None else {capital(tr(HERE)): self._measured}
         return {**here, **recorded(), **self._others}
 
     def named(self, name: str) -> Benchmark | None:
@@ -60,7 +61,7 @@ class Benchmarks:
         """Progress of the measurement, and the row measured last, for display."""
         row = None if self._measured is None or not self.done else self._measured.rows[-1]
         latest = "" if row is None else f": {row.label}, {row.problem}"
-        return f"{self.done} of {self.cases}{latest}"
+        return tr("{done} of {cases}{latest}", done=self.done, cases=self.cases, latest=latest)
 
     def measure(self, gpu: RemoteGpu, device: str, sizes: str) -> None:
         """Measure all kernels at sizes such as "128:4096". Raises UsageError for invalid sizes."""

@@ -8,13 +8,16 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
+from gemmviz.model.translation import tr
 
 
 def equal_phases(setup: Setup) -> int:
     """Number of phases of a kernel whose square tiles divide all sizes. Raises UsageError for others."""
     width = setup.parameters.get("TILE_WIDTH", 0) if len(setup.parameters) == 1 else 0
     if not setup.problem.is_multiply or not width or any(size % width for size in setup.problem.sizes.values()):
-        raise UsageError("the phases of this launch are not known to be alike", remedy="use a quantity of the whole launch")
+        raise UsageError(
+            tr("the phases of this launch are not known to be alike"), remedy=tr("use a quantity of the whole launch")
+        )
     return setup.problem.K // width
 
 
@@ -33,14 +36,14 @@ def block_phase(setup: Setup, counts: LaunchCounts, what: str) -> BlockPhase:
     """One phase of one block. Raises UsageError for a kernel without tiles that one phase fills, or with unequal phases."""
     tiles = tuple((array.name, *array.extents) for array in counts.arrays if array.space == "shared")
     if not tiles or any(len(tile) != 3 for tile in tiles):
-        raise UsageError("this kernel has no two-dimensional tiles in shared memory")
+        raise UsageError(tr("this kernel has no two-dimensional tiles in shared memory"))
     device, launch, taken = device_for(setup), launch_for(setup), shared_bytes(counts.arrays)
     limits = occupancy_limits(device, Needs(launch.threads_per_block, None, taken)).limits
     fitting = {"shared memory": limits[SHARED] or 0, "threads": limits[WARPS] or 0}
     matrices = tuple(_loaded_from(counts, name) for name, _, _ in tiles)
     loads, operations = loads_per_phase(setup, counts), operations_per_phase(setup)
     if sum(rows * columns for _, rows, columns in tiles) != loads:
-        raise UsageError("the tiles of this kernel have other cells than those that one phase loads")
+        raise UsageError(tr("the tiles of this kernel have other cells than those that one phase loads"))
     return BlockPhase(what, device, launch.block[:2], tiles, matrices, loads, operations, taken, fitting)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject
 
 _MOST = 32
-WAITING = "Computing …"
-_NOTHING = "This view has nothing to show for this kernel"
+WAITING = marked("Computing …")
+_NOTHING = marked("This view has nothing to show for this kernel")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,10 +51,10 @@ class SubjectCache:
         """The reason for a missing value: an error, or that it is being computed; "" if the context is incomplete."""
         entry = self._entry(subject, shot, context)
         if entry is None:
-            return WAITING
+            return tr(WAITING)
         if entry.error is not None:
             return str(entry.error)
-        return _NOTHING if subject.is_slow and entry.value is None else ""
+        return tr(_NOTHING) if subject.is_slow and entry.value is None else ""
 
     def _entry(self, subject: Subject, shot: Shot, context: Context) -> _Entry | None:
         key = _key(subject, shot, context)

@@ -15,6 +15,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
+from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine, FallbackEngine
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.state.shot import Shot
@@ -59,7 +60,7 @@ class Gathered:
         moment = None if self.reader is None else self.reader.at(step)
         value = self.subject.make(self.shot, replace(self.context, moment=moment))
         if value is None:
-            raise UsageError(f"the view {self.shot.view!r} has nothing to show")
+            raise UsageError(tr("the view {view} has nothing to show", view=f"{self.shot.view!r}"))
         return value
 
 
@@ -149,8 +150,17 @@ def focus_inside(focus: Focus, trace: Trace) -> Focus:
     inside = focus.within(trace)
     is_there = all(number is None or number >= 0 for number in (focus.warp, focus.thread))
     if not is_there or (inside.block, inside.thread) != (focus.block, focus.thread) or focus.warp not in (None, inside.warp):
-        warp = "" if focus.warp is None else f", warp {focus.warp}"
-        thread = "" if focus.thread is None else f", thread {focus.thread}"
+        warp = "" if focus.warp is None else tr(", warp {warp}", warp=focus.warp)
+        thread = "" if focus.thread is None else tr(", thread {thread}", thread=focus.thread)
         x, y, _ = focus.block
-        raise UsageError(f"block {x},{y}{warp}{thread} is not in the trace (blocks {trace.blocks})")
+        raise UsageError(
+            tr(
+                "block {x},{y}{warp}{thread} is not in the trace (blocks {blocks})",
+                x=x,
+                y=y,
+                warp=warp,
+                thread=thread,
+                blocks=trace.blocks,
+            )
+        )
     return inside

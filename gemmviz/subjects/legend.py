@@ -10,6 +10,7 @@ from gemmviz.model.kernel import Launch
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
+from gemmviz.model.translation import tr, trn
 from gemmviz.model.words import listed
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import Binding
@@ -58,8 +59,13 @@ class LaunchWords:
         sizes = {self.name(name): known[name] for name in setup.kernel.args if name in known}
         sizes |= {macro: known[size] for macro, size in setup.kernel.size_macros}
         values = [f"{name} = {size}" for name, size in sizes.items()] or [setup.problem.text()]
-        where = f"{', '.join((kernel_title(setup), *values))}, on {device_for(setup).name}"
-        return f"{where}: a grid of {extents_text(launch.grid)}, blocks of {extents_text(launch.block)}"
+        where = tr("{kernel}, on {device}", kernel=", ".join((kernel_title(setup), *values)), device=device_for(setup).name)
+        return tr(
+            "{where}: a grid of {grid}, blocks of {block}",
+            where=where,
+            grid=extents_text(launch.grid),
+            block=extents_text(launch.block),
+        )
 
     @property
     def _sizes(self) -> str:
@@ -71,16 +77,28 @@ class LaunchWords:
             ", ".join(_sized(names, shape) for shape, names in shapes.items() if (len(shape) == 2) == is_matrix)
             for is_matrix in (True, False)
         )
-        return " ".join(filter(None, (matrices and f"{matrices} (rows × columns).", others and f"{others}.")))
+        return " ".join(
+            filter(None, (matrices and tr("{matrices} (rows × columns).", matrices=matrices), others and f"{others}."))
+        )
 
     @property
     def _notation(self) -> str:
         has_matrices = any(len(shape) > 1 for shape in self._binding.shapes.values())
-        order = f"written as [{self.labels.order}] and " if has_matrices else ""
+        order = tr("written as [{order}] and ", order=tr(self.labels.order)) if has_matrices else ""
         threads, blocks = (self._axes(extents) for extents in (self.launch.block, self.launch.grid))
-        indices = f"threads and blocks as {threads}" if threads == blocks else f"threads as {threads}, blocks as {blocks}"
-        phases = "; phases are counted from 1" if self._has_phases else ""
-        return f"Elements are {order}counted from {self.labels.first}; {indices}, counted from 0{phases}."
+        indices = (
+            tr("threads and blocks as {threads}", threads=threads)
+            if threads == blocks
+            else tr("threads as {threads}, blocks as {blocks}", threads=threads, blocks=blocks)
+        )
+        phases = tr("; phases are counted from 1") if self._has_phases else ""
+        return tr(
+            "Elements are {order}counted from {first}; {indices}, counted from 0{phases}.",
+            order=order,
+            first=self.labels.first,
+            indices=indices,
+            phases=phases,
+        )
 
     @property
     def _has_phases(self) -> bool:
@@ -94,8 +112,12 @@ class LaunchWords:
     def _pictures(self) -> str:
         """The names that pictures use, if they are others."""
         other = {self.name(array): array for array in self._binding.shapes if self.name(array) != array}
-        verb = "is" if len(other) == 1 else "are"
-        return f"In pictures, {listed(other)} {verb} called {listed(other.values())}." if other else ""
+        if not other:
+            return ""
+        return trn(
+            "In pictures, {names} is called {others}.", "In pictures, {names} are called {others}.", len(other),
+            names=listed(other), others=listed(other.values()),
+        )  # fmt: skip
 
 
 def extents_text(extents: Triple) -> str:
@@ -105,5 +127,7 @@ def extents_text(extents: Triple) -> str:
 
 def _sized(names: list[str], shape: tuple[int, ...]) -> str:
     """Arrays with their shape: "A and B are 8 × 8", "x is 64 long"."""
-    verb = "is" if len(names) == 1 else "are"
-    return f"{listed(names)} {verb} {' × '.join(map(str, shape))}{'' if len(shape) > 1 else ' long'}"
+    size = " × ".join(map(str, shape))
+    if len(shape) > 1:
+        return trn("{names} is {size}", "{names} are {size}", len(names), names=listed(names), size=size)
+    return trn("{names} is {size} long", "{names} are {size} long", len(names), names=listed(names), size=size)

@@ -5,11 +5,12 @@ from gemmviz.files.levels_file import recorded_levels
 from gemmviz.launch.legality import device_for
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import DRAM, MOVED, REQUESTED, Traffic
+from gemmviz.model.translation import tr
 
 
 def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
     """Bytes at each level of memory; DRAM only if a profiler recorded exactly this launch."""
-    total, counted = counts.total("global"), "counted from the source as written"
+    total, counted = counts.total("global"), tr("counted from the source as written")
     levels = [
         Traffic(REQUESTED, total.bytes_asked, counted),
         Traffic(MOVED, total.bytes_moved(counts.rules), counted),

@@ -3,6 +3,7 @@
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.errors import Place, UsageError
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import pointed_at
 
@@ -19,9 +20,9 @@ def focus_at(moment: Moment, hit: Hit) -> Focus | None:
     is_result = number == trace.result
     thread = moment.replay.owners.thread_of(element) if is_result else _toucher(moment, number, element)
     if thread is None:
-        result = "the result" if trace.result is None else trace.arrays[trace.result].name
-        why = "no traced thread computes this element" if is_result else "no thread touches this now"
-        raise UsageError(why, remedy=f"click an element of {result} to follow its thread")
+        result = tr("the result") if trace.result is None else trace.arrays[trace.result].name
+        why = tr("no traced thread computes this element") if is_result else tr("no thread touches this now")
+        raise UsageError(why, remedy=tr("click an element of {result} to follow its thread", result=result))
     block, _ = trace.space.indices(thread)
     if moment.focus.thread is not None and thread == scope.threads.start:
         return Focus(moment.focus.block)
@@ -59,7 +60,7 @@ def step_at_site(moment: Moment, place: Place) -> int:
 def _next(moment: Moment, sites: list[int], line: int) -> int:
     step = moment.replay.next_step(sites, moment.step, moment.scope)
     if step is None:
-        raise UsageError(f"no watched thread accesses memory on line {line}")
+        raise UsageError(tr("no watched thread accesses memory on line {line}", line=line))
     return step
 
 

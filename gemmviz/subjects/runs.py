@@ -16,6 +16,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple, phases_text
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
+from gemmviz.model.translation import tr
 from gemmviz.model.watched import Watched
 from gemmviz.run.cpu.executor import blocks_to_trace
 from gemmviz.run.engine import Cancel, Engine
@@ -63,7 +64,7 @@ def replay_of(outcome: Outcome, *, hazards: bool = True) -> Replay:
     """The replay of an outcome; ``hazards``: search for them. Raises the run's fault, or GemmvizError, if there is no trace."""
     trace = outcome.trace
     if trace is None:
-        raise outcome.fault or GemmvizError("the kernel produced no trace")
+        raise outcome.fault or GemmvizError(tr("the kernel produced no trace"))
     replay = Replay.of(trace)
     return with_hazards(replay, searched_blocks(trace)) if hazards else replay
 
@@ -103,7 +104,7 @@ class KnownRun:
     def facts(self) -> LaunchFacts:
         """Facts about the whole launch."""
         stopped = self.trace.stop is not None
-        no_counts = self.no_counts or ("the run ended early" if stopped else "")
+        no_counts = self.no_counts or (tr("the run ended early") if stopped else "")
         passed = self.trace.check.passed and not stopped
         return LaunchFacts(self.setup, self.counts, no_counts, self.speed, self.no_speed, passed)
 

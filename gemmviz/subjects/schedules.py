@@ -10,6 +10,7 @@ from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 from gemmviz.run.engine import Cancel
 from gemmviz.subjects.subject import MeasuredCase
 
@@ -48,7 +49,7 @@ class Schedules:
     def _on_measured(self, result: tuple[Setup, Schedule]) -> None:
         gpu = self.engines.gpu
         if gpu is not None:
-            latest = MeasuredCase(*result, f"measured here on {gpu.label}")
+            latest = MeasuredCase(*result, tr("measured here on {label}", label=gpu.label))
             self.measured = (*self.measured[-1:], latest)  # the other one may be compared with it
             self._on_change()
 

@@ -11,6 +11,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.state.shot import Shot
@@ -65,7 +66,7 @@ class Context:
 
 
 def _no_engine(kernel: KernelSpec) -> Engine:
-    raise CannotAnswer(f"no engine runs {kernel.name} here")
+    raise CannotAnswer(tr("no engine runs {kernel} here", kernel=kernel.name))
 
 
 def _valid(shot: Shot) -> None:

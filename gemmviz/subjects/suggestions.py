@@ -9,16 +9,17 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_for
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import CauseKind, Suggestion
+from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import CannotAnswer
 from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.subjects.titles import parameters_text
 
 _LADDER: dict[str, tuple[str, tuple[CauseKind, ...], str]] = {
-    "02_naive": ("swap x and y: 03_coalesced", ("coalescing",), "03_coalesced"),
-    "03_coalesced": ("tiles in shared memory: 04_tiled", ("reuse", "coalescing"), "04_tiled"),
-    "04_tiled": ("sums in registers: 08_register_tiled", ("shared", "reuse"), "08_register_tiled"),
-    "05_tiled_unguarded": ("sums in registers: 08_register_tiled", ("shared", "reuse"), "08_register_tiled"),
-    "06_tiled_unrolled": ("sums in registers: 08_register_tiled", ("shared", "reuse"), "08_register_tiled"),
+    "02_naive": (marked("swap x and y: 03_coalesced"), ("coalescing",), "03_coalesced"),
+    "03_coalesced": (marked("tiles in shared memory: 04_tiled"), ("reuse", "coalescing"), "04_tiled"),
+    "04_tiled": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
+    "05_tiled_unguarded": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
+    "06_tiled_unrolled": (marked("sums in registers: 08_register_tiled"), ("shared", "reuse"), "08_register_tiled"),
     "08_register_tiled": ("float4: 09_vectorised", ("shared", "coalescing", "banks", "nothing", "reuse", "occupancy"),
                           "09_vectorised"),
 }  # fmt: skip
@@ -32,7 +33,7 @@ def suggestions_for(setup: Setup, kind: CauseKind) -> tuple[Suggestion, ...]:
 
 def _candidates(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
     if kind == "banks" and setup.parameters.get("PAD") == 0:
-        yield Suggestion("a column of padding: PAD = 1", setup.changed(PAD=1))
+        yield Suggestion(tr("a column of padding: PAD = 1"), setup.changed(PAD=1))
     if setup.kernel.is_shipped and setup.kernel.name in _LADDER:
         text, kinds, other = _LADDER[setup.kernel.name]
         if kind in kinds:
@@ -41,11 +42,15 @@ def _candidates(setup: Setup, kind: CauseKind) -> Iterator[Suggestion]:
         if kind in ("reuse", "coalescing", "lanes") and name in setup.parameters:
             larger = _next(setup, name, up=True)
             if larger is not None:
-                yield Suggestion(f"a larger block: {name} = {larger}", setup.changed(**{name: larger}))
+                yield Suggestion(
+                    tr("a larger block: {name} = {larger}", name=name, larger=larger), setup.changed(**{name: larger})
+                )
         if kind == "idle" and name in setup.parameters:
             smaller = _next(setup, name, up=False)
             if smaller is not None:
-                yield Suggestion(f"smaller blocks: {name} = {smaller}", setup.changed(**{name: smaller}))
+                yield Suggestion(
+                    tr("smaller blocks: {name} = {smaller}", name=name, smaller=smaller), setup.changed(**{name: smaller})
+                )
 
 
 def _fastest(setups: list[Setup]) -> Setup | None:
@@ -78,12 +83,12 @@ def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
     others = {"filling": setup.filling, "device": setup.device}
     fastest = _fastest(list(legal_choices(kernel, setup.problem, **others)))
     if fastest is not None:
-        yield Suggestion(f"{text}, {parameters_text(fastest)}", fastest)
+        yield Suggestion(f"{tr(text)}, {parameters_text(fastest)}", fastest)
         return
     same = setup_for(kernel, setup.problem, common, **others)
     if can_run(same):
-        yield Suggestion(text, same)
+        yield Suggestion(tr(text), same)
         return
     choices = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
     if choices:
-        yield Suggestion(text, choices[0])
+        yield Suggestion(tr(text), choices[0])

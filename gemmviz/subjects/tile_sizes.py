@@ -10,7 +10,8 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Parameter
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
-from gemmviz.model.words import many, spaced
+from gemmviz.model.translation import tr
+from gemmviz.model.words import listed, many, spaced
 from gemmviz.subjects.runs import KnownRun
 
 _WORDS = ("TILE", "BLOCK")
@@ -83,9 +84,9 @@ def _why_not(setup: Setup, name: str, size: int, follows: bool) -> str:
         return broken.sentence
     for output, shape in outputs.items():
         if size > max(shape):
-            return f"a block is larger than {output}: most of its threads have no element"
+            return tr("a block is larger than {output}: most of its threads have no element", output=output)
     if setup.problem.is_multiply and follows and _phases(setup, size) == 1:
-        return f"one tile holds all of K = {setup.problem.sizes['K']}: there is a single phase"
+        return tr("one tile holds all of K = {K}: there is a single phase", K=setup.problem.sizes["K"])
     return ""
 
 
@@ -109,9 +110,9 @@ def tile_facts(run: KnownRun) -> str:
         array.name: loads[array.name] for array in trace.setup.problem.arrays if array.name in loads and array.role == "input"
     }
     if len(set(reads.values())) == 1 and len(reads) > 1:
-        parts.append(f"{' and '.join(reads)} are read {_times(next(iter(reads.values())))} each")
+        parts.append(tr("{reads} are read {next} each", reads=listed(reads), next=_times(next(iter(reads.values())))))
     else:
-        parts += [f"{name} is read {_times(value)}" for name, value in reads.items()]
+        parts += [tr("{name} is read {times}", name=name, times=_times(value)) for name, value in reads.items()]
     return ", ".join(parts)
 
 
@@ -141,5 +142,5 @@ def _loads_in(trace: Trace, number: int) -> int:
 
 def _times(loads: float) -> str:
     if loads == 1:
-        return "once"
-    return f"{spaced(round(loads)) if loads >= _EXACT else f'{loads:.4g}'} times"
+        return tr("once")
+    return tr("{count} times", count=spaced(round(loads)) if loads >= _EXACT else f"{loads:.4g}")

@@ -6,6 +6,7 @@ from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site
+from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
 from gemmviz.subjects.runs import run
 
@@ -16,11 +17,11 @@ def hazards_without_barrier(setup: Setup, sites: tuple[Site, ...], line: int, en
     """
     places = {site.place for site in sites if site.is_barrier and site.place.line == line}
     if not places:
-        raise UsageError(f"line {line} has no barrier")
+        raise UsageError(tr("line {line} has no barrier", line=line))
     kernel = replace(setup.kernel, text=_without(setup.kernel.text, places), is_shipped=False)
     outcome = run(replace(setup, kernel=kernel), (0, 0, 0), engine)
     if outcome.fault is not None or outcome.trace is None:
-        raise outcome.fault or GemmvizError("the kernel produced no trace")
+        raise outcome.fault or GemmvizError(tr("the kernel produced no trace"))
     return tuple(sorted({hazard.kind.replace(" ", "-") for hazard in ordering_of(outcome.trace).hazards}))
 
 
@@ -30,6 +31,6 @@ def _without(text: str, places: set[Place]) -> str:
     for place in places:
         line, last = lines[place.line - 1], place.end_column - 1
         if place.end_line != place.line:
-            raise UsageError(f"the barrier in line {place.line} is longer than a line")
+            raise UsageError(tr("the barrier in line {line} is longer than a line", line=place.line))
         lines[place.line - 1] = line[: place.column - 1] + " " * (last - place.column + 1) + line[last:]
     return "\n".join(lines)

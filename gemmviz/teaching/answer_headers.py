@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from gemmviz.model.errors import SourceError
+from gemmviz.model.translation import marked, tr
 
 # What CUDA's own headers, which nvcc includes before each file, overload in std for a kernel.
 _MATH = (
@@ -13,10 +14,10 @@ _MATH = (
 )
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _HEADERS = (
-    (re.compile(rf"\bstd\s*::\s*(?!(?:{_MATH})\b)\w+"), "a header of the standard library"),
+    (re.compile(rf"\bstd\s*::\s*(?!(?:{_MATH})\b)\w+"), marked("a header of the standard library")),
     (re.compile(r"\b(?:cooperative_groups|cg)\s*::\s*\w+"), "cooperative_groups.h"),
     (re.compile(r"\bnvcuda\s*::\s*\w+"), "mma.h"),
-    (re.compile(r"\bcuda\s*::\s*\w+"), "a header of libcu++"),
+    (re.compile(r"\bcuda\s*::\s*\w+"), marked("a header of libcu++")),
     (re.compile(r"\b(?:__)?half2?\b|\b__(?:half|float)2(?:half|float)\w*"), "cuda_fp16.h"),
     (re.compile(r"\b(?:__)?nv_bfloat16\w*"), "cuda_bf16.h"),
     (re.compile(r"\bCUDART_\w+"), "math_constants.h"),
@@ -33,8 +34,16 @@ def check_names(answers: Iterable[str]) -> None:
         code = _COMMENT.sub("", answer)
         for pattern, header in _HEADERS:
             if name := pattern.search(code):
-                remedy = "use what CUDA C++ has without an include"
-                raise SourceError(f"blank {number}: {name[0]} needs {header}, which isn't included", remedy=remedy)
+                remedy = tr("use what CUDA C++ has without an include")
+                raise SourceError(
+                    tr(
+                        "blank {number}: {name} needs {header}, which isn't included",
+                        number=number,
+                        name=name[0],
+                        header=header,
+                    ),
+                    remedy=remedy,
+                )
         if name := _REMOVED.search(code):
-            remedy = f"{name[0]}_sync is the one with a mask"
-            raise SourceError(f"blank {number}: {name[0]} is not in CUDA any more", remedy=remedy)
+            remedy = tr("{name}_sync is the one with a mask", name=name[0])
+            raise SourceError(tr("blank {number}: {name} is not in CUDA any more", number=number, name=name[0]), remedy=remedy)

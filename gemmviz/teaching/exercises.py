@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.kernel import BLANK, KernelSpec
+from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
 from gemmviz.source.program import check_source, program_for
 from gemmviz.state.shot import Shot
@@ -52,8 +53,18 @@ class Verdict:
         if self.error is not None:
             return [f"{at}{self.error}" if self.shot is not None else str(self.error)]
         if self.passed:
-            return [f"Done. {at}" + ", ".join(f"{row.title}: {row.value}" for row in self.rows)]
-        return [f"{at}{row.title}: {row.value}, required: {row.required}" for row in self.rows if not row.is_met]
+            return [tr("Done. {at}", at=at) + ", ".join(f"{row.title}: {row.value}" for row in self.rows)]
+        return [
+            tr(
+                "{at}{row_title}: {row_value}, required: {required}",
+                at=at,
+                row_title=row.title,
+                row_value=row.value,
+                required=row.required,
+            )
+            for row in self.rows
+            if not row.is_met
+        ]
 
 
 def judged(exercise: Exercise, shot: Shot, engine: Engine, answers: tuple[str, ...] = ()) -> Verdict:
@@ -61,7 +72,9 @@ def judged(exercise: Exercise, shot: Shot, engine: Engine, answers: tuple[str, .
     kernel = shot.setup.kernel
     filled = replace(shot, setup=replace(shot.setup, kernel=kernel.filled(answers)))
     if left := filled.setup.kernel.blanks:
-        return Verdict(error=GemmvizError(f"{left} of the blanks are empty", remedy="write something for each /*?*/"))
+        return Verdict(
+            error=GemmvizError(tr("{left} of the blanks are empty", left=left), remedy=tr("write something for each /*?*/"))
+        )
     if answers and (error := _refusal(filled, answers)) is not None:
         return Verdict(error=_with_blank(error, kernel, answers))
     verdicts: list[Verdict] = []
@@ -111,7 +124,7 @@ def _rows(exercise: Exercise, size: ExerciseSize, facts: ShotFacts) -> Iterator[
     for limit in size.at_most:
         value = quantity_value(limit.quantity, facts)
         is_met = not isinstance(value, str) and value <= limit.most
-        yield _row(limit.quantity, value, f"at most {shown_value(limit.most)}", is_met)
+        yield _row(limit.quantity, value, tr("at most {shown_value}", shown_value=shown_value(limit.most)), is_met)
 
 
 def _row(quantity: str, value: QuantityValue, required: str, is_met: bool) -> JudgedQuantity:
@@ -144,13 +157,21 @@ def _with_blank(error: GemmvizError, kernel: KernelSpec, answers: tuple[str, ...
     if number is None or error.place is None:
         empty = [str(place) for place, answer in enumerate(answers, 1) if not answer.strip()]
         if empty and error.place is not None and error.remedy is None:
-            error.remedy = f"nothing is written for blank {', '.join(empty)}"
+            error.remedy = tr("nothing is written for blank {empty}", empty=", ".join(empty))
         if unbalanced := _unbalanced(answers):
-            error.remedy = f"look at the brackets in blank {unbalanced}"
+            error.remedy = tr("look at the brackets in blank {unbalanced}", unbalanced=unbalanced)
         return error
     is_empty = not answers[number - 1].strip()
-    remedy = f"nothing is written for blank {number}" if is_empty else error.remedy or f"change blank {number}"
-    return GemmvizError(f"blank {number}, line {error.place.line}: {error.message}", remedy=remedy, id=error.id)
+    remedy = (
+        tr("nothing is written for blank {number}", number=number)
+        if is_empty
+        else error.remedy or tr("change blank {number}", number=number)
+    )
+    return GemmvizError(
+        tr("blank {number}, line {line}: {message}", number=number, line=error.place.line, message=error.message),
+        remedy=remedy,
+        id=error.id,
+    )
 
 
 def _unbalanced(answers: tuple[str, ...]) -> int | None:

@@ -15,9 +15,10 @@ from gemmviz.launch.catalog import (
     load_kernel,
     pattern_kernel_names,
 )
+from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson_file import lesson_title
 
-LADDER, PATTERNS, OTHERS = "Multiplication, step by step", "Other problems", "Other kernels"
+LADDER, PATTERNS, OTHERS = marked("Multiplication, step by step"), marked("Other problems"), marked("Other kernels")
 _KERNEL = re.compile(r'kernel = "(\w+)"')
 
 
@@ -37,18 +38,26 @@ class KernelGroup:
     kernels: tuple[KernelEntry, ...]
 
 
-@cache
 def kernel_groups() -> tuple[KernelGroup, ...]:
     """All shipped kernels in groups; a kernel of several lessons is in the group of the first."""
+    return tuple(
+        KernelGroup(tr("Lesson: {title}", title=lesson_title(name)) if name in lesson_names() else tr(name), kernels)
+        for name, kernels in _groups()
+    )
+
+
+@cache
+def _groups() -> tuple[tuple[str, tuple[KernelEntry, ...]], ...]:
+    """The kernels by lesson, or by what they are."""
     groups = [(LADDER, kernel_names()), (PATTERNS, pattern_kernel_names())]
     left = dict.fromkeys(lesson_kernel_names())
     for lesson in lesson_names():
         own = [name for name in _kernels_of(lesson) if name in left]
         for name in own:
             del left[name]
-        groups.append((f"Lesson: {lesson_title(lesson)}", own))
+        groups.append((lesson, own))
     groups.append((OTHERS, list(left)))
-    return tuple(KernelGroup(title, tuple(map(_entry, names))) for title, names in groups if names)
+    return tuple((name, tuple(map(_entry, kernels))) for name, kernels in groups if kernels)
 
 
 def _entry(name: str) -> KernelEntry:

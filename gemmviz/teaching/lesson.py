@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Literal, get_args
 
 from gemmviz.model.errors import Place, UsageError, closest
+from gemmviz.model.translation import tr
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import key_names
 from gemmviz.teaching.quantities.quantity import QuantityValue
@@ -80,8 +81,13 @@ class Question:
         if not 2 <= len(self.choices) <= _MOST_CHOICES or sum(choice.right for choice in self.choices) != 1:
             right = sum(choice.right for choice in self.choices)
             raise UsageError(
-                f"the question {self.text!r} has {len(self.choices)} choices, {right} of them right",
-                remedy=f"write 2 to {_MOST_CHOICES}, one of them with right = true",
+                tr(
+                    "the question {question} has {choices} choices, {right} of them right",
+                    question=f"{self.text!r}",
+                    choices=len(self.choices),
+                    right=right,
+                ),
+                remedy=tr("write 2 to {most_choices}, one of them with right = true", most_choices=_MOST_CHOICES),
             )
 
     @property
@@ -143,7 +149,9 @@ class Exercise:
 
     def __post_init__(self) -> None:
         if self.key and self.key not in key_names():
-            raise UsageError(f"there is no key {self.key!r}", remedy=closest(self.key, key_names()) or "leave it out")
+            raise UsageError(
+                tr("there is no key {key}", key=f"{self.key!r}"), remedy=closest(self.key, key_names()) or tr("leave it out")
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +182,21 @@ class LessonStep:
 
     def __post_init__(self) -> None:
         if self.build not in BUILDS:
-            raise UsageError(f"a view can't be revealed by {self.build!r}", remedy=f"choose {', '.join(filter(None, BUILDS))}")
+            raise UsageError(
+                tr("a view can't be revealed by {build}", build=f"{self.build!r}"),
+                remedy=tr("choose {filter}", filter=", ".join(filter(None, BUILDS))),
+            )
         if not 0.0 <= self.minutes <= _MOST_MINUTES:
-            raise UsageError(f"a step can't take {self.minutes:g} minutes", remedy=f"choose 0 to {_MOST_MINUTES:g}")
+            raise UsageError(
+                tr("a step can't take {minutes} minutes", minutes=f"{self.minutes:g}"),
+                remedy=tr("choose 0 to {most_minutes}", most_minutes=f"{_MOST_MINUTES:g}"),
+            )
         unknown = self.unknown_fields("caption")
         if unknown:
-            raise UsageError(f"the caption has {{{unknown[0]}}}, but no expectation has this name", remedy="give one that name")
+            raise UsageError(
+                tr("the caption has {{{unknown}}}, but no expectation has this name", unknown=unknown[0]),
+                remedy=tr("give one that name"),
+            )
 
     @property
     def place(self) -> Place | None:

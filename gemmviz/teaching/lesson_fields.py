@@ -21,6 +21,7 @@ from gemmviz.teaching.quantities.old_wording import error_id_of, reference_of
 from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityValue
 
 Texts = tuple[str, ...]
+_MOST = 2**63
 
 
 class ExpectationFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -30,6 +31,10 @@ class ExpectationFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
     value: QuantityValue = field(name="is")
     name: str = ""
     about: float = 0.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, int) and not -_MOST <= self.value < _MOST:
+            raise ValueError("a whole number has at most 64 bits")  # as in TOML
 
 
 class ChoiceFields(Struct, forbid_unknown_fields=True, omit_defaults=True):

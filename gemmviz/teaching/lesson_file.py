@@ -9,12 +9,14 @@ from typing import Any
 
 from gemmviz.files.codec import FormatError, read_text, toml_text, toml_to_plain
 from gemmviz.files.kinds import kind_of
+from gemmviz.files.languages import lesson_catalogue
 from gemmviz.files.resources import resource
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
 from gemmviz.files.whole import write_text
 from gemmviz.files.written_fields import read_fields
 from gemmviz.launch.catalog import LESSONS_FOLDER, lesson_names
 from gemmviz.model.errors import GemmvizError, Place, SettingError, UsageError, closest
+from gemmviz.model.translation import language
 from gemmviz.state.shot import FORMAT as VIEW
 from gemmviz.state.shot import Shot, parse_shot, shot_of
 from gemmviz.teaching.lesson import TEXT_FIELDS, Choice, Exercise, Expectation, Lesson, LessonStep, Question
@@ -30,6 +32,7 @@ from gemmviz.teaching.lesson_fields import (
     solution_in,
     updated,
 )
+from gemmviz.teaching.lesson_translation import translated
 
 _FORMAT = "gemmviz lesson"
 _VERSION = 4
@@ -171,17 +174,35 @@ def _exercise(fields: ExerciseFields, path: FieldPath, places: Places) -> Exerci
     return Exercise(fields.task, until, fields.hints, fields.key, sizes, solution_in(fields))
 
 
-@cache
 def lesson_title(name: str) -> str:
     """The title of a shipped lesson, without parsing the rest: lists of lessons are made while a window opens."""
+    catalogue = lesson_catalogue(language(), name)
+    return _original_title(name) if catalogue is None else catalogue.gettext(_original_title(name))
+
+
+@cache
+def _original_title(name: str) -> str:
     text = read_text(resource(f"{LESSONS_FOLDER}/{name}.toml"))
     match = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
     return match[1] if match else name
 
 
-@cache
 def shipped_lesson(name: str) -> Lesson:
-    """A lesson that ships with gemmviz. Raises UsageError for an unknown name."""
+    """A lesson that ships with gemmviz, in the program's language if there is a translation. Raises UsageError for an unknown
+    name.
+    """
+    return _in_language(name, language())
+
+
+@cache
+def _in_language(name: str, code: str) -> Lesson:
+    lesson, catalogue = original_lesson(name), lesson_catalogue(code, name)
+    return lesson if catalogue is None else translated(lesson, lambda text, where: catalogue.gettext(text))
+
+
+@cache
+def original_lesson(name: str) -> Lesson:
+    """A lesson that ships with gemmviz, as it was written. Raises UsageError for an unknown name."""
     if name not in lesson_names():
         raise UsageError(
             f"there is no lesson {name!r}", remedy=closest(name, lesson_names()) or f"choose {', '.join(lesson_names())}"

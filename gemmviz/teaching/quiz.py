@@ -12,6 +12,7 @@ from gemmviz.files.extensions import Extensions, extensions_in
 from gemmviz.model.errors import UsageError
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.run.engine import Engine
 from gemmviz.subjects.facts import ShotFacts
@@ -39,7 +40,7 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0, labels: Lab
     UsageError if the run doesn't give that many, or the run's fault.
     """
     if count < 1:
-        raise UsageError("a quiz needs at least one question")
+        raise UsageError(tr("a quiz needs at least one question"))
     outcome = run(setup, (0, 0, 0), engine, values=True)
     if outcome.fault is not None:
         raise outcome.fault
@@ -49,9 +50,10 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0, labels: Lab
     stops = [_step(number, each, known, source) for number, each in enumerate(islice(_questions(source, count), count), 1)]
     if len(stops) < count:
         raise UsageError(
-            f"this run gives only {many(len(stops), 'question')} of {count}", remedy="ask for fewer, or choose larger sizes"
+            tr("this run gives only {questions} of {count}", questions=many(len(stops), "question"), count=count),
+            remedy=tr("ask for fewer, or choose larger sizes"),
         )
-    return Lesson(f"Questions about {setup.kernel.name}", tuple(stops), source.words.launch.legend)
+    return Lesson(tr("Questions about {kernel}", kernel=setup.kernel.name), tuple(stops), source.words.launch.legend)
 
 
 def _questions(source: QuizSource, count: int) -> Iterator[GeneratedQuestion]:
@@ -114,7 +116,7 @@ def _step(number: int, question: GeneratedQuestion, known: tuple[Expectation, ..
     source.random.shuffle(choices)
     return LessonStep(
         replace(shot, view="listing"),  # the view with the answer is shown with the choices
-        f"Question {number}",
+        tr("Question {number}", number=number),
         id=f"question-{number}",
         minutes=1.0,
         expect=known,

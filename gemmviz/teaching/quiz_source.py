@@ -18,6 +18,7 @@ from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.threads import Triple
+from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.lesson import Expectation
@@ -47,7 +48,7 @@ class WarpRequest:
 
     @property
     def verb(self) -> str:
-        return "reads" if self.main.operand.access == "read" else "writes"
+        return tr("reads") if self.main.operand.access == "read" else tr("writes")
 
     @property
     def line(self) -> int:
@@ -216,7 +217,7 @@ def _inside(indices: Triple, extents: Triple) -> bool:
 def swaps(indices: Triple, extents: Triple) -> list[tuple[Triple, str]]:
     """Other orders of three indices, with the names of the two that are exchanged; those with z if ``extents`` have it."""
     x, y, z = indices
-    orders = [((y, x, z), "x and y"), *([((x, z, y), "y and z"), ((z, y, x), "x and z")] if extents[2] > 1 else [])]
+    orders = [((y, x, z), tr("x and y")), *([((x, z, y), tr("y and z")), ((z, y, x), tr("x and z"))] if extents[2] > 1 else [])]
     return [(order, names) for order, names in orders if order != indices]
 
 
@@ -224,19 +225,21 @@ def off_by_one(source: QuizSource, array: MemoryArray, element: int) -> list[tup
     """Wrong choices beside an element."""
     first, words = source.labels.first, source.words
     if len(array.shape) == 1:
-        near = ((element + 1, "one element too far"), (element - 1, "one element too few"))
+        near = ((element + 1, tr("one element too far")), (element - 1, tr("one element too few")))
         return [
-            (words.element(array, at), f"{what}: elements are counted from {first}")
+            (words.element(array, at), tr("{what}: elements are counted from {first}", what=what, first=first))
             for at, what in near
             if 0 <= at < array.size
         ]
     row, column = array.place(element)
     beside = (
-        (row, column + 1, "one column too far: columns"), (row, column - 1, "one column too few: columns"),
-        (row + 1, column, "one row too far: rows"), (row - 1, column, "one row too few: rows"),
+        (row, column + 1, tr("one column too far: columns")), (row, column - 1, tr("one column too few: columns")),
+        (row + 1, column, tr("one row too far: rows")), (row - 1, column, tr("one row too few: rows")),
     )  # fmt: skip
     places = ((words.place(array, other_row, other_column), what) for other_row, other_column, what in beside)
-    return [(place, f"{what} are counted from {first}") for place, what in places if place is not None]
+    return [
+        (place, tr("{what} are counted from {first}", what=what, first=first)) for place, what in places if place is not None
+    ]
 
 
 @dataclass(frozen=True, slots=True)

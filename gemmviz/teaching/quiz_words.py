@@ -8,6 +8,7 @@ from gemmviz.model.labels import LabelStyle
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Triple
+from gemmviz.model.translation import tr
 from gemmviz.model.words import listed, ordinal
 from gemmviz.source.loop_counters import LoopCounter, loop_counters
 from gemmviz.subjects.legend import LaunchWords
@@ -42,11 +43,11 @@ class QuizWords:
 
     def thread(self, thread: Triple) -> str:
         """A threadIdx, such as "thread (3, 1)", with z if blocks have it."""
-        return f"thread {self._indices(thread, self.replay.trace.launch.block)}"
+        return tr("thread {indices}", indices=self._indices(thread, self.replay.trace.launch.block))
 
     def block(self, block: Triple) -> str:
         """A blockIdx, such as "block (1, 0)", with z if the grid has it."""
-        return f"block {self._indices(block, self.replay.trace.launch.grid)}"
+        return tr("block {indices}", indices=self._indices(block, self.replay.trace.launch.grid))
 
     def _indices(self, indices: Triple, extents: Triple) -> str:
         used = indices if extents[2] > 1 else indices[:2]
@@ -55,7 +56,7 @@ class QuizWords:
 
     def of_block(self, block: Triple) -> str:
         """Whose block it is, as " of block (1, 0)"; nothing if there is only one."""
-        return f" of {self.block(block)}" if self.replay.trace.launch.block_count > 1 else ""
+        return tr(" of {block}", block=self.block(block)) if self.replay.trace.launch.block_count > 1 else ""
 
     @cached_property
     def counters(self) -> dict[int, LoopCounter]:
@@ -70,9 +71,15 @@ class QuizWords:
             counter = self.counters.get(loop)
             value = "" if counter is None else f"{counter.name} = {counter.at(trip)}"
             if loop == trace.phase_loop and self.replay.has_phases:
-                phase = f" in phase {trip + 1}" + (f" ({value})" if value else "")
+                phase = tr(" in phase {phase}", phase=trip + 1) + (f" ({value})" if value else "")
             elif value:
                 when.append(value)
             else:
-                trips.append(f" in the {ordinal(trip + 1)} trip of the loop in line {trace.loops[loop].place.line}")
-        return phase + "".join(trips) + (f" when {listed(when)}" if when else "")
+                trips.append(
+                    tr(
+                        " in the {ordinal} trip of the loop in line {line}",
+                        ordinal=ordinal(trip + 1),
+                        line=trace.loops[loop].place.line,
+                    )
+                )
+        return phase + "".join(trips) + (tr(" when {when}", when=listed(when)) if when else "")

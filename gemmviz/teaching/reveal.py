@@ -11,6 +11,7 @@ from gemmviz.analysis.replay.phase_steps import beats_of_phases, steps_in_use
 from gemmviz.analysis.replay.position import position_of, step_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.kernel import BLANK
+from gemmviz.model.translation import tr
 from gemmviz.model.words import letter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
@@ -58,7 +59,7 @@ def parts_of(stop: LessonStep, replay: Replay | None = None) -> list[Reveal]:
         return [Reveal(shot, replace(whole, caption=text)) for shot, text in zip(built, _of_blanks(stop), strict=True)]
     parts = [*(Reveal(shot, whole, replay) for shot in built[:-1]), Reveal(built[-1], whole)]
     if stop.exercise is not None:
-        parts += [Reveal(stop.shot, replace(whole, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
+        parts += [Reveal(stop.shot, replace(whole, caption=tr("Hint: {hint}", hint=hint))) for hint in stop.exercise.hints]
     return parts
 
 
@@ -73,7 +74,11 @@ def _of_question(stop: LessonStep) -> list[Reveal]:
 def answer_of(stop: LessonStep, question: Question, place: int) -> Reveal:
     """The view and the reason of one choice, with the right choice marked."""
     choice = question.choices[place]
-    why = f"{letter(place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
+    why = (
+        tr("{letter} is right: {why}", letter=letter(place), why=choice.why)
+        if choice.right
+        else tr("{letter} is wrong: {why}", letter=letter(place), why=choice.why)
+    )
     return Reveal(choice.shot or stop.shot, Caption(stop.title, why, _texts(question), question.right, place))
 
 

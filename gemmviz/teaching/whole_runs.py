@@ -6,6 +6,7 @@ from math import prod
 from gemmviz.files.answer_file import answer_key
 from gemmviz.launch.legality import can_run, device_for
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
@@ -25,7 +26,7 @@ class WholeRun:
     @property
     def where(self) -> str:
         """The size in words, if it is not that of the step."""
-        return f" at {self.facts.setup.problem}" if self.is_other else ""
+        return tr(" at {problem}", problem=self.facts.setup.problem) if self.is_other else ""
 
 
 class WholeRuns:

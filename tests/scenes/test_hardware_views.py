@@ -79,9 +79,9 @@ def test_idle_lanes_stay_dark() -> None:
 
 
 def test_lanes_end_at_their_elements() -> None:
-    """Chips of the result lie in one row of cells just before they arrive, as the elements of this kernel do."""
+    """Chips that read B lie in one row of cells just before they arrive, as the elements that this kernel reads do."""
     scene = drawn("mapping", 0.849)
-    chips, cells = piece(scene, "flying-C", Rects).boxes, piece(scene, "mapping-C", Cells)
+    chips, cells = piece(scene, "flying-B", Rects).boxes, piece(scene, "mapping-B", Cells)
     assert len(chips) == 32
     assert np.allclose(chips[:, 1], cells.y, atol=1.0)
     assert np.allclose(chips[:, 0], cells.x + np.arange(32) * cells.size, atol=1.0)

@@ -183,6 +183,7 @@ def test_a_lesson_that_expects_nothing_fails_its_check(tmp_path: Path, capsys: p
         (STEP + "expect = [{ quantity = 'block_count' }]\n", "mine.toml:8:11: step 1, expect 1: the field 'is' is missing"),
         (STEP + "expect = [{ quantity = 'block_count', is = 4, colour = 1 }]\n", "mine.toml:8:47: step 1, expect 1: the field 'colour' is unknown (the fields are quantity, is, name, about)"),
         (STEP + "question = { text = 'x', choices = [{ text = 'a', right = true }] }\n", "has 1 choices, 1 of them right"),
+        (STEP + f"expect = [{{ quantity = 'block_count', is = {10**30} }}]\n", "step 1, expect 1: a whole number has at most 64 bits"),
         (STEP + "exercise = { task = 'x' }\n", "mine.toml:8:1: step 1, exercise: the field 'until' is missing"),
         (STEP + "build = 'slowly'\n", "a view can't be revealed by 'slowly'"),
         (STEP + "minutes = -1\n", "a step can't take -1 minutes"),

@@ -8,6 +8,7 @@ import numpy as np
 from gemmviz.model.arrays import Longs
 from gemmviz.model.errors import KernelFault
 from gemmviz.model.sites import Site
+from gemmviz.model.translation import marked, tr
 
 HazardKind = Literal["write after read", "read after write", "write after write"]
 HazardKey = tuple[HazardKind, Site, Site]  # earlier and later
@@ -36,33 +37,36 @@ class Hazard:
 
     def fault(self, file: str) -> KernelFault:
         """The hazard as an error at the later of the two accesses."""
-        remedy = "is a __syncthreads() missing?"
+        remedy = tr("is a __syncthreads() missing?")
         if self.earlier_block is not None:
-            remedy = "no barrier orders blocks: do this work in one block, or in a second launch"
+            remedy = tr("no barrier orders blocks: do this work in one block, or in a second launch")
         if self.is_under_way:
-            remedy = "wait for the copy first"
+            remedy = tr("wait for the copy first")
         error = KernelFault(f"{self.kind}: {self}", self.later.place, remedy=remedy, id="hazard")
         error.in_file(file)
         return error
 
     def __str__(self) -> str:
-        verbs = {"write": "writes", "read": "reads"}
+        verbs = {"write": marked("writes"), "read": marked("reads")}
         later, earlier = self.kind.split(" after ")
-        before, after = (f"thread {thread}" for thread in self.threads)
-        order = "no barrier between"
+        before, after = (tr("thread {thread}", thread=thread) for thread in self.threads)
+        order = tr("no barrier between")
         if self.earlier_block is not None:
-            before, after = f"block {self.earlier_block}", f"block {self.block}"
-            order = "nothing orders the two blocks"
+            before, after = tr("block {earlier_block}", earlier_block=self.earlier_block), tr("block {block}", block=self.block)
+            order = tr("nothing orders the two blocks")
         if self.is_under_way:
-            order = "no wait between: it may still be under way"
-        return (
-            f"{self.where}: {after} {verbs[later]} it (line {self.later.place.line}) after {before} {verbs[earlier]} it "
-            f"(line {self.earlier.place.line}), {order}; {self.count} such {self._counted}"
-        )
+            order = tr("no wait between: it may still be under way")
+        return tr(
+            "{where}: {later} {verb} it (line {line}) after {earlier} {earlier_verb} it (line {earlier_line}), {order}; "
+            "{count} such {counted}",
+            where=self.where, later=after, verb=tr(verbs[later]), line=self.later.place.line, earlier=before,
+            earlier_verb=tr(verbs[earlier]), earlier_line=self.earlier.place.line, order=order, count=self.count,
+            counted=self._counted,
+        )  # fmt: skip
 
     @property
     def _counted(self) -> str:
-        return "conflicts" if self.earlier_block is None else "elements"
+        return tr("conflicts") if self.earlier_block is None else tr("elements")
 
 
 @dataclass(frozen=True)

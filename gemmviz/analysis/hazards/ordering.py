@@ -14,6 +14,7 @@ from gemmviz.analysis.hazards.hazards import examined
 from gemmviz.files.devices import load_device
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.trace import Trace
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 
 _INDEPENDENT = 7  # compute capability from which __syncthreads() waits thread by thread
@@ -44,10 +45,15 @@ def ordering_of(
     hazards = sorted([*finder.hazards, *in_global.hazards], key=lambda hazard: hazard.step)
     remarks = returned_early(trace)
     if blocks == 0:
-        remarks += ("Shared memory was not searched for hazards: the trace is too large",)
+        remarks += (tr("Shared memory was not searched for hazards: the trace is too large"),)
     if in_global.undecided:
-        stored = f"{many(in_global.undecided, 'element')} of a matrix, stored by several threads"
-        remarks += (f"The order of writes could matter for {stored}; this was not checked because the values are unknown",)
+        stored = tr("{elements} of a matrix, stored by several threads", elements=many(in_global.undecided, "element"))
+        remarks += (
+            tr(
+                "The order of writes could matter for {stored}; this was not checked because the values are unknown",
+                stored=stored,
+            ),
+        )
     return Ordering(tuple(hazards), finder.conflicts, remarks)
 
 
@@ -73,5 +79,10 @@ def _returned(trace: Trace, line: int, threads: int) -> str:
     device = load_device(trace.setup.device)
     capability = device.compute_capability.partition(".")[0]
     waits = not capability.isdecimal() or int(capability) >= _INDEPENDENT
-    outcome = "it waits only for the others" if waits else f"the behaviour is undefined on {device.name}"
-    return f"Up to {many(threads, 'thread')} of a block have returned before the barrier in line {line}: {outcome}"
+    outcome = tr("it waits only for the others") if waits else tr("the behaviour is undefined on {device}", device=device.name)
+    return tr(
+        "Up to {threads} of a block have returned before the barrier in line {line}: {outcome}",
+        threads=many(threads, "thread"),
+        line=line,
+        outcome=outcome,
+    )

@@ -24,6 +24,7 @@ from gemmviz.model.sinks import AccessSink, SumKey, Tee
 from gemmviz.model.site_kinds import SiteKind
 from gemmviz.model.sites import Access, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.translation import tr
 
 WIDEST_BYTES = (16, 8)
 _MOST_OPEN = 256
@@ -161,7 +162,11 @@ class Merging:
     bytes: int
 
     def __str__(self) -> str:
-        return f"{'loads' if self.access == 'read' else 'stores'} of {self.array} merged, up to {self.bytes} bytes at a time"
+        return (
+            tr("loads of {array} merged, up to {bytes} bytes at a time", array=self.array, bytes=self.bytes)
+            if self.access == "read"
+            else tr("stores of {array} merged, up to {bytes} bytes at a time", array=self.array, bytes=self.bytes)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +179,12 @@ class Explanation:
     idle_stores: int
 
     def __str__(self) -> str:
-        idle = [f"{self.idle_stores:,} shared stores with all threads switched off"] if self.idle_stores else []
-        return "; ".join([*map(str, self.merged), *idle]) or "as written"
+        idle = (
+            [tr("{idle_stores} shared stores with all threads switched off", idle_stores=f"{self.idle_stores:,}")]
+            if self.idle_stores
+            else []
+        )
+        return "; ".join([*map(str, self.merged), *idle]) or tr("as written")
 
 
 def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanation | None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.models.occupancy import occupancy_limits
 from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.model.translation import tr
 
 BUSY, LATENCY, CYCLES = 20, 400, 1600
 
@@ -40,11 +41,11 @@ class Hiding:
     def said(self) -> str:
         """What the model says, in a sentence: the share, and how many warps would hide all latency."""
         if self.warps >= self.enough:
-            return f"the scheduler issues in {self.percent} % of the cycles; all latency is hidden"
-        more = f"{self.enough} warps would hide all latency"
+            return tr("the scheduler issues in {percent} % of the cycles; all latency is hidden", percent=self.percent)
+        more = tr("{enough} warps would hide all latency", enough=self.enough)
         if self.enough > self.most:
-            more = f"{more}, but it holds {self.most} at most"
-        return f"the scheduler issues in {self.percent} % of the cycles; {more}"
+            more = tr("{more}, but it holds {most} at most", more=more, most=self.most)
+        return tr("the scheduler issues in {percent} % of the cycles; {more}", percent=self.percent, more=more)
 
 
 def hiding(warps: int, most: int) -> Hiding:

@@ -15,7 +15,8 @@ from gemmviz.analysis.models.occupancy import OccupancyLimits
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Site, Space
 from gemmviz.model.speed_case import Cause
-from gemmviz.model.words import many, number, spaced
+from gemmviz.model.translation import tr
+from gemmviz.model.words import listed, many, number, spaced
 
 _MOST_CAUSES = 3
 _WORTH_A_WORD = 0.01  # of the model's time
@@ -66,8 +67,14 @@ def _coalescing(launched: Launched) -> Iterator[Cause]:
     if found is None:
         return
     site, took, needed, cause = found
-    times = "" if needed == 0 else f": {took / needed:.3g} times as many"
-    sentence = f"Every request of {site.text} moves {took:.3g} sectors where {needed:.3g} would suffice{times}"
+    times = "" if needed == 0 else tr(": {took} times as many", took=f"{took / needed:.3g}")
+    sentence = tr(
+        "Every request of {site_text} moves {took} sectors where {needed} would suffice{times}",
+        site_text=site.text,
+        took=f"{took:.3g}",
+        needed=f"{needed:.3g}",
+        times=times,
+    )
     yield launched.without(replace(cause, kind="coalescing", sentence=sentence), lines=sum(_needed_lines(counts)))
 
 
@@ -76,7 +83,12 @@ def _banks(launched: Launched) -> Iterator[Cause]:
     if found is None:
         return
     site, took, needed, cause = found
-    sentence = f"Every access to {site.text} takes {took:.3g} wavefronts where {needed:.3g} would suffice: bank conflicts"
+    sentence = tr(
+        "Every access to {site_text} takes {took} wavefronts where {needed} would suffice: bank conflicts",
+        site_text=site.text,
+        took=f"{took:.3g}",
+        needed=f"{needed:.3g}",
+    )
     ideal = launched.counts.total("shared").ideal_wavefronts
     yield launched.without(replace(cause, kind="banks", sentence=sentence), wavefronts=ideal)
 
@@ -86,10 +98,18 @@ def _idle(launched: Launched) -> Iterator[Cause]:
     busy = busy_share(blocks, sms)
     if busy >= 1.0:
         return
-    sentence = f"{many(blocks, 'block')} {'leaves' if blocks == 1 else 'leave'} {sms - blocks} of {sms} SMs without work"
+    sentence = (
+        tr("{blocks} leaves {idle} of {sms} SMs without work", blocks=many(blocks, "block"), idle=sms - blocks, sms=sms)
+        if blocks == 1
+        else tr("{blocks} leave {idle} of {sms} SMs without work", blocks=many(blocks, "block"), idle=sms - blocks, sms=sms)
+    )
     if blocks > sms:
-        sentence = f"The busiest SM runs {-(-blocks // sms)} blocks, an average one {blocks / sms:.3g}"
-    proof = f"the grid has {many(blocks, 'block')}, the {name} {sms} SMs"
+        sentence = tr(
+            "The busiest SM runs {most} blocks, an average one {average}",
+            most=-(-blocks // sms),
+            average=f"{blocks / sms:.3g}",
+        )
+    proof = tr("the grid has {blocks}, the {name} {sms} SMs", blocks=many(blocks, "block"), name=name, sms=sms)
     yield launched.without(Cause("idle", sentence, proof, excess=1 / busy, is_waste=True), busy=1.0)
 
 
@@ -100,8 +120,8 @@ def _lanes(launched: Launched) -> Iterator[Cause]:
     share = total.lanes / (lanes * total.requests) if total.requests else 1.0
     if share >= 1.0:
         return
-    sentence = f"On average, {lanes * share:.3g} of {lanes} lanes take part in an access"
-    proof = f"{spaced(total.requests)} requests for {spaced(total.lanes)} lanes"
+    sentence = tr("On average, {active} of {lanes} lanes take part in an access", active=f"{lanes * share:.3g}", lanes=lanes)
+    proof = tr("{requests} requests for {lanes} lanes", requests=spaced(total.requests), lanes=spaced(total.lanes))
     parts = {"lines": work.lines * share, "wavefronts": work.wavefronts * share}
     yield launched.without(Cause("lanes", sentence, proof, excess=1 / share, is_waste=True), **parts)
 
@@ -115,11 +135,13 @@ def _reuse(launched: Launched) -> Iterator[Cause]:
         return
     once = sum(array.size * array.itemsize for array in _inputs(counts).values()) / rules.line_bytes
     reads = sum(_needed_lines(counts, "read"))
-    sentence = f"The launch loads an element of {max(loads, key=loads.__getitem__)} {most:.4g} times"
+    sentence = tr(
+        "The launch loads an element of {loads} {most} times", loads=max(loads, key=loads.__getitem__), most=f"{most:.4g}"
+    )
     if launched.problem.is_multiply and launched.problem.flops:
         requested = counts.total("global", "read").bytes_asked / (launched.problem.flops / 2)
-        sentence = f"Each multiply-add requests {requested:.3g} bytes from global memory"
-    proof = "loads of an element: " + ", ".join(f"{name} {number(times)}" for name, times in loads.items())
+        sentence = tr("Each multiply-add requests {requested} bytes from global memory", requested=f"{requested:.3g}")
+    proof = tr("loads of an element: ") + ", ".join(f"{name} {number(times)}" for name, times in loads.items())
     cause = Cause("reuse", sentence, proof, excess=most, site=_largest(counts, "global", "lines"))
     yield launched.without(cause, lines=launched.work.lines - max(0.0, reads - once))
 
@@ -130,10 +152,10 @@ def _shared(launched: Launched) -> Iterator[Cause]:
     reads, values = counts.total("shared", "read"), values_read(counts)
     if not reads.requests:
         return
-    sentence = f"The launch reads {spaced(values)} values from shared memory"
+    sentence = tr("The launch reads {values} values from shared memory", values=spaced(values))
     if launched.problem.is_multiply and flops:
-        sentence = f"Each multiply-add reads {values / (flops / 2):.3g} values from shared memory"
-    proof = f"{spaced(reads.ideal_wavefronts)} wavefronts that reads need"
+        sentence = tr("Each multiply-add reads {values} values from shared memory", values=f"{values / (flops / 2):.3g}")
+    proof = tr("{ideal_wavefronts} wavefronts that reads need", ideal_wavefronts=spaced(reads.ideal_wavefronts))
     cause = Cause("shared", sentence, proof, site=_largest(counts, "shared", "ideal_wavefronts"))
     yield launched.without(cause, wavefronts=launched.work.wavefronts - reads.ideal_wavefronts)
 
@@ -141,16 +163,23 @@ def _shared(launched: Launched) -> Iterator[Cause]:
 def _arithmetic(launched: Launched) -> Iterator[Cause]:
     flops, device = launched.problem.flops, launched.limits.device
     if flops:
-        sentence = f"The arithmetic itself: {number(flops)} floating-point operations"
-        yield launched.without(Cause("arithmetic", sentence, f"peak {number(device.peak_gflops)} GFLOP/s"), flops=0.0)
+        sentence = tr("The arithmetic itself: {flops} floating-point operations", flops=number(flops))
+        yield launched.without(
+            Cause("arithmetic", sentence, tr("peak {peak_gflops} GFLOP/s", peak_gflops=number(device.peak_gflops))), flops=0.0
+        )
 
 
 def _occupancy(launched: Launched) -> Iterator[Cause]:
     limits = launched.limits
     if limits.is_certain and 0 < limits.warps_percent < _LOW_OCCUPANCY:
         most = limits.device.max_warps_per_sm
-        sentence = f"An SM holds {limits.warps} of {most} warps, few to hide latency"
-        yield Cause("occupancy", sentence, f"limited by {' and '.join(limits.limiting)}", excess=most / limits.warps)
+        sentence = tr("An SM holds {warps} of {most} warps, few to hide latency", warps=limits.warps, most=most)
+        yield Cause(
+            "occupancy",
+            sentence,
+            tr("limited by {limiting}", limiting=listed(map(tr, limits.limiting))),
+            excess=most / limits.warps,
+        )
 
 
 _FINDERS: tuple[Callable[[Launched], Iterator[Cause]], ...] = (
@@ -160,7 +189,9 @@ _FINDERS: tuple[Callable[[Launched], Iterator[Cause]], ...] = (
 
 def _nothing(launched: Launched) -> Cause:
     return Cause(
-        "nothing", "No counted cost stands out", f"{spaced(launched.counts.total('global').bytes_asked)} bytes requested"
+        "nothing",
+        tr("No counted cost stands out"),
+        tr("{bytes_asked} bytes requested", bytes_asked=spaced(launched.counts.total("global").bytes_asked)),
     )
 
 
@@ -175,7 +206,7 @@ def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[Site, float, f
         return None
     site, worst = max(inside, key=lambda item: spent(item[1])[0] - spent(item[1])[1])
     a_request = [each / max(1, worst.requests) for each in spent(worst)]
-    proof = f"{spaced(took - needed)} of {spaced(took)} {unit} lost"
+    proof = tr("{lost} of {took} {unit} lost", lost=spaced(took - needed), took=spaced(took), unit=tr(unit))
     cause = Cause("nothing", "", proof, excess=took / max(1, needed), is_waste=True, site=site)
     return site, a_request[0], a_request[1], cause
 

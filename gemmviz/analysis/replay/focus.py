@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from gemmviz.model.kernel import Launch
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
+from gemmviz.model.translation import tr
 from gemmviz.model.words import all_blocks
 
 
@@ -88,15 +89,23 @@ def focus_text(focus: Focus, trace: Trace) -> str:
     block = block_label(focus.block, trace.launch)
     if focus.everyone:
         blocks = trace.launch.block_count
-        return all_blocks(blocks) if trace.blocks.count == blocks else f"{trace.blocks.count} of {blocks} blocks"
+        return (
+            all_blocks(blocks)
+            if trace.blocks.count == blocks
+            else tr("{count} of {blocks} blocks", count=trace.blocks.count, blocks=blocks)
+        )
     if focus.thread is not None:
-        return f"{block}, thread {thread_text(focus.thread, trace.launch)}"
-    return block if focus.warp is None else f"{block}, warp {focus.warp}"
+        return tr("{block}, thread {thread}", block=block, thread=thread_text(focus.thread, trace.launch))
+    return block if focus.warp is None else tr("{block}, warp {warp}", block=block, warp=focus.warp)
 
 
 def block_label(block: Triple, launch: Launch) -> str:
     """A blockIdx in words: "block (1, 0)"."""
-    return f"block ({block[0]}, {block[1]}, {block[2]})" if launch.grid[2] > 1 else f"block ({block[0]}, {block[1]})"
+    return (
+        tr("block ({x}, {y}, {z})", x=block[0], y=block[1], z=block[2])
+        if launch.grid[2] > 1
+        else tr("block ({x}, {y})", x=block[0], y=block[1])
+    )
 
 
 def thread_place(thread: int, launch: Launch) -> Triple:

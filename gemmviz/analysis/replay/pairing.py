@@ -14,10 +14,12 @@ from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, track
 from gemmviz.model.arrays import Floats
 from gemmviz.model.problem import Problem
 from gemmviz.model.sinks import COST_COLUMNS
+from gemmviz.model.translation import marked, tr
 
 Lock = Literal["phase", "k", "step", "bytes"]
 LOCKS: tuple[Lock, ...] = ("phase", "k", "step", "bytes")
 _SECTORS, _WAVEFRONTS = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("wavefronts")
+_UNITS = {_SECTORS: marked("sectors"), _WAVEFRONTS: marked("wavefronts")}
 
 
 def clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
@@ -139,9 +141,12 @@ def differences(pair: Pair) -> list[Difference]:
         left, right = (_of_track(moment, track, column) for moment in sides)
         whole = tuple(None if each is None else _of_launch(each, track, column, pair.problem) for each in pair.counts)
         if left or right or any(whole):
-            name = f"{names[track]}: {COST_COLUMNS[column]}"
+            name = f"{names[track]}: {tr(_UNITS[column])}"
             quantities.append(Difference(name, track, (left, right), (whole[0], whole[1])))
-    for name, each in (("bytes requested per multiply-add", _requested), ("shared-memory values per multiply-add", _read)):
+    for name, each in (
+        (tr("bytes requested per multiply-add"), _requested),
+        (tr("shared-memory values per multiply-add"), _read),
+    ):
         whole = tuple(
             None if counts is None else _per_multiply(each(counts), moment.trace.setup.problem)
             for counts, moment in zip(pair.counts, sides, strict=True)
@@ -152,7 +157,12 @@ def differences(pair: Pair) -> list[Difference]:
     if pair.marked is not None:
         matrix, row, column = pair.marked
         so_far = (_loads_of(pair.left, pair.marked), _loads_of(pair.right, pair.marked))
-        quantities.insert(0, Difference(f"loads of {matrix}[{row}, {column}]", None, so_far, (None, None)))
+        quantities.insert(
+            0,
+            Difference(
+                tr("loads of {matrix}[{row}, {column}]", matrix=matrix, row=row, column=column), None, so_far, (None, None)
+            ),
+        )
     return quantities
 
 

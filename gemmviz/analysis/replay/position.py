@@ -8,6 +8,7 @@ from gemmviz.model.arrays import Longs
 from gemmviz.model.errors import UsageError
 from gemmviz.model.sites import Site
 from gemmviz.model.trace import Trace
+from gemmviz.model.translation import tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Position:
     def __post_init__(self) -> None:
         numbers = (self.step, self.line, self.phase, *self.visits)
         if not 0.0 <= self.share <= 1.0 or any(abs(number) >= 1 << 31 for number in numbers):
-            raise UsageError("no run has such a step", remedy="save the view again")
+            raise UsageError(tr("no run has such a step"), remedy=tr("save the view again"))
 
 
 def position_of(trace: Trace, step: int) -> Position:

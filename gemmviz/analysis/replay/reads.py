@@ -13,6 +13,7 @@ from gemmviz.analysis.replay.tiles import stored_operand
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.errors import UsageError
 from gemmviz.model.trace import Trace
+from gemmviz.model.translation import tr
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ def products_of(replay: Replay, scope: Scope, thread: int, phase: int) -> list[P
     """
     trace, column = replay.trace, _column(replay.trace, scope, thread)
     if not has_plain_products(replay, scope):
-        raise UsageError("its threads use each value that they read in several products")
+        raise UsageError(tr("its threads use each value that they read in several products"))
     steps = np.flatnonzero(trace.phase == phase)
     waiting: tuple[str, int, int] | None = None
     products = []
@@ -209,5 +210,5 @@ def _column(trace: Trace, scope: Scope, thread: int) -> int:
     """Column of a thread of the block in the tables of the trace. Raises UsageError if the block has no such thread."""
     count = trace.space.threads_per_block
     if not 0 <= thread < count:
-        raise UsageError(f"a block has no thread {thread}", remedy=f"choose 0 to {count - 1}")
+        raise UsageError(tr("a block has no thread {thread}", thread=thread), remedy=tr("choose 0 to {count}", count=count - 1))
     return int(scope.of_block.start) + thread

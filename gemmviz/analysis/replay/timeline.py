@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.trace import Trace
+from gemmviz.model.translation import tr
 
 LOAD_A, LOAD_B, STORE_TILE, COMPUTE, STORE_C = range(5)
 BARRIER = TRACKS = 5
@@ -62,9 +63,15 @@ def timeline_of(trace: Trace) -> Timeline:
 
 def track_names(problem: Problem) -> tuple[str, ...]:
     """The tracks in words, in order: "load A", "load B", "store into a tile", "compute", "load, store C"."""
-    first, *others = [array.name for array in problem.arrays if array.role == "input"] or ["inputs"]
-    outputs = ", ".join(problem.output_names) or "outputs"
-    return f"load {first}", f"load {', '.join(others) or '–'}", "store into a tile", "compute", f"load, store {outputs}"
+    first, *others = [array.name for array in problem.arrays if array.role == "input"] or [tr("inputs")]
+    outputs = ", ".join(problem.output_names) or tr("outputs")
+    return (
+        tr("load {first}", first=first),
+        tr("load {others}", others=", ".join(others) or "–"),
+        tr("store into a tile"),
+        tr("compute"),
+        tr("load, store {outputs}", outputs=outputs),
+    )
 
 
 def short_track_names(trace: Trace) -> tuple[str, ...]:
@@ -72,13 +79,21 @@ def short_track_names(trace: Trace) -> tuple[str, ...]:
     "load, store C" of a kernel that also loads from C.
     """
     problem = trace.setup.problem
-    first, *others = [array.name for array in problem.arrays if array.role == "input"] or ["inputs"]
-    more = f"load {others[0]}{', …' if len(others) > 1 else ''}" if others else ""
+    first, *others = [array.name for array in problem.arrays if array.role == "input"] or [tr("inputs")]
+    more = (
+        (tr("load {others}, …", others=others[0]) if len(others) > 1 else tr("load {others}", others=others[0]))
+        if others
+        else ""
+    )
     outputs = problem.output_names
-    stored = f"store {outputs[0]}{', …' if len(outputs) > 1 else ''}" if outputs else "store"
+    stored = (
+        (tr("store {outputs}, …", outputs=outputs[0]) if len(outputs) > 1 else tr("store {outputs}", outputs=outputs[0]))
+        if outputs
+        else "store"
+    )
     loads_outputs = any(not site.accesses("write") and track_of(trace.arrays, site, problem) == STORE_C for site in trace.sites)
-    names = f"load {first}", more, "into tile", "multiply" if problem.is_multiply else "compute"
-    return *names, f"load, {stored}" if loads_outputs else stored
+    names = tr("load {first}", first=first), more, tr("into tile"), tr("multiply") if problem.is_multiply else tr("compute")
+    return *names, tr("load, {stored}", stored=stored) if loads_outputs else stored
 
 
 def track_of(arrays: Sequence[MemoryArray], site: Site, problem: Problem) -> int:

@@ -25,6 +25,7 @@ from gemmviz.export.stills import phase_numbered, step_numbered
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
+from gemmviz.files.whole import is_folder
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
@@ -98,7 +99,7 @@ class _Source:
 
 
 def _run(args: argparse.Namespace) -> int:
-    args.is_folder = args.output.endswith(("/", os.sep)) or Path(args.output).is_dir() or args.kind is not None
+    args.is_folder = args.output.endswith(("/", os.sep)) or is_folder(args.output) or args.kind is not None
     args.output = Path(args.output)
     _check(args)
     with interruptible():
@@ -125,7 +126,7 @@ def _check(args: argparse.Namespace) -> None:
     suffix = args.output.suffix.lower().removeprefix(".")
     if args.is_folder and args.kind is None:
         raise UsageError(f"{args.output} is a folder", remedy=f"choose a format: --as {' or --as '.join(stills())}")
-    if args.is_folder and suffix in formats() and not args.output.is_dir():
+    if args.is_folder and suffix in formats() and not is_folder(args.output):
         raise UsageError(f"{args.output} is a file name, but --as writes into a folder", remedy="leave out --as")
     if args.steps is not None and (args.step is not None or args.phase is not None):
         raise UsageError("--steps excludes --step and --phase", remedy="leave out one of them")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gemmviz.cli.command import Command
 from gemmviz.files.kinds import kind_of
-from gemmviz.files.whole import is_file
+from gemmviz.files.whole import is_file, is_folder
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.errors import UsageError
 from gemmviz.render.qt.libraries import platform_here, require_qt
@@ -29,7 +29,7 @@ def _run(args: argparse.Namespace) -> int:
     shot = None
     if lesson:
         path = None
-    elif path is not None and path.is_dir():
+    elif path is not None and is_folder(path):
         if not _has_display():
             raise UsageError("a folder needs a window to choose from", file=str(path), remedy=f"list it: gemmviz launch {path}")
     elif kind == "kernel" and (is_set(args) or (path is not None and not is_file(path))):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.cli.command import Command, add_json, print_json
-from gemmviz.files.whole import write_text
+from gemmviz.files.whole import is_folder, write_text
 from gemmviz.launch.launch_line import header_text, launch_command, launch_flags, launch_line, with_header
 from gemmviz.launch.legality import requested_launch, setup_for
 from gemmviz.loading.loader import Opened, opened
@@ -34,7 +34,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     path = Path(args.kernel)
-    if path.is_dir():
+    if is_folder(path):
         return _list(path, args.json)
     read = opened(args.kernel, launch_from(args))
     requested_launch(setup_for(read.kernel))  # reports formulas that have no value

@@ -1,15 +1,22 @@
-"""The command ``lesson``: lists lessons, checks their numbers, and lists the quantities that they can use."""
+"""The command ``lesson``: lists lessons, checks their numbers, packs one for a course, and lists the quantities that
+lessons can use.
+"""
 
 import argparse
+from contextlib import closing
 
-from gemmviz.cli.command import Command, add_json, print_error, print_json
+from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
+from gemmviz.cli.interruption import interruptible
+from gemmviz.cli.progress import ProgressBar
 from gemmviz.launch.catalog import COURSE, lesson_names
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import many
+from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.captions import shown_value
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_check import LessonCheck
 from gemmviz.teaching.lesson_file import named_lesson
+from gemmviz.teaching.pack import save_pack
 from gemmviz.teaching.parallel_checks import checks_by_step, new_checker
 from gemmviz.teaching.quantities.catalog import quantities
 
@@ -19,6 +26,10 @@ def _add(parser: argparse.ArgumentParser) -> None:
     listing = subcommands.add_parser("list", help="list the lessons")
     checking = subcommands.add_parser("check", help="recompute every number of a lesson from its runs")
     naming = subcommands.add_parser("quantities", help="list the quantities that lessons can use: id, arguments, title, origin")
+    packing = subcommands.add_parser("pack", help="save a lesson for a course: slides, a page, a worksheet, notes and a quiz")
+    packing.add_argument("lesson", metavar="LESSON|FILE.toml", help="the lesson")
+    packing.add_argument("--progress", action="store_true", help=argparse.SUPPRESS)
+    add_output(packing, (".zip",), "output file", required=True)
     for each in (listing, checking):
         each.add_argument("lessons", nargs="*", metavar="LESSON|FILE.toml", help="lessons (default: all included lessons)")
     for each in (listing, checking, naming):
@@ -37,8 +48,19 @@ def _lesson(name: str) -> tuple[Lesson, str]:
 def _run(args: argparse.Namespace) -> int:
     if args.subcommand == "quantities":
         return _list_quantities(args.json)
+    if args.subcommand == "pack":
+        return _pack(args)
     names = args.lessons or lesson_names()
     return _list(names, args.json) if args.subcommand == "list" else _check(names, args.all, args.json)
+
+
+def _pack(args: argparse.Namespace) -> int:
+    lesson, _ = _lesson(args.lesson)
+    progress = ProgressBar(str(args.output), args.progress)
+    with interruptible(), closing(engine_for("cpu")) as engine:
+        save_pack(lesson, args.output, engine, lambda name, done, of: progress.update(done, of))
+    progress.saved()
+    return 0
 
 
 def _list_quantities(as_json: bool) -> int:

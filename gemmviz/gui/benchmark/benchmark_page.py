@@ -30,6 +30,7 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart, Opens
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.rows import widths_of
 from gemmviz.scenes.kit.curves import curve_colours
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
     from gemmviz.gui.benchmark.chart_plot import ChartPlot
 
 _SETTLED_MS = 60
-_NO_GPU = "There is no GPU to measure on"
-_NOTHING = "No measurements yet"
-_FASTEST = "Fastest"
+_NO_GPU = marked("There is no GPU to measure on")
+_NOTHING = marked("No measurements yet")
+_FASTEST = marked("Fastest")
 _LONG = 18  # characters of a choice that stay readable
 
 
@@ -64,41 +65,43 @@ class BenchmarkPage(QWidget):
 
     def _make_controls(self) -> None:
         session = self.session
-        self.what = choice("Chart", "Quantity to plot", ((view.title, name) for name, view in views_of(Benchmark).items()))
+        self.what = choice(
+            tr("Chart"), tr("Quantity to plot"), ((tr(view.title), name) for name, view in views_of(Benchmark).items())
+        )
         self.what.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.what.setMinimumContentsLength(_LONG)
         self.what.activated.connect(lambda row: self.model.commands.show_view(self.what.itemData(row)))
-        self.source = choice("Measurements", "The measurements to show")
+        self.source = choice(tr("Measurements"), tr("The measurements to show"))
         self.source.setMinimumContentsLength(_LONG)
         self.source.activated.connect(
             lambda _: self.model.commands.choose_curves(replace(session.shot.chart, source=self._source))
         )
-        tip = "Width of tiles and blocks: the fastest of each kernel, or one width for all"
-        self.width_ = choice("Width", tip, ((_FASTEST, 0),))
-        self.width_.setMinimumContentsLength(len(_FASTEST))
+        tip = tr("Width of tiles and blocks: the fastest of each kernel, or one width for all")
+        self.width_ = choice(tr("Width"), tip, ((tr(_FASTEST), 0),))
+        self.width_.setMinimumContentsLength(len(tr(_FASTEST)))
         self.width_.activated.connect(lambda row: self._choose(width=self.width_.itemData(row)))
         self.host = QCheckBox("CPU")
-        self.host.setToolTip("Include the measurements of the CPU")
+        self.host.setToolTip(tr("Include the measurements of the CPU"))
         self.host.toggled.connect(lambda on: self._choose(with_host=on))
-        self.even = QCheckBox("Linear axes")
-        self.even.setToolTip("Use linear axes instead of logarithmic ones")
+        self.even = QCheckBox(tr("Linear axes"))
+        self.even.setToolTip(tr("Use linear axes instead of logarithmic ones"))
         self.even.toggled.connect(lambda on: self._choose(is_even=on))
         self._make_measuring()
 
     def _make_measuring(self) -> None:
         """Create the controls that measure, and what shows their results."""
         self.sizes = QLineEdit("128:4096")
-        self.sizes.setToolTip("Sizes N to measure: 128:4096 doubles from 128 to 4096; 100,200 is a list")
-        self.sizes.setAccessibleName("Sizes")
+        self.sizes.setToolTip(tr("Sizes N to measure: 128:4096 doubles from 128 to 4096; 100,200 is a list"))
+        self.sizes.setAccessibleName(tr("Sizes"))
         self.sizes.setFixedWidth(90)
-        self.start = QPushButton("&Measure")
+        self.start = QPushButton(tr("&Measure"))
         self.start.clicked.connect(self.measure)
-        self.stop = QPushButton("&Cancel")
-        self.stop.setToolTip("Stop measuring and keep the results so far")
+        self.stop = QPushButton(tr("&Cancel"))
+        self.stop.setToolTip(tr("Stop measuring and keep the results so far"))
         self.stop.clicked.connect(self.benchmarks.cancel)
         self.save = QToolButton()
-        self.save.setText("Save")
-        self.save.setToolTip("Save the chart or its numbers")
+        self.save.setText(tr("Save"))
+        self.save.setToolTip(tr("Save the chart or its numbers"))
         self.save.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.save.setMenu(self._save_menu())
         self.bar = QProgressBar()
@@ -107,7 +110,7 @@ class BenchmarkPage(QWidget):
         self.list = CurveList()
         self.list.toggled.connect(self._on_toggled)
         self.point = plain()
-        self.point.setAccessibleName("Point")
+        self.point.setAccessibleName(tr("Point"))
         self.point.setWordWrap(True)
         self.point.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.point.setMinimumHeight(2 * self.point.fontMetrics().lineSpacing())  # the plot keeps its size while texts change
@@ -120,9 +123,9 @@ class BenchmarkPage(QWidget):
     def _save_menu(self) -> QMenu:
         menu = QMenu(self.save)
         menu.setStyleSheet(MENU_SHEET)
-        menu.addAction("Export …", lambda: ExportDialog(self.model, self).open())
-        menu.addAction("Curves, CSV …", self._save_numbers)
-        menu.addAction("Benchmark, JSON …", lambda: ask_to_save_benchmark(self.model, self))
+        menu.addAction(tr("Export …"), lambda: ExportDialog(self.model, self).open())
+        menu.addAction(tr("Curves, CSV …"), self._save_numbers)
+        menu.addAction(tr("Benchmark, JSON …"), lambda: ask_to_save_benchmark(self.model, self))
         return menu
 
     def _save_numbers(self) -> None:
@@ -160,7 +163,7 @@ class BenchmarkPage(QWidget):
     def _new_plot(self) -> "ChartPlot":
         from gemmviz.gui.benchmark.chart_plot import ChartPlot
 
-        plot = ChartPlot(self.model, "Benchmark")
+        plot = ChartPlot(self.model, tr("Benchmark"))
         plot.pointed.connect(self.point.setText)
         plot.opened.connect(self._on_opened)
         self.middle.addWidget(plot)
@@ -193,7 +196,9 @@ class BenchmarkPage(QWidget):
         chosen = self.session.shot.chart.shown
         self.list.fill(chart.curves, chosen, curve_colours(chart, self.model.theme))
         self.origin.setText("; ".join(chart.notes))
-        self.point.setText(f"{chart.hint}. Click a point to open its launch. Expand a kernel in the list for all its curves")
+        self.point.setText(
+            tr("{hint}. Click a point to open its launch. Expand a kernel in the list for all its curves", hint=chart.hint)
+        )
         if plotting.is_loaded:
             self.plot = self.plot or self._new_plot()
             self.plot.show_chart(chart.showing(chosen), self.model.theme)
@@ -216,7 +221,7 @@ class BenchmarkPage(QWidget):
         if [self.width_.itemData(row) for row in range(self.width_.count())] != widths:
             quietly(self.width_, self.width_.clear)
             for width in widths:
-                self.width_.addItem(f"Width {width}" if width else _FASTEST, width)
+                self.width_.addItem(tr("Width {width}", width=width) if width else tr(_FASTEST), width)
         row = widths.index(chart.width) if chart.width in widths else 0
         quietly(self.width_, lambda: self.width_.setCurrentIndex(row))
         quietly(self.host, lambda: self.host.setChecked(chart.with_host))
@@ -227,7 +232,7 @@ class BenchmarkPage(QWidget):
         if [self.source.itemData(row) for row in range(self.source.count())] != names:
             quietly(self.source, self.source.clear)
             for name in names:
-                self.source.addItem(name or _NOTHING, name)
+                self.source.addItem(name or tr(_NOTHING), name)
         chosen = self.session.shot.chart.source
         quietly(self.source, lambda: self.source.setCurrentIndex(names.index(chosen) if chosen in names else 0))
 
@@ -240,9 +245,9 @@ class BenchmarkPage(QWidget):
     def _enable(self) -> None:
         engines, measuring = self.session.engines, self.benchmarks.is_measuring
         has_gpu = engines.gpu is not None
-        why_not = f"{_NO_GPU}: {engines.gpu_error}" if engines.gpu_error is not None else _NO_GPU
+        why_not = f"{_NO_GPU}: {engines.gpu_error}" if engines.gpu_error is not None else tr(_NO_GPU)
         self.start.setEnabled(has_gpu and not measuring)
-        self.start.setToolTip("Measure all kernels at these sizes on the GPU" if has_gpu else why_not)
+        self.start.setToolTip(tr("Measure all kernels at these sizes on the GPU") if has_gpu else why_not)
         self.sizes.setEnabled(has_gpu)
         self.stop.setEnabled(measuring)
         self.bar.setVisible(measuring)

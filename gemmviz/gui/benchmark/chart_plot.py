@@ -12,6 +12,7 @@ from gemmviz.gui.widgets.controls import MENU_SHEET
 from gemmviz.gui.widgets.dialogs import copy_scene, save_numbers, save_scene
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Axis, Chart, Curve, Opens
+from gemmviz.model.translation import tr
 from gemmviz.model.words import number
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.chart import bar_colour, chart_scene
@@ -301,12 +302,12 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         """Return the context menu of the chart."""
         menu = QMenu(self)
         menu.setStyleSheet(MENU_SHEET)
-        menu.addAction("Fit", self.fit)
-        menu.addAction("Copy picture", lambda: copy_scene(self.model, self._as_slide()))
+        menu.addAction(tr("Fit"), self.fit)
+        menu.addAction(tr("Copy picture"), lambda: copy_scene(self.model, self._as_slide()))
         for suffix in ("png", "svg"):
-            name = f"Save picture, {suffix.upper()} …"
+            name = tr("Save picture, {suffix} …", suffix=suffix.upper())
             menu.addAction(name, lambda suffix=suffix: save_scene(self.model, self, self._as_slide(), "chart", suffix))
-        menu.addAction("Save numbers, CSV …", self._save_numbers)
+        menu.addAction(tr("Save numbers, CSV …"), self._save_numbers)
         return menu
 
     def _save_numbers(self) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem
 
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.model.chart import Curve
+from gemmviz.model.translation import tr
 
 _KEY = Qt.ItemDataRole.UserRole  # the family of a kernel, the label of a curve
 _SHEET = (
@@ -26,8 +27,8 @@ class CurveList(QTreeWidget):
         self.curves: Sequence[Curve] = ()
         self.setHeaderHidden(True)
         self.setStyleSheet(_SHEET)
-        self.setToolTip("Curves to show. Expand a kernel to see all its curves")
-        self.setAccessibleName("Curves")
+        self.setToolTip(tr("Curves to show. Expand a kernel to see all its curves"))
+        self.setAccessibleName(tr("Curves"))
         self.itemChanged.connect(self._on_changed)
 
     def fill(self, curves: Sequence[Curve], chosen: Mapping[str, bool], colours: Mapping[str, str]) -> None:
@@ -43,7 +44,7 @@ class CurveList(QTreeWidget):
             colour = QColor(colours[family])
             top = self._entry(self, family, any(shown[curve.label] for curve in several), colour, family)
             for curve in several if len(several) > 1 else ():
-                short = curve.label.removeprefix(family).strip(" ,") or "only"
+                short = tr(curve.label.removeprefix(family).strip(" ,")) or tr("only")
                 self._entry(top, short, shown[curve.label], colour, curve.label)
             top.setExpanded(family in expanded)
         self.blockSignals(False)

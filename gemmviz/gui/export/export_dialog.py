@@ -36,6 +36,7 @@ from gemmviz.gui.widgets.controls import plain
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed
 from gemmviz.render.export import formats
 from gemmviz.render.format import Deck, Film, Format, Page, RenderOptions, Still
@@ -43,8 +44,8 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source
 
-_WHAT: dict[What, str] = {"picture": "This picture", "steps": "Steps", "lesson": "Saved views"}
-_PART_NAMES = {"title": "Title", "step": "Step number", "caption": "Caption"}
+_WHAT: dict[What, str] = {"picture": marked("This picture"), "steps": marked("Steps"), "lesson": marked("Saved views")}
+_PART_NAMES = {"title": marked("Title"), "step": marked("Step number"), "caption": marked("Caption")}
 _FORMAT_KEY = "export as"
 _LONGEST_END_MS = 3000
 
@@ -55,24 +56,26 @@ class ExportDialog(QDialog):
     def __init__(self, model: WindowModel, parent: QWidget | None = None, suffix: str = "") -> None:
         super().__init__(parent)
         self.model, self.session = model, model.session
-        self.setWindowTitle("Export")
+        self.setWindowTitle(tr("Export"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(1000)
-        self.preview = SceneWidget("Preview", self)
+        self.preview = SceneWidget(tr("Preview"), self)
         self.preview.setMinimumSize(480, 270)
         self.what, self.kind, self.pixels, self.theme = (QComboBox() for _ in range(4))
         self.first, self.last, self.fps = QSpinBox(minimum=1), QSpinBox(minimum=1), QSpinBox(minimum=1, maximum=120, value=30)
         self.own_size = QLineEdit("1920x1080")
         self.speed = QDoubleSpinBox(minimum=0.05, maximum=240.0, value=max(0.05, self.session.player.speed))
-        self.by_phase = QCheckBox("One per phase")
-        self.code, self.clear = QCheckBox("Source code"), QCheckBox("Transparent background")
-        self.outlines, self.film = QCheckBox("Text as shapes"), QCheckBox("Add a slide with the film")
-        self.parts = {part: QCheckBox(_PART_NAMES[part]) for part in PARTS}
+        self.by_phase = QCheckBox(tr("One per phase"))
+        self.code, self.clear = QCheckBox(tr("Source code")), QCheckBox(tr("Transparent background"))
+        self.outlines, self.film = QCheckBox(tr("Text as shapes")), QCheckBox(tr("Add a slide with the film"))
+        self.parts = {part: QCheckBox(tr(_PART_NAMES[part])) for part in PARTS}
         for box in self.parts.values():
             box.setChecked(True)
         self.status, self.bar = plain(), QProgressBar()
         self.status.setWordWrap(True)
-        self.save, self.stop, self.install = QPushButton("Export …"), QPushButton("Close"), QPushButton("Install …")
+        self.save, self.stop, self.install = (
+            QPushButton(tr(text)) for text in (marked("Export …"), marked("Close"), marked("Install …"))
+        )
         self.installer = ExtraInstaller(self)
         self.process: QProcess | None = None
         self._folder: TemporaryDirectory[str] | None = None
@@ -88,17 +91,17 @@ class ExportDialog(QDialog):
         for what, words in _WHAT.items():
             can = {"picture": True, "steps": steps > 1, "lesson": bool(self.model.saved_views.lesson.stops)}[what]
             if can:
-                self.what.addItem(words, what)
+                self.what.addItem(tr(words), what)
         for name, each in formats().items():
-            self.kind.addItem(f"{each.title} (.{name})", name)
+            self.kind.addItem(f"{tr(each.title)} (.{name})", name)
         self.kind.setCurrentIndex(max(0, self.kind.findData(suffix or self.model.preferences.text(_FORMAT_KEY, "png"))))
         for width, height in SIZES:
             self.pixels.addItem(f"{width} × {height}", f"{width}x{height}")
-        self.pixels.addItem("Custom size", "")
+        self.pixels.addItem(tr("Custom size"), "")
         self.pixels.setCurrentIndex(1)
-        self.theme.addItem("Same as the window", "")
+        self.theme.addItem(tr("Same as the window"), "")
         for name in theme_names():
-            self.theme.addItem(load_theme(name).title, name)
+            self.theme.addItem(tr(load_theme(name).title), name)
         for box in (self.first, self.last):
             box.setMaximum(max(1, steps))
         marked = self.session.player.marked
@@ -107,18 +110,26 @@ class ExportDialog(QDialog):
         if len(marked) < steps:
             self.what.setCurrentIndex(self.what.findData("steps"))
         self.code.setChecked(self.session.shot.code)
-        self.speed.setSuffix(" steps/s")
-        self.fps.setSuffix(" frames/s")
+        self.speed.setSuffix(tr(" steps/s"))
+        self.fps.setSuffix(tr(" frames/s"))
         tips: tuple[tuple[QWidget, str], ...] = (
-            (self.what, "What to export"), (self.kind, "Format of the file"), (self.pixels, "Size in pixels"),
-            (self.own_size, "Width and height in pixels, such as 1600x1200"), (self.theme, "Colours. Print is black and grey"),
-            (self.first, "First step"), (self.last, "Last step"), (self.fps, "Frame rate of the film"),
-            (self.speed, "Speed of the film"), (self.by_phase, "One picture per phase instead of one per step"),
-            (self.code, "Show the source code beside the matrices"),
-            (self.clear, "For placing the picture on a slide"), (self.outlines, "SVG that looks the same in every program"),
-            (self.film, "The last slide plays the film"), (self.save, "Choose a file name and export"),
-            (self.install, "Install the packages that this format needs"),
-        )  # fmt: skip
+            (self.what, tr("What to export")),
+            (self.kind, tr("Format of the file")),
+            (self.pixels, tr("Size in pixels")),
+            (self.own_size, tr("Width and height in pixels, such as 1600x1200")),
+            (self.theme, tr("Colours. Print is black and grey")),
+            (self.first, tr("First step")),
+            (self.last, tr("Last step")),
+            (self.fps, tr("Frame rate of the film")),
+            (self.speed, tr("Speed of the film")),
+            (self.by_phase, tr("One picture per phase instead of one per step")),
+            (self.code, tr("Show the source code beside the matrices")),
+            (self.clear, tr("For placing the picture on a slide")),
+            (self.outlines, tr("SVG that looks the same in every program")),
+            (self.film, tr("The last slide plays the film")),
+            (self.save, tr("Choose a file name and export")),
+            (self.install, tr("Install the packages that this format needs")),
+        )
         for widget, tip in tips:
             widget.setToolTip(tip)
             widget.setAccessibleName(tip)
@@ -127,18 +138,23 @@ class ExportDialog(QDialog):
         form = QFormLayout()
         self.steps_row, self.size_row, self.film_row = QWidget(), QWidget(), QWidget()
         lines: tuple[tuple[QWidget, tuple[QWidget, ...]], ...] = (
-            (self.steps_row, (self.first, QLabel("to"), self.last)), (self.size_row, (self.pixels, self.own_size)),
+            (self.steps_row, (self.first, QLabel(tr("to")), self.last)),
+            (self.size_row, (self.pixels, self.own_size)),
             (self.film_row, (self.fps, self.speed)),
-        )  # fmt: skip
+        )
         for row, widgets in lines:
             line = QHBoxLayout(row)
             line.setContentsMargins(0, 0, 0, 0)
             for widget in widgets:
                 line.addWidget(widget)
         rows_of_form: tuple[tuple[str, QWidget], ...] = (
-            ("&What", self.what), ("", self.steps_row), ("&As", self.kind), ("&Size", self.size_row), ("", self.film_row),
-            ("&Theme", self.theme),
-        )  # fmt: skip
+            (tr("&What"), self.what),
+            ("", self.steps_row),
+            (tr("&As"), self.kind),
+            (tr("&Size"), self.size_row),
+            ("", self.film_row),
+            (tr("&Theme"), self.theme),
+        )
         for name, field in rows_of_form:
             form.addRow(name, field)
         for box in (*self.parts.values(), self.code, self.clear, self.outlines, self.by_phase, self.film):
@@ -181,7 +197,7 @@ class ExportDialog(QDialog):
         text = self.pixels.currentData() or self.own_size.text()
         width, _, height = text.replace("×", "x").replace(" ", "").partition("x")
         if not (width.isdecimal() and height.isdecimal()):
-            raise UsageError(f"{text!r} is not a size", remedy="write 1920x1080")
+            raise UsageError(tr("{size} is not a size", size=f"{text!r}"), remedy=tr("write 1920x1080"))
         suffix, kind = self.kind.currentData(), formats()[self.kind.currentData()]
         look = RenderOptions(
             int(width), int(height), self.fps.value(), self.clear.isChecked() and kind.can_be_clear,
@@ -220,7 +236,7 @@ class ExportDialog(QDialog):
         self.install.setVisible(bool(pip_command(missing)))
         self.install.setEnabled(can_start)
         if self.installer.is_running:
-            self.status.setText("Installing …")
+            self.status.setText(tr("Installing …"))
         else:
             self.status.setText(_needed(kind, missing) if missing else _many(job))
         self._show(job)
@@ -244,11 +260,11 @@ class ExportDialog(QDialog):
             / suggested(job, self.session.shot, self.session.navigation.run_step)
         )
         if job.is_many:
-            name = QFileDialog.getExistingDirectory(self, "Folder for the pictures", str(Path(start).parent))
+            name = QFileDialog.getExistingDirectory(self, tr("Folder for the pictures"), str(Path(start).parent))
             name = name and str(Path(name) / Path(start).name)
         else:
-            kind = f"{formats()[job.suffix].title} (*.{job.suffix})"
-            name, _ = QFileDialog.getSaveFileName(self, "Export", start, kind)
+            kind = f"{tr(formats()[job.suffix].title)} (*.{job.suffix})"
+            name, _ = QFileDialog.getSaveFileName(self, tr("Export"), start, kind)
         if name:
             path = Path(name)
             path = (
@@ -287,8 +303,8 @@ class ExportDialog(QDialog):
         self.bar.setRange(0, 0)
         self.bar.show()
         self.save.setEnabled(False)
-        self.stop.setText("Cancel")
-        self.status.setText(f"Writing {path}")
+        self.stop.setText(tr("Cancel"))
+        self.status.setText(tr("Writing {path}", path=path))
         self.process.start(program, words)
 
     def _on_progress(self) -> None:
@@ -303,7 +319,9 @@ class ExportDialog(QDialog):
         self.bar.setValue(done)
         elapsed = time.monotonic() - self._began
         if done:
-            self.status.setText(f"{done} of {of}, {elapsed / done * (of - done):.0f} s left")
+            self.status.setText(
+                tr("{done} of {of}, {elapsed} s left", done=done, of=of, elapsed=f"{elapsed / done * (of - done):.0f}")
+            )
 
     def _on_finished(self, code: int, path: Path) -> None:
         process, self.process = self.process, None
@@ -313,20 +331,20 @@ class ExportDialog(QDialog):
             self._folder.cleanup()
         sweep(path)
         self.bar.hide()
-        self.stop.setText("Close")
+        self.stop.setText(tr("Close"))
         self.stop.setEnabled(True)
         self.save.setEnabled(True)
         if self._is_saved:
-            self.status.setText(f"Saved {path}")
-            self.model.session.say(f"Saved {path}")
+            self.status.setText(tr("Saved {path}", path=path))
+            self.model.session.say(tr("Saved {path}", path=path))
         elif self._is_cancelled:
-            self.status.setText("Cancelled. No file was written")
+            self.status.setText(tr("Cancelled. No file was written"))
         else:
-            self.status.setText(errors.removeprefix("gemmviz: ") or "No file was written")
+            self.status.setText(errors.removeprefix("gemmviz: ") or tr("No file was written"))
 
     def _on_installed(self, error: str) -> None:
         self.draw()
-        self.status.setText(error or "Installed")
+        self.status.setText(error or tr("Installed"))
 
     def reject(self) -> None:
         """Cancel the export that is running; otherwise close the dialog."""
@@ -334,7 +352,7 @@ class ExportDialog(QDialog):
         if self.process is not None:
             self._is_cancelled = True
             self.stop.setEnabled(False)
-            self.status.setText("Cancelling …")
+            self.status.setText(tr("Cancelling …"))
             self.process.terminate()
             QTimer.singleShot(_LONGEST_END_MS, self.process, self.process.kill)
             return
@@ -343,12 +361,15 @@ class ExportDialog(QDialog):
 
 def _needed(kind: Format, missing: list[str]) -> str:
     """Return what a format needs, and the command that installs it."""
-    return f"{kind.title} needs {listed(packages_of(missing))}, not installed yet: {install_command(missing)}"
+    needed, command = listed(packages_of(missing)), install_command(missing)
+    return tr("{kind} needs {needed}, not installed yet: {command}", kind=tr(kind.title), needed=needed, command=command)
 
 
 def _many(job: ExportJob) -> str:
     """Return how many pictures or frames the export has."""
     if job.is_film:
         seconds = job.pictures / job.manner.look.fps
-        return f"{job.pictures} frames, {seconds:.1f} s" if job.what == "steps" else ""
-    return f"{job.pictures} pictures" if job.pictures > 1 and not job.by_phase else ""
+        return (
+            tr("{pictures} frames, {seconds} s", pictures=job.pictures, seconds=f"{seconds:.1f}") if job.what == "steps" else ""
+        )
+    return tr("{pictures} pictures", pictures=job.pictures) if job.pictures > 1 and not job.by_phase else ""

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QProcess, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from gemmviz.files.extras import packages_of, pip_command
+from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 
 
@@ -27,11 +28,13 @@ class ExtraInstaller(QObject):
 
     def ask(self, extras: list[str]) -> None:
         """Ask whether to install extras, then start."""
-        box = QMessageBox(QMessageBox.Icon.Question, "Install packages", f"Install {listed(packages_of(extras))}?")
+        box = QMessageBox(
+            QMessageBox.Icon.Question, tr("Install packages"), tr("Install {packages}?", packages=listed(packages_of(extras)))
+        )
         box.setParent(self._parent, box.windowFlags())
-        box.setInformativeText("pip downloads them into the Python environment of gemmviz, with the command below.")
+        box.setInformativeText(tr("pip downloads them into the Python environment of gemmviz, with the command below."))
         box.setDetailedText(shlex.join(pip_command(extras)))
-        yes = box.addButton("Install", QMessageBox.ButtonRole.AcceptRole)
+        yes = box.addButton(tr("Install"), QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.accepted.connect(lambda: self.start(extras) if box.clickedButton() is yes else None)
         box.open()
@@ -55,4 +58,4 @@ class ExtraInstaller(QObject):
         importlib.invalidate_caches()
         lines = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
         errors = [line for line in lines if line.startswith("ERROR")] or lines
-        self.finished.emit("" if code == 0 else (errors or ["pip failed"])[-1])
+        self.finished.emit("" if code == 0 else (errors or [tr("pip failed")])[-1])

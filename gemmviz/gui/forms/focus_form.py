@@ -7,12 +7,18 @@ from gemmviz.gui.widgets.controls import choice, number_field, quietly, set_quie
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.legality import device_for
 from gemmviz.model.kernel import Launch
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.frame import LAYERS
 
-SCOPES = {"block": "One block", "warp": "One warp", "thread": "One thread", "everyone": "All traced blocks"}
+SCOPES = {
+    "block": marked("One block"),
+    "warp": marked("One warp"),
+    "thread": marked("One thread"),
+    "everyone": marked("All traced blocks"),
+}
 _LAYERS = {
-    "matrix": "Matrix", "warp": "Warp", "lane": "Lane", "block": "Block",
-    "reuse": "Loads so far (reuse)",
+    "matrix": marked("Matrix"), "warp": marked("Warp"), "lane": marked("Lane"), "block": marked("Block"),
+    "reuse": marked("Loads so far (reuse)"),
 }  # fmt: skip
 _ONE = Launch((1, 1, 1), (1, 1, 1))
 
@@ -23,23 +29,23 @@ class FocusForm(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model = model
-        tip = "Threads to watch (W: next warp, T: next thread, Esc: whole block)"
-        self.scope = choice("Watch", tip, ((words, name) for name, words in SCOPES.items()))
+        tip = tr("Threads to watch (W: next warp, T: next thread, Esc: whole block)")
+        self.scope = choice(tr("Watch"), tip, ((tr(words), name) for name, words in SCOPES.items()))
         self.scope.currentIndexChanged.connect(self._on_changed)
-        self.block_at = [self._spin(f"blockIdx.{axis} of the block to watch") for axis in "xyz"]
-        self.warp = self._spin("The warp to watch (W: next)")
-        self.thread_at = [self._spin(f"threadIdx.{axis} of the thread to follow (T: next)") for axis in "xyz"]
-        tip = "Meaning of the colours (L: next)"
-        self.layer = choice("Colours", tip, ((_LAYERS[name], name) for name in LAYERS))
+        self.block_at = [self._spin(tr("blockIdx.{axis} of the block to watch", axis=axis)) for axis in "xyz"]
+        self.warp = self._spin(tr("The warp to watch (W: next)"))
+        self.thread_at = [self._spin(tr("threadIdx.{axis} of the thread to follow (T: next)", axis=axis)) for axis in "xyz"]
+        tip = tr("Meaning of the colours (L: next)")
+        self.layer = choice(tr("Colours"), tip, ((tr(_LAYERS[name]), name) for name in LAYERS))
         self.layer.currentIndexChanged.connect(lambda row: model.commands.show_layer(self.layer.itemData(row)))
         form = QFormLayout(self)
         form.setContentsMargins(11, 0, 11, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.addRow("&Watch", self.scope)
-        form.addRow("Block x, y, z", _row(self.block_at))
-        form.addRow("Warp", self.warp)
-        form.addRow("Thread x, y, z", _row(self.thread_at))
-        form.addRow("&Colours", self.layer)
+        form.addRow(tr("&Watch"), self.scope)
+        form.addRow(tr("Block x, y, z"), _row(self.block_at))
+        form.addRow(tr("Warp"), self.warp)
+        form.addRow(tr("Thread x, y, z"), _row(self.thread_at))
+        form.addRow(tr("&Colours"), self.layer)
         for event in (model.session.shot_changed, model.session.run_changed, model.session.analysis_changed):
             event.connect(self.sync)
         self.sync()
@@ -72,18 +78,18 @@ class FocusForm(QWidget):
         self._enable(scope, launch)
 
     def _enable(self, scope: str, launch: Launch) -> None:
-        for boxes, extents, is_used, what in (
-            (self.block_at, launch.grid, scope != "everyone", "grid"),
-            (self.thread_at, launch.block, scope == "thread", "block"),
+        for boxes, extents, is_used, only in (
+            (self.block_at, launch.grid, scope != "everyone", tr(" (the grid has only one)")),
+            (self.thread_at, launch.block, scope == "thread", tr(" (the block has only one)")),
         ):
             for box, extent in zip(boxes, extents, strict=True):
                 can = is_used and extent > 1
-                why = f" (the {what} has only one)" if extent == 1 else " (not watched now)"
+                why = only if extent == 1 else tr(" (not watched now)")
                 box.setEnabled(can)
-                box.setToolTip(box.accessibleName() + (f": 0 to {extent - 1}" if can else why))
-        only = self.warp.maximum() == 0
-        self.warp.setEnabled(scope == "warp" and not only)
-        why = " (the block has only one)" if only else " (not watched now)"
+                box.setToolTip(box.accessibleName() + (tr(": 0 to {extent}", extent=extent - 1) if can else why))
+        is_only = self.warp.maximum() == 0
+        self.warp.setEnabled(scope == "warp" and not is_only)
+        why = tr(" (the block has only one)") if is_only else tr(" (not watched now)")
         self.warp.setToolTip(self.warp.accessibleName() + ("" if self.warp.isEnabled() else why))
 
     def _on_changed(self) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QListWidge
 
 from gemmviz.gui.widgets.controls import line, tip_text
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import tr
 
 
 class KernelChooser(QDialog):
@@ -16,14 +17,14 @@ class KernelChooser(QDialog):
     def __init__(self, model: WindowModel, files: list[Path], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = model
-        self.setWindowTitle("Open a kernel of the folder")
+        self.setWindowTitle(tr("Open a kernel of the folder"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(560, 420)
         folder = Path(os.path.commonpath([path.parent for path in files]))
         heading = line("heading")
-        heading.setText(f"{len(files)} files with kernels in {folder}")
+        heading.setText(tr("{files} files with kernels in {folder}", files=len(files), folder=folder))
         self.list = QListWidget()
-        self.list.setAccessibleName("Kernel files")
+        self.list.setAccessibleName(tr("Kernel files"))
         for path in files:
             item = QListWidgetItem(path.relative_to(folder).as_posix())
             item.setData(Qt.ItemDataRole.UserRole, str(path))

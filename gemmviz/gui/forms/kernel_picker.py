@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QTreeWidget, QTreeWi
 
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.launch.catalog import all_kernel_names
+from gemmviz.model.translation import tr
 from gemmviz.teaching.kernel_groups import KernelGroup, kernel_groups
 
 _WIDTH, _HEIGHT = 620, 560
@@ -16,8 +17,8 @@ _MOVES = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp
 def kernel_box() -> "KernelBox":
     """Return the field that shows the kernel's name, and opens the list."""
     box = KernelBox()
-    box.setAccessibleName("Kernel")
-    box.setToolTip("Kernel to run (Ctrl+O opens a file). Type to search")
+    box.setAccessibleName(tr("Kernel"))
+    box.setToolTip(tr("Kernel to run (Ctrl+O opens a file). Type to search"))
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     for name in all_kernel_names():
         box.addItem(name, name)
@@ -71,14 +72,14 @@ class KernelPicker(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.setAccessibleName("Kernels")
-        self.search = QLineEdit(placeholderText="Search names and titles", clearButtonEnabled=True)
-        self.search.setAccessibleName("Search kernels")
+        self.setAccessibleName(tr("Kernels"))
+        self.search = QLineEdit(placeholderText=tr("Search names and titles"), clearButtonEnabled=True)
+        self.search.setAccessibleName(tr("Search kernels"))
         self.list = QTreeWidget(columnCount=2)
         self.list.setHeaderHidden(True)
         self.list.setRootIsDecorated(False)
         self.list.setIndentation(14)
-        self.list.setAccessibleName("Kernels by lesson")
+        self.list.setAccessibleName(tr("Kernels by lesson"))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
@@ -102,9 +103,9 @@ class KernelPicker(QFrame):
             letters.setWeight(QFont.Weight.DemiBold)
             heading.setFont(0, letters)
             for kernel in group.kernels:
-                item = QTreeWidgetItem(heading, [kernel.name, kernel.title])
+                item = QTreeWidgetItem(heading, [kernel.name, tr(kernel.title)])
                 item.setData(0, _NAME, kernel.name)
-                item.setToolTip(1, tip_text(kernel.title))
+                item.setToolTip(1, tip_text(tr(kernel.title)))
         self.list.expandAll()
         self.list.resizeColumnToContents(0)
 

@@ -18,8 +18,9 @@ from gemmviz.gui.widgets.controls import line, plain, set_look
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.launch_form import LaunchField, LaunchForm
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import marked, tr
 
-_HINT = "Formulas may use the sizes, the kernel's parameters, + - * / %, ceil_div(a, b), min and max."
+_HINT = marked("Formulas may use the sizes, the kernel's parameters, + - * / %, ceil_div(a, b), min and max.")
 _AXES = "xyz"
 
 
@@ -31,7 +32,7 @@ class LaunchDialog(QDialog):
     def __init__(self, model: WindowModel, form: LaunchForm, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model, self.form = model, form
-        self.setWindowTitle("Launch of the kernel")
+        self.setWindowTitle(tr("Launch of the kernel"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(620, 640)
         self.setMinimumWidth(480)
@@ -42,7 +43,7 @@ class LaunchDialog(QDialog):
         column = QVBoxLayout(self)
         column.addWidget(_scrolled(self._fields()), 1)
         hint = line("faint")
-        hint.setText(_HINT)
+        hint.setText(tr(_HINT))
         column.addWidget(hint)
         column.addWidget(self.message)
         column.addWidget(self._buttons())
@@ -51,19 +52,19 @@ class LaunchDialog(QDialog):
         form, rows = self.form, QWidget()
         layout = QFormLayout(rows)
         layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        layout.addRow("&Kernel", self._list("entry", "Kernel", form.entries, form.entry))
-        titles = tuple(kind.title for kind in form.kinds)
-        present = next((kind.title for kind in form.kinds if kind.name == form.kind), "")
-        layout.addRow("&Problem", self._list("kind", "Problem", titles, present))
-        layout.addRow(_heading("What each argument is"))
+        layout.addRow(tr("&Kernel"), self._list("entry", tr("Kernel"), form.entries, form.entry))
+        titles = tuple(tr(kind.title) for kind in form.kinds)
+        present = next((tr(kind.title) for kind in form.kinds if kind.name == form.kind), "")
+        layout.addRow(tr("&Problem"), self._list("kind", tr("Problem"), titles, present))
+        layout.addRow(_heading(tr("What each argument is")))
         for field in form.parameters:
             layout.addRow(plain(field.label), self._editable(field))
-        layout.addRow(_heading("Launch"))
-        layout.addRow("&Block", self._extents("block", form.block))
-        layout.addRow("&Grid", self._extents("grid", form.grid))
-        layout.addRow("&Shared bytes", self._text("shared", "Dynamic shared memory in bytes", form.shared_bytes))
+        layout.addRow(_heading(tr("Launch")))
+        layout.addRow(tr("&Block"), self._extents("block", form.block))
+        layout.addRow(tr("&Grid"), self._extents("grid", form.grid))
+        layout.addRow(tr("&Shared bytes"), self._text("shared", tr("Dynamic shared memory in bytes"), form.shared_bytes))
         if form.arrays:
-            layout.addRow("Stored by columns", self._layouts())
+            layout.addRow(tr("Stored by columns"), self._layouts())
         return rows
 
     def _list(self, name: str, label: str, entries: tuple[str, ...], present: str) -> QComboBox:
@@ -106,7 +107,7 @@ class LaunchDialog(QDialog):
 
     def _buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        run = buttons.addButton("&Run", QDialogButtonBox.ButtonRole.AcceptRole)
+        run = buttons.addButton(tr("&Run"), QDialogButtonBox.ButtonRole.AcceptRole)
         run.setDefault(True)
         buttons.accepted.connect(self._on_run)
         buttons.rejected.connect(self.reject)
@@ -114,7 +115,7 @@ class LaunchDialog(QDialog):
 
     def _on_run(self) -> None:
         values = {name: _text_of(control).strip() for name, control in self.controls.items()}
-        kinds = {kind.title: kind.name for kind in self.form.kinds}
+        kinds = {tr(kind.title): kind.name for kind in self.form.kinds}
         values["kind"] = kinds.get(values["kind"], self.form.kind)
         columns = frozenset(name for name, box in self.columns.items() if box.isChecked())
         try:

@@ -5,11 +5,12 @@ from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QWidget
 
 from gemmviz.gui.widgets.controls import choice, quietly, tip_text
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import marked, tr
 from gemmviz.run.protocol import TIMEOUT_S
 
-ON_CPU = "CPU: interpreter"
+ON_CPU = marked("CPU: interpreter")
 _CPU, _GPU = 0, 1
-_TIP = "Where the kernel runs and is recorded"
+_TIP = marked("Where the kernel runs and is recorded")
 
 
 class RunnerForm(QWidget):
@@ -19,7 +20,7 @@ class RunnerForm(QWidget):
         super().__init__()
         self.model = model
         self.engines = model.session.engines
-        self.runner = choice("Run on", _TIP, ((ON_CPU, "cpu"), ("GPU: searching …", "gpu")))
+        self.runner = choice(tr("Run on"), tr(_TIP), ((tr(ON_CPU), "cpu"), (tr("GPU: searching …"), "gpu")))
         self.runner.activated.connect(self._on_chosen)
         self.timeout = QDoubleSpinBox()
         self.timeout.setRange(0.5, 3600.0)
@@ -27,15 +28,15 @@ class RunnerForm(QWidget):
         self.timeout.setSuffix(" s")
         self.timeout.setDecimals(1)
         self.timeout.setKeyboardTracking(False)
-        self.timeout.setAccessibleName("Time limit")
-        self.timeout.setToolTip("Longest time of a launch on the GPU. A launch that takes longer is ended")
+        self.timeout.setAccessibleName(tr("Time limit"))
+        self.timeout.setToolTip(tr("Longest time of a launch on the GPU. A launch that takes longer is ended"))
         self.timeout.valueChanged.connect(self.engines.set_timeout)
         self.timeout.lineEdit().returnPressed.connect(model.released.emit)
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.addRow("&Run on", self.runner)
-        form.addRow("Time &limit", self.timeout)
+        form.addRow(tr("&Run on"), self.runner)
+        form.addRow(tr("Time &limit"), self.timeout)
         self.engines.gpu_known.connect(self.sync)
         self.engines.changed.connect(self.sync)
         self.sync()
@@ -47,13 +48,13 @@ class RunnerForm(QWidget):
         item = items.item(_GPU)
         item.setEnabled(gpu is not None)
         self.timeout.setEnabled(gpu is not None)
-        tip = _TIP
+        tip = tr(_TIP)
         if gpu is not None:
             item.setText(f"GPU: {gpu.name}")
             tip = f"{_TIP}. {gpu.label}"
         elif why_not is not None:
-            item.setText("GPU: none found")
-            tip = f"{_TIP}. No GPU is available: {why_not}"
+            item.setText(tr("GPU: none found"))
+            tip = tr("{tip}. No GPU is available: {why_not}", tip=tr(_TIP), why_not=why_not)
         item.setToolTip(tip_text(tip))
         self.runner.setToolTip(tip_text(tip))
         quietly(self.runner, lambda: self.runner.setCurrentIndex(_GPU if self.engines.chosen == "gpu" else _CPU))

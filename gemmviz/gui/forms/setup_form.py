@@ -11,10 +11,11 @@ from gemmviz.gui.widgets.field_row import FieldEditor, control_for, show_field
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.state.fields import FieldValue, FormField, fields_of, launch_lines, limits_line
 
-_NO_LAUNCH = "Block –\nGrid –"
+_NO_LAUNCH = marked("Block –\nGrid –")
 _LONGEST_LABEL = 18
 _HIGHEST = 10_000  # pixels
 
@@ -30,7 +31,7 @@ class SetupForm(QWidget):
         self.kernel.activated.connect(lambda row: model.opening.choose_kernel(self.kernel.itemData(row)))
         self.title = line("heading")
         self.description = line("faint")
-        self.launch = line(tip="Grid and block that the kernel's header gives for these settings")
+        self.launch = line(tip=tr("Grid and block that the kernel's header gives for these settings"))
         self.launch.setAlignment(Qt.AlignmentFlag.AlignTop)
         for label in (self.title, self.description):  # very long words are cut off instead of widening the form
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
@@ -38,7 +39,7 @@ class SetupForm(QWidget):
         self.callout: Callout | None = None
         self._kinds: list[tuple[str, str]] = []
         self._form = _form()
-        self._form.addRow("&Kernel", self.kernel)
+        self._form.addRow(tr("&Kernel"), self.kernel)
         self._form.addRow(self.title)
         self._own_rows = self._form.rowCount()
         column = QVBoxLayout(self)
@@ -59,8 +60,8 @@ class SetupForm(QWidget):
         """Show the session's setup without emitting a change."""
         setup = self.model.session.shot.setup
         quietly(self.kernel, self._choose_kernel)
-        self.title.setText(setup.kernel.title)
-        self.description.setText(" ".join(setup.kernel.description.split()))
+        self.title.setText(tr(setup.kernel.title))
+        self.description.setText(tr(" ".join(setup.kernel.description.split())))
         self.description.setVisible(self.model.session.display.counted > 0.0)  # it may answer an open question
         fields = fields_of(setup)
         if [(field.name, field.kind) for field in fields] != self._kinds:
@@ -116,7 +117,7 @@ class SetupForm(QWidget):
     def fit_labels(self) -> None:
         """Give wrapped texts between the fields the height that they need; a form layout alone may give them less."""
         for label in (self.title, self.launch, self.limits):
-            is_kept = label is self.launch and label.text() == _NO_LAUNCH  # rows below keep their places
+            is_kept = label is self.launch and label.text() == tr(_NO_LAUNCH)  # rows below keep their places
             room = QRect(0, 0, label.width(), _HIGHEST)
             needed = label.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, label.text()).height()
             if label.minimumHeight() != needed and not is_kept:
@@ -127,7 +128,7 @@ class SetupForm(QWidget):
         if isinstance(self.model.session.error, SettingError):
             if self.launch.text() not in ("", _NO_LAUNCH):
                 self.launch.setMinimumHeight(self.launch.height())  # rows below keep their places
-            self.launch.setText(_NO_LAUNCH)
+            self.launch.setText(tr(_NO_LAUNCH))
         elif launch is not None:
             self.launch.setText("\n".join(launch_lines(self.model.session.shot.setup, launch)))
             if self.isVisible():
@@ -150,7 +151,7 @@ class SetupForm(QWidget):
         if isinstance(error, SettingError):
             nearest = ", ".join(f"{name} = {value}" for name, value in error.nearest.items())
             text = error.message + (f"\n{error.remedy}" if error.remedy and not nearest else "")
-            self.callout.show_error(text, f"Use {nearest}" if nearest else "", self._field(error))
+            self.callout.show_error(text, tr("Use {nearest}", nearest=nearest) if nearest else "", self._field(error))
         else:
             self.callout.clear()
 

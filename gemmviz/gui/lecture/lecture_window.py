@@ -11,16 +11,20 @@ from gemmviz.gui.lecture.presenter import Presenter, notes_of
 from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.widgets.refresh import cover
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import marked, tr
 from gemmviz.state.shot import Camera
 
 _QUESTION_S = 60
-_ONE_SCREEN = "There is no second screen for the presenter view. Press P again to show the notes here: everybody will see them."
+_ONE_SCREEN = marked(
+    "There is no second screen for the presenter view. Press P again to show the notes here: everybody will see them."
+)
 KEYS = (
-    ("Page Down", "next step; while it moves, its end"), ("Page Up", "back to the step before"),
-    ("Space", "play, pause"), ("← →", "one step"),
-    ("B or .", "black"), ("W or ,", "white"), ("S", "spotlight"), ("I, E", "ink, erase"),
-    ("Z, F", "zoom to a circle, show all"), ("Q, Shift+Q", "one-minute timer, stop it"),
-    ("P", "presenter view or notes"), ("F1 or H", "show these keys"), ("Esc", "end"),
+    ("Page Down", marked("next step; while it moves, its end")), ("Page Up", marked("back to the step before")),
+    ("Space", marked("play, pause")), ("← →", marked("one step")),
+    (marked("B or ."), marked("black")), (marked("W or ,"), marked("white")), ("S", marked("spotlight")),
+    ("I, E", marked("ink, erase")),
+    ("Z, F", marked("zoom to a circle, show all")), ("Q, Shift+Q", marked("one-minute timer, stop it")),
+    ("P", marked("presenter view or notes")), (marked("F1 or H"), marked("show these keys")), ("Esc", marked("end")),
 )  # fmt: skip
 
 
@@ -156,7 +160,7 @@ class Lecture:
             wall.overlay.clear()
             wall.overlay.show_message("")
         elif direction > 0:
-            wall.overlay.show_message(f"The end of {self.model.active_lesson.lesson.title}")
+            wall.overlay.show_message(tr("The end of {lesson_title}", lesson_title=self.model.active_lesson.lesson.title))
 
     def _rest(self) -> None:
         self._at_rest = True
@@ -177,18 +181,18 @@ class Lecture:
         elif overlay.notes:
             self._notes_are_shown = False
             overlay.show_notes("")
-        elif overlay.message == _ONE_SCREEN:
+        elif overlay.message == tr(_ONE_SCREEN):
             self._notes_are_shown = True
             overlay.show_message("")
             self._draw_notes()
         else:
-            overlay.show_message(_ONE_SCREEN)
+            overlay.show_message(tr(_ONE_SCREEN))
 
     def _draw_notes(self) -> None:
         """Update the notes over the picture."""
         stop = self.model.active_lesson.now
         if self.wall is not None and self._notes_are_shown:
-            self.wall.overlay.show_notes((notes_of(stop) if stop is not None else "") or "No notes")
+            self.wall.overlay.show_notes((notes_of(stop) if stop is not None else "") or tr("No notes"))
 
     def show_presenter(self) -> None:
         """Open the presenter view."""

@@ -7,6 +7,7 @@ from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from gemmviz.model.translation import tr
 from gemmviz.render.qt.fonts import font
 
 Tool = Literal["", "spotlight", "ink", "zoom"]
@@ -170,7 +171,7 @@ class Overlay(QWidget):
         painter.setPen(QColor("white"))
         for number, (key, what) in enumerate(self.keys):
             line = QRectF(box.x() + size, box.y() + (0.7 + 1.6 * number) * size, box.width() - 2 * size, 1.6 * size)
-            for text, face, left in ((key, "semibold", 0.0), (what, "regular", 11 * size)):
+            for text, face, left in ((tr(key), "semibold", 0.0), (tr(what), "regular", 11 * size)):
                 painter.setFont(font(face, size))  # type: ignore[arg-type]
                 painter.drawText(line.adjusted(left, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, text)
 
@@ -184,7 +185,7 @@ class Overlay(QWidget):
 
     def _paint_countdown(self, painter: QPainter) -> None:
         left, size = self.left_s, 0.07 * self.height()
-        text = f"{left // 60}:{left % 60:02}" if left else "Time"
+        text = f"{left // 60}:{left % 60:02}" if left else tr("Time")
         box = QRectF(self.width() / 2 - 2 * size, 0.2 * size, 4 * size, 1.3 * size)
         ground = QColor("black")
         ground.setAlphaF(0.75)

@@ -14,6 +14,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.gui.widgets.controls import set_look
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import tr
 from gemmviz.model.words import letter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene
@@ -33,13 +34,13 @@ class Presenter(QWidget):
     def __init__(self, model: WindowModel, keys: Sequence[tuple[str, str]]) -> None:
         super().__init__(None, Qt.WindowType.Window)
         self.model = model
-        self.setWindowTitle("gemmviz: presenter view")
+        self.setWindowTitle(tr("gemmviz: presenter view"))
         self.resize(1000, 640)
         self._began = time.monotonic()
         self._next: tuple[LessonStep, Replay] | None = None
-        self.now = SceneWidget("Current picture", self)
+        self.now = SceneWidget(tr("Current picture"), self)
         self.now.setMinimumSize(420, 240)
-        self.coming = SceneWidget("Next picture", self)
+        self.coming = SceneWidget(tr("Next picture"), self)
         self.coming.setMinimumSize(240, 135)
         self.title, self.notes, self.next, self.clock, self.left = (QLabel() for _ in range(5))
         for label, points in ((self.title, 18), (self.clock, 26), (self.left, 26), (self.notes, 18), (self.next, 14)):
@@ -47,8 +48,8 @@ class Presenter(QWidget):
         for label in (self.title, self.notes, self.next):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self.minutes = QSpinBox(minimum=1, maximum=600, value=_minutes(model), suffix=" min")
-        self.minutes.setToolTip("Planned duration of the lecture")
+        self.minutes = QSpinBox(minimum=1, maximum=600, value=_minutes(model), suffix=tr(" min"))
+        self.minutes.setToolTip(tr("Planned duration of the lecture"))
         self.minutes.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.minutes.valueChanged.connect(self._on_minutes)
         hints = QLabel(" · ".join(f"<b>{escape(key)}</b> {escape(what)}" for key, what in keys))
@@ -81,11 +82,11 @@ class Presenter(QWidget):
         marks = self.model.active_lesson
         stop, following = marks.filled, marks.next
         count = len(marks.lesson.stops)
-        place = f"{(marks.at or 0) + 1} of {count}: " if stop is not None else ""
-        none = "Not a saved view" if count else "No saved views"
+        place = tr("{at} of {count}: ", at=(marks.at or 0) + 1, count=count) if stop is not None else ""
+        none = tr("Not a saved view") if count else tr("No saved views")
         self.title.setText(f"{place}{stop.title}" if stop is not None else none)
         self.notes.setText("" if stop is None else "\n\n".join(filter(None, (marks.said.caption, notes_of(stop)))))
-        self.next.setText("Last view" if following is None and count else _next(following))
+        self.next.setText(tr("Last view") if following is None and count else _next(following))
 
         self._draw_next(following)
 
@@ -113,7 +114,11 @@ class Presenter(QWidget):
         elapsed = int(time.monotonic() - self._began)
         left = self.minutes.value() * 60 - elapsed
         self.clock.setText(QTime.currentTime().toString("HH:mm"))
-        self.left.setText(f"{'−' if left < 0 else ''}{abs(left) // 60}:{abs(left) % 60:02} left")
+        self.left.setText(
+            tr("−{minutes}:{seconds} left", minutes=abs(left) // 60, seconds=f"{abs(left) % 60:02}")
+            if left < 0
+            else tr("{minutes}:{seconds} left", minutes=abs(left) // 60, seconds=f"{abs(left) % 60:02}")
+        )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         self.pressed.emit(event)
@@ -127,7 +132,11 @@ def _minutes(model: WindowModel) -> int:
 def _next(stop: LessonStep | None) -> str:
     """Return the title and caption of the next view; titles alone may repeat."""
     caption = "" if stop is None else caption_of(stop).caption
-    return "" if stop is None else f"Next: {caption_of(stop).title}" + (f". {caption}" if caption else "")
+    return (
+        ""
+        if stop is None
+        else tr("Next: {caption_of_title}", caption_of_title=caption_of(stop).title) + (f". {caption}" if caption else "")
+    )
 
 
 def notes_of(stop: LessonStep) -> str:
@@ -138,7 +147,7 @@ def notes_of(stop: LessonStep) -> str:
 def _answers(stop: LessonStep) -> str:
     """Return the right choices of a question with their reasons, or the hints of an exercise."""
     if stop.exercise is not None:
-        return "\n".join([stop.exercise.task, *(f"Hint: {hint}" for hint in stop.exercise.hints)])
+        return "\n".join([stop.exercise.task, *(tr("Hint: {hint}", hint=hint) for hint in stop.exercise.hints)])
     if stop.question is None:
         return ""
     return "\n".join(

@@ -11,6 +11,7 @@ from gemmviz.gui.lecture.overlay import Overlay
 from gemmviz.gui.lecture.picture import WallPicture
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.frame import ViewOptions, apology
@@ -50,9 +51,9 @@ class Wall(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__(None, Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint)
         self.model, self.session = model, model.session
-        self.setWindowTitle("gemmviz: lecture")
+        self.setWindowTitle(tr("gemmviz: lecture"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.stage = WallPicture("Lecture", self)
+        self.stage = WallPicture(tr("Lecture"), self)
         self.overlay = Overlay(self)
         self.overlay.circled.connect(self._on_circled)
         self.overlay.raise_()
@@ -131,7 +132,7 @@ class Wall(QWidget):
     @property
     def _pending(self) -> str:
         """What the present picture waits for, "" if it is there."""
-        return self.session.display.pending or (WAITING if self.model.active_lesson.is_waiting else "")
+        return self.session.display.pending or (tr(WAITING) if self.model.active_lesson.is_waiting else "")
 
     def _now(self) -> _Picture | None:
         """Return the present picture; None until it can be drawn."""
@@ -163,7 +164,7 @@ class Wall(QWidget):
     def _apologise(self) -> None:
         """Say why there is no picture."""
         self._drawn = None
-        title, options = view_named(self.session.shot.view).title, self.options(self.session.display.drawn, self._caption)
+        title, options = tr(view_named(self.session.shot.view).title), self.options(self.session.display.drawn, self._caption)
         self.stage.set_scene(apology(title, self.session.display.missing, options), ())
 
     def _draw(self, picture: _Picture) -> None:

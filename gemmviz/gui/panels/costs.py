@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.charts.step_costs import cost_chart
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class Costs(QWidget):
         super().__init__()
         self.model = model
         self.plot: ChartPlot | None = None
-        self.setAccessibleName("Cost per step")
+        self.setAccessibleName(tr("Cost per step"))
         self.setMinimumSize(240, 110)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -49,11 +50,11 @@ class Costs(QWidget):
     def _new_plot(self) -> "ChartPlot":
         from gemmviz.gui.benchmark.chart_plot import ChartPlot
 
-        plot = ChartPlot(self.model, "Cost per step", small=True)
+        plot = ChartPlot(self.model, tr("Cost per step"), small=True)
         plot.chosen.connect(lambda x: self.model.session.player.jump(round(x) - 1))
         self._column.addWidget(plot)
         self._refresh.watch(plot.viewport())
         return plot
 
 
-PANEL = Panel("Costs", "bottom", Costs, order=6)
+PANEL = Panel(marked("Costs"), "bottom", Costs, order=6)

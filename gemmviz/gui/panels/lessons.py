@@ -21,12 +21,13 @@ from gemmviz.gui.widgets.controls import TextRole, line
 from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.catalog import lesson_names
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import letter
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
 from gemmviz.teaching.reveal import caption_of
 
-_NONE, _FROM_FILE = "All lessons", "Lesson from a file"
+_NONE, _FROM_FILE = marked("All lessons"), marked("Lesson from a file")
 _FEW_ROWS, _NO_LIMIT = 5, 16777215  # rows of the contents: beside a task, and otherwise
 
 
@@ -36,22 +37,24 @@ class Lessons(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model, self.course = model, model.course
-        self.setAccessibleName("Lessons")
+        self.setAccessibleName(tr("Lessons"))
         self.choice = QComboBox()
-        self.choice.setAccessibleName("Lesson")
-        self.choice.setToolTip("Choose a lesson and show its first step")
-        self.choice.setPlaceholderText(_FROM_FILE)
-        self.choice.addItem(_NONE, "")
+        self.choice.setAccessibleName(tr("Lesson"))
+        self.choice.setToolTip(tr("Choose a lesson and show its first step"))
+        self.choice.setPlaceholderText(tr(_FROM_FILE))
+        self.choice.addItem(tr(_NONE), "")
         for name in lesson_names():
             self.choice.addItem(lesson_title(name), name)
         self.contents = QListWidget()
-        self.contents.setAccessibleName("Contents")
-        self.contents.setToolTip("Click a step to show it. ✓ seen, ? question, ✎ exercise")
+        self.contents.setAccessibleName(tr("Contents"))
+        self.contents.setToolTip(tr("Click a step to show it. ✓ seen, ? question, ✎ exercise"))
         self.progress = _label("faint")
         self.title, self.caption, self.notes = _label("heading"), _label(), _label("faint")
-        self.back = _button("◀ Back", "Previous step (Ctrl+Page Up)")
-        self.next = _button("Next ▶", "Next part or step (Ctrl+Page Down)")
-        self.explore = _button("Explore", "Change anything, then press the same button to return to the lesson (Ctrl+Return)")
+        self.back = _button(tr("◀ Back"), tr("Previous step (Ctrl+Page Up)"))
+        self.next = _button(tr("Next ▶"), tr("Next part or step (Ctrl+Page Down)"))
+        self.explore = _button(
+            tr("Explore"), tr("Change anything, then press the same button to return to the lesson (Ctrl+Return)")
+        )
         self.task, self.shelf = _Task(model), Shelf(model)
         self._lay_out()
         self.choice.activated.connect(self._open)
@@ -114,15 +117,17 @@ class Lessons(QWidget):
         self.choice.setVisible(has)
         self.lesson.setVisible(has)
         self.shelf.setVisible(not has)
-        place = "" if course.at is None else f"step {course.at + 1} of {len(lesson.stops)}, "
+        place = "" if course.at is None else tr("step {at} of {stops}, ", at=course.at + 1, stops=len(lesson.stops))
         if course.parts > 1 and stop is not None and stop.question is None and stop.exercise is None:
-            place += f"part {course.part + 1} of {course.parts}, "
+            place += tr("part {part} of {parts}, ", part=course.part + 1, parts=course.parts)
         seen_count = sum(course.is_seen(each) for each in lesson.stops)
-        self.progress.setText(f"{place}{lesson.minutes:g} minutes, {seen_count} seen")
+        self.progress.setText(
+            tr("{place}{minutes} minutes, {seen_count} seen", place=place, minutes=f"{lesson.minutes:g}", seen_count=seen_count)
+        )
         self.back.setEnabled(has and course.at not in (None, 0))
         self.next.setEnabled(has and not course.is_last)
         self.explore.setEnabled(stop is not None)
-        self.explore.setText("Return" if course.is_away else "Explore")
+        self.explore.setText(tr("Return") if course.is_away else tr("Explore"))
         has_task = stop is not None and (stop.question is not None or stop.exercise is not None)
         self.contents.setMaximumHeight(_FEW_ROWS * self.fontMetrics().lineSpacing() if has_task else _NO_LIMIT)
         words = course.words
@@ -162,7 +167,7 @@ def _sign(stop: LessonStep) -> str:
 def _beside(stop: LessonStep, lesson: Lesson) -> str:
     """Return the titles of the steps that a step requires, and its text for students, unless it asks a question."""
     titles = [caption_of(lesson.stops[place]).title for place in map(lesson.find, stop.needs) if place is not None]
-    before = f"Requires: {', '.join(titles)}. " if titles else ""
+    before = tr("Requires: {titles}. ", titles=", ".join(titles)) if titles else ""
     return before + ("" if stop.question is not None else stop.text)
 
 
@@ -179,8 +184,8 @@ class _Task(QWidget):
         self._written: dict[Exercise, tuple[str, ...]] = {}
         self.blanks: list[QLineEdit] = []
         self.verdict = _label()
-        self.try_it = _button("Try it", "Run the kernel and check the result")
-        self.hint = _button("Hint", "Show the next hint")
+        self.try_it = _button(tr("Try it"), tr("Run the kernel and check the result"))
+        self.hint = _button(tr("Hint"), tr("Show the next hint"))
         self.try_it.clicked.connect(self._try)
         self.hint.clicked.connect(self._hint)
         self.course.judged.connect(self._on_judged)
@@ -231,9 +236,9 @@ class _Task(QWidget):
             written = self._written.get(exercise, ("",) * self.course.blanks)
             for number, text in zip(range(self.course.blanks), written, strict=False):
                 field = QLineEdit(text)
-                field.setAccessibleName(f"Blank {number + 1}")
-                field.setToolTip("C code for this blank; may be empty")
-                field.setPlaceholderText(f"blank {number + 1}")
+                field.setAccessibleName(tr("Blank {number}", number=number + 1))
+                field.setToolTip(tr("C code for this blank; may be empty"))
+                field.setPlaceholderText(tr("blank {number}", number=number + 1))
                 field.returnPressed.connect(self._try)
                 column.addWidget(field)
                 self.blanks.append(field)
@@ -267,7 +272,7 @@ class _Choice(QWidget):
     def __init__(self, letter: str, text: str) -> None:
         super().__init__()
         self._letter = letter
-        self.button = _button(letter, "Choose this answer and see why it is right or wrong")
+        self.button = _button(letter, tr("Choose this answer and see why it is right or wrong"))
         self.button.setAccessibleName(f"{letter}: {text}")
         self.button.setFixedWidth(56)
         self.text = _label()
@@ -300,4 +305,4 @@ def _button(text: str, tip: str) -> QPushButton:
     return button
 
 
-PANEL = Panel("Lessons", "right", Lessons, order=3, behind="source")
+PANEL = Panel(marked("Lessons"), "right", Lessons, order=3, behind="source")

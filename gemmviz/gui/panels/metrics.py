@@ -13,6 +13,7 @@ from gemmviz.gui.widgets.tables import NUMBER, Table
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.sites import Space
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.subjects import metrics
@@ -23,12 +24,12 @@ _STEP, _SO_FAR, _LAUNCH = 1, 2, 3
 _LOST = 3
 _PLACE = NUMBER + 1
 _NOT_HERE = "–"
-_COSTS = ["", "Step", "So far", "Launch"]
+_COSTS = ["", marked("Step"), marked("So far"), marked("Launch")]
 _ACCESSES = {
-    "Access": "Line and access as in the source; = marks one that writes. Click a row to go to its next step",
-    "Actual": "Sectors of global memory, wavefronts of shared memory",
-    "Needed": "Minimum for the requested data",
-    "Lost": "Actual − needed: lost to uncoalesced accesses or bank conflicts",
+    "Access": marked("Line and access as in the source; = marks one that writes. Click a row to go to its next step"),
+    "Actual": marked("Sectors of global memory, wavefronts of shared memory"),
+    "Needed": marked("Minimum for the requested data"),
+    "Lost": marked("Actual − needed: lost to uncoalesced accesses or bank conflicts"),
 }
 
 
@@ -38,20 +39,20 @@ class Metrics(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model = model
-        self.check = line(tip="C of the traced blocks compared with a float64 product. The bound is float32 rounding")
-        self.speed = line(tip="Time of the unmodified kernel, without recording")
+        self.check = line(tip=tr("C of the traced blocks compared with a float64 product. The bound is float32 rounding"))
+        self.speed = line(tip=tr("Time of the unmodified kernel, without recording"))
         self.speed.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.hazards = line("message", "Two threads, one element, at least one write, and no barrier between them")
-        self.searched = line("faint", "To search other blocks, trace them: Settings, Blocks")
-        self.source = line("faint", "Source of the numbers below")
+        self.hazards = line("message", tr("Two threads, one element, at least one write, and no barrier between them"))
+        self.searched = line("faint", tr("To search other blocks, trace them: Settings, Blocks"))
+        self.source = line("faint", tr("Source of the numbers below"))
         self.absent = line("faint")
-        self.absent.setText(NO_RUN)
-        self.costs = Table("Costs", _COSTS, len(metrics.COSTS))
+        self.absent.setText(tr(NO_RUN))
+        self.costs = Table(tr("Costs"), list(map(tr, _COSTS)), len(metrics.COSTS))
         for row, cost in enumerate(metrics.COSTS):
-            self.costs.put(row, 0, cost.name)
-        self.launch = Table("Whole launch", ["", "Launch"], len(metrics.LAUNCHES))
+            self.costs.put(row, 0, tr(cost.name))
+        self.launch = Table(tr("Whole launch"), ["", tr("Launch")], len(metrics.LAUNCHES))
         for row, metric in enumerate(metrics.LAUNCHES):
-            self.launch.put(row, 0, metric.name, tip=metric.tip)
+            self.launch.put(row, 0, tr(metric.name), tip=tr(metric.tip))
         self.accesses = self._access_table()
         column = QVBoxLayout(self)
         for label in (self.absent, self.check, self.speed, self.hazards, self.searched, self.source):
@@ -73,19 +74,19 @@ class Metrics(QWidget):
             event.connect(self._refresh.due)
 
     def _access_table(self) -> Table:
-        table = Table("Accesses", list(_ACCESSES))
+        table = Table(tr("Accesses"), list(map(tr, _ACCESSES)))
         table.setSortingEnabled(True)
         table.sortByColumn(_LOST, Qt.SortOrder.DescendingOrder)
         table.setTextElideMode(Qt.TextElideMode.ElideRight)
         table.setWordWrap(False)
-        table.setToolTip("Click a heading to sort. Click a row to go to its next step")
+        table.setToolTip(tr("Click a heading to sort. Click a row to go to its next step"))
         table.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         for column, tip in enumerate(_ACCESSES.values()):
             heading = table.horizontalHeaderItem(column)
             assert heading is not None
-            heading.setToolTip(tip)
+            heading.setToolTip(tr(tip))
         table.cellClicked.connect(self._on_row)
         table.cellActivated.connect(self._on_row)
         return table
@@ -151,11 +152,11 @@ class Metrics(QWidget):
         counts, rules = shown.counts, shown.trace.rules
         for row, cost in enumerate(metrics.COSTS):
             self._number(row, _LAUNCH, None if counts is None else cost.of(counts.total(cost.space)))
-            self.costs.put(row, 0, cost.name, tip=cost.tip_for(rules))
+            self.costs.put(row, 0, tr(cost.name), tip=cost.tip_for(rules))
         for row, metric in enumerate(metrics.LAUNCHES):
             amount = None if counts is None else metric.of(shown.setup, counts)
             text, value = (_NOT_HERE, None) if amount is None else (amount.text, amount.value)
-            self.launch.put(row, 0, metric.name_for(shown.setup), tip=metric.tip)
+            self.launch.put(row, 0, metric.name_for(shown.setup), tip=tr(metric.tip))
             self.launch.put(row, 1, text, value, right=True)
 
     def _list_accesses(self, counts: LaunchCounts | None) -> None:
@@ -168,8 +169,15 @@ class Metrics(QWidget):
             array = counts.arrays[operand.array]
             is_global = array.space == "global"
             used, needed = (cost.sectors, cost.ideal_sectors) if is_global else (cost.wavefronts, cost.ideal_wavefronts)
-            unit = "sectors of global memory" if is_global else "wavefronts of shared memory"
-            tip = f"line {site.place.line}, {operand.access} {site.text}: {many(cost.requests, 'request')}, in {unit}"
+            unit = tr("sectors of global memory") if is_global else tr("wavefronts of shared memory")
+            tip = tr(
+                "line {line}, {access} {site_text}: {requests}, in {unit}",
+                line=site.place.line,
+                access=tr(operand.access),
+                site_text=site.text,
+                requests=many(cost.requests, "request"),
+                unit=unit,
+            )
             text = f"{site.place.line}  {site.text}{' =' if operand.access == 'write' else ''}"
             tip = counted_text(tip, float(not table.is_covered))
             table.put(row, 0, text, site.place.line, tip=tip).setData(_PLACE, site.place)
@@ -209,4 +217,4 @@ def _short(count: int) -> str:
     return spaced(count)
 
 
-PANEL = Panel("Metrics", "right", Metrics, order=3, least_width=296, scrolls=True)
+PANEL = Panel(marked("Metrics"), "right", Metrics, order=3, least_width=296, scrolls=True)

@@ -4,6 +4,7 @@ from functools import partial
 
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.view_dock import ViewDock
+from gemmviz.model.translation import marked
 
-_WHAT = "Blocks per SM by each limit. Click a column to try another value"
-PANEL = Panel("Occupancy", "bottom", partial(ViewDock, view="occupancy", what=_WHAT), order=7)
+_WHAT = marked("Blocks per SM by each limit. Click a column to try another value")
+PANEL = Panel(marked("Occupancy"), "bottom", partial(ViewDock, view="occupancy", what=_WHAT), order=7)

@@ -4,12 +4,15 @@ from functools import partial
 
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.view_dock import ViewDock
+from gemmviz.model.translation import marked
 
-_WHAT = "Memory request of one warp in this step: sectors and lines, or banks"
+_WHAT = marked("Memory request of one warp in this step: sectors and lines, or banks")
 _TOUR = (
-    "Memory",
-    "The request of one warp in this step: sectors of global memory, or banks of shared memory. Bytes that are moved but not "
-    "needed are red. The other tabs show each lane of the warp and the cost of each step. Metrics, on the right, shows all "
-    "counts as the hardware counts them.",
+    marked("Memory"),
+    marked(
+        "The request of one warp in this step: sectors of global memory, or banks of shared memory. Bytes "
+        "that are moved but not needed are red. The other tabs show each lane of the warp and the cost of "
+        "each step. Metrics, on the right, shows all counts as the hardware counts them."
+    ),
 )
-PANEL = Panel("Request", "bottom", partial(ViewDock, view="request", what=_WHAT), order=4, tour=_TOUR)
+PANEL = Panel(marked("Request"), "bottom", partial(ViewDock, view="request", what=_WHAT), order=4, tour=_TOUR)

@@ -9,6 +9,7 @@ from gemmviz.gui.forms.setup_form import SetupForm
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import marked
 
 
 class Settings(QWidget):
@@ -46,8 +47,11 @@ class Settings(QWidget):
 
 
 _TOUR = (
-    "Settings",
-    "Change a size or a tile width: the kernel runs again and the picture follows. Settings that can't run show the limit that "
-    "they exceed and offer the nearest valid value. At the top, choose the threads to watch and what colours mean.",
+    marked("Settings"),
+    marked(
+        "Change a size or a tile width: the kernel runs again and the picture follows. Settings that can't "
+        "run show the limit that they exceed and offer the nearest valid value. At the top, choose the "
+        "threads to watch and what colours mean."
+    ),
 )
-PANEL = Panel("Settings", "left", Settings, order=1, least_width=284, scrolls=True, tour=_TOUR)
+PANEL = Panel(marked("Settings"), "left", Settings, order=1, least_width=284, scrolls=True, tour=_TOUR)

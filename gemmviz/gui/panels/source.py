@@ -9,6 +9,7 @@ from gemmviz.gui.widgets.source_text import SourceTextEdit
 from gemmviz.gui.widgets.variables import Variables
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import marked
 from gemmviz.subjects.pointing import step_at_text
 
 
@@ -63,8 +64,10 @@ class Source(QSplitter):
 
 
 _TOUR = (
-    "Source",
-    "The source code of the kernel, with the current access highlighted. Click a line to go to its next step. The variables of "
-    "the watched thread are below.",
+    marked("Source"),
+    marked(
+        "The source code of the kernel, with the current access highlighted. Click a line to go to its next "
+        "step. The variables of the watched thread are below."
+    ),
 )
-PANEL = Panel("Source", "right", Source, order=2, tour=_TOUR)
+PANEL = Panel(marked("Source"), "right", Source, order=2, tour=_TOUR)

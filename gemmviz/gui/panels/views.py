@@ -17,17 +17,18 @@ from PySide6.QtWidgets import (
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import BUILDS
 
 _BUILDS = {
-    "": "All at once",
-    "phases": "Phase by phase",
-    "steps": "Step by step",
-    "terms": "Term by term",
-    "lanes": "Lane by lane",
-    "blanks": "Blank by blank",
+    "": marked("All at once"),
+    "phases": marked("Phase by phase"),
+    "steps": marked("Step by step"),
+    "terms": marked("Term by term"),
+    "lanes": marked("Lane by lane"),
+    "blanks": marked("Blank by blank"),
 }
-_TIP = "Shift+B adds the current view. Double click a view to show it, or press Ctrl+Page Up or Ctrl+Page Down"
+_TIP = marked("Shift+B adds the current view. Double click a view to show it, or press Ctrl+Page Up or Ctrl+Page Down")
 
 
 class SavedViews(QWidget):
@@ -36,34 +37,37 @@ class SavedViews(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model, self.saved_views = model, model.saved_views
-        self.setAccessibleName("Saved views")
+        self.setAccessibleName(tr("Saved views"))
         self.list = QListWidget()
-        self.list.setToolTip(_TIP)
+        self.list.setToolTip(tr(_TIP))
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.title, self.caption, self.text, self.notes = QLineEdit(), QLineEdit(), QPlainTextEdit(), QPlainTextEdit()
         self.build = QComboBox()
         self.build.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         for name in BUILDS:
-            self.build.addItem(_BUILDS[name], name)
+            self.build.addItem(tr(_BUILDS[name]), name)
         for field, words, tip in (
-            (self.title, "Title", "Title of the slide"), (self.caption, "Caption", "Text below the picture"),
-            (self.text, "Text", "Explanation for students, shown in the panel of lessons"),
-            (self.notes, "Notes", "Shown only to the presenter"),
+            (self.title, tr("Title"), tr("Title of the slide")), (self.caption, tr("Caption"), tr("Text below the picture")),
+            (self.text, tr("Text"), tr("Explanation for students, shown in the panel of lessons")),
+            (self.notes, tr("Notes"), tr("Shown only to the presenter")),
         ):  # fmt: skip
             field.setPlaceholderText(words)
             field.setAccessibleName(words)
             field.setToolTip(tip)
-        self.build.setAccessibleName("Build-up")
-        self.list.setAccessibleName("Saved views")
-        self.build.setToolTip("How the view builds up in a lecture")
+        self.build.setAccessibleName(tr("Build-up"))
+        self.list.setAccessibleName(tr("Saved views"))
+        self.build.setToolTip(tr("How the view builds up in a lecture"))
         self.buttons = {
             name: self._button(text, tip)
             for name, text, tip in (
-                ("add", "Add", "Add the current view (Shift+B)"), ("replace", "Replace", "Replace it with the current view"),
-                ("up", "Up", "Move up"), ("down", "Down", "Move down"), ("remove", "Remove", "Remove from the list"),
-                ("save", "Save …", "Save the list as a lesson"),
+                ("add", tr("Add"), tr("Add the current view (Shift+B)")),
+                ("replace", tr("Replace"), tr("Replace it with the current view")),
+                ("up", tr("Up"), tr("Move up")),
+                ("down", tr("Down"), tr("Move down")),
+                ("remove", tr("Remove"), tr("Remove from the list")),
+                ("save", tr("Save …"), tr("Save the list as a lesson")),
             )
-        }  # fmt: skip
+        }
         self._arrange()
         self._connect()
         self.draw()
@@ -102,9 +106,11 @@ class SavedViews(QWidget):
         self.notes.textChanged.connect(lambda: self._edit(notes=self.notes.toPlainText()))
         self.build.activated.connect(lambda: self._with_place(lambda at: marks.build(at, self.build.currentData())))
         for name, what in (
-            ("replace", marks.take), ("remove", marks.remove), ("up", lambda at: self._move(at, -1)),
+            ("replace", marks.take),
+            ("remove", marks.remove),
+            ("up", lambda at: self._move(at, -1)),
             ("down", lambda at: self._move(at, 1)),
-        ):  # fmt: skip
+        ):
             self.buttons[name].clicked.connect(lambda checked=False, what=what: self._with_place(what))
         self.buttons["add"].clicked.connect(lambda: marks.keep())
         self.buttons["save"].clicked.connect(lambda: dialogs.ask_to_save_lesson(self.model, self))
@@ -158,4 +164,4 @@ class SavedViews(QWidget):
         self.build.setCurrentIndex(BUILDS.index(chosen.build) if chosen else 0)
 
 
-PANEL = Panel("Saved views", "bottom", SavedViews, order=9)
+PANEL = Panel(marked("Saved views"), "bottom", SavedViews, order=9)

@@ -4,6 +4,7 @@ from functools import partial
 
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.view_dock import ViewDock
+from gemmviz.model.translation import marked
 
-_WHAT = "Each lane of the warp: thread, element, byte address, value"
-PANEL = Panel("Warp", "bottom", partial(ViewDock, view="warp", what=_WHAT), order=5)
+_WHAT = marked("Each lane of the warp: thread, element, byte address, value")
+PANEL = Panel(marked("Warp"), "bottom", partial(ViewDock, view="warp", what=_WHAT), order=5)

@@ -15,6 +15,7 @@ from gemmviz.gui.widgets.answer import AnswerBubble
 from gemmviz.gui.widgets.refresh import is_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions, apology, framed
@@ -24,24 +25,24 @@ from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.picture import options_for
 
-_STALE = "This picture shows the previous settings. The current ones can't run"
+_STALE = marked("This picture shows the previous settings. The current ones can't run")
 _LEAST_HEIGHT = 440  # pixels: of a page with the tile slider
-NO_RUN = "The view that is shown needs no run of a kernel"
-_NOTHING = "These settings can't run"
+NO_RUN = marked("The view that is shown needs no run of a kernel")
+_NOTHING = marked("These settings can't run")
 
 
 def over_the_picture(session: Session) -> str:
     """Return the message over a picture that does not match the settings, "" if it does."""
     if session.error is None or not session.display.has_time:
         return ""
-    return _NOTHING if session.shown is None else _STALE
+    return tr(_NOTHING) if session.shown is None else tr(_STALE)
 
 
 def over_a_panel(session: Session) -> str:
     """Return the message over a panel's picture, "" if it is of the settings that are shown: beside a picture that
     needs no run, panels still hold the run before.
     """
-    return NO_RUN if has_no_run(session) else over_the_picture(session)
+    return tr(NO_RUN) if has_no_run(session) else over_the_picture(session)
 
 
 def has_no_run(session: Session) -> bool:
@@ -141,7 +142,7 @@ class ReplayPage(QWidget):
         view = view_named(self.session.shot.view)
         self._drawn = None
         self.timeline.setVisible(self.session.display.has_time)
-        self.stage.set_scene(apology(view.title, self.session.display.missing, self._options()), ())
+        self.stage.set_scene(apology(tr(view.title), self.session.display.missing, self._options()), ())
 
     def _on_moved(self) -> None:
         """Redraw the still part only if it has changed."""

@@ -7,6 +7,7 @@ from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.model.translation import tr
 from gemmviz.render.qt.painter import Viewport
 from gemmviz.scenes.kit.what_if import WHAT_IF
 from gemmviz.scenes.kit.window import Lens
@@ -30,11 +31,11 @@ class Stage(SceneWidget):
     clicked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Stage", parent)
+        super().__init__(tr("Stage"), parent)
         self.setMinimumSize(320, 200)
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleDescription("The replay. Wheel to zoom, drag to pan, F to fit, click a cell to follow its thread")
+        self.setAccessibleDescription(tr("The replay. Wheel to zoom, drag to pan, F to fit, click a cell to follow its thread"))
         self.camera = Camera()
         self._type_scale = 1.0
         self.is_card = False  # whether it shows text and figures, which need a frame as large as a slide

@@ -8,13 +8,14 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSlider, QW
 
 from gemmviz.gui.widgets.controls import line, plain, quietly, set_look
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.subjects.tile_sizes import TileSizes, tile_facts, tile_sizes
 
 _HIGH, _EDGE, _STOP, _LEAST = 38, 18, 5.0, 150
 _KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
-_TIP = (
+_TIP = marked(
     "Drag, or use the arrow keys (I moves the focus here). Sizes with a small mark don't suit: hover over them for the reason"
 )
 
@@ -26,8 +27,8 @@ class StopSlider(QSlider):
         super().__init__(Qt.Orientation.Horizontal)
         self.tiles: TileSizes | None = None
         self.theme: Theme | None = None
-        self.setAccessibleName("Tile size")
-        self.setToolTip(_TIP)
+        self.setAccessibleName(tr("Tile size"))
+        self.setToolTip(tr(_TIP))
         self.setFixedHeight(_HIGH)
         self.setMinimumWidth(_LEAST)
         self.setMouseTracking(True)
@@ -68,7 +69,7 @@ class StopSlider(QSlider):
             self.setValue(place)
         if self.tiles is not None and place < len(self.tiles.sizes):
             size = self.tiles.sizes[place]
-            self.setToolTip(f"{self.tiles.name} = {size.value}: {size.why_not}" if size.why_not else _TIP)
+            self.setToolTip(f"{self.tiles.name} = {size.value}: {size.why_not}" if size.why_not else tr(_TIP))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Nothing is left to do: the value followed the pointer."""
@@ -108,8 +109,8 @@ class TileSlider(QWidget):
         self.name, self.facts = plain(), line()
         self.facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.slider, self._fits = StopSlider(), True
-        self.larger = QPushButton("Try 64 × 64")
-        self.larger.setToolTip("Matrices of 64 × 64 elements have room for larger tiles")
+        self.larger = QPushButton(tr("Try 64 × 64"))
+        self.larger.setToolTip(tr("Matrices of 64 × 64 elements have room for larger tiles"))
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 0, 10, 2)
         row.setSpacing(10)

@@ -21,6 +21,7 @@ from gemmviz.gui.widgets.icons import transport_icon
 from gemmviz.gui.widgets.scene_widget import faded
 from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import tr
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import TIMELINE
@@ -50,8 +51,10 @@ class TimelineSlider(QSlider):
         self.theme = load_theme("dark")
         self._painter = ScenePainter()
         self._pixmap: QPixmap | None = None
-        self.setAccessibleName("Step")
-        self.setToolTip("The run: loads of inputs, stores into tiles, computation, stores of outputs. Click to go to a step")
+        self.setAccessibleName(tr("Step"))
+        self.setToolTip(
+            tr("The run: loads of inputs, stores into tiles, computation, stores of outputs. Click to go to a step")
+        )
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self._scale, self._is_low = _SCALE, False
@@ -178,18 +181,18 @@ class TimelineBar(QWidget):
         self._icons: dict[str, QToolButton] = {}
         buttons = QHBoxLayout()
         buttons.setSpacing(1)
-        self._add(buttons, "first", "First step (Home)", lambda: player.jump(0))
+        self._add(buttons, "first", tr("First step (Home)"), lambda: player.jump(0))
         to_phase = self.session.navigation.phase_start
-        self._add(buttons, "previous phase", "Previous phase (Page Up)", lambda: player.jump(to_phase(-1)))
-        self._add(buttons, "back", "Step back (Left)", lambda: player.step_by(-1))
-        self.play = self._add(buttons, "play", "Play or pause (Space)", player.toggle)
-        self._add(buttons, "forward", "Step forward (Right)", lambda: player.step_by(1))
-        self._add(buttons, "next phase", "Next phase (Page Down)", lambda: player.jump(to_phase(1)))
-        self._add(buttons, "last", "Last step (End)", lambda: player.jump(player.played.steps - 1))
-        self.reverse = self._add(buttons, "reverse", "Play backwards (R)", lambda: None)
+        self._add(buttons, "previous phase", tr("Previous phase (Page Up)"), lambda: player.jump(to_phase(-1)))
+        self._add(buttons, "back", tr("Step back (Left)"), lambda: player.step_by(-1))
+        self.play = self._add(buttons, "play", tr("Play or pause (Space)"), player.toggle)
+        self._add(buttons, "forward", tr("Step forward (Right)"), lambda: player.step_by(1))
+        self._add(buttons, "next phase", tr("Next phase (Page Down)"), lambda: player.jump(to_phase(1)))
+        self._add(buttons, "last", tr("Last step (End)"), lambda: player.jump(player.played.steps - 1))
+        self.reverse = self._add(buttons, "reverse", tr("Play backwards (R)"), lambda: None)
         self.reverse.setCheckable(True)
         self.reverse.toggled.connect(player.reverse)
-        self.speed = choice("Speed", "Steps per second (+ and −)", ((f"{speed:g} /s", speed) for speed in SPEEDS))
+        self.speed = choice(tr("Speed"), tr("Steps per second (+ and −)"), ((f"{speed:g} /s", speed) for speed in SPEEDS))
         self.speed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.speed.setMinimumWidth(self.speed.sizeHint().width())
         self.speed.activated.connect(lambda row: player.set_speed(SPEEDS[row]))

@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from gemmviz.gui.thumbnails import HEIGHT, WIDTH, CardContents
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -49,8 +50,8 @@ class LessonCard(QAbstractButton):
         if self.contents is None:
             return ""
         steps, minutes = len(self.contents.facts.steps), self.contents.facts.minutes
-        seen = "all seen" if self.seen == steps else f"{self.seen} seen"
-        return f"{minutes:g} minutes, {many(steps, 'step')}, {seen}"
+        seen = tr("all seen") if self.seen == steps else tr("{seen} seen", seen=self.seen)
+        return tr("{minutes} minutes, {steps}, {seen}", minutes=f"{minutes:g}", steps=many(steps, "step"), seen=seen)
 
     def advance(self) -> None:
         """Show the next picture."""

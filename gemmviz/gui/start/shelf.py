@@ -8,10 +8,11 @@ from gemmviz.gui.start.card import LessonCard
 from gemmviz.gui.widgets.controls import choice, line
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.catalog import lesson_names
+from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson_file import lesson_title
 
 _FRAME_MS = 160
-_ORDERS = (("In teaching order", False), ("By title", True))
+_ORDERS = ((marked("In teaching order"), False), (marked("By title"), True))
 _KEYS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 
 
@@ -21,11 +22,13 @@ class Shelf(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model, self.course = model, model.course
-        self.setAccessibleName("Shelf of lessons")
-        self.order = choice("Order of the lessons", "Order of the lessons", _ORDERS)
+        self.setAccessibleName(tr("Shelf of lessons"))
+        self.order = choice(
+            tr("Order of the lessons"), tr("Order of the lessons"), ((tr(text), by_title) for text, by_title in _ORDERS)
+        )
         self.order.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         heading = line("heading")
-        heading.setText("Lessons")
+        heading.setText(tr("Lessons"))
         head = QHBoxLayout()
         head.addWidget(heading, 1)
         head.addWidget(self.order)

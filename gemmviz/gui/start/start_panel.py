@@ -6,10 +6,13 @@ from gemmviz.gui.start.shelf import Shelf
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.widgets.controls import line
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import marked, tr
 from gemmviz.render.qt.fonts import font
 
 _LEAST, _MOST = 300, 520
-_ABOUT = "See what every thread of a CUDA kernel does: the source runs as it is, and each number is counted from the run."
+_ABOUT = marked(
+    "See what every thread of a CUDA kernel does: the source runs as it is, and each number is counted from the run."
+)
 
 
 class StartPanel(QWidget):
@@ -20,16 +23,16 @@ class StartPanel(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model = model
-        self.setAccessibleName("Start")
+        self.setAccessibleName(tr("Start"))
         self.setMinimumWidth(_LEAST)
         self.setMaximumWidth(_MOST)
         title = line("heading")
         title.setText("gemmviz")
         title.setFont(font("semibold", 24))
         about = line("faint")
-        about.setText(_ABOUT)
-        self.explore = _button("Explore tiles", "Show all panels, and change the tiled multiplication")
-        self.open = _button("Open my kernel …", "Open a .cu file, a trace, a saved view or a lesson (Ctrl+O)")
+        about.setText(tr(_ABOUT))
+        self.explore = _button(tr("Explore tiles"), tr("Show all panels, and change the tiled multiplication"))
+        self.open = _button(tr("Open my kernel …"), tr("Open a .cu file, a trace, a saved view or a lesson (Ctrl+O)"))
         self.open.clicked.connect(lambda: dialogs.ask_to_open(model, self.window()))
         buttons = QHBoxLayout()
         buttons.addWidget(self.explore)

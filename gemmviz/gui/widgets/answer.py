@@ -5,6 +5,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, Q
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QToolButton, QToolTip, QWidget
 
 from gemmviz.gui.widgets.controls import plain
+from gemmviz.model.translation import tr
 from gemmviz.render.qt.fonts import font
 
 _WIDTH, _MARGIN, _AWAY = 44, 12, 14  # in letters; pixels; pixels from the place
@@ -22,12 +23,12 @@ class AnswerBubble(QWidget):
         self.text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.text.setAccessibleName("Answer")
+        self.text.setAccessibleName(tr("Answer"))
         self.close_button = QToolButton()
         self.close_button.setText("✕")
         self.close_button.setAutoRaise(True)
-        self.close_button.setToolTip("Close this answer (Esc)")
-        self.close_button.setAccessibleName("Close this answer")
+        self.close_button.setToolTip(tr("Close this answer (Esc)"))
+        self.close_button.setAccessibleName(tr("Close this answer"))
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(_MARGIN, _MARGIN, _MARGIN // 2, _MARGIN)
         row.addWidget(self.text, 1)

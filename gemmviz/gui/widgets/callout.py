@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygon
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.gui.widgets.controls import plain, set_look
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.theme import Theme
 
 _WIDTH, _TIP, _MARGIN = 320, 10, 12
@@ -22,14 +23,14 @@ class Callout(QWidget):
         self.text = plain()
         self.text.setWordWrap(True)
         set_look(self.text, "message")
-        self.text.setAccessibleName("Error")
+        self.text.setAccessibleName(tr("Error"))
         self.remedy = QPushButton()
-        self.remedy.setToolTip("Use the nearest valid setting")
+        self.remedy.setToolTip(tr("Use the nearest valid setting"))
         close = QToolButton()
         close.setText("✕")
         close.setAutoRaise(True)
-        close.setToolTip("Close this message and keep the setting")
-        close.setAccessibleName("Close this message")
+        close.setToolTip(tr("Close this message and keep the setting"))
+        close.setAccessibleName(tr("Close this message"))
         close.clicked.connect(self.hide)
         row = QHBoxLayout()
         row.addWidget(self.text, 1)

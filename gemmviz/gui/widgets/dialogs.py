@@ -16,6 +16,7 @@ from gemmviz.files.whole import write_text
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Chart
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import tr
 from gemmviz.render.export import save_frame
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.qt.painter import scene_image
@@ -28,14 +29,14 @@ from gemmviz.teaching.lesson_file import save_lesson
 
 
 def ask_to_open(model: WindowModel, parent: QWidget) -> None:
-    name, _ = QFileDialog.getOpenFileName(parent, "Open", "", ";;".join(dialog_filters()))
+    name, _ = QFileDialog.getOpenFileName(parent, tr("Open"), "", ";;".join(dialog_filters()))
     if name:
         model.opening.open(Path(name))
 
 
 def ask_to_open_folder(model: WindowModel, parent: QWidget) -> None:
     """Open a folder: the only kernel file in it, or one that the user chooses."""
-    name = QFileDialog.getExistingDirectory(parent, "Open folder")
+    name = QFileDialog.getExistingDirectory(parent, tr("Open folder"))
     if name:
         model.opening.open(Path(name))
 
@@ -45,7 +46,7 @@ def edit_copy(model: WindowModel) -> None:
     path = model.opening.edit_copy()
     if path is not None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
-        model.session.say(f"{path} is shown again each time you save it")
+        model.session.say(tr("{path} is shown again each time you save it", path=path))
 
 
 def paste_kernel(model: WindowModel) -> None:
@@ -57,20 +58,36 @@ def ask_to_save_trace(model: WindowModel, parent: QWidget) -> None:
     shown = model.session.shown
     if shown is not None:
         name = f"{file_stem(shown.setup.kernel.name)}.gvt"
-        _save(model, parent, "Save trace", name, "Traces (*.gvt)", lambda path: write_trace(shown.trace, path), recent=True)
+        _save(
+            model,
+            parent,
+            tr("Save trace"),
+            name,
+            tr("Traces (*.gvt)"),
+            lambda path: write_trace(shown.trace, path),
+            recent=True,
+        )
 
 
 def ask_to_save_view(model: WindowModel, parent: QWidget) -> None:
     """Save the current view as a file."""
     shot = model.session.shot
     name = f"{file_stem(shot.setup.kernel.name)}-{shot.view}.toml"
-    _save(model, parent, "Save view", name, "Saved views (*.toml)", lambda path: save_view(shot, path), recent=True)
+    _save(model, parent, tr("Save view"), name, tr("Saved views (*.toml)"), lambda path: save_view(shot, path), recent=True)
 
 
 def ask_to_save_lesson(model: WindowModel, parent: QWidget) -> None:
     """Save the saved views as a lesson file."""
     lesson = model.saved_views.lesson
-    _save(model, parent, "Save lesson", "lesson.toml", "Lessons (*.toml)", lambda path: save_lesson(lesson, path), recent=True)
+    _save(
+        model,
+        parent,
+        tr("Save lesson"),
+        "lesson.toml",
+        tr("Lessons (*.toml)"),
+        lambda path: save_lesson(lesson, path),
+        recent=True,
+    )
 
 
 def seen(model: WindowModel) -> Scene | None:
@@ -82,25 +99,32 @@ def seen(model: WindowModel) -> Scene | None:
 def save_scene(model: WindowModel, parent: QWidget, scene: Scene, name: str, suffix: str) -> None:
     """Ask for a file name and save a picture."""
     kind = f"{suffix.upper()} (*.{suffix})"
-    _save(model, parent, "Save picture", f"{name}.{suffix}", kind, lambda path: save_frame(scene, path), draws=True)
+    _save(model, parent, tr("Save picture"), f"{name}.{suffix}", kind, lambda path: save_frame(scene, path), draws=True)
 
 
 def save_numbers(model: WindowModel, parent: QWidget, chart: Chart) -> None:
     """Ask for a file name and save the numbers of a chart."""
-    _save(model, parent, "Save numbers", "chart.csv", "CSV (*.csv)", lambda path: write_text(path, chart_csv(chart)))
+    _save(model, parent, tr("Save numbers"), "chart.csv", tr("CSV (*.csv)"), lambda path: write_text(path, chart_csv(chart)))
 
 
 def ask_to_save_benchmark(model: WindowModel, parent: QWidget) -> None:
     benchmark = model.session.display.subject
     if benchmark is not None and model.session.display.is_benchmark:
         text = benchmark_text(benchmark)
-        _save(model, parent, "Save benchmark", "benchmark.json", "Benchmarks (*.json)", lambda path: write_text(path, text))
+        _save(
+            model,
+            parent,
+            tr("Save benchmark"),
+            "benchmark.json",
+            tr("Benchmarks (*.json)"),
+            lambda path: write_text(path, text),
+        )
 
 
 def copy_scene(model: WindowModel, scene: Scene) -> None:
     """Copy a picture of 1920 x 1080 pixels to the clipboard."""
     QGuiApplication.clipboard().setImage(scene_image(scene, RenderOptions().scale(scene)))
-    model.session.say("The picture was copied to the clipboard")
+    model.session.say(tr("The picture was copied to the clipboard"))
 
 
 def copy_frame(model: WindowModel) -> None:
@@ -112,7 +136,7 @@ def copy_frame(model: WindowModel) -> None:
 def copy_command(model: WindowModel) -> None:
     """Copy the command line for the current picture to the clipboard."""
     QGuiApplication.clipboard().setText(command_line(model.session.shot))
-    model.session.say("The command line was copied to the clipboard")
+    model.session.say(tr("The command line was copied to the clipboard"))
 
 
 def chart_of(model: WindowModel) -> Chart | None:
@@ -150,6 +174,6 @@ def _save(
         model.session.notices.drop("file")
         if recent:
             model.preferences.add_recent(path)
-        model.session.say(f"Saved {path}")
+        model.session.say(tr("Saved {path}", path=path))
 
     model.saving.start(path, write, saved, lambda error: model.session.notices.complain("file", error), at_once=draws)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
 from gemmviz.analysis.printed_source import without_comments
 from gemmviz.gui.style import LETTERS
 from gemmviz.model.errors import Place
+from gemmviz.model.translation import tr
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.theme import Theme, load_theme, mixed
 
@@ -53,8 +54,8 @@ class SourceTextEdit(QPlainTextEdit):
         self.setReadOnly(True)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)  # the current access is scrolled into view
         self.setFont(font("mono", LETTERS))
-        self.setAccessibleName("Source")
-        self.setToolTip("Click a line or an access to go to its next step")
+        self.setAccessibleName(tr("Source"))
+        self.setToolTip(tr("Click a line or an access to go to its next step"))
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         self.setTabChangesFocus(True)
         self.text, self._hides_comments = "", False

@@ -7,6 +7,7 @@ from gemmviz.gui.widgets.controls import line
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.tables import Table
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import tr
 from gemmviz.model.watched import VariableValue
 
 _MOST_SHOWN, _MOST_IN_TIP = 6, 256
@@ -19,9 +20,11 @@ class Variables(QWidget):
         super().__init__()
         self.model = model
         self.title = line("faint")
-        self.title.setText("Variables")
-        self.table = Table("Variables", ["", ""], stretched=1)
-        self.table.setToolTip("Variables of the thread after this step. Click an element of the result to follow its thread")
+        self.title.setText(tr("Variables"))
+        self.table = Table(tr("Variables"), ["", ""], stretched=1)
+        self.table.setToolTip(
+            tr("Variables of the thread after this step. Click an element of the result to follow its thread")
+        )
         self.table.horizontalHeader().hide()
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         column = QVBoxLayout(self)
@@ -36,12 +39,12 @@ class Variables(QWidget):
         now, watched = self.model.session.now, self.model.session.slot.watched
         if now is None or watched is None:
             why = self.model.session.slot.unwatched
-            self.title.setText(f"No variables: {why}" if why else "Variables: …")
+            self.title.setText(tr("No variables: {why}", why=why) if why else tr("Variables: …"))
             self.table.setRowCount(0)
             return
         x, y, _ = now.focus.block
         thread = thread_text(now.scope.first_thread, now.trace.launch)
-        self.title.setText(f"Variables of block ({x}, {y}), thread {thread} after this step")
+        self.title.setText(tr("Variables of block ({x}, {y}), thread {thread} after this step", x=x, y=y, thread=thread))
         values = watched.at(now.step, now.site)
         self.table.setRowCount(len(values))
         for row, (name, value) in enumerate(values):
@@ -52,7 +55,7 @@ class Variables(QWidget):
 def value_text(value: VariableValue, most: int = _MOST_SHOWN) -> str:
     """Format a value as a debugger does; arrays show their first ``most`` elements."""
     if value is None:
-        return "not set yet"
+        return tr("not set yet")
     if isinstance(value, tuple):
         shown = ", ".join("–" if each is None else value_text(each) for each in value[:most])
         return f"{{{shown}{', …' if len(value) > most else ''}}}"

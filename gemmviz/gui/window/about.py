@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTextBrowser, Q
 from gemmviz import RELEASES, __version__
 from gemmviz.files.distributions import installed_distributions
 from gemmviz.files.resources import resource
+from gemmviz.model.translation import tr
 
 
 def about_text() -> str:
@@ -28,16 +29,15 @@ def about_text() -> str:
 class AboutBox(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("About gemmviz")
+        self.setWindowTitle(tr("About gemmviz"))
         self.resize(620, 520)
-        heading = QLabel(
-            f"<h2>gemmviz {__version__}</h2>Shows what every thread of a CUDA kernel does."
-            f'<p>Newer versions: <a href="{RELEASES}">{RELEASES}</a></p>'
-        )
+        what = tr("<h2>gemmviz {version}</h2>Shows what every thread of a CUDA kernel does.", version=__version__)
+        newer = tr("Newer versions: {link}", link=f'<a href="{RELEASES}">{RELEASES}</a>')
+        heading = QLabel(f"{what}<p>{newer}</p>")
         heading.setTextFormat(Qt.TextFormat.RichText)
         heading.setOpenExternalLinks(True)
         self.text = QTextBrowser()
-        self.text.setAccessibleName("Versions and licences")
+        self.text.setAccessibleName(tr("Versions and licences"))
         self.text.setHtml(about_text())
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

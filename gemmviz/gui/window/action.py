@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QMenu
 
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.model.setting import Setting, settings_of
+from gemmviz.model.translation import marked, tr
 from gemmviz.state.shot import Shot
 
 RunAction = Callable[[ActionContext], object]
@@ -18,13 +19,24 @@ MENU_OPTIONS: tuple[Setting, ...] = tuple(setting for setting in settings_of(Sho
 
 # Titles of the menus by id; "view.theme" is a submenu of "view".
 MENUS = {
-    "file": "&File", "file.export": "Export &as", "edit": "&Edit",
-    "view": "&View", "view.more": "&More pictures", "view.benchmark": "Benchmark &chart", "view.lock": "Loc&k runs",
-    "view.labels": "La&bels", "view.theme": "&Theme",
-    "play": "&Play", "lecture": "&Lecture", "lecture.lessons": "L&essons", "lecture.screen": "On &screen",
-    "watch": "&Watch", "help": "&Help",
+    "file": marked("&File"),
+    "file.export": marked("Export &as"),
+    "edit": marked("&Edit"),
+    "view": marked("&View"),
+    "view.more": marked("&More pictures"),
+    "view.benchmark": marked("Benchmark &chart"),
+    "view.lock": marked("Loc&k runs"),
+    "view.labels": marked("La&bels"),
+    "view.theme": marked("&Theme"),
+    "view.language": marked("Lan&guage"),
+    "play": marked("&Play"),
+    "lecture": marked("&Lecture"),
+    "lecture.lessons": marked("L&essons"),
+    "lecture.screen": marked("On &screen"),
+    "watch": marked("&Watch"),
+    "help": marked("&Help"),
     **{f"view.option-{setting.name}": setting.control.menu for setting in MENU_OPTIONS if setting.choices},
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -52,9 +64,9 @@ class Action:
 
 def needs_picture(context: ActionContext) -> str:
     """Return why an action on the picture is disabled, "" if there is a picture."""
-    return "" if context.model.session.display.subject is not None else "There is no picture yet"
+    return "" if context.model.session.display.subject is not None else tr("There is no picture yet")
 
 
 def needs_time(context: ActionContext) -> str:
     """Return why an action on steps is disabled, "" if the view has steps."""
-    return "" if context.model.session.display.has_time else "This view has no steps. Press 1 to go back to the replay"
+    return "" if context.model.session.display.has_time else tr("This view has no steps. Press 1 to go back to the replay")

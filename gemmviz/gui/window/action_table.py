@@ -12,6 +12,7 @@ from gemmviz.gui.window.actions.play_actions import play_actions
 from gemmviz.gui.window.actions.view_actions import view_actions
 from gemmviz.gui.window.actions.watch_actions import watch_actions
 from gemmviz.gui.window.keys import show_keys
+from gemmviz.model.translation import tr
 
 
 def actions() -> Iterator[Action]:
@@ -23,6 +24,6 @@ def actions() -> Iterator[Action]:
     yield from play_actions()
     yield from lecture_actions()
     yield from watch_actions()
-    yield Action("keys", "help", "&Keyboard shortcuts", lambda c: show_keys(c.window, actions()), ("F1",))
-    yield Action("tour", "help", "&Tour", lambda c: c.start_tour())
-    yield Action("about", "help", "&About gemmviz", lambda c: AboutBox(c.window).exec(), apart=True)
+    yield Action("keys", "help", tr("&Keyboard shortcuts"), lambda c: show_keys(c.window, actions()), ("F1",))
+    yield Action("tour", "help", tr("&Tour"), lambda c: c.start_tour())
+    yield Action("about", "help", tr("&About gemmviz"), lambda c: AboutBox(c.window).exec(), apart=True)

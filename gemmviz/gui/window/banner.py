@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout
 
 from gemmviz.gui.widgets.controls import plain, set_look
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import tr
 from gemmviz.state.notices import Notice, Offer
 
 
@@ -14,7 +15,7 @@ class Banner(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model = model
-        self.setAccessibleName("Messages")
+        self.setAccessibleName(tr("Messages"))
         self._rows = QVBoxLayout(self)
         self._rows.setContentsMargins(12, 4, 6, 4)
         self._rows.setSpacing(2)
@@ -45,11 +46,11 @@ class Banner(QWidget):
         text.setWordWrap(True)
         set_look(text, "message" if notice.warns else "notice")
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        text.setAccessibleName("Message")
+        text.setAccessibleName(tr("Message"))
         close.setText("✕")
         close.setAutoRaise(True)
-        close.setToolTip("Close this message")
-        close.setAccessibleName("Close this message")
+        close.setToolTip(tr("Close this message"))
+        close.setAccessibleName(tr("Close this message"))
         close.clicked.connect(lambda: self._close(notice))
         row = QHBoxLayout(line)
         row.setContentsMargins(0, 2, 0, 2)

@@ -22,6 +22,7 @@ from gemmviz.gui.panel import DockArea, Panel
 from gemmviz.gui.style import LETTERS
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import tr
 
 _RIGHT, _MOST_RIGHT, _LEAST_REST = 530, 0.28, 1060  # pixels: 60 characters of source; of the width; pixels for all else
 _LAYOUT_VERSION = 1  # layouts of version 0 named docks by their titles
@@ -72,13 +73,18 @@ class Docks:
                 self.all[name] = self._dock(name, panel, model)
             except Exception as error:  # a faulty extension loses only its own panel
                 reason = f"{type(error).__name__}: {error}"
-                self.broken.append(GemmvizError(f"the panel {name!r} is ignored: {reason}", remedy="correct its file"))
+                self.broken.append(
+                    GemmvizError(
+                        tr("the panel {name} is ignored: {reason}", name=f"{name!r}", reason=reason),
+                        remedy=tr("correct its file"),
+                    )
+                )
         self.panels = {name: panel for name, panel in panels().items() if name in self.all}
         self._hidden: list[QDockWidget] | None = None
 
     def _dock(self, name: str, panel: Panel, model: WindowModel) -> QDockWidget:
         self.widgets[name] = widget = panel.make(model)
-        dock = _Dock(panel.title, self.window)
+        dock = _Dock(tr(panel.title), self.window)
         dock.setObjectName(name)
         dock.setWidget(_scrolled(widget, panel.least_width) if panel.scrolls else widget)
         self.window.addDockWidget(_AREAS[panel.area], dock)

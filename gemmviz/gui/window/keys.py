@@ -7,7 +7,13 @@ from typing import Protocol
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
-_MOUSE = (("wheel, drag", "zoom, pan"), ("click on C", "follow its thread"), ("double click", "show the whole picture"))
+from gemmviz.model.translation import marked, tr
+
+_MOUSE = (
+    (marked("wheel, drag"), marked("zoom, pan")),
+    (marked("click on C"), marked("follow its thread")),
+    (marked("double click"), marked("show the whole picture")),
+)
 _COLUMNS = 2
 
 
@@ -23,8 +29,11 @@ class Keyed(Protocol):
 def keys_text(actions: Iterable[Keyed]) -> str:
     """Return the shortcuts and mouse gestures as HTML."""
     rows = [(", ".join(map(_key_text, action.keys)), action.help) for action in actions if action.keys and action.help]
-    rows.append(("1, 2, 3, …", "views of the replay"))
-    cells = [f"<td><b>{escape(keys)}</b></td><td>{escape(what)}</td>" for keys, what in (*rows, *_MOUSE)]
+    rows.append(("1, 2, 3, …", tr("views of the replay")))
+    cells = [
+        f"<td><b>{escape(keys)}</b></td><td>{escape(what)}</td>"
+        for keys, what in (*rows, *((tr(keys), tr(what)) for keys, what in _MOUSE))
+    ]
     half = -(-len(cells) // _COLUMNS)
     lines = [cells[row] + (cells[row + half] if row + half < len(cells) else "") for row in range(half)]
     style = "<style>b { font-weight: 600; } td { white-space: nowrap; padding: 3px 14px 3px 0; }</style>"
@@ -38,7 +47,7 @@ def _key_text(key: str) -> str:
 
 def show_keys(parent: QWidget, actions: Iterable[Keyed]) -> None:
     dialog = QDialog(parent)
-    dialog.setWindowTitle("Keyboard shortcuts")
+    dialog.setWindowTitle(tr("Keyboard shortcuts"))
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
     buttons.rejected.connect(dialog.reject)
     column = QVBoxLayout(dialog)

@@ -9,14 +9,18 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.launch_line import launch_line
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
+from gemmviz.model.translation import marked, tr
 
 _LINES, _FILLED = 2, 0.78  # of the sentence; the part of a line that wrapped words fill
 _LEADS: dict[LaunchOrigin, tuple[str, str]] = {
     "header": ("", ""),
-    "read": ("Read", "Read from the file. With these roles of the arguments the result is right"),
-    "guessed": ("Guessed", "The project launches this kernel nowhere. With this launch the result is right"),
-    "unsure": ("Not sure", "Read from the file. No choice of roles gives a right result; correct them, or the kernel is wrong"),
-    "given": ("Given", "As you described it"),
+    "read": (marked("Read"), marked("Read from the file. With these roles of the arguments the result is right")),
+    "guessed": (marked("Guessed"), marked("The project launches this kernel nowhere. With this launch the result is right")),
+    "unsure": (
+        marked("Not sure"),
+        marked("Read from the file. No choice of roles gives a right result; correct them, or the kernel is wrong"),
+    ),
+    "given": (marked("Given"), marked("As you described it")),
 }
 
 
@@ -28,14 +32,14 @@ class LaunchStrip(QWidget):
     def __init__(self, model: WindowModel) -> None:
         super().__init__()
         self.model, self.sentence = model, ""
-        self.setAccessibleName("Launch")
-        self.kernels = choice("Kernel of the file", "Kernels of this file")
+        self.setAccessibleName(tr("Launch"))
+        self.kernels = choice(tr("Kernel of the file"), tr("Kernels of this file"))
         self.text = line()
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        self.text.setAccessibleName("Launch")
-        self.edit = _button("&Edit …", "Correct what the arguments are, and the launch")
-        self.insert = _button("Insert &header", "Write this launch into the file, as a header")
+        self.text.setAccessibleName(tr("Launch"))
+        self.edit = _button(tr("&Edit …"), tr("Correct what the arguments are, and the launch"))
+        self.insert = _button(tr("Insert &header"), tr("Write this launch into the file, as a header"))
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 3, 6, 3)
         for widget in (self.kernels, self.text, self.edit, self.insert):
@@ -50,7 +54,7 @@ class LaunchStrip(QWidget):
         """Show the launch of the session's kernel."""
         kernel = self.model.session.shot.setup.kernel
         self.setVisible(kernel.launch_from != "header" and not self.model.session.display.is_benchmark)
-        lead, tip = _LEADS[kernel.launch_from]
+        lead, tip = map(tr, _LEADS[kernel.launch_from])
         self.sentence = f"{lead}: {launch_line(kernel)}"
         self.text.setToolTip(f"{tip}\n{self.sentence}")
         self._fit()

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWi
 
 from gemmviz.files.devices import device_extensions
 from gemmviz.files.kinds import is_known
+from gemmviz.files.whole import is_folder
 from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
 from gemmviz.gui.forms.kernel_chooser import KernelChooser
 from gemmviz.gui.forms.launch_form import LaunchDialog
@@ -27,6 +28,7 @@ from gemmviz.gui.window.status import Status
 from gemmviz.gui.window.tour import Tour, tour_stops
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.render.export import format_extensions
 from gemmviz.scenes.catalog import view_extensions
@@ -78,7 +80,10 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self.tabs = QTabBar(drawBase=False, expanding=False)
-        for title, tip in (("Replay", "The kernel, step by step"), ("Benchmark", "Speed of the kernels (Ctrl+B)")):
+        for title, tip in (
+            (tr("Replay"), tr("The kernel, step by step")),
+            (tr("Benchmark"), tr("Speed of the kernels (Ctrl+B)")),
+        ):
             self.tabs.setTabToolTip(self.tabs.addTab(title), tip)
         self.tabs.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.pages = QStackedWidget()
@@ -135,7 +140,7 @@ class MainWindow(QMainWindow):
         try:
             return self.preferences.last_shot()
         except GemmvizError as error:
-            sentence = f"The last session can't be restored: {error.message}"
+            sentence = tr("The last session can't be restored: {message}", message=error.message)
             self.session.notices.complain("file", GemmvizError(sentence, error.place, file=error.file, remedy=error.remedy))
             return None
 
@@ -254,7 +259,11 @@ class MainWindow(QMainWindow):
         kinds = view_extensions(), subject_extensions(), format_extensions(), device_extensions()
         broken = [*(error for extensions in kinds for error in extensions.broken), *self.docks.broken]
         if broken:
-            more = f"; {many(len(broken) - 1, 'other file')} ignored as well" if len(broken) > 1 else ""
+            more = (
+                tr("; {other_files} ignored as well", other_files=many(len(broken) - 1, "other file"))
+                if len(broken) > 1
+                else ""
+            )
             first = broken[0]
             self.session.notices.complain("extension", GemmvizError(first.message + more, file=first.file, remedy=first.remedy))
 
@@ -287,4 +296,4 @@ class MainWindow(QMainWindow):
 
 def _opens(path: Path) -> bool:
     """Return whether a dropped path is a file or a folder that can be opened."""
-    return is_known(path) or path.is_dir()
+    return is_known(path) or is_folder(path)

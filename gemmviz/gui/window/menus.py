@@ -8,6 +8,7 @@ from gemmviz.gui.widgets.refresh import is_covered
 from gemmviz.gui.window.action import MENUS, Action
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.action_table import actions
+from gemmviz.model.translation import tr
 
 
 class Menus:
@@ -41,7 +42,7 @@ class Menus:
         """Return the menu with this id of ``MENUS``; create it, and the menu that it is in, on first use."""
         if name not in self._menus:
             parent = name.rpartition(".")[0]
-            menu = (self._menu(parent) if parent else self.context.window.menuBar()).addMenu(MENUS[name])
+            menu = (self._menu(parent) if parent else self.context.window.menuBar()).addMenu(tr(MENUS[name]))
             menu.setToolTipsVisible(True)
             menu.setStyleSheet(MENU_SHEET)
             menu.aboutToShow.connect(self.sync)

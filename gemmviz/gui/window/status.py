@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QStatusBar
 from gemmviz.gui.widgets.controls import plain
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.beat import stage_of_run
 from gemmviz.subjects.metrics import recorder_line
 
@@ -17,9 +18,9 @@ class Status:
     def __init__(self, bar: QStatusBar, model: WindowModel) -> None:
         self.bar, self.model = bar, model
         self.busy, self.place, self.recorder = plain(), plain(), plain()
-        self.recorder.setToolTip("What ran and recorded the kernel")
-        self.place.setToolTip("The phase of the run; without barriers, the trip of its loop")
-        self.place.setAccessibleName("Place in the run")
+        self.recorder.setToolTip(tr("What ran and recorded the kernel"))
+        self.place.setToolTip(tr("The phase of the run; without barriers, the trip of its loop"))
+        self.place.setAccessibleName(tr("Place in the run"))
         for label in (self.busy, self.place, self.recorder):
             bar.addPermanentWidget(label)
         session = model.session
@@ -34,8 +35,8 @@ class Status:
 
     def _show_busy(self) -> None:
         reads, runs = self.model.opening.is_busy, self.model.session.is_busy
-        reading = f"{self.model.opening.work or 'Reading the file'} …"
-        self.busy.setText(reading if reads else "Running the kernel …" if runs else "")
+        reading = f"{self.model.opening.work or tr('Reading the file')} …"
+        self.busy.setText(reading if reads else tr("Running the kernel …") if runs else "")
 
     def _show_place(self) -> None:
         session = self.model.session

@@ -8,6 +8,7 @@ from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.widgets.controls import set_look
 from gemmviz.gui.widgets.scene_widget import faded
 from gemmviz.gui.window.docks import Docks
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.theme import Theme
 
 TourStep = tuple[QWidget, str, str]
@@ -16,16 +17,20 @@ _CAPTION_WIDTH = 380
 
 def tour_stops(replay: ReplayPage, docks: Docks) -> list[TourStep]:
     """Return widget, title and text of each caption."""
-    stage = (
-        "B is above C, A is to its left, and the block's shared tiles are between them. Bright cells are accessed in this "
-        "step. Copies move from a matrix to a tile and to a thread. Hover over a cell for details. Click an element of the "
-        "result to follow its thread."
+    stage = tr(
+        "B is above C, A is to its left, and the block's shared tiles are between them. Bright cells are "
+        "accessed in this step. Copies move from a matrix to a tile and to a thread. Hover over a cell for "
+        "details. Click an element of the result to follow its thread."
     )
-    time = (
+    time = tr(
         "Press Space to play or pause, an arrow key for one step, Page Up or Page Down for one phase. + and − change the speed."
     )
-    stops: list[TourStep] = [(replay.stage, "The stage", stage), (replay.timeline, "Time", time)]
-    return stops + [(docks.all[name], *panel.tour) for name, panel in docks.panels.items() if panel.tour is not None]
+    stops: list[TourStep] = [(replay.stage, tr("The stage"), stage), (replay.timeline, tr("Time"), time)]
+    for name, panel in docks.panels.items():
+        if panel.tour is not None:
+            title, text = panel.tour
+            stops.append((docks.all[name], tr(title), tr(text)))
+    return stops
 
 
 class Tour(QWidget):
@@ -39,7 +44,7 @@ class Tour(QWidget):
         self.stops, self.theme, self.number = stops, theme, 0
         self.setGeometry(window.rect())
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Tour")
+        self.setAccessibleName(tr("Tour"))
         self.card = QFrame(self)
         self.card.setObjectName("card")
         self.card.setStyleSheet(
@@ -50,9 +55,9 @@ class Tour(QWidget):
         set_look(self.title, "heading")
         self.text.setWordWrap(True)
         set_look(self.count, "faint")
-        self.skip, self.next = QPushButton("Skip"), QPushButton("Next")
-        self.skip.setToolTip("End the tour (Escape). Help › Tour starts it again")
-        self.next.setToolTip("Next caption (Enter)")
+        self.skip, self.next = QPushButton(tr("Skip")), QPushButton(tr("Next"))
+        self.skip.setToolTip(tr("End the tour (Escape). Help › Tour starts it again"))
+        self.next.setToolTip(tr("Next caption (Enter)"))
         self.skip.clicked.connect(self.end)
         self.next.clicked.connect(self.go_on)
         buttons = QHBoxLayout()
@@ -82,8 +87,8 @@ class Tour(QWidget):
         _, title, text = self.stops[self.number]
         self.title.setText(title)
         self.text.setText(text)
-        self.count.setText(f"{self.number + 1} of {len(self.stops)}")
-        self.next.setText("Done" if self.number + 1 == len(self.stops) else "Next")
+        self.count.setText(tr("{number} of {stops}", number=self.number + 1, stops=len(self.stops)))
+        self.next.setText(tr("Done") if self.number + 1 == len(self.stops) else tr("Next"))
         self.place()
 
     def place(self) -> None:

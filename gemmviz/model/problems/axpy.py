@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemFactor, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _reference(question: ReferenceRequest) -> Answer:
@@ -19,11 +20,11 @@ def _shape(sizes: Sizes) -> Shape:
 
 KIND = ProblemKind(
     "axpy",
-    "Scaled vector addition",
-    "y[i] = alpha · x[i] + y[i]",
-    (Size("n", Control("n", "Number of elements of each vector", least=1), 256, dimension=2),),
+    marked("Scaled vector addition"),
+    marked("y[i] = alpha · x[i] + y[i]"),
+    (Size("n", Control("n", marked("Number of elements of each vector"), least=1), 256, dimension=2),),
     (ProblemArray("x", "input", _shape), ProblemArray("y", "both", _shape)),
     _reference,
-    (ProblemFactor("alpha", Control("alpha", "Factor of x", least=-1e30, most=1e30), 1.0),),
+    (ProblemFactor("alpha", Control("alpha", marked("Factor of x"), least=-1e30, most=1e30), 1.0),),
     flops=lambda sizes: 2 * sizes["n"],
 )

@@ -20,6 +20,7 @@ from gemmviz.model.problems import (
     transpose,
     vector_add,
 )
+from gemmviz.model.translation import tr
 
 MULTIPLY = multiply.KIND.name
 NONE = none.KIND.name
@@ -37,6 +38,6 @@ PROBLEM_KINDS: dict[str, ProblemKind] = {
 def problem_kind(name: str) -> ProblemKind:
     """The kind of this name. Raises SettingError if there is none."""
     if name not in PROBLEM_KINDS:
-        remedy = closest(name, PROBLEM_KINDS) or f"choose {', '.join(PROBLEM_KINDS)}"
-        raise SettingError(f"there is no kind of problem {name!r}", names=("kind",), remedy=remedy)
+        remedy = closest(name, PROBLEM_KINDS) or tr("choose {problem_kinds}", problem_kinds=", ".join(PROBLEM_KINDS))
+        raise SettingError(tr("there is no kind of problem {name}", name=f"{name!r}"), names=("kind",), remedy=remedy)
     return PROBLEM_KINDS[name]

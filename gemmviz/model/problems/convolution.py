@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size, Sizes
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _width(sizes: Sizes) -> int:
@@ -26,15 +27,15 @@ def _reference(question: ReferenceRequest) -> Answer:
     return Answer(right, magnitude, weights.size + 1)
 
 
-_RADIUS = Size("radius", Control("Radius", "Weights on each side of the middle of the filter", least=1), 2)
+_RADIUS = Size("radius", Control(marked("Radius"), marked("Weights on each side of the middle of the filter"), least=1), 2)
 
 KIND = ProblemKind(
     "convolution",
-    "Convolution, 2-D",
-    "out[i, j] = sum of filter[r, s] · in[i + r - radius, j + s - radius], zero outside",
+    marked("Convolution, 2-D"),
+    marked("out[i, j] = sum of filter[r, s] · in[i + r - radius, j + s - radius], zero outside"),
     (
-        Size("rows", Control("Rows", "Rows of in and out", least=1), 16, dimension=1),
-        Size("columns", Control("Columns", "Columns of in and out", least=1), 16, dimension=1),
+        Size("rows", Control(marked("Rows"), marked("Rows of in and out"), least=1), 16, dimension=1),
+        Size("columns", Control(marked("Columns"), marked("Columns of in and out"), least=1), 16, dimension=1),
         _RADIUS,
     ),
     (
@@ -49,9 +50,9 @@ KIND = ProblemKind(
 )
 ONE_DIMENSION = ProblemKind(
     "convolution_1d",
-    "Convolution, 1-D",
-    "out[i] = sum of filter[r] · in[i + r - radius], zero outside",
-    (Size("n", Control("n", "Number of elements of in and out", least=1), 256, dimension=2), _RADIUS),
+    marked("Convolution, 1-D"),
+    marked("out[i] = sum of filter[r] · in[i + r - radius], zero outside"),
+    (Size("n", Control("n", marked("Number of elements of in and out"), least=1), 256, dimension=2), _RADIUS),
     (
         ProblemArray("in", "input", lambda sizes: (sizes["n"],)),
         ProblemArray("filter", "input", lambda sizes: (_width(sizes),)),

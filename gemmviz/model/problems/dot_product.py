@@ -3,6 +3,7 @@
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.problems.reduction import sum_in_parts
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _reference(question: ReferenceRequest) -> Answer:
@@ -16,9 +17,9 @@ def _shape(sizes: Sizes) -> Shape:
 
 KIND = ProblemKind(
     "dot_product",
-    "Dot product",
-    "out = sum of A[i] · B[i]",
-    (Size("n", Control("n", "Number of elements of each vector", least=1), 256, dimension=2),),
+    marked("Dot product"),
+    marked("out = sum of A[i] · B[i]"),
+    (Size("n", Control("n", marked("Number of elements of each vector"), least=1), 256, dimension=2),),
     (
         ProblemArray("A", "input", _shape),
         ProblemArray("B", "input", _shape),

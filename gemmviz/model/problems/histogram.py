@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _reference(question: ReferenceRequest) -> Answer:
@@ -14,16 +15,16 @@ def _reference(question: ReferenceRequest) -> Answer:
 
 KIND = ProblemKind(
     "histogram",
-    "Histogram",
-    "out[b] = number of i with in[i] = b",
+    marked("Histogram"),
+    marked("out[b] = number of i with in[i] = b"),
     (
-        Size("n", Control("n", "Number of elements of in", least=1), 256, dimension=2),
-        Size("bins", Control("Bins", "Number of counts: in holds 0 to bins - 1", least=1), 16),
+        Size("n", Control("n", marked("Number of elements of in"), least=1), 256, dimension=2),
+        Size("bins", Control(marked("Bins"), marked("Number of counts: in holds 0 to bins - 1"), least=1), 16),
     ),
     (
         ProblemArray("in", "input", lambda sizes: (sizes["n"],), "bins"),
         ProblemArray("out", "output", lambda sizes: (sizes["bins"],)),
     ),
     _reference,
-    why_no_flops="a histogram counts with integers",
+    why_no_flops=marked("a histogram counts with integers"),
 )

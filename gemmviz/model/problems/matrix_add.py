@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _reference(question: ReferenceRequest) -> Answer:
@@ -17,11 +18,11 @@ def _shape(sizes: Sizes) -> Shape:
 
 KIND = ProblemKind(
     "matrix_add",
-    "Matrix addition",
+    marked("Matrix addition"),
     "C[i, j] = A[i, j] + B[i, j]",
     (
-        Size("rows", Control("Rows", "Rows of each matrix", least=1), 16, dimension=1),
-        Size("columns", Control("Columns", "Columns of each matrix", least=1), 16, dimension=1),
+        Size("rows", Control(marked("Rows"), marked("Rows of each matrix"), least=1), 16, dimension=1),
+        Size("columns", Control(marked("Columns"), marked("Columns of each matrix"), least=1), 16, dimension=1),
     ),
     (ProblemArray("A", "input", _shape), ProblemArray("B", "input", _shape), ProblemArray("C", "output", _shape)),
     _reference,

@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _reference(question: ReferenceRequest) -> Answer:
@@ -14,11 +15,11 @@ def _reference(question: ReferenceRequest) -> Answer:
 
 KIND = ProblemKind(
     "matrix_vector",
-    "Matrix-vector multiplication",
+    marked("Matrix-vector multiplication"),
     "y = A · x",
     (
-        Size("rows", Control("Rows", "Rows of A, elements of y", least=1), 16, dimension=1),
-        Size("columns", Control("Columns", "Columns of A, elements of x", least=1), 32, dimension=1),
+        Size("rows", Control(marked("Rows"), marked("Rows of A, elements of y"), least=1), 16, dimension=1),
+        Size("columns", Control(marked("Columns"), marked("Columns of A, elements of x"), least=1), 32, dimension=1),
     ),
     (
         ProblemArray("A", "input", lambda sizes: (sizes["rows"], sizes["columns"])),

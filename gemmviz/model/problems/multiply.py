@@ -5,6 +5,7 @@ import numpy as np
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemFactor, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _shape(sizes: Sizes, rows: str, columns: str) -> Shape:
@@ -55,13 +56,13 @@ def _flops(sizes: Sizes) -> int:
 
 KIND = ProblemKind(
     "multiply",
-    "Matrix multiplication",
+    marked("Matrix multiplication"),
     "C = A · B",
     (
-        Size("M", Control("M", "rows of A and C", "-m", least=1), dimension=1),
-        Size("N", Control("N", "columns of B and C", "-n", least=1), dimension=1),
-        Size("K", Control("K", "columns of A, rows of B", "-k", least=1), dimension=1),
-        Size("batch", Control("Batch", "Number of multiplications", least=1), 1, is_optional=True),
+        Size("M", Control("M", marked("rows of A and C"), "-m", least=1), dimension=1),
+        Size("N", Control("N", marked("columns of B and C"), "-n", least=1), dimension=1),
+        Size("K", Control("K", marked("columns of A, rows of B"), "-k", least=1), dimension=1),
+        Size("batch", Control(marked("Batch"), marked("Number of multiplications"), least=1), 1, is_optional=True),
     ),
     (
         ProblemArray("A", "input", lambda sizes: _shape(sizes, "M", "K")),
@@ -70,8 +71,8 @@ KIND = ProblemKind(
     ),
     _reference,
     (
-        ProblemFactor("alpha", Control("alpha", "Factor of the product", least=-1e30, most=1e30), 1.0),
-        ProblemFactor("beta", Control("beta", "Factor of what C holds before", least=-1e30, most=1e30), 0.0),
+        ProblemFactor("alpha", Control("alpha", marked("Factor of the product"), least=-1e30, most=1e30), 1.0),
+        ProblemFactor("beta", Control("beta", marked("Factor of what C holds before"), least=-1e30, most=1e30), 0.0),
     ),
     flops=_flops,
     work=lambda sizes: sizes["K"],

@@ -5,6 +5,7 @@ import numpy as np
 from gemmviz.model.arrays import Floats
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def sum_in_parts(question: ReferenceRequest, values: Floats, more: int = 0) -> Answer:
@@ -27,9 +28,9 @@ def sum_in_parts(question: ReferenceRequest, values: Floats, more: int = 0) -> A
 
 KIND = ProblemKind(
     "reduction",
-    "Reduction",
-    "out = sum of in[i]",
-    (Size("n", Control("n", "Number of elements of in", least=1), 256, dimension=2),),
+    marked("Reduction"),
+    marked("out = sum of in[i]"),
+    (Size("n", Control("n", marked("Number of elements of in"), least=1), 256, dimension=2),),
     (
         ProblemArray("in", "input", lambda sizes: (sizes["n"],)),
         ProblemArray("out", "output", lambda sizes: (1,)),

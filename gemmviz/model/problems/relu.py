@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _reference(question: ReferenceRequest) -> Answer:
@@ -17,10 +18,10 @@ def _shape(sizes: Sizes) -> Shape:
 
 KIND = ProblemKind(
     "relu",
-    "Rectifier (ReLU)",
-    "out[i] = max(in[i], 0)",
-    (Size("n", Control("n", "Number of elements", least=1), 256, dimension=2),),
+    marked("Rectifier (ReLU)"),
+    marked("out[i] = max(in[i], 0)"),
+    (Size("n", Control("n", marked("Number of elements"), least=1), 256, dimension=2),),
     (ProblemArray("in", "input", _shape), ProblemArray("out", "output", _shape)),
     _reference,
-    why_no_flops="a rectifier compares values and computes none",
+    why_no_flops=marked("a rectifier compares values and computes none"),
 )

@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemFactor, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _scaled(question: ReferenceRequest, name: str) -> Answer:
@@ -15,13 +16,13 @@ def _shape(sizes: Sizes) -> Shape:
     return (sizes["n"],)
 
 
-_SIZES = (Size("n", Control("n", "Number of elements", least=1), 256, dimension=2),)
-_FACTORS = (ProblemFactor("alpha", Control("alpha", "Factor of each element", least=-1e30, most=1e30), 1.0),)
+_SIZES = (Size("n", Control("n", marked("Number of elements"), least=1), 256, dimension=2),)
+_FACTORS = (ProblemFactor("alpha", Control("alpha", marked("Factor of each element"), least=-1e30, most=1e30), 1.0),)
 
 KIND = ProblemKind(
     "scale",
-    "Scaling",
-    "out[i] = alpha · in[i]",
+    marked("Scaling"),
+    marked("out[i] = alpha · in[i]"),
     _SIZES,
     (ProblemArray("in", "input", _shape), ProblemArray("out", "output", _shape)),
     lambda question: _scaled(question, "in"),
@@ -30,8 +31,8 @@ KIND = ProblemKind(
 )
 IN_PLACE = ProblemKind(
     "scale_in_place",
-    "Scaling in place",
-    "x[i] = alpha · x[i]",
+    marked("Scaling in place"),
+    marked("x[i] = alpha · x[i]"),
     _SIZES,
     (ProblemArray("x", "both", _shape),),
     lambda question: _scaled(question, "x"),

@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked, tr
 
 
 def _inclusive(question: ReferenceRequest) -> Answer:
@@ -26,12 +27,12 @@ def _kind(name: str, title: str, formula: str) -> ProblemKind:
         name,
         title,
         formula,
-        (Size("n", Control("n", "Number of elements", least=1), 256, dimension=2),),
+        (Size("n", Control("n", tr("Number of elements"), least=1), 256, dimension=2),),
         (ProblemArray("in", "input", _shape), ProblemArray("out", "output", _shape)),
         _inclusive if name == "scan" else _exclusive,
         flops=lambda sizes: sizes["n"] - 1,
     )
 
 
-KIND = _kind("scan", "Prefix sums, inclusive", "out[i] = in[0] + … + in[i]")
-EXCLUSIVE = _kind("exclusive_scan", "Prefix sums, exclusive", "out[i] = in[0] + … + in[i - 1]")
+KIND = _kind("scan", marked("Prefix sums, inclusive"), marked("out[i] = in[0] + … + in[i]"))
+EXCLUSIVE = _kind("exclusive_scan", marked("Prefix sums, exclusive"), marked("out[i] = in[0] + … + in[i - 1]"))

@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 _ROUNDINGS_OF_EXP = 16  # relative error of the fast exponential of CUDA, with arguments of a few units, in units of u
 
@@ -23,13 +24,13 @@ def _shape(sizes: Sizes) -> Shape:
 
 KIND = ProblemKind(
     "softmax",
-    "Softmax",
-    "out[i, j] = exp(in[i, j]) / sum of exp(in[i, k])",
+    marked("Softmax"),
+    marked("out[i, j] = exp(in[i, j]) / sum of exp(in[i, k])"),
     (
-        Size("rows", Control("Rows", "Rows, each with a softmax of its own", least=1), 16, dimension=1),
-        Size("columns", Control("Columns", "Elements of a row", least=1), 32, dimension=1),
+        Size("rows", Control(marked("Rows"), marked("Rows, each with a softmax of its own"), least=1), 16, dimension=1),
+        Size("columns", Control(marked("Columns"), marked("Elements of a row"), least=1), 32, dimension=1),
     ),
     (ProblemArray("in", "input", _shape), ProblemArray("out", "output", _shape)),
     _reference,
-    why_no_flops="the operations of an exponential depend on the compiler",
+    why_no_flops=marked("the operations of an exponential depend on the compiler"),
 )

@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _reference(question: ReferenceRequest) -> Answer:
@@ -18,11 +19,11 @@ def _reference(question: ReferenceRequest) -> Answer:
 
 KIND = ProblemKind(
     "stencil",
-    "Stencil",
-    "out[i] = in[i - radius] + … + in[i + radius], zero outside",
+    marked("Stencil"),
+    marked("out[i] = in[i - radius] + … + in[i + radius], zero outside"),
     (
-        Size("n", Control("n", "Number of elements", least=1), 256, dimension=2),
-        Size("radius", Control("Radius", "Neighbours on each side", least=1), 3),
+        Size("n", Control("n", marked("Number of elements"), least=1), 256, dimension=2),
+        Size("radius", Control(marked("Radius"), marked("Neighbours on each side"), least=1), 3),
     ),
     (
         ProblemArray("in", "input", lambda sizes: (sizes["n"],)),

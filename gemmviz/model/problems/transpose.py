@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _reference(question: ReferenceRequest) -> Answer:
@@ -18,15 +19,15 @@ def _reference_in_place(question: ReferenceRequest) -> Answer:
     return Answer(right, np.zeros_like(right))
 
 
-_WHY_NO_FLOPS = "a transposition moves values and computes none"
+_WHY_NO_FLOPS = marked("a transposition moves values and computes none")
 
 KIND = ProblemKind(
     "transpose",
-    "Transposition",
-    "out[j, i] = in[i, j]",
+    marked("Transposition"),
+    marked("out[j, i] = in[i, j]"),
     (
-        Size("rows", Control("Rows", "Rows of in, columns of out", least=1), 16, dimension=1),
-        Size("columns", Control("Columns", "Columns of in, rows of out", least=1), 16, dimension=1),
+        Size("rows", Control(marked("Rows"), marked("Rows of in, columns of out"), least=1), 16, dimension=1),
+        Size("columns", Control(marked("Columns"), marked("Columns of in, rows of out"), least=1), 16, dimension=1),
     ),
     (
         ProblemArray("in", "input", lambda sizes: (sizes["rows"], sizes["columns"])),
@@ -37,9 +38,9 @@ KIND = ProblemKind(
 )
 IN_PLACE = ProblemKind(
     "transpose_in_place",
-    "Transposition in place",
+    marked("Transposition in place"),
     "A[j, i] = A[i, j]",
-    (Size("n", Control("n", "Rows and columns of A", least=1), 16, dimension=1),),
+    (Size("n", Control("n", marked("Rows and columns of A"), least=1), 16, dimension=1),),
     (ProblemArray("A", "both", lambda sizes: (sizes["n"], sizes["n"])),),
     _reference_in_place,
     why_no_flops=_WHY_NO_FLOPS,

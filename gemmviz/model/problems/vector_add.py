@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked
 
 
 def _reference(question: ReferenceRequest) -> Answer:
@@ -17,9 +18,9 @@ def _shape(sizes: Sizes) -> Shape:
 
 KIND = ProblemKind(
     "vector_add",
-    "Vector addition",
+    marked("Vector addition"),
     "C[i] = A[i] + B[i]",
-    (Size("n", Control("n", "Number of elements of each vector", least=1), 256, dimension=2),),
+    (Size("n", Control("n", marked("Number of elements of each vector"), least=1), 256, dimension=2),),
     (ProblemArray("A", "input", _shape), ProblemArray("B", "input", _shape), ProblemArray("C", "output", _shape)),
     _reference,
     flops=lambda sizes: sizes["n"],

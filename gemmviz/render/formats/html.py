@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from gemmviz.model.translation import marked
 from gemmviz.render.format import Page, RenderOptions
 from gemmviz.render.page import page_html
 from gemmviz.render.reel import Reel
@@ -11,4 +12,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     path.write_text(page_html(reel, reel.theme), encoding="utf-8", newline="\n")
 
 
-FORMAT = Page("Web page", _save, order=5)
+FORMAT = Page(marked("Web page"), _save, order=5)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from gemmviz.model.translation import marked
 from gemmviz.render.film import MP4, save_film
 from gemmviz.render.format import Film, RenderOptions
 from gemmviz.render.reel import Reel
@@ -11,4 +12,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     save_film(reel, path, options, MP4)
 
 
-FORMAT = Film("MP4 video", _save, order=10, extra="film")
+FORMAT = Film(marked("MP4 video"), _save, order=10, extra="film")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from gemmviz.model.translation import marked
 from gemmviz.render.format import Deck, RenderOptions
 from gemmviz.render.reel import Reel
 
@@ -12,4 +13,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     write_slides(reel, path, options)
 
 
-FORMAT = Deck("PowerPoint slides", _save, order=4, extra="slides")
+FORMAT = Deck(marked("PowerPoint slides"), _save, order=4, extra="slides")

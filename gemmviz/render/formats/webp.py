@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from gemmviz.model.translation import marked
 from gemmviz.render.film import Coding, save_film
 from gemmviz.render.format import Film, RenderOptions
 from gemmviz.render.reel import Reel
@@ -15,4 +16,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     save_film(reel, path, options, _CODING)
 
 
-FORMAT = Film("WebP animation", _save, can_be_clear=True, order=14, extra="film")
+FORMAT = Film(marked("WebP animation"), _save, can_be_clear=True, order=14, extra="film")

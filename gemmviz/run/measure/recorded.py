@@ -5,6 +5,7 @@ from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.translation import tr
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 
 
@@ -25,10 +26,15 @@ class RecordedTimes(Engine):
         problems = {row.problem for each in of_device for row in each.rows if row.source_hash == kernel.text_hash}
         if problems and setup.problem.is_multiply:
             sizes = sorted(problem.N for problem in problems if problem.is_multiply)
-            where = f"{device.name} has records for N = {sizes[0]} to {sizes[-1]}, see Benchmark"
+            where = tr(
+                "{device} has records for N = {first} to {last}, see Benchmark",
+                device=device.name, first=sizes[0], last=sizes[-1],
+            )  # fmt: skip
         elif problems:
-            where = f"{device.name} has records for {'; '.join(sorted(map(str, problems)))}"
+            where = tr("{device} has records for {sizes}", device=device.name, sizes="; ".join(sorted(map(str, problems))))
         else:
             others = [each.gpu.name for each in recorded if kernel.text_hash in {r.source_hash for r in each.rows}]
-            where = f"it has no record on {device.name}" + (f", only on {', '.join(others)}" if others else "")
-        raise CannotAnswer(f"no time is recorded for this kernel at {setup.problem}: {where}")
+            where = tr("it has no record on {device}", device=device.name)
+            if others:
+                where = tr("it has no record on {device}, only on {others}", device=device.name, others=", ".join(others))
+        raise CannotAnswer(tr("no time is recorded for this kernel at {sizes}: {where}", sizes=setup.problem, where=where))

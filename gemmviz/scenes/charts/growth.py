@@ -5,6 +5,7 @@ from dataclasses import replace
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis, Chart, Mark
 from gemmviz.model.timing import Measured
+from gemmviz.model.translation import tr
 from gemmviz.scenes.charts.speeds import rate_chart
 
 
@@ -15,16 +16,21 @@ def blocks_at(n: int, width: int) -> int:
 
 def growth_chart(benchmark: Benchmark) -> Chart:
     """Return the rates of the kernels with one thread per element. The ticks show the size and the blocks per SM."""
-    chart, width = replace(rate_chart(benchmark), title="GFLOP/s by size, and blocks for each SM"), _width(benchmark)
+    chart, width = replace(rate_chart(benchmark), title=tr("GFLOP/s by size, and blocks for each SM")), _width(benchmark)
     sms = benchmark.gpu.sms
     if not width or not sms:
         return chart
     curves = tuple(curve for curve in chart.curves if curve.family.partition("_")[0] in ("02", "03", "04", "cuBLAS"))
     sizes = sorted({int(x) for curve in curves for x, _ in curve.points})
     ticks = tuple((float(n), f"{n}\n{_short(blocks_at(n, width) / sms)}") for n in sizes)
-    label = f"N; below it, blocks of {width} × {width} threads for each of the {sms} SMs of {benchmark.gpu.name}"
+    label = tr(
+        "N; below it, blocks of {width} × {width} threads for each of the {sms} SMs of {gpu}",
+        width=width,
+        sms=sms,
+        gpu=benchmark.gpu.name,
+    )
     x = Axis(label, is_log=True, ticks=ticks)
-    even = Mark(width * sms**0.5, "a block for each SM")
+    even = Mark(width * sms**0.5, tr("a block for each SM"))
     return replace(chart, x=x, curves=curves, marks=(even,))
 
 

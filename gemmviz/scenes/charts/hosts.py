@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis, Chart, Curve
+from gemmviz.model.translation import tr
 from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
 from gemmviz.scenes.charts.rows import is_of_host
 from gemmviz.scenes.charts.speeds import rates, with_transfer
@@ -17,7 +18,7 @@ def host_chart(benchmark: Benchmark) -> Chart:
     on_host = [curve for curve in rates(benchmark) if curve.family in host]
     on_gpu = [_shown(curve) for curve in with_transfer(benchmark)]
     y, curves = Axis("GFLOP/s", is_log=True), [*on_host, *on_gpu]
-    chart = recorded_chart(benchmark, "CPU and GPU", SIZE, y, curves, POINT, lines=False)
+    chart = recorded_chart(benchmark, tr("CPU and GPU"), SIZE, y, curves, POINT, lines=False)
     return replace(chart, beside=tuple(family for family in chart.beside if family not in host))
 
 

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from gemmviz.model.benchmark import DOUBLE, Benchmark
 from gemmviz.model.chart import Axis, Chart, Curve
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
 from gemmviz.scenes.charts.rows import is_of_host
 from gemmviz.scenes.charts.speeds import rates
 
-_TITLE, _NO_DOUBLE = "Float, double, tensor cores", "only single precision was measured"
+_TITLE, _NO_DOUBLE = marked("Float, double, tensor cores"), marked("only single precision was measured")
 
 
 def precision_chart(benchmark: Benchmark) -> Chart:
@@ -19,8 +20,8 @@ def precision_chart(benchmark: Benchmark) -> Chart:
     double = {row.kernel.removesuffix(DOUBLE) for row in benchmark.rows if row.kernel.endswith(DOUBLE)}
     on_gpu = [curve for curve in rates(benchmark) if curve.family not in host]
     curves = [_of_float(curve) for curve in on_gpu if not double or curve.family.partition(",")[0] in double]
-    chart = recorded_chart(benchmark, _TITLE, SIZE, Axis("GFLOP/s", is_log=True), curves, POINT, lines=False)
-    return chart if double else replace(chart, notes=(*chart.notes, _NO_DOUBLE))
+    chart = recorded_chart(benchmark, tr(_TITLE), SIZE, Axis("GFLOP/s", is_log=True), curves, POINT, lines=False)
+    return chart if double else replace(chart, notes=(*chart.notes, tr(_NO_DOUBLE)))
 
 
 def _of_float(curve: Curve) -> Curve:

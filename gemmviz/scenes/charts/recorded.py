@@ -6,12 +6,13 @@ from math import sqrt
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis, Chart, Curve, Mark
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital
 from gemmviz.scenes.charts.rows import rows_of
 
 SIZE, POINT = (
-    "N of N × N matrices",
-    "Point at a curve. Each kernel uses its fastest parameters at each size",
+    marked("N of N × N matrices"),
+    marked("Point at a curve. Each kernel uses its fastest parameters at each size"),
 )
 _BYTES = 4
 
@@ -25,14 +26,14 @@ def recorded_chart(
     families = tuple(dict.fromkeys(row.kernel for row in rows_of(benchmark)))
     return Chart(
         title,
-        Axis(x, is_log=True, ticks=tuple((at, f"{at:g}") for at in xs)),
+        Axis(tr(x), is_log=True, ticks=tuple((at, f"{at:g}") for at in xs)),
         y,
         tuple(curves),
         marks=tuple(Mark(at, what) for at, what in filled if xs[0] <= at <= xs[-1]),
         families=families,
         beside=tuple(family for family in families if not any(r.source_hash for r in rows_of(benchmark) if r.kernel == family)),
         notes=tuple(_origins(benchmark)),
-        hint=hint,
+        hint=tr(hint),
     )
 
 
@@ -40,10 +41,10 @@ def _origins(benchmark: Benchmark) -> list[str]:
     """Return the sources of the curves, and their limits."""
     notes = [capital(benchmark.source), f"CPU {benchmark.host}"]
     if any(row.failure.startswith("left out") for row in rows_of(benchmark)):
-        notes.append("curves end where a launch would take too long")
+        notes.append(tr("curves end where a launch would take too long"))
     other = {row.kernel for row in rows_of(benchmark) if _shipped().get(row.kernel, row.source_hash) != row.source_hash}
     if other:
-        notes.append(f"measured with another version of {', '.join(sorted(other))}")
+        notes.append(tr("measured with another version of {other}", other=", ".join(sorted(other))))
     return notes
 
 
@@ -58,6 +59,6 @@ def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
     size = benchmark.gpu.last_level_cache
     mib = f"{size / 2**20:g} MiB"
     return [
-        (sqrt(size / (3 * _BYTES)), f"A, B and C fill the L2 ({mib})"),
-        (sqrt(size / _BYTES), f"one matrix fills the L2 ({mib})"),
+        (sqrt(size / (3 * _BYTES)), tr("A, B and C fill the L2 ({mib})", mib=mib)),
+        (sqrt(size / _BYTES), tr("one matrix fills the L2 ({mib})", mib=mib)),
     ]

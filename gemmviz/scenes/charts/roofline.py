@@ -9,6 +9,7 @@ import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.speed_case import SpeedCase
+from gemmviz.model.translation import tr
 from gemmviz.model.words import letter, number
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
@@ -47,8 +48,8 @@ def roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     below = points(*((x.at(at), room.y + room.height + 1.3 * size) for at in powers))
     beside = points(*((room.x - 10, y.at(at) + 0.36 * size) for at in rates))
     numbers = tuple(f"{at:g}" if at >= 1 else f"1/{round(1 / at)}" for at in powers)
-    axis = fitted("flop per byte, stores included; vertical: GFLOP/s", size, room.width)
-    top = f"peak {peak:.4g} GFLOP/s" if peak < 1000 else f"peak {number(peak)} GFLOP/s"
+    axis = fitted(tr("flop per byte, stores included; vertical: GFLOP/s"), size, room.width)
+    top = tr("peak {peak} GFLOP/s", peak=f"{peak:.4g}") if peak < 1000 else tr("peak {peak} GFLOP/s", peak=number(peak))
     slope = f"DRAM {number(device.bandwidth_gb_s)} GB/s"
     primitives: list[Primitive] = [
         Lines("roof-grid", np.vstack([down, across]), theme.line, 1.0),
@@ -130,5 +131,5 @@ def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> lis
         primitives.append(Lines(f"so-far-{letter(place)}", np.array([[at, base - 26, at, base]]), level_ink(theme, place), 5.0))
     if primitives:
         words = points((room.x + 8, room.y + room.height - 34))
-        primitives.append(Labels("so-far-name", words, ("ticks: this block so far",), theme.type.note, theme.faint))
+        primitives.append(Labels("so-far-name", words, (tr("ticks: this block so far"),), theme.type.note, theme.faint))
     return primitives

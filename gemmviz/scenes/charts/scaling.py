@@ -6,12 +6,13 @@ from gemmviz.analysis.models.scaling import parallelism_of, span_of, work_of
 from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 
 _SIZES = tuple(2**power for power in range(5, 14))
 _TIMES = tuple(2**power for power in range(9))
 _MOST_ELEMENTS = 2**31  # of a matrix
-_NAMES = ("work T₁ = 2 M N K", "parallelism T₁ / T∞ = M N", "span T∞ = 2 K")
+_NAMES = (marked("work T₁ = 2 M N K"), marked("parallelism T₁ / T∞ = M N"), marked("span T∞ = 2 K"))
 _VALUES = (work_of, parallelism_of, span_of)
 
 
@@ -21,21 +22,30 @@ def work_chart(case: LaunchCase) -> Chart:
     is_square = here.M == here.N == here.K
     if is_square:
         problems = {float(n): Problem(n, n, n) for n in sorted({*_SIZES, here.N})}
-        label, ticks, mark = "N of N × N matrices", tuple((n, f"{n:g}") for n in problems), float(here.N)
+        label, ticks, mark = tr("N of N × N matrices"), tuple((n, f"{n:g}") for n in problems), float(here.N)
     else:
         largest = max(here.M * here.N, here.N * here.K, here.M * here.K)
         times = [n for n in _TIMES if n * n * largest < _MOST_ELEMENTS]
         problems = {float(n): Problem(n * here.M, n * here.N, n * here.K) for n in times}
-        label, ticks, mark = f"size, in multiples of {_sizes(here)}", tuple((n, f"× {n:g}") for n in problems), 1.0
-    at = f"{_sizes(here)}: {spaced(work_of(here))} operations, of which at least {spaced(span_of(here))} in sequence"
+        label, ticks, mark = (
+            tr("size, in multiples of {sizes}", sizes=_sizes(here)),
+            tuple((n, f"× {n:g}") for n in problems),
+            1.0,
+        )
+    at = tr(
+        "{sizes}: {work_of} operations, of which at least {span_of} in sequence",
+        sizes=_sizes(here),
+        work_of=spaced(work_of(here)),
+        span_of=spaced(span_of(here)),
+    )
     return Chart(
-        "Work and span of the multiplication",
+        tr("Work and span of the multiplication"),
         Axis(label, is_log=True, ticks=ticks),
-        Axis("operations", is_log=True),
-        tuple(_curve(name, value, problems, mark) for name, value in zip(_NAMES, _VALUES, strict=True)),
+        Axis(tr("operations"), is_log=True),
+        tuple(_curve(tr(name), value, problems, mark) for name, value in zip(_NAMES, _VALUES, strict=True)),
         marks=(Mark(mark, "", is_here=True),),
-        families=_NAMES,
-        notes=(at, "counted from the algorithm, not measured"),
+        families=tuple(map(tr, _NAMES)),
+        notes=(at, tr("counted from the algorithm, not measured")),
     )
 
 

@@ -8,12 +8,14 @@ from gemmviz.files.reported_file import reported_shares
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.chart import Aside, Axis, Chart, Curve
 from gemmviz.model.timing import Measured
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
 from gemmviz.scenes.charts.rows import WIDTHS, opens_of, rows_of, variant_of
 
 UNTILED = "03_coalesced"
-_UNNAMED = "on a device that it does not name"
+FASTEST_CHOICE = marked("fastest choice")  # of parameters: the end of a curve's label
+_UNNAMED = marked("on a device that it does not name")
 
 
 def _text(row: Measured) -> str:
@@ -59,7 +61,7 @@ def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) 
     curves = []
     for kernel, choices in _groups(benchmark).items():
         several = len(choices) > 1
-        name = f"{kernel}, fastest choice" if several else kernel
+        name = f"{kernel}, {FASTEST_CHOICE}" if several else kernel
         lines = {name: _fastest(chain(*choices.values()), _size_of), **(choices if several else {})}
         for label, rows in lines.items():
             rated = [(row, y) for row in rows if (y := value(row)) is not None and y > 0]
@@ -79,7 +81,11 @@ def _width_text(rows: Iterable[Measured]) -> str:
     widths = sorted({value for row in rows for name, value in row.parameters.items() if name in WIDTHS})
     if not widths:
         return ""
-    return f", {widths[0]} wide" if len(widths) == 1 else f", {widths[0]} to {widths[-1]} wide"
+    return (
+        tr(", {widths} wide", widths=widths[0])
+        if len(widths) == 1
+        else tr(", {first} to {last} wide", first=widths[0], last=widths[-1])
+    )
 
 
 def rates(benchmark: Benchmark) -> list[Curve]:
@@ -153,10 +159,14 @@ def with_transfer(benchmark: Benchmark) -> list[Curve]:
         curves.append(_valued(replace(curve, shown=shown)))
         copied = both[curve.label]
         texts = tuple(
-            f"with {number(copied_ms[int(size)] * 1e3)} µs for the copies (pageable memory): {text}"
+            tr(
+                "with {time} µs for the copies (pageable memory): {point}",
+                time=number(copied_ms[int(size)] * 1000.0),
+                point=text,
+            )
             for (size, _), text in zip(copied.points, copied.texts, strict=True)
         )
-        label, name = f"{curve.label} + copies", f"{curve.name} + copies"
+        label, name = f"{curve.label} + copies", tr("{curve} + copies", curve=curve.name)
         curves.append(_valued(replace(copied, label=label, name=name, texts=texts, shown=shown, dashed=True)))
     return curves
 
@@ -165,18 +175,18 @@ def _last(curve: Curve) -> float:
     return curve.points[-1][1]
 
 
-_OF_TILE = "Point at a curve. Each kernel uses its fastest other parameters at each width"
+_OF_TILE = marked("Point at a curve. Each kernel uses its fastest other parameters at each width")
 
 
 def rate_chart(benchmark: Benchmark) -> Chart:
-    return recorded_chart(benchmark, "GFLOP/s by size", SIZE, Axis("GFLOP/s", is_log=True), rates(benchmark), POINT)
+    return recorded_chart(benchmark, tr("GFLOP/s by size"), SIZE, Axis("GFLOP/s", is_log=True), rates(benchmark), POINT)
 
 
 def share_chart(benchmark: Benchmark) -> Chart:
-    y = Axis("% of cuBLAS", is_log=True)
-    chart = recorded_chart(benchmark, "Share of cuBLAS by size", SIZE, y, shares(benchmark), POINT)
-    notes = (*chart.notes, f"rings: what the course reports for large matrices, {_UNNAMED}")
-    return replace(chart, remark=_remark_on_shares(benchmark), asides=_reported(), asides_name="the course", notes=notes)
+    y = Axis(tr("% of cuBLAS"), is_log=True)
+    chart = recorded_chart(benchmark, tr("Share of cuBLAS by size"), SIZE, y, shares(benchmark), POINT)
+    notes = (*chart.notes, tr("rings: what the course reports for large matrices, {unnamed}", unnamed=tr(_UNNAMED)))
+    return replace(chart, remark=_remark_on_shares(benchmark), asides=_reported(), asides_name=tr("the course"), notes=notes)
 
 
 def _reported() -> tuple[Aside, ...]:
@@ -191,22 +201,26 @@ def _remark_on_shares(benchmark: Benchmark) -> str:
     first, last = (rows[0].gflops or 0.0, rows[-1].gflops or 0.0) if rows else (0.0, 0.0)
     if last <= first:
         return ""
-    sizes = f"from N = {rows[0].problem.N} to {rows[-1].problem.N}"
-    return f"A falling share is no falling speed: {sizes}, cuBLAS itself gets {number(last / first)} times as fast"
+    sizes = tr("from N = {first} to {last}", first=rows[0].problem.N, last=rows[-1].problem.N)
+    return tr(
+        "A falling share is no falling speed: {sizes}, cuBLAS itself gets {last} times as fast",
+        sizes=sizes,
+        last=number(last / first),
+    )
 
 
 def tile_chart(benchmark: Benchmark) -> Chart:
     y = Axis("GFLOP/s", is_log=True)
     return recorded_chart(
-        benchmark, "GFLOP/s by tile size", "tile or block width", y, by_tile(benchmark), _OF_TILE, lines=False
+        benchmark, tr("GFLOP/s by tile size"), tr("tile or block width"), y, by_tile(benchmark), tr(_OF_TILE), lines=False
     )
 
 
 def speed_up_chart(benchmark: Benchmark) -> Chart:
-    y = Axis(f"times as fast as {UNTILED}", is_log=True)
-    return recorded_chart(benchmark, "Speed-up over untiled", SIZE, y, speed_ups(benchmark), POINT)
+    y = Axis(tr("times as fast as {untiled}", untiled=UNTILED), is_log=True)
+    return recorded_chart(benchmark, tr("Speed-up over untiled"), SIZE, y, speed_ups(benchmark), POINT)
 
 
 def transfer_chart(benchmark: Benchmark) -> Chart:
     y = Axis("GFLOP/s", is_log=True)
-    return recorded_chart(benchmark, "Compute, and compute + copies", SIZE, y, with_transfer(benchmark), POINT)
+    return recorded_chart(benchmark, tr("Compute, and compute + copies"), SIZE, y, with_transfer(benchmark), POINT)

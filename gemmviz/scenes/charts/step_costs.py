@@ -13,6 +13,7 @@ from gemmviz.analysis.replay.focus import Scope, focus_text
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.chart import Axis, Bars, Chart, Mark, Role
 from gemmviz.model.sinks import COST_COLUMNS
+from gemmviz.model.translation import tr
 
 _MOST_BARS = 2000
 
@@ -34,15 +35,27 @@ def cost_chart(replay: Replay, scope: Scope, step: int) -> Chart:
         ("lost", -ideal, ideal - wavefronts),
     )
     rules = replay.trace.rules
-    mean = f"; each bar is the mean of {together} steps" if together > 1 else ""
+    mean = tr("; each bar is the mean of {count} steps", count=together) if together > 1 else ""
     return Chart(
-        "Cost per step",
-        Axis("step"),
-        Axis(f"up: {rules.sector_bytes}-byte sectors of global memory; down: wavefronts of shared memory", unsigned=True),
+        tr("Cost per step"),
+        Axis(tr("step")),
+        Axis(
+            tr(
+                "up: {sector_bytes}-byte sectors of global memory; down: wavefronts of shared memory",
+                sector_bytes=rules.sector_bytes,
+            ),
+            unsigned=True,
+        ),
         bars=tuple(_bars(*part, together) for part in parts if part[2].any()),
         marks=(Mark(step + 1, is_here=True),),
-        notes=(f"{focus_text(scope.focus, replay.trace)}, counted from the trace; red: excess{mean}",),
-        hint="Click to go to a step",
+        notes=(
+            tr(
+                "{focus_text}, counted from the trace; red: excess{mean}",
+                focus_text=focus_text(scope.focus, replay.trace),
+                mean=mean,
+            ),
+        ),
+        hint=tr("Click to go to a step"),
     )
 
 

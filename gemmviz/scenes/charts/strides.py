@@ -2,6 +2,7 @@
 
 from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.stride_times import StrideTime, StrideTimes
+from gemmviz.model.translation import tr
 from gemmviz.model.words import number, spaced
 
 _CACHE = "L1"
@@ -16,14 +17,23 @@ def strides_chart(times: StrideTimes) -> Chart:
     slow = [row.elements for rows in chains.values() for row in rows if _misses(row, rows)]
     longest = max((n for n in lengths if n < min(slow, default=0)), default=0)
     return Chart(
-        f"Cycles of a load by the stride between elements: {times.device}",
-        Axis("elements in turn, each in a line of its own", is_log=True, ticks=tuple((float(n), spaced(n)) for n in lengths)),
-        Axis("cycles of a load"),
+        tr("Cycles of a load by the stride between elements: {device}", device=times.device),
+        Axis(
+            tr("elements in turn, each in a line of its own"), is_log=True, ticks=tuple((float(n), spaced(n)) for n in lengths)
+        ),
+        Axis(tr("cycles of a load")),
         curves,
-        marks=(Mark(float(longest), f"up to {spaced(longest)} lines stay in the {_CACHE} at every stride"),) if longest else (),
+        marks=(
+            Mark(
+                float(longest),
+                tr("up to {longest} lines stay in the {cache} at every stride", longest=spaced(longest), cache=_CACHE),
+            ),
+        )
+        if longest
+        else (),
         families=tuple(curve.family for curve in curves),
         notes=(times.source,),
-        remark=times.method,
+        remark=tr(times.method),
     )
 
 
@@ -33,7 +43,15 @@ def _misses(row: StrideTime, rows: list[StrideTime]) -> bool:
 
 
 def _curve(stride: int, rows: list[StrideTime]) -> Curve:
-    name = f"{spaced(stride)} bytes"
+    name = tr("{stride} bytes", stride=spaced(stride))
     points = tuple((float(row.elements), row.cycles) for row in rows)
-    texts = tuple(f"{name} apart, {spaced(row.elements)} elements: {number(row.cycles)} cycles" for row in rows)
+    texts = tuple(
+        tr(
+            "{name} apart, {elements} elements: {cycles} cycles",
+            name=name,
+            elements=spaced(row.elements),
+            cycles=number(row.cycles),
+        )
+        for row in rows
+    )
     return Curve(name, name, name, points, texts)

@@ -2,9 +2,10 @@
 
 from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.traffic import TrafficCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 
-_UNTILED = "without tiles, 2 M N K"
+_UNTILED = marked("without tiles, 2 M N K")
 
 
 def _part(elements: int, untiled: int) -> str:
@@ -18,26 +19,42 @@ def traffic_chart(case: TrafficCase) -> Chart:
     """Return the elements read from global memory over the width of a tile, and the reads without tiles."""
     points = tuple((float(row.width), float(row.elements)) for row in case.rows)
     texts = tuple(
-        f"{case.parameter} = {row.width}: {spaced(row.elements)} reads, {spaced(row.sectors)} sectors" for row in case.rows
+        tr(
+            "{parameter} = {width}: {elements} reads, {sectors} sectors",
+            parameter=case.parameter,
+            width=row.width,
+            elements=spaced(row.elements),
+            sectors=spaced(row.sectors),
+        )
+        for row in case.rows
     )
     flat = tuple((x, float(case.untiled)) for x, _ in points)
-    flat_texts = tuple(f"without tiles: {spaced(case.untiled)} reads" for _ in flat)
+    flat_texts = tuple(tr("without tiles: {untiled} reads", untiled=spaced(case.untiled)) for _ in flat)
     parts = tuple(_part(row.elements, case.untiled) for row in case.rows)
     has_reads = case.untiled > 0 and all(row.elements > 0 for row in case.rows)  # a logarithmic axis has no zero
-    names = (case.what.partition(",")[0], _UNTILED)
+    names = (case.what.partition(",")[0], tr(_UNTILED))
     here = next((row for row in case.rows if row.width == case.here), None)
-    notes = ["every access of the whole launch counted from the source, for each width"]
+    notes = [tr("every access of the whole launch counted from the source, for each width")]
     if here is not None and here.elements:
         fewer = case.untiled / here.elements
-        saved = f", {fewer:.4g} times fewer" if fewer > 1.0 else ""
-        notes.insert(0, f"{case.parameter} = {here.width}: {spaced(here.elements)} reads{saved}")
+        saved = tr(", {fewer} times fewer", fewer=f"{fewer:.4g}") if fewer > 1.0 else ""
+        notes.insert(
+            0,
+            tr(
+                "{parameter} = {width}: {elements} reads{saved}",
+                parameter=case.parameter,
+                width=here.width,
+                elements=spaced(here.elements),
+                saved=saved,
+            ),
+        )
     return Chart(
-        f"Reads from global memory by tile width: {case.what}",
+        tr("Reads from global memory by tile width: {what}", what=case.what),
         Axis(case.parameter, is_log=True, ticks=tuple((x, f"{x:g}") for x, _ in points)),
-        Axis("elements read from global memory", is_log=has_reads),
+        Axis(tr("elements read from global memory"), is_log=has_reads),
         (
             Curve(names[0], names[0], names[0], points, texts, values=parts),
-            Curve(names[1], "without tiles", names[1], flat, flat_texts, dashed=True),
+            Curve(names[1], tr("without tiles"), names[1], flat, flat_texts, dashed=True),
         ),
         marks=(Mark(float(case.here), "", is_here=True),) if here is not None else (),
         families=names,

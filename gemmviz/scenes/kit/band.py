@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from gemmviz.model.translation import tr
 from gemmviz.model.words import letter
 from gemmviz.scenes.kit.frame import MARGIN
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
@@ -192,8 +193,8 @@ def _title_words(caption: Caption, width: float, top: float, theme: Theme) -> It
 
 def _progress(place: int, count: int, right: float, y: float, width: float, theme: Theme) -> Iterator[Primitive]:
     """Draw a dot for each step, or a bar if there are too many; the present one is bright. Its number is on the left."""
-    text = f"{place + 1} of {count}"
-    room = width - text_width(f"{count} of {count}", _TITLE) - 16.0
+    text = tr("{place} of {count}", place=place + 1, count=count)
+    room = width - text_width(tr("{count} of {count}", count=count), _TITLE) - 16.0
     past, here, left = (mixed(theme.background, theme.text, share) for share in (0.5, 1.0, 0.2))
     if count > _MOST_DOTS:
         x, high = right - room, 6.0

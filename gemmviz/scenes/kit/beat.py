@@ -3,7 +3,6 @@
 Every number is counted in the trace, for the threads that are watched and for this step alone.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,19 +13,33 @@ from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
+from gemmviz.model.translation import marked, tr, trn
 from gemmviz.model.words import many
 
 _MOST_COMPARED = 1 << 16  # accesses among which different elements are counted
 
-# By kind of a site without elements: the verb and the rest of the sentence, for several threads.
+# By kind of a site: what one thread does, and what several do.
 _SYNCHRONISES: dict[str, tuple[str, str]] = {
-    "barrier": ("wait", "at the barrier"),
-    "warp barrier": ("wait", "for their warp"),
-    "wait": ("wait", "for asynchronous copies to arrive"),
-    "fence": ("order", "memory accesses"),
+    "barrier": (marked("waits at the barrier"), marked("wait at the barrier")),
+    "warp barrier": (marked("waits for its warp"), marked("wait for their warp")),
+    "wait": (marked("waits for asynchronous copies to arrive"), marked("wait for asynchronous copies to arrive")),
+    "fence": (marked("orders memory accesses"), marked("order memory accesses")),
 }
-_GRID = ("wait", "for all blocks of the grid")
-_SINGULAR: Mapping[str, str] = {"multiply": "multiplies", "fetch": "fetches"}
+_GRID = (marked("waits for all blocks of the grid"), marked("wait for all blocks of the grid"))
+_ACCESSES: dict[str, tuple[str, str]] = {
+    "fetch": (marked("fetches {what}"), marked("each fetch {what}")),
+    "read": (marked("reads {what}"), marked("each read {what}")),
+    "store": (marked("stores {what}"), marked("each store {what}")),
+    "update": (marked("updates {what}"), marked("each update {what}")),
+    "multiply": (marked("multiplies {what}"), marked("each multiply {what}")),
+    "copy": (marked("copies {what} into {array}"), marked("each copy {what} into {array}")),
+}
+_IDLE: dict[str, tuple[str, str]] = {"load": (marked("loads"), marked("load")), "store": (marked("stores"), marked("store"))}
+_TOGETHER: dict[str, tuple[str, str]] = {
+    "read": (marked("together reads part of {array}"), marked("together read part of {array}")),
+    "store": (marked("together stores part of {array}"), marked("together store part of {array}")),
+    "multiply": (marked("together multiplies two matrices"), marked("together multiply two matrices")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,30 +73,30 @@ def _beat(moment: Moment, labels: LabelStyle) -> StepSentence:
     if not active:
         return _nobody(moment)
     phrase, details = _action(moment, active, labels)
-    line = f"line {moment.site.place.line}"
+    line = tr("line {line}", line=moment.site.place.line)
     idle = len(moment.arrived) - active
-    absent = (f"{idle} of {many(len(moment.arrived), 'thread')} {'takes' if idle == 1 else 'take'} no part",) if idle else ()
+    threads = many(len(moment.arrived), "thread")
+    absent = trn("{count} of {threads} takes no part", "{count} of {threads} take no part", idle, threads=threads)
     who = _followed(moment) if moment.focus.thread is not None else many(active, "thread")
     number = None if moment.focus.thread is not None else active
-    return StepSentence(f"{who} {phrase}", number, (line, *details, *absent, *_collisions(moment)))
+    details = (line, *details, *((absent,) if idle else ()), *_collisions(moment))
+    return StepSentence(tr("{who} {phrase}", who=who, phrase=phrase), number, details)
 
 
 def _nobody(moment: Moment) -> StepSentence:
     """Return the sentence for a step in which no watched thread takes part."""
     others = int((moment.trace.element[moment.trace.row[moment.step], moment.scope.of_block] >= 0).sum())
-    details = (f"line {moment.site.place.line}", f"{many(others, 'thread')} of the block {_does('do', others)}")
+    does = trn("{threads} of the block does", "{threads} of the block do", others, threads=many(others, "thread"))
+    details = (tr("line {line}", line=moment.site.place.line), does)
     if moment.focus.thread is not None:
-        return StepSentence(f"{_followed(moment)} takes no part", None, details)
-    whose = f"warp {moment.focus.warp}" if moment.focus.warp is not None else "the block"
-    return StepSentence(f"No thread of {whose} takes part", None, details if moment.focus.warp is not None else details[:1])
-
-
-def _does(verb: str, count: int) -> str:
-    return {"do": "does"}.get(verb, verb + "s") if count == 1 else verb
+        return StepSentence(tr("{followed} takes no part", followed=_followed(moment)), None, details)
+    if moment.focus.warp is None:
+        return StepSentence(tr("No thread of the block takes part"), None, details[:1])
+    return StepSentence(tr("No thread of warp {warp} takes part", warp=moment.focus.warp), None, details)
 
 
 def _followed(moment: Moment) -> str:
-    return f"Thread {thread_text(moment.focus.thread or 0, moment.trace.launch)}"
+    return tr("Thread {thread}", thread=thread_text(moment.focus.thread or 0, moment.trace.launch))
 
 
 def _action(moment: Moment, active: int, labels: LabelStyle) -> tuple[str, tuple[str, ...]]:
@@ -91,52 +104,66 @@ def _action(moment: Moment, active: int, labels: LabelStyle) -> tuple[str, tuple
     site, is_alone = moment.site, moment.focus.thread is not None
     is_one = is_alone or active == 1
     if site.kind in _SYNCHRONISES:
-        verb, rest = _GRID if site.visible_to == "grid" and site.is_barrier else _SYNCHRONISES[site.kind]
-        return f"{_verb(verb, is_one)} {rest.replace('their', 'its') if is_one else rest}", ()
+        forms = _GRID if site.visible_to == "grid" and site.is_barrier else _SYNCHRONISES[site.kind]
+        return _form(forms, is_one), ()
     reads, writes = ([each for each in moment.touched if each.operand.access == access] for access in ("read", "write"))
-    each_ = "" if is_one else "each "
     if site.kind == "matrix":
         return _matrix(reads, writes, is_one), ()
     if not moment.touched:
-        return f"{_verb(site.kind, is_one)}", ()
+        return _form(_IDLE[site.kind], is_one), ()
     if reads and writes:
-        later = ("it arrives later",) if site.is_async and is_one else ("they arrive later",) if site.is_async else ()
+        later = (tr("it arrives later"),) if site.is_async and is_one else (tr("they arrive later"),) if site.is_async else ()
         what, _ = _read_of(moment, reads[0], labels)
-        return f"{'copies ' if is_one else 'each copy '}{what} into {writes[0].array.name}", (*later, *_different(reads[0]))
+        copies = _form(_ACCESSES["copy"], is_one, what=what, array=writes[0].array.name)
+        return copies, (*later, *_different(reads[0]))
     products = _products(moment)
     if products and reads[0].array.space == "shared":
-        return f"{each_}{_verb('multiply', is_one)} {_pairs(moment, products, labels)}", _different(reads[0])
+        return _form(_ACCESSES["multiply"], is_one, what=_pairs(moment, products, labels)), _different(reads[0])
     verb, what, details = _access(moment, (reads or writes)[0], labels)
-    then = f" and {_verb('add', is_one)} {'a product' if products == 1 else f'{products} products'}" if products else ""
-    return f"{each_}{_verb(verb, is_one)} {what}{then}", details
+    return _form(_ACCESSES[verb], is_one, what=what) + _added(products, is_one), details
 
 
-def _verb(verb: str, is_one: bool) -> str:
-    return _SINGULAR.get(verb, verb + "s") if is_one else verb
+def _form(forms: tuple[str, str], is_one: bool, /, **values: object) -> str:
+    """Return the phrase for one thread or for several."""
+    return tr(forms[0 if is_one else 1], **values)
+
+
+def _added(products: int, is_one: bool) -> str:
+    """Return that products are added to sums; "" if there are none."""
+    if not products:
+        return ""
+    if products == 1:
+        return tr(" and adds a product") if is_one else tr(" and add a product")
+    form = (marked(" and adds {products} products"), marked(" and add {products} products"))
+    return _form(form, is_one, products=products)
 
 
 def _access(moment: Moment, touched: TouchedOperand, labels: LabelStyle) -> tuple[str, str, tuple[str, ...]]:
     """Return verb, object and details of an access of one array."""
     array, is_shared = touched.array, touched.array.space == "shared"
     if moment.site.is_atomic:
-        where = " of shared memory" if is_shared else ""
-        return "update", f"{_elements(moment, touched, labels)}{where}, one after the other", _different(touched)
+        elements = _elements(moment, touched, labels)
+        if is_shared:
+            what = tr("{elements} of shared memory, one after the other", elements=elements)
+        else:
+            what = tr("{elements}, one after the other", elements=elements)
+        return "update", what, _different(touched)
     if touched.operand.access == "read":
         what, details = _read_of(moment, touched, labels)
         return ("read" if is_shared else "fetch"), what, (*details, *_different(touched))
     if not is_shared:
         return "store", _elements(moment, touched, labels), ()
     what, details = _stored(moment, touched, labels)
-    return "store", f"{what} into {array.name}", details
+    return "store", tr("{what} into {array}", what=what, array=array.name), details
 
 
 def _matrix(reads: list[TouchedOperand], writes: list[TouchedOperand], is_one: bool) -> str:
     """Return what a step does that works on fragments of matrices, which belong to a whole warp."""
     if reads and not writes:
-        return f"together {_verb('read', is_one)} part of {reads[0].array.name}"
+        return _form(_TOGETHER["read"], is_one, array=reads[0].array.name)
     if writes and not reads:
-        return f"together {_verb('store', is_one)} part of {writes[0].array.name}"
-    return f"together {_verb('multiply', is_one)} two matrices"
+        return _form(_TOGETHER["store"], is_one, array=writes[0].array.name)
+    return _form(_TOGETHER["multiply"], is_one)
 
 
 def _elements(moment: Moment, touched: TouchedOperand, labels: LabelStyle, name: str | None = None) -> str:
@@ -144,30 +171,30 @@ def _elements(moment: Moment, touched: TouchedOperand, labels: LabelStyle, name:
     width = touched.operand.width
     if moment.focus.thread is not None and len(touched.cells):
         first = element_text(touched.array, int(touched.cells[0]), labels)
-        return first if width == 1 else f"{width} elements from {first} on"
-    return f"{'one element' if width == 1 else f'{width} elements'} of {name or touched.array.name}"
+        return first if width == 1 else tr("{width} elements from {first} on", width=width, first=first)
+    return trn("one element of {array}", "{count} elements of {array}", width, array=name or touched.array.name)
 
 
 def _read_of(moment: Moment, touched: TouchedOperand, labels: LabelStyle) -> tuple[str, tuple[str, ...]]:
     """Return what is read; of a copy in shared memory, the matrix that it is of."""
     if touched.array.space == "global":
         return _elements(moment, touched, labels), ()
-    return _copies(moment, touched, labels, moment.tiles_before.get(touched.operand.array), "from")
+    return _copies(moment, touched, labels, moment.tiles_before.get(touched.operand.array), is_read=True)
 
 
 def _stored(moment: Moment, touched: TouchedOperand, labels: LabelStyle) -> tuple[str, tuple[str, ...]]:
     """Return what is stored into shared memory, and how many of the stored values are constants."""
     content = moment.tiles.get(touched.operand.array)
-    return _copies(moment, touched, labels, content, "")
+    return _copies(moment, touched, labels, content, is_read=False)
 
 
 def _copies(
-    moment: Moment, touched: TouchedOperand, labels: LabelStyle, content: TileContent | None, joint: str
+    moment: Moment, touched: TouchedOperand, labels: LabelStyle, content: TileContent | None, is_read: bool
 ) -> tuple[str, tuple[str, ...]]:
     """Return the elements of a matrix whose copies some cells of shared memory hold, or "one value"."""
     width, cells, name = touched.operand.width, touched.block_cells, touched.array.name
-    where = f" {joint} {name}" if joint else ""
-    value = f"{'one value' if width == 1 else f'{width} values'}{where}"
+    where = tr(" from {array}", array=name) if is_read else ""
+    value = trn("one value", "{count} values", width) + where
     if content is None or not len(cells):
         return value, ()
     kinds = content.array[cells]
@@ -179,12 +206,18 @@ def _copies(
     if len(numbers) != 1 or (kinds < 0).sum() != constants:
         return value, ()
     array = moment.trace.arrays[numbers[0]]
-    details = (f"{constants} of {len(cells)} are constants outside {array.name}",) if constants else ()
+    details = (
+        (tr("{constants} of {cells} are constants outside {array}", constants=constants, cells=len(cells), array=array.name),)
+        if constants
+        else ()
+    )
     if moment.focus.thread is not None:
         element = element_text(array, int(content.element[cells[0]]), labels)
-        return (element if width == 1 else f"{width} elements from {element} on") + where, details
-    otherwise = f" or {constant or 'a constant'}" if constants else ""
-    return f"{'one element' if width == 1 else f'{width} elements'} of {array.name}{otherwise}{where}", details
+        return (
+            element if width == 1 else tr("{width} elements from {element} on", width=width, element=element)
+        ) + where, details
+    otherwise = tr(" or {constant}", constant=constant or tr("a constant")) if constants else ""
+    return trn("one element of {array}", "{count} elements of {array}", width, array=array.name) + otherwise + where, details
 
 
 def _different(touched: TouchedOperand) -> tuple[str, ...]:
@@ -193,7 +226,9 @@ def _different(touched: TouchedOperand) -> tuple[str, ...]:
         return ()
     cells = touched.cells
     count = len(np.unique(cells))
-    return (f"{many(count, 'different element')} in all",) if count < len(cells) else ()
+    return (
+        (tr("{different_elements} in all", different_elements=many(count, "different element")),) if count < len(cells) else ()
+    )
 
 
 def _products(moment: Moment) -> int:
@@ -215,9 +250,13 @@ def _pairs(moment: Moment, products: int, labels: LabelStyle) -> str:
     terms = moment.thread_terms
     if moment.focus.thread is not None and terms is not None and len(terms.elements) == 1:
         row, column = int(terms.rows[0]), int(terms.columns[0])
-        return f"{labels.element('A', row, terms.k)} by {labels.element('B', terms.k, column)}"
-    where = "the tiles" if _is_all_copied(moment) else f"{moment.touched[0].array.name} and registers"
-    return f"{'one pair' if products == 1 else f'{products} pairs'} from {where}"
+        return tr(
+            "{a} by {b}",
+            a=labels.element("A", row, terms.k),
+            b=labels.element("B", terms.k, column),
+        )
+    where = tr("the tiles") if _is_all_copied(moment) else tr("{array} and registers", array=moment.touched[0].array.name)
+    return trn("one pair from {where}", "{count} pairs from {where}", products, where=where)
 
 
 def _is_all_copied(moment: Moment) -> bool:
@@ -233,9 +272,13 @@ def _collisions(moment: Moment) -> tuple[str, ...]:
     for touched in moment.touched:
         cells = moment.replay.conflicts.cells(moment.step, touched.operand.array, moment.scope.block_number)
         if len(cells):
+            elements, array = many(len(cells), "element"), touched.array.name
             found.append(
-                f"{many(len(cells), 'element')} of {touched.array.name} {'collides' if len(cells) == 1 else 'collide'}"
-            )
+                trn(
+                    "{elements} of {array} collides", "{elements} of {array} collide", len(cells),
+                    elements=elements, array=array,
+                )
+            )  # fmt: skip
     return tuple(found)
 
 
@@ -257,12 +300,14 @@ def stage_of_run(moment: Moment, labels: LabelStyle = PLAIN) -> str:
     if not trace.loops[trace.phase_loop].holds_barrier:
         k = _k_loaded(moment) if k is None else k
         if k is not None:
-            return f"k = {k + labels.first} of {trace.setup.problem.K}"
-        return f"pass {phase + 1} of {replay.phases}" if 0 <= phase < replay.phases else ""
+            return tr("k = {k} of {terms}", k=k + labels.first, terms=trace.setup.problem.K)
+        return tr("pass {phase} of {phases}", phase=phase + 1, phases=replay.phases) if 0 <= phase < replay.phases else ""
     if not 0 <= phase < replay.phases:
-        return f"{'before' if phase < 0 else 'after'} the phases"
-    of = f" of {replay.phases}" if trace.phases is None and trace.stop is None else ""  # else their number is unknown
-    return f"phase {phase + 1}{of}" + ("" if k is None else f", k = {k + labels.first}")
+        return tr("before the phases") if phase < 0 else tr("after the phases")
+    text = tr("phase {phase}", phase=phase + 1)
+    if trace.phases is None and trace.stop is None:  # else their number is unknown
+        text = tr("phase {phase} of {phases}", phase=phase + 1, phases=replay.phases)
+    return text + ("" if k is None else f", k = {k + labels.first}")
 
 
 def _k_read(moment: Moment) -> int | None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
@@ -16,7 +17,7 @@ def block_sketch(block: tuple[int, int, int], tiles: tuple[_Table, ...], room: B
     fit the room; nothing if they are too many or too small.
     """
     theme, size, (dx, dy, dz) = options.theme, options.theme.type.least, block
-    threads = f"a block: {dx} × {dy} threads"
+    threads = tr("a block: {dx} × {dy} threads", dx=dx, dy=dy)
     tables = [(threads, dy, dx), *((f"{name}: {rows} × {columns}", rows, columns) for name, rows, columns in tiles)]
     highest, widest = max(rows for _, rows, _ in tables), sum(columns for _, _, columns in tables)
     names = [text_width(name, theme.type.words, "semibold") for name, _, _ in tables]

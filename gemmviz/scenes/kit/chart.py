@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.chart import Bars, Chart
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.curves import (
     ASIDES,
     asides_drawn,
@@ -126,7 +127,7 @@ def chart_still(chart: Chart, options: ViewOptions) -> Scene:
     chart, theme = _chosen(chart, options), options.theme
     if not chart.xs:
         at = points((options.width / 2, options.height / 2))
-        nothing = Labels("message", at, ("No data to plot",), theme.type.title, theme.faint, "middle")
+        nothing = Labels("message", at, (tr("No data to plot"),), theme.type.title, theme.faint, "middle")
         return Scene(options.width, options.height, theme.background, (nothing,))
     frame = _frame(chart, options)
     x, y, colours = frame.x, frame.y, curve_colours(chart, theme)

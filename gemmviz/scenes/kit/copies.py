@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gemmviz.model.host_run import HostCall
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
@@ -41,10 +42,10 @@ def memories_drawn(memories: Memories, calls: tuple[HostCall, ...], theme: Theme
     """Draw both boxes, the host's A and B, the places of the device's matrices and the ways of the copies."""
     size = theme.type.heading
     pieces: list[Primitive] = []
-    for name, box in (("host", memories.host), ("device", memories.device)):
+    for name, box in ((marked("host"), memories.host), (marked("device"), memories.device)):
         pieces.append(Rects(name, boxes((box.x, box.y, box.width, box.height)), theme.slate, theme.faint, 2.0, 8.0))
         at = (box.x + 18, box.y + 1.4 * size)
-        pieces.append(text_line(f"{name}-name", at, name, size, box.width, theme.text, "semibold"))
+        pieces.append(text_line(f"{name}-name", at, tr(name), size, box.width, theme.text, "semibold"))
     for name in _NAMES:
         pieces += _matrix(f"own-{name}", name, memories.slot(name), theme, 1.0) if name != "C" else []
         slot = memories.slot(f"{name}d")

@@ -8,6 +8,7 @@ from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setting import Control
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.box import Box
@@ -24,15 +25,15 @@ ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
 _LOW, LOW_BAND = 600.0, 58.0
-_MOMENT = "How much of the step has passed, 0 to 1 (default: 1)"
-_INSTANT = "How much of a whole launch's time has passed, 0 to 1 (default: 0.5)"
-_SM = "In the grid view: the multiprocessor whose blocks are marked, -1 for none (default: none)"
-_LENS = "The rows and columns that matter, or the whole (default: whatever can be read)"
-_CODE, _CODE_MENU = "With source lines beside the matrices", "Source &code on the stage"
-_VALUES, _VALUES_MENU = "With the values of elements in the cells instead of their indices", "&Values in cells"
-_LABELS = (
-    "How elements and threads are written: row,column or column,row, with ,1 where they count from 1, and with ,yx for threads "
-    "as (y, x) (default: row,column)"
+_MOMENT = marked("How much of the step has passed, 0 to 1 (default: 1)")
+_INSTANT = marked("How much of a whole launch's time has passed, 0 to 1 (default: 0.5)")
+_SM = marked("In the grid view: the multiprocessor whose blocks are marked, -1 for none (default: none)")
+_LENS = marked("The rows and columns that matter, or the whole (default: whatever can be read)")
+_CODE, _CODE_MENU = marked("With source lines beside the matrices"), marked("Source &code on the stage")
+_VALUES, _VALUES_MENU = marked("With the values of elements in the cells instead of their indices"), marked("&Values in cells")
+_LABELS = marked(
+    "How elements and threads are written: row,column or column,row, with ,1 where they count from 1, "
+    "and with ,yx for threads as (y, x) (default: row,column)"
 )
 
 
@@ -172,7 +173,13 @@ def _title(moment: Moment) -> str:
 def _action(moment: Moment, options: ViewOptions) -> str:
     where = focus_text(replace(moment.focus, thread=None), moment.trace)
     text = beat(moment, options.labels).text
-    return f"{where}: {text[:1].lower()}{text[1:]}, line {moment.site.place.line}"
+    return tr(
+        "{where}: {initial}{sentence}, line {line}",
+        where=where,
+        initial=text[:1].lower(),
+        sentence=text[1:],
+        line=moment.site.place.line,
+    )
 
 
 def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gemmviz.model.code_case import Listing
 from gemmviz.model.kernel import BLANK
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import eased_from
@@ -165,8 +166,14 @@ class Sheet:
         for name, count, y in (("above", above, top), ("below", below, end)):
             if count:
                 at = points((self.box.x + INSET, y + 0.5 * leading + 0.36 * size))
-                pieces.append(Labels(f"{self.key}-{name}", at, (f"⋮ {many(count, 'line')} {name}",), size, theme.faint))
+                pieces.append(Labels(f"{self.key}-{name}", at, (f"⋮ {_beyond(name, count)}",), size, theme.faint))
         return pieces
+
+
+def _beyond(where: str, count: int) -> str:
+    """Return how many lines are above or below the shown ones."""
+    lines = many(count, "line")
+    return tr("{lines} above", lines=lines) if where == "above" else tr("{lines} below", lines=lines)
 
 
 def _shares(moment: float, count: int) -> list[float]:
@@ -183,7 +190,7 @@ def _rows(each: Listing, most: int) -> list[_Row]:
         hanging = len(line) - len(line.lstrip()) + _HANGING
         while len(line) - start > most - indent > _HANGING:
             stop = line.rfind(" ", start + 1, start + most - indent)
-            stop = stop if line[start:stop].strip() else start + most - indent
+            stop = stop if stop > start and line[start:stop].strip() else start + most - indent
             rows.append(_Row(place, line[start:stop], start, indent))
             start = stop + len(line[stop:]) - len(line[stop:].lstrip())
             indent = min(hanging, most // 2)

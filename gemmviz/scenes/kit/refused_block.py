@@ -10,6 +10,7 @@ from gemmviz.analysis.models.occupancy import SHARED, occupancy_limits
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.occupancy import Needs
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
@@ -55,7 +56,7 @@ class _Plan:
         cell = min((room.x + room.width - left - _WORDS) / warp, (room.height - _APART) / count, _LARGEST)
         slots = Box(left, room.y, warp * cell, rows * cell)
         bar = Box(room.x, room.y + room.height + _SLAB_HEAD, room.width, _SLAB)
-        held = f"{spaced(most)} threads fit in a {case.device.words['block']}"
+        held = tr("{most} threads fit in a {block}", most=spaced(most), block=tr(case.device.words["block"]))
         return cls(threads, most, warp, dx, Box(room.x, room.y, dx * own, dy * dz * own), own, slots, cell, held, bar)
 
     def at_home(self, number: Longs) -> Floats:
@@ -122,13 +123,15 @@ def refused_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
 def _counts(plan: _Plan, there: int, options: ViewOptions) -> list[Primitive]:
     """Draw how many threads have a slot, and how many have none."""
     theme, size = options.theme, options.theme.type.words
-    beside = sum(text_width(each, size, "semibold") for each in (plan.held, f"{spaced(plan.most)} taken")) + 24
+    beside = sum(text_width(each, size, "semibold") for each in (plan.held, tr("{most} taken", most=spaced(plan.most)))) + 24
     at = points((plan.slots.x + max(plan.slots.width, beside), plan.slots.y - 14))
     pieces: list[Primitive] = [
-        Labels("slots-count", at, (f"{spaced(min(there, plan.most))} taken",), size, theme.faint, "end", "semibold")
+        Labels(
+            "slots-count", at, (tr("{there} taken", there=spaced(min(there, plan.most))),), size, theme.faint, "end", "semibold"
+        )
     ]
     if there > plan.most:
-        text = f"{spaced(there - plan.most)} too many"
+        text = tr("{there} too many", there=spaced(there - plan.most))
         x, y = _beside(plan, text_width(text, size, "semibold"), options)
         ink = theme.legible(theme.warning)
         pieces.append(Labels("too-many", points((x, y + 0.36 * size)), (text,), size, ink, "start", "semibold"))
@@ -159,8 +162,14 @@ def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primiti
         return []
     theme, size, fitting = options.theme, options.theme.type.words, _fitting(case)
     words = case.device.words
-    text = f"Shared memory of one {words['sm']}: {size_text(case.device.shared_per_sm)}. "
-    text += f"A block's tiles take {size_text(case.shared_bytes)}: {many(fitting, 'block')} would fit"
+    text = tr(
+        "Shared memory of one {sm}: {shared_per_sm}. ", sm=tr(words["sm"]), shared_per_sm=size_text(case.device.shared_per_sm)
+    )
+    text += tr(
+        "A block's tiles take {shared_bytes}: {blocks} would fit",
+        shared_bytes=size_text(case.shared_bytes),
+        blocks=many(fitting, "block"),
+    )
     return [
         text_line("memory-name", (plan.bar.x, plan.bar.y - 14), text, size, plan.bar.width, theme.text, "semibold"),
         Rects("memory-bar", boxes((plan.bar.x, plan.bar.y, plan.bar.width, plan.bar.height)), theme.empty, radius=4.0),
@@ -178,7 +187,10 @@ def _slabs(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitiv
             continue
         box = boxes((x + 2, plan.bar.y + 2, max(0.5, wide - 4), plan.bar.height - 4))
         pieces.append(Rects(f"slab-{number}", box, theme.level(number % 2 + 1), radius=4.0))
-        name, size = f"block {number}: {size_text(case.shared_bytes or 0)}", theme.type.least
+        name, size = (
+            tr("block {number}: {shared_bytes}", number=number, shared_bytes=size_text(case.shared_bytes or 0)),
+            theme.type.least,
+        )
         if share >= 1.0 and text_width(name, size, "semibold") + 16 <= wide:
             at = points((x + wide / 2, plan.bar.y + plan.bar.height / 2 + 0.36 * size))
             ink = theme.ink_on(theme.level(number % 2 + 1))

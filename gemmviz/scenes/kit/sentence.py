@@ -7,6 +7,7 @@ from gemmviz.model.device import MemoryRules
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import Space
 from gemmviz.model.trace import INTERPRETER
+from gemmviz.model.translation import tr, trn
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.beat import stage_of_run
 
@@ -15,9 +16,12 @@ def step_title(moment: Moment, labels: LabelStyle = PLAIN) -> str:
     """Return the position in the run: "step 12 of 153, phase 1 of 4", the traced part, and the GPU that recorded it."""
     trace, replay = moment.trace, moment.replay
     where = stage_of_run(moment, labels)
-    parts = [f"step {moment.step + 1} of {trace.steps}" + (f", {where}" if where else ""), *left_out(replay)]
+    parts = [
+        tr("step {step} of {steps}", step=moment.step + 1, steps=trace.steps) + (f", {where}" if where else ""),
+        *left_out(replay),
+    ]
     if not trace.check.is_checked:
-        parts.append("nothing is checked")
+        parts.append(tr("nothing is checked"))
     if trace.by != INTERPRETER:
         parts.append(trace.by.partition(",")[0])
     return " · ".join(parts)
@@ -25,9 +29,9 @@ def step_title(moment: Moment, labels: LabelStyle = PLAIN) -> str:
 
 def no_access(moment: Moment, space: Space) -> str:
     """Return a sentence that the step does not access this memory."""
-    what = "shared memory" if space == "shared" else "global memory"
-    return f"Step {moment.step + 1} does not access {what}" + (
-        "" if next_access(moment, space) is not None else "; no step does"
+    what = tr("shared memory") if space == "shared" else tr("global memory")
+    return tr("Step {step} does not access {what}", step=moment.step + 1, what=what) + (
+        "" if next_access(moment, space) is not None else tr("; no step does")
     )
 
 
@@ -45,10 +49,14 @@ def left_out(replay: Replay) -> list[str]:
     """Return what part of the launch the trace holds; nothing if it holds all of it."""
     trace, parts = replay.trace, []
     if trace.blocks.count < trace.launch.block_count:
-        parts.append(f"{trace.blocks.count} of {trace.launch.block_count} blocks")
+        parts.append(tr("{count} of {block_count} blocks", count=trace.blocks.count, block_count=trace.launch.block_count))
     if trace.phases is not None:
         first, last = trace.phases[0] + 1, replay.phases
-        parts.append(f"only phase {last} traced" if first == last else f"only phases {first} to {last} traced")
+        parts.append(
+            tr("only phase {last} traced", last=last)
+            if first == last
+            else tr("only phases {first} to {last} traced", first=first, last=last)
+        )
     return parts
 
 
@@ -56,28 +64,32 @@ def cost(moment: Moment) -> str:
     """Return the cost of the step for the watched threads, and the minimum."""
     stop = moment.trace.stop
     if stop is not None and moment.step == moment.replay.steps - 1:
-        return f"then the run ends: {stop.sentence}"
+        return tr("then the run ends: {sentence}", sentence=stop.sentence)
     if not moment.touched:
-        return "no memory access"
+        return tr("no memory access")
     counts = moment.cost
     if not counts.requests:
-        return "no active thread"
-    whose = "" if moment.focus.thread is None else "its warp: "
+        return tr("no active thread")
+    whose = "" if moment.focus.thread is None else tr("its warp: ")
     spaces = {touched.array.space for touched in moment.touched}
     parts = [global_cost(counts, moment.trace.rules)] if "global" in spaces else []
     return whose + "; ".join([*parts, *([shared_cost(counts, moment.trace.rules)] if "shared" in spaces else [])])
 
 
 def global_cost(counts: Counts, rules: MemoryRules) -> str:
-    verb = "moves" if counts.requests == 1 else "move"
-    moved = f"{many(counts.requests, 'request')} {verb} {many(counts.sectors, 'sector')} of {rules.sector_bytes} bytes"
+    requests, sectors = many(counts.requests, "request"), many(counts.sectors, "sector")
+    moved = trn(
+        "{requests} moves {sectors} of {bytes} bytes", "{requests} move {sectors} of {bytes} bytes", counts.requests,
+        requests=requests, sectors=sectors, bytes=rules.sector_bytes,
+    )  # fmt: skip
     lost = counts.excessive_sectors
-    return f"{moved}: {f'{counts.ideal_sectors} needed, {lost} excess' if lost else 'no excess'}"
+    excess = tr("{needed} needed, {lost} excess", needed=counts.ideal_sectors, lost=lost) if lost else tr("no excess")
+    return f"{moved}: {excess}"
 
 
 def shared_cost(counts: Counts, rules: MemoryRules) -> str:
     """Return the cost in shared memory. It is counted per instruction if a warp's lanes are served together."""
     what = "instruction" if rules.request_lanes == rules.warp_size else "request"
     conflicts = counts.excessive_wavefronts
-    tail = f"{conflicts} excess (bank conflicts)" if conflicts else "no bank conflicts"
+    tail = tr("{conflicts} excess (bank conflicts)", conflicts=conflicts) if conflicts else tr("no bank conflicts")
     return f"{many(counts.requests, what)}, {many(counts.wavefronts, 'wavefront')}: {tail}"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
@@ -77,7 +78,7 @@ def empty_name(tray: Tray, taken: int, theme: Theme) -> list[Primitive]:
     if not runs:
         return []
     x, y, wide, high = tray.box_of(max(runs, key=lambda run: (run[2], run[0])))
-    text = f"{tray.slots - taken} of {tray.slots} slots stay empty"
+    text = tr("{free} of {slots} slots stay empty", free=tray.slots - taken, slots=tray.slots)
     if text_width(text, size) + 16 > wide or 1.3 * size > high:
         return []
     half = text_width(text, size) / 2 + 8
@@ -135,7 +136,7 @@ def _names(tray: Tray, blocks: int, warps: int, theme: Theme) -> list[str]:
     """Return the name of each block, all in the longest form that fits every one of them; nothing if none does."""
     size = theme.type.least
     longest = [max(length for _, _, length in tray.runs(number * warps, warps)) * tray.cell for number in range(blocks)]
-    for form in ("block {}", "{}"):
+    for form in (tr("block {}"), "{}"):
         texts = [form.format(number) for number in range(blocks)]
         widths = (text_width(text, size, "semibold") + 16 for text in texts)
         if tray.pitch >= 1.3 * size and all(wide <= room for wide, room in zip(widths, longest, strict=True)):

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.models.schedules import WAVE_NS, residents
 from gemmviz.model.schedule import GridCase
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many, number
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -45,7 +46,7 @@ def _axis(case: GridCase, span_ns: int, own_time: bool, room: Box, theme: Theme)
     """Draw the names of the waves of a model, if they fit, else the start and the end of the axis."""
     size, y = theme.type.least, room.y + room.height + 28
     count = -(-span_ns // WAVE_NS) if case.is_model else 0
-    texts = tuple(f"wave {wave + 1}" for wave in range(min(count, _MOST_WAVES)))
+    texts = tuple(tr("wave {wave}", wave=wave + 1) for wave in range(min(count, _MOST_WAVES)))
     if count and all(text_width(text, size) + 12 <= room.width / count for text in texts):
         middles = [(room.x + room.width * (wave + 0.5) * WAVE_NS / span_ns, y) for wave in range(count)]
         return [Labels("lanes-waves", points(*middles), texts, size, theme.faint, "middle")]
@@ -56,13 +57,17 @@ def _axis(case: GridCase, span_ns: int, own_time: bool, room: Box, theme: Theme)
 
 
 def _time(case: GridCase, span_ns: int, own_time: bool) -> str:
-    time = f"{many(-(-span_ns // WAVE_NS), 'wave')} (model)" if case.is_model else f"{number(span_ns / 1e3)} µs"
-    return f"its own time: {time}" if own_time else time
+    time = tr("{waves} (model)", waves=many(-(-span_ns // WAVE_NS), "wave")) if case.is_model else f"{number(span_ns / 1e3)} µs"
+    return tr("its own time: {time}", time=time) if own_time else time
 
 
 def _heading(case: GridCase, is_few: bool, span_ns: int, room: Box, options: ViewOptions) -> Labels:
     most = int(residents_of(case, span_ns).max())
-    rows = "a row for each SM, with its blocks" if is_few else f"{case.sms} SMs; stronger: more blocks, up to {most}"
+    rows = (
+        tr("a row for each SM, with its blocks")
+        if is_few
+        else tr("{sms} SMs; stronger: more blocks, up to {most}", sms=case.sms, most=most)
+    )
     size = options.theme.type.heading
     text = fitted(rows, size, room.width, "semibold")
     return Labels("lanes-name", points((room.x, room.y + 22)), (text,), size, options.theme.text, "start", "semibold")

@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import Space
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.frame import ViewOptions, message
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Primitive
 from gemmviz.scenes.kit.sentence import next_access, no_access
@@ -17,7 +18,7 @@ def nothing_accessed(moment: Moment, space: Space, options: ViewOptions) -> list
     """Draw a sentence that the step does not access this memory, and a link to the next step that does."""
     said = message(no_access(moment, space), options)
     step = next_access(moment, space)
-    return [said] if step is None else [said, _link(step, f"Go to step {step + 1}, which does", said, options)]
+    return [said] if step is None else [said, _link(step, tr("Go to step {step}, which does", step=step + 1), said, options)]
 
 
 def _link(step: int, text: str, said: Labels, options: ViewOptions) -> Cells:

@@ -1,6 +1,7 @@
 """The line of a listing at which a run ended early: a mark that goes down to it from the first line, and the reason."""
 
 from gemmviz.model.code_case import Stop
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.listing import INSET, LEADING, Sheet
 from gemmviz.scenes.kit.primitives import Primitive, Rects, boxes
@@ -29,4 +30,4 @@ def stop_line(stop: Stop, sheet: Sheet, options: ViewOptions) -> list[Primitive]
     if room < _LEAST_BESIDE:
         return pieces
     at = box.x + end + _GAP, y + 0.36 * size
-    return [*pieces, text_line("stop-why", at, f"the run stops: {stop.why}", size, room, theme.warning, "semibold")]
+    return [*pieces, text_line("stop-why", at, tr("the run stops: {why}", why=stop.why), size, room, theme.warning, "semibold")]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from
@@ -44,8 +45,8 @@ def strips_still(case: LaunchCase, strips: Strips, options: ViewOptions) -> list
     theme, size, bar = options.theme, options.theme.type.words, _whole(options)
     limit = bar.x + bar.width * strips.most / strips.blocks
     rest = boxes((limit, bar.y, bar.x + bar.width - limit, bar.height))
-    name = f"the grid: {spaced(strips.blocks)} blocks along {strips.axis}"
-    allowed = f"{case.device.name} allows {spaced(strips.most)}"
+    name = tr("the grid: {blocks} blocks along {axis}", blocks=spaced(strips.blocks), axis=strips.axis)
+    allowed = tr("{device} allows {most}", device=case.device.name, most=spaced(strips.most))
     left = limit - 12 - text_width(allowed, size) > bar.x + text_width(name, size, "semibold") + 24
     at = points((limit if left else bar.x + bar.width, bar.y - 14))
     return [
@@ -70,14 +71,28 @@ def strips_motion(strips: Strips, options: ViewOptions) -> list[Primitive]:
         y, wide = bar.y + share * (_row(number, count, options) - bar.y), bar.width * (last - first) / strips.blocks
         pieces.append(Rects(f"strip-{number}", boxes((x, y, wide, bar.height)), theme.load, None, radius=4.0))
         if share >= 1.0:
-            text = f"launch {number + 1}: blocks {spaced(first)} to {spaced(last - 1)}, {spaced(last - first)} in all"
+            text = tr(
+                "launch {number}: blocks {first} to {last}, {count} in all",
+                number=number + 1,
+                first=spaced(first),
+                last=spaced(last - 1),
+                count=spaced(last - first),
+            )
             fits = text_width(text, size, "semibold") + 24 <= wide
             at = points((x + 14 if fits else x + wide + 14, y + bar.height / 2 + 0.36 * size))
             ink = theme.ink_on(theme.load) if fits else theme.text
             pieces.append(Labels(f"strip-{number}-name", at, (text,), size, ink, "start", "semibold"))
     if strips.count > count and options.moment >= 1.0:
         at = points((bar.x, _row(count, count, options) + size))
-        pieces.append(Labels("more", at, (f"and {many(strips.count - count, 'more launch')}",), size, theme.faint))
+        pieces.append(
+            Labels(
+                "more",
+                at,
+                (tr("and {more_launches}", more_launches=many(strips.count - count, "more launch")),),
+                size,
+                theme.faint,
+            )
+        )
     return pieces
 
 

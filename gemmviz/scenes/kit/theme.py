@@ -14,6 +14,7 @@ from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource, resources
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
+from gemmviz.model.translation import tr
 
 WARP_ACCENTS = ("#9E76BC", "#B57389", "#4C9657", "#C565A8", "#5885DC", "#1294A6", "#988629", "#19968C")
 LANE_ACCENTS = ("#563E60", "#6E5070", "#856480", "#9C7991", "#B38FA3", "#C9A6B6", "#E0BDC9", "#F6D5DD")
@@ -120,7 +121,10 @@ def _with_hues(theme: Theme, hues: tuple[tuple[str, str], ...]) -> Theme:
 def load_theme(name: str) -> Theme:
     """Return the theme of ``assets/themes/NAME.toml``. Raises UsageError for a name without a file."""
     if name not in theme_names():
-        raise UsageError(f"there is no theme {name!r}", remedy=f"choose {', '.join(theme_names())}")
+        raise UsageError(
+            tr("there is no theme {name}", name=f"{name!r}"),
+            remedy=tr("choose {theme_names}", theme_names=", ".join(theme_names())),
+        )
     return read_toml(resource(f"assets/themes/{name}.toml"), Theme)
 
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, TRACKS, short_track_names, track_names
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.palette import Palette
@@ -91,7 +92,7 @@ def _phases(replay: Replay, room: Box, theme: Theme) -> list[Primitive]:
     for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
         number = int(phase[start])
         left, right = (x_of_step(step, replay.steps, room) for step in (start, stop))
-        text = f"phase {number + 1}"
+        text = tr("phase {number}", number=number + 1)
         if text_width(text, size) + 8 > right - left:
             text = str(number + 1)
         if not 0 <= number < replay.phases or text_width(text, size) + 8 > right - left:
@@ -124,13 +125,15 @@ def segment_text(replay: Replay, step: int) -> str:
     what = track_names(trace.setup.problem)[track] if track < STORE_C else site.kind
     if track == STORE_C:
         what = " ".join([what, *(trace.arrays[operand.array].name for operand in site.operands[:1])])
-    where = f", phase {phase + 1}" if replay.has_phases and 0 <= phase < replay.phases else ""
-    steps = f"step {first + 1}" if stop - first == 1 else f"steps {first + 1} to {stop}"
+    where = tr(", phase {phase}", phase=phase + 1) if replay.has_phases and 0 <= phase < replay.phases else ""
+    steps = (
+        tr("step {first}", first=first + 1) if stop - first == 1 else tr("steps {first} to {stop}", first=first + 1, stop=stop)
+    )
     ends = trace.stop is not None and stop == trace.steps
     parts = [f"{steps}{where}: {what}"]
     hazards = [at for at in replay.conflicts.steps if first <= at < stop]
-    parts += [f"hazards in {many(len(hazards), 'step')}"] if hazards else []
-    return "; ".join([*parts, *(["the run ends here"] if ends else [])])
+    parts += [tr("hazards in {steps}", steps=many(len(hazards), "step"))] if hazards else []
+    return "; ".join([*parts, *([tr("the run ends here")] if ends else [])])
 
 
 def timeline_palette(theme: Theme) -> Palette:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import eased
@@ -69,7 +70,7 @@ class TurnedAway:
 
     def _name(self, lacking: list[tuple[float, float, float, float]], beside: Box, theme: Theme) -> list[Primitive]:
         """Draw how many warps have no slot: after the last one, or below it if there is no room."""
-        text, size = f"{many(self.warps - self.free, 'warp')} too many", theme.type.words
+        text, size = tr("{warps} too many", warps=many(self.warps - self.free, "warp")), theme.type.words
         x, y, wide, high = lacking[-1]
         at = (x + wide + 16, y + high / 2 + 0.36 * size)
         if at[0] + text_width(text, size, "semibold") > beside.x + beside.width:

@@ -6,11 +6,12 @@ from typing import Any
 
 from gemmviz.model.chart import Chart
 from gemmviz.model.problem import Problem
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.counting import counted, counted_scene
 from gemmviz.scenes.kit.frame import ViewOptions, apology
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 
-_COVERED = "This view shows what the question is about. It is shown with the answer."
+_COVERED = marked("This view shows what the question is about. It is shown with the answer.")
 
 
 def _always(subject: Any) -> bool:
@@ -56,7 +57,7 @@ class View:
     def still(self, subject: Any, options: ViewOptions) -> Scene:
         """Return the picture without what moves."""
         if self.is_count and options.counted <= 0.0:
-            return apology(self.title, _COVERED, options)
+            return apology(tr(self.title), tr(_COVERED), options)
         return counted_scene(self._still(subject, options), options.counted)
 
     def _still(self, subject: Any, options: ViewOptions) -> Scene:
@@ -64,7 +65,7 @@ class View:
         if problem is None:
             return self.draw(subject, options)
         if self.multiplies and not problem.is_multiply:
-            return apology(self.title, _why_not(problem), options)
+            return apology(tr(self.title), _why_not(problem), options)
         return self.draw(subject, _coloured(options, problem))
 
     def motion(self, subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -96,5 +97,7 @@ def _problem_of(subject: Any) -> Problem | None:
 
 def _why_not(problem: Problem) -> str:
     formula = f", {problem.kind.formula}" if problem.kind.formula else ""
-    other = f"{problem.kind.title}{formula}" if problem.kind.is_checked else "an unknown one"
-    return f"This view shows a multiplication of matrices, C = A · B. This kernel solves another problem: {other}."
+    other = f"{tr(problem.kind.title)}{formula}" if problem.kind.is_checked else tr("an unknown one")
+    return tr(
+        "This view shows a multiplication of matrices, C = A · B. This kernel solves another problem: {other}.", other=other
+    )

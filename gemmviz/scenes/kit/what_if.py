@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.analysis.models.occupancy import WhatIf, tried, what_ifs
 from gemmviz.model.occupancy import Needs, OccupancyCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -12,7 +13,11 @@ from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.theme import Theme
 
 WHAT_IF = "what-if-"  # prefix of the keys of values to try
-_NAMES = {"threads": "threads per block", "registers": "registers per thread", "shared": "static shared bytes per block"}
+_NAMES = {
+    "threads": marked("threads per block"),
+    "registers": marked("registers per thread"),
+    "shared": marked("static shared bytes per block"),
+}
 _OTHERS = 0.3  # strength of the values that are not the current one
 _LOW_SIZE = 17.0  # of the text in a dock
 
@@ -37,7 +42,7 @@ def what_if_curve(
         more = max(0.0, 6.0 - float(column[0, 2]))  # a thin column is widened so that it is seen
         column += (-more / 2, 0.0, more, 0.0)
         bars.append(Rects(f"{each.name}-column", column, theme.load))
-    scale = f"top: {case.device.max_warps_per_sm} warps" if has_scale else ""
+    scale = tr("top: {max_warps_per_sm} warps", max_warps_per_sm=case.device.max_warps_per_sm) if has_scale else ""
     top_scale = Labels(f"{each.name}-most", points((room.x + room.width - 4, top - 6)), (scale,), size, theme.faint, "end")
     return [cells, *bars, *([top_scale] if scale else []), *_texts(each, case, Box(room.x, top, room.width, high), size, theme)]
 
@@ -58,7 +63,7 @@ def _columns(each: WhatIf, most: int, room: Box) -> np.ndarray:
 def _texts(each: WhatIf, case: OccupancyCase, room: Box, size: float, theme: Theme) -> list[Primitive]:
     """Draw the ends of the range and the current value below the columns."""
     value, y = _value(each.name, case.needs), room.y + room.height
-    words = fitted(f"{'?' if value is None else spaced(value)} {_NAMES[each.name]}", size, room.width, "semibold")
+    words = fitted(f"{'?' if value is None else spaced(value)} {tr(_NAMES[each.name])}", size, room.width, "semibold")
     ends = points((room.x, y + 1.15 * size), (room.x + room.width, y + 1.15 * size))
     return [
         Labels(f"{each.name}-ends", ends[:1], (spaced(int(each.values[0])),), size, theme.faint),

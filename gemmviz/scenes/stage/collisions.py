@@ -12,6 +12,7 @@ from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import Site
+from gemmviz.model.translation import tr
 from gemmviz.model.words import all_blocks, capital, many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions, eased
@@ -64,12 +65,18 @@ def _in_shared(moment: Moment) -> list[Clash]:
 
 def _words(moment: Moment, number: int, element: int, sites: tuple[Site, Site], threads: tuple[int, int]) -> str:
     """Return who does what, the later access first."""
-    before, after = ("writes" if _writes(site, number) else "reads" for site in sites)
-    one, other = (f"thread {thread_text(thread, moment.trace.launch)}" for thread in threads)
+    before, after = (tr("writes") if _writes(site, number) else tr("reads") for site in sites)
+    one, other = (tr("thread {thread}", thread=thread_text(thread, moment.trace.launch)) for thread in threads)
     what = moment.trace.arrays[number].subscripted(element)
-    return (
-        f"{capital(other)} {after} {what}, line {sites[1].place.line}; {one} {before} it, line {sites[0].place.line}, "
-        "with no barrier between"
+    return tr(
+        "{other} {after} {what}, line {line}; {one} {before} it, line {earlier_line}, with no barrier between",
+        other=capital(other),
+        after=after,
+        what=what,
+        line=sites[1].place.line,
+        one=one,
+        before=before,
+        earlier_line=sites[0].place.line,
     )
 
 
@@ -180,4 +187,6 @@ def _so_far(moment: Moment, options: ViewOptions) -> str:
     """Return how many collisions have happened in shared memory, of how many in the run."""
     conflicts, last = moment.replay.conflicts, moment.step if options.arrived else moment.step - 1
     whole, blocks = conflicts.count(moment.trace.steps), moment.trace.blocks.count
-    return f"so far {conflicts.count(last)} of {whole} in {all_blocks(blocks)}"
+    return tr(
+        "so far {count} of {whole} in {all_blocks}", count=conflicts.count(last), whole=whole, all_blocks=all_blocks(blocks)
+    )

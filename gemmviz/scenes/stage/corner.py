@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
@@ -57,14 +58,18 @@ def _title(moment: Moment, lanes: Lanes, grids: dict[int, CellGrid], options: Vi
 def _titles(moment: Moment) -> list[str]:
     """Return what the box is, from the longest text; if all blocks are watched, that the others have a box of their own."""
     column, row = moment.scope.focus.block[:2]
-    block, others = f"block\u00a0({column},\u00a0{row})", moment.trace.launch.block_count - 1
-    text = f"shared memory of {block}"
+    block, others = tr("block\u00a0({column},\u00a0{row})", column=column, row=row), moment.trace.launch.block_count - 1
+    text = tr("shared memory of {block}", block=block)
     if not moment.focus.everyone or not others:
         return [text]
     return [
-        f"{text}; {many(others, 'other block')} {'has its' if others == 1 else 'have their'} own",
-        f"{text} only",
-        f"only {block}",
+        (
+            tr("{owner}; {other_blocks} has its own", owner=text, other_blocks=many(others, "other block"))
+            if others == 1
+            else tr("{owner}; {other_blocks} have their own", owner=text, other_blocks=many(others, "other block"))
+        ),
+        tr("{owner} only", owner=text),
+        tr("only {block}", block=block),
     ]
 
 

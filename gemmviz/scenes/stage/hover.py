@@ -10,6 +10,7 @@ from gemmviz.model.device import MemoryRules
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT, Trace
+from gemmviz.model.translation import tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.primitives import Hit
@@ -43,8 +44,12 @@ def hover_lines(
     if hit.cells.factor > 1:
         side = hit.cells.factor
         return [
-            f"{element_text(array, element, labels)} and its neighbours: {side} × {side} elements",
-            "Zoom in to see single elements",
+            tr(
+                "{element_text} and its neighbours: {side} × {side} elements",
+                element_text=element_text(array, element, labels),
+                side=side,
+            ),
+            tr("Zoom in to see single elements"),
         ]
     history = history or element_history(moment, number, element)
     return [
@@ -54,16 +59,16 @@ def hover_lines(
         *_value(moment, history, array),
         *_touches(moment, array, history),
         *_owner(moment, array, element),
-        *(["wrong: differs from the float64 result"] if _is_wrong(moment.trace, array, element) else []),
+        *([tr("wrong: differs from the float64 result")] if _is_wrong(moment.trace, array, element) else []),
     ]
 
 
 def _address(array: MemoryArray, element: int, rules: MemoryRules) -> str:
     byte = element * array.itemsize
     if array.space == "shared":
-        return f"byte {spaced(byte)}: bank {byte // rules.bank_bytes % rules.banks}"
-    place = f"sector {spaced(byte // rules.sector_bytes)}, line {spaced(byte // rules.line_bytes)}"
-    return f"element {spaced(element)}, byte {spaced(byte)}: {place}"
+        return tr("byte {byte}: bank {bank}", byte=spaced(byte), bank=byte // rules.bank_bytes % rules.banks)
+    place = tr("sector {sector}, line {line}", sector=spaced(byte // rules.sector_bytes), line=spaced(byte // rules.line_bytes))
+    return tr("element {element}, byte {byte}: {place}", element=spaced(element), byte=spaced(byte), place=place)
 
 
 def _content(moment: Moment, number: int, element: int, labels: LabelStyle) -> list[str]:
@@ -72,46 +77,83 @@ def _content(moment: Moment, number: int, element: int, labels: LabelStyle) -> l
         return []
     matrix, phase = int(content.array[element]), int(content.phase[element])
     if matrix == EMPTY:
-        return ["nothing stored yet"]
+        return [tr("nothing stored yet")]
     if matrix >= 0:
         what = element_text(moment.trace.arrays[matrix], int(content.element[element]), labels)
     elif matrix == CONSTANT:
-        what = "a constant" if np.isnan(content.value[element]) else f"the constant {content.value[element]:g}"
+        what = (
+            tr("a constant")
+            if np.isnan(content.value[element])
+            else tr("the constant {content_value}", content_value=f"{content.value[element]:g}")
+        )
     else:
-        what = "a computed value"
-    return [f"holds {what}" + (f", stored in phase {phase + 1}" if 0 <= phase < moment.replay.phases else "")]
+        what = tr("a computed value")
+    return [
+        tr("holds {what}", what=what)
+        + (tr(", stored in phase {phase}", phase=phase + 1) if 0 <= phase < moment.replay.phases else "")
+    ]
 
 
 def _value(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[str]:
     if moment.replay.value is None:
         return []
     if history.value is None or history.value_step is None:
-        return ["value: not read or written"]
-    verb = "read" if moment.trace.site_of(history.value_step).kind == "load" else "written"
-    first = "first " if history.value_step > moment.step else ""
-    return [f"value {array.element.text(history.value, 6)}, {first}{verb} at step {history.value_step + 1}"]
+        return [tr("value: not read or written")]
+    is_read = moment.trace.site_of(history.value_step).kind == "load"
+    text = tr("value {value}, read at step {step}") if is_read else tr("value {value}, written at step {step}")
+    if history.value_step > moment.step:
+        text = tr("value {value}, first read at step {step}") if is_read else tr("value {value}, first written at step {step}")
+    return [text.format(value=array.element.text(history.value, 6), step=history.value_step + 1)]
 
 
 def _touches(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
     lines = []
     if history.now:
         named = ", ".join(_thread(moment, thread, array.space == "global") for thread in history.now[:_MOST_NAMED])
-        more = f" and {len(history.now) - _MOST_NAMED} more" if len(history.now) > _MOST_NAMED else ""
-        lines.append(f"now: thread{'s' if len(history.now) > 1 else ''} {named}{more}")
+        more = tr(" and {count} more", count=len(history.now) - _MOST_NAMED) if len(history.now) > _MOST_NAMED else ""
+        lines.append(
+            tr("now: threads {named}{more}", named=named, more=more)
+            if len(history.now) > 1
+            else tr("now: thread {named}{more}", named=named, more=more)
+        )
     if history.loads:
-        whole = "this block" if array.space == "shared" else "all traced blocks"
-        own = "" if moment.focus.everyone else f"{history.own_so_far} by {focus_text(moment.focus, moment.trace)}, "
-        lines.append(f"loads so far: {own}{history.loads_so_far} by {whole} ({history.loads} at the end)")
+        whole = tr("this block") if array.space == "shared" else tr("all traced blocks")
+        own = (
+            ""
+            if moment.focus.everyone
+            else tr(
+                "{loads} by {who}, ",
+                loads=history.own_so_far,
+                who=focus_text(moment.focus, moment.trace),
+            )
+        )
+        lines.append(
+            tr(
+                "loads so far: {own}{loads_so_far} by {whole} ({loads} at the end)",
+                own=own,
+                loads_so_far=history.loads_so_far,
+                whole=whole,
+                loads=history.loads,
+            )
+        )
     if history.stores:
-        lines.append(f"stored {history.stores} time{'s' if history.stores > 1 else ''} in all")
-    return lines or ["not accessed by the traced blocks"]
+        lines.append(
+            tr("stored {stores} times in all", stores=history.stores)
+            if history.stores > 1
+            else tr("stored {stores} time in all", stores=history.stores)
+        )
+    return lines or [tr("not accessed by the traced blocks")]
 
 
 def _thread(moment: Moment, number: int, with_block: bool) -> str:
     space = moment.trace.space
     thread = thread_text(number % space.threads_per_block, moment.trace.launch)
     block, _ = space.indices(number)
-    return f"{thread} of block ({block[0]}, {block[1]})" if with_block and block != moment.focus.block else thread
+    return (
+        tr("{thread} of block ({x}, {y})", thread=thread, x=block[0], y=block[1])
+        if with_block and block != moment.focus.block
+        else thread
+    )
 
 
 def _is_wrong(trace: Trace, array: MemoryArray, element: int) -> bool:
@@ -125,4 +167,10 @@ def _owner(moment: Moment, array: MemoryArray, element: int) -> list[str]:
     if thread is None:
         return []
     followed = moment.focus.thread is not None and thread == moment.scope.threads.start
-    return [f"computed by thread {_thread(moment, thread, True)}: click to {'stop following it' if followed else 'follow it'}"]
+    return [
+        (
+            tr("computed by thread {thread}: click to stop following it", thread=_thread(moment, thread, True))
+            if followed
+            else tr("computed by thread {thread}: click to follow it", thread=_thread(moment, thread, True))
+        )
+    ]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import Layer, ViewOptions
 from gemmviz.scenes.kit.groups import group_colours
@@ -25,15 +26,17 @@ def legend(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
 def _warps(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     warps = moment.trace.space.warps_per_block
     shown = min(warps, len(options.theme.warps))
-    more = ", repeating" if warps > shown else ""
-    entries = [(options.theme.warps[warp], f"warp {warp}" + (more if warp == shown - 1 else "")) for warp in range(shown)]
+    more = tr(", repeating") if warps > shown else ""
+    entries = [
+        (options.theme.warps[warp], tr("warp {warp}", warp=warp) + (more if warp == shown - 1 else "")) for warp in range(shown)
+    ]
     return [*entries, (options.theme.faint, "several")] if warps > 1 else entries
 
 
 def _lanes(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     each = moment.trace.rules.warp_size // len(options.theme.lanes)
     entries = [(colour, f"{number * each}…{(number + 1) * each - 1}") for number, colour in enumerate(options.theme.lanes)]
-    return [("", "lanes"), *entries, (options.theme.faint, "several")]
+    return [("", tr("lanes")), *entries, (options.theme.faint, tr("several"))]
 
 
 def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
@@ -43,7 +46,7 @@ def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     colours = group_colours(moment.trace, threads, "block").tolist()
     entries = [(options.theme.warps[colour], f"{x}, {y}") for colour, (x, y) in zip(colours, blocks, strict=False)]
     more = [("", "…")] if len(blocks) > len(entries) else []
-    return [("", "blocks x, y"), *entries, *more, (options.theme.faint, "several")]
+    return [("", tr("blocks x, y")), *entries, *more, (options.theme.faint, "several")]
 
 
 def _heat(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
@@ -53,7 +56,7 @@ def _heat(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     levels = [level for level, bound in enumerate(bounds) if level + 1 == len(bounds) or bound != bounds[level + 1]]
     names = [moment.trace.arrays[number].name for number in moment.trace.inputs[:2]]
     palettes = [heat_palette(options.theme, options.theme.accent(name)) for name in names]
-    entries = [("", "loads so far, in a tile since stored:")]
+    entries = [("", tr("loads so far, in a tile since stored:"))]
     for level in levels:
         entries.append((" ".join(palette[level] for palette in palettes), str(bounds[level])))
     return entries

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
@@ -71,7 +72,7 @@ def _map(window: Window, room: Box, theme: Theme) -> list[Primitive]:
     scale = min(size)
     x, y = room.x, room.y + room.height - (k + m) * scale - gap
     corners = {"A": (x, y + k * scale + gap), "B": (x + k * scale + gap, y), "C": (x + k * scale + gap, y + k * scale + gap)}
-    words = "visible part"
+    words = tr("visible part")
     primitives: list[Primitive] = [Labels("map-name", points((x, y - 10)), (words,), theme.type.note, theme.faint)]
     for name, (left, top) in corners.items():
         high, wide = (extent * scale for extent in window.extents(name))

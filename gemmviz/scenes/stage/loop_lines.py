@@ -7,6 +7,7 @@ import numpy as np
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
 from gemmviz.model.sites import Site
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
@@ -31,14 +32,21 @@ def loop_lines(moment: Moment, steps: Longs, left: float, options: ViewOptions) 
     reached = done[done <= (moment.step if options.arrived else moment.step - 1)]
     lines, size = _lines(moment, site), theme.type.least
     y = options.bottom - 16 - _LEADING * size * (len(lines) - 1)
-    right, trips = options.width - MARGIN, [f"trip 88 of {count}" for count in (visits.max(axis=0) + 1).tolist()]
+    right, trips = (
+        options.width - MARGIN,
+        [tr("trip 88 of {count}", count=count) for count in (visits.max(axis=0) + 1).tolist()],
+    )
     aside = max((text_width(each, size) for each in trips), default=0.0) + 24
     wide = min(right - left - 60, max(text_width(each, size, "mono") for each in lines) + aside) if lines else 0.0
     primitives: list[Primitive] = []
     for place, text in enumerate(lines):
         depth = len(site.loops) - len(lines) + place
         count = int(visits[:, depth].max()) + 1
-        now = f"trip {int(moment.trace.visits[int(reached.max()), depth]) + 1} of {count}" if len(reached) else f"{count} trips"
+        now = (
+            tr("trip {visits} of {count}", visits=int(moment.trace.visits[int(reached.max()), depth]) + 1, count=count)
+            if len(reached)
+            else tr("{count} trips", count=count)
+        )
         shown = fitted(text, size, wide - aside, "mono")
         primitives += [
             Labels(f"loop-{place}", points((right - wide, y)), (shown,), size, theme.text, "start", "mono"),

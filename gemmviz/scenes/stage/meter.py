@@ -12,6 +12,7 @@ from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Floats
 from gemmviz.model.sites import SPACES, Space
+from gemmviz.model.translation import tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.hatching import hatching
@@ -48,15 +49,22 @@ class Meter:
         return self.sentence(spaced(self.moved), spaced(self.needed))
 
     def sentence(self, moved: str, needed: str) -> str:
-        what = "moved" if self.unit == "sector" else "wavefront" if moved == "1" else "wavefronts"
-        return f"{moved} {what}, {needed} needed"
+        if self.unit == "sector":
+            return tr("{moved} moved, {needed} needed", moved=moved, needed=needed)
+        if moved == "1":
+            return tr("{count} wavefront, {needed} needed", count=moved, needed=needed)
+        return tr("{count} wavefronts, {needed} needed", count=moved, needed=needed)
 
     @property
     def sum_text(self) -> str:
         """The sum over all requests, "" if there are no others."""
         if (self.moved, self.needed) == (self.all_moved, self.all_needed):
             return ""
-        return f"all {spaced(self.requests)} requests: {self.sentence(spaced(self.all_moved), spaced(self.all_needed))}"
+        return tr(
+            "all {requests} requests: {sentence}",
+            requests=spaced(self.requests),
+            sentence=self.sentence(spaced(self.all_moved), spaced(self.all_needed)),
+        )
 
 
 def meters_of(moment: Moment) -> tuple[Meter, ...]:
@@ -72,15 +80,19 @@ def _meter(moment: Moment, space: Space) -> Meter | None:
     rules, total, request = moment.trace.rules, cost_in(moment, space), moment.request_of(touched.row)
     if not total.requests:
         return None
-    one, title = total, "requests of other blocks"
+    one, title = total, tr("requests of other blocks")
     if request is not None:
         one = asked_cost(moment, touched, request)
-        title = f"request{'s' if one.requests > 1 else ''} of warp {request.warp}"
+        title = (
+            tr("requests of warp {warp}", warp=request.warp)
+            if one.requests > 1
+            else tr("request of warp {warp}", warp=request.warp)
+        )
     if space == "global":
         sums = one.sectors, one.ideal_sectors, total.requests, total.sectors, total.ideal_sectors
-        return Meter(title, "sector", *sums, f"sectors of {rules.sector_bytes} bytes")
+        return Meter(title, "sector", *sums, tr("sectors of {sector_bytes} bytes", sector_bytes=rules.sector_bytes))
     sums = one.wavefronts, one.ideal_wavefronts, total.requests, total.wavefronts, total.ideal_wavefronts
-    return Meter(title, "wavefront", *sums, f"of {rules.banks} banks")
+    return Meter(title, "wavefront", *sums, tr("of {banks} banks", banks=rules.banks))
 
 
 def asked_cost(moment: Moment, touched: TouchedOperand, request: Request) -> Counts:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gemmviz.model.translation import tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.palette import PHASE
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
@@ -14,7 +15,7 @@ _MOST_SIDE, _MOST_CELL = 16, 130.0
 def right_result(plan: RacePlan) -> list[Primitive]:
     """Draw the result in lockstep."""
     case = plan.case
-    return [*_heading(plan, 0, f"{case.result} in lockstep"), _table(plan, 0, np.ones(_shape(plan), bool))]
+    return [*_heading(plan, 0, tr("{result} in lockstep", result=case.result)), _table(plan, 0, np.ones(_shape(plan), bool))]
 
 
 def spoilt_result(plan: RacePlan) -> list[Primitive]:
@@ -24,9 +25,9 @@ def spoilt_result(plan: RacePlan) -> list[Primitive]:
     case, theme, share = plan.case, plan.options.theme, plan.result
     bad = case.spoilt[:_MOST_SIDE, :_MOST_SIDE]
     count = int(case.spoilt.sum())
-    words = f"{case.result} in this order"
+    words = tr("{result} in this order", result=case.result)
     if share > 0:
-        words += f": {spaced(count)} wrong"
+        words += tr(": {count} wrong", count=spaced(count))
     parts: list[Primitive] = [*_heading(plan, 1, words), _table(plan, 1, ~bad & (share > 0))]
     if not (share > 0 and bad.any()):
         return parts
@@ -47,7 +48,12 @@ def _first(plan: RacePlan) -> list[Primitive]:
     case, sizes, (x, y, cell) = plan.case, plan.options.theme.type, _corner(plan, 1)
     row, column = np.argwhere(case.spoilt)[0].tolist()
     name = plan.options.labels.element(case.result, case.corner[0] + row, case.corner[1] + column)
-    words = f"{name} is {case.wrong[row, column]:.3g}, right is {case.right[row, column]:.3g}"
+    words = tr(
+        "{name} is {wrong}, right is {right}",
+        name=name,
+        wrong=f"{case.wrong[row, column]:.3g}",
+        right=f"{case.right[row, column]:.3g}",
+    )
     at = x, y + _shape(plan)[0] * cell + 1.5 * sizes.words
     return [text_line("result-first", at, words, sizes.words, plan.results.width, plan.options.theme.text)]
 
@@ -67,7 +73,7 @@ def _corner(plan: RacePlan, number: int) -> tuple[float, float, float]:
 
 def _heading(plan: RacePlan, number: int, words: str) -> list[Primitive]:
     room, size, shape = plan.results, plan.options.theme.type.words, _shape(plan)
-    part = "" if plan.case.right.shape == shape else f", first {shape[0]} × {shape[1]}"
+    part = "" if plan.case.right.shape == shape else tr(", first {rows} × {columns}", rows=shape[0], columns=shape[1])
     at = room.x, room.y + number * room.height / 2 + size
     return [text_line(f"result-{number}-name", at, words + part, size, room.width, plan.options.theme.text, "semibold")]
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from gemmviz.model.arrays import Floats
 from gemmviz.model.race import RaceCase, Turn
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.palette import NOW, PHASE, REST
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes, points
@@ -33,7 +34,7 @@ def turn_table(plan: RacePlan) -> list[Primitive]:
                    tips=_tips(plan))  # fmt: skip
     seams = [(rows.x, y, rows.x + plan.columns * rows.width, y) for y in
              (rows.y + row * rows.height for row in range(len(plan.units) + 1))]  # fmt: skip
-    units = Labels("race-units", names, tuple(f"{one} {unit}" for unit in plan.units), size.words, theme.text, "end")
+    units = Labels("race-units", names, tuple(f"{tr(one)} {unit}" for unit in plan.units), size.words, theme.text, "end")
     return [heading, units, ground, Lines("race-rows", np.array(seams), theme.background, 3.0), *_legend(plan)]
 
 
@@ -55,9 +56,17 @@ def played_turns(plan: RacePlan) -> list[Primitive]:
 
 def _heading(plan: RacePlan) -> str:
     case, turns = plan.case, plan.turns
-    part = "" if len(turns) == len(case.turns) else f", turns {turns.start + 1} to {turns.stop} of {len(case.turns)}"
-    rows = "" if len(plan.units) == case.units else f", {len(plan.units)} of {case.units} {case.kind}"
-    return f"one turn after the other, from left to right{part}{rows}"
+    part = (
+        ""
+        if len(turns) == len(case.turns)
+        else tr(", turns {first} to {last} of {turns}", first=turns.start + 1, last=turns.stop, turns=len(case.turns))
+    )
+    rows = (
+        ""
+        if len(plan.units) == case.units
+        else tr(", {shown} of {units} {kind}", shown=len(plan.units), units=case.units, kind=case.kind)
+    )
+    return tr("one turn after the other, from left to right{part}{rows}", part=part, rows=rows)
 
 
 def _look(turn: Turn, case: RaceCase, sources: dict[str, str]) -> _Look:
@@ -109,7 +118,15 @@ def _tips(plan: RacePlan) -> np.ndarray[tuple[int, int], np.dtype[np.str_]]:
     for place in plan.shown:
         turn = plan.case.turns[place]
         value = "" if turn.value is None else f"\n{turn.value:.4g}"
-        text = f"{one} {turn.unit}, step {_number(plan, place)}\n{turn.action}, line {turn.line}{value}"
+        text = tr(
+            "{one} {unit}, step {number}\n{action}, line {line}{value}",
+            one=tr(one),
+            unit=turn.unit,
+            number=_number(plan, place),
+            action=action_text(turn),
+            line=turn.line,
+            value=value,
+        )
         tips[plan.units.index(turn.unit), plan.column(place)] = text
     return tips
 
@@ -152,10 +169,26 @@ def _legend(plan: RacePlan) -> list[Primitive]:
     theme, size = options.theme, options.theme.type.least
     kinds = {_look(case.turns[place], case, {})[1] for place in plan.shown}
     x, y, parts = plan.rows.x, plan.legend_y, list[Primitive]()
-    for access, words in (("reads", "reads"), ("writes", "writes"), ("waits", "waits"), ("wrong", "reads a wrong value")):
+    for access, words in (
+        ("reads", tr("reads")),
+        ("writes", tr("writes")),
+        ("waits", tr("waits")),
+        ("wrong", tr("reads a wrong value")),
+    ):
         if access in kinds:
             fill, stroke = _colours(("", access), theme)
             parts.append(Rects(f"race-chip-{access}", boxes((x, y - 0.8 * size, 20.0, 20.0)), fill, stroke, 2.0, 4.0))
             parts.append(Labels(f"race-meaning-{access}", points((x + 28, y)), (words,), size, theme.faint))
             x += 28 + text_width(words, size) + 26
     return parts
+
+
+def action_text(turn: Turn) -> str:
+    """Return what a turn does, such as "read A[0, 0]"."""
+    verb, _, what = turn.action.partition(" ")
+    match verb:
+        case "read":
+            return tr("read {what}", what=what)
+        case "write":
+            return tr("write {what}", what=what)
+    return tr("wait")

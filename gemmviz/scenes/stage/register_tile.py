@@ -14,6 +14,7 @@ from gemmviz.analysis.replay.terms import ThreadTerms
 from gemmviz.model.arrays import Bools, Floats
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import Site
+from gemmviz.model.translation import tr
 from gemmviz.model.watched import VariableValue
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
@@ -65,7 +66,7 @@ def register_tile(moment: Moment, terms: ThreadTerms, step: int, room: Box, opti
 
 def terms_text(terms: ThreadTerms) -> str:
     """Return how many of the terms of each sum are done: "21 of 64 terms"."""
-    return f"{int(terms.done.min())} of {many(terms.length, 'term')}"
+    return tr("{min} of {terms}", min=int(terms.done.min()), terms=many(terms.length, "term"))
 
 
 def _factor_texts(moment: Moment, terms: ThreadTerms, cell: float, options: ViewOptions) -> tuple[_Texts, _Texts]:

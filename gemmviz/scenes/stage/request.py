@@ -11,6 +11,8 @@ from gemmviz.analysis.memory.moved_sectors import MovedSectors, moved_sectors
 from gemmviz.analysis.memory.punchcard import access_card
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Floats
+from gemmviz.model.site_kinds import SiteKind
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, number
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -30,6 +32,11 @@ _LOWEST = 1.6  # width of the flattest cell, of its height
 _COLUMNS, _MOST_SECTORS = (1, 2, 4, 8, 16), 256
 _GRID = "request-sectors"
 _LEAST_HATCHED, _LEAST_STACKS = 6.0, 60.0
+_KINDS: dict[SiteKind, str] = {
+    "load": marked("load"), "store": marked("store"), "copy": marked("copy"), "atomic": marked("atomic"),
+    "barrier": marked("barrier"), "warp barrier": marked("warp barrier"), "wait": marked("wait"), "matrix": marked("matrix"),
+    "fence": marked("fence"),
+}  # fmt: skip
 
 
 def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[Primitive]:
@@ -40,12 +47,14 @@ def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[P
     touched = moment.main
     request = None if touched is None else moment.request_of(touched.row)
     if touched is None or request is None:
-        return [_text("request-none", "No request in this step", sizes.words, theme.faint, box, box.y)]
-    place = f"{moment.site.kind} {touched.array.name}, line {moment.site.place.line}"
+        return [_text("request-none", tr("No request in this step"), sizes.words, theme.faint, box, box.y)]
+    place = tr(
+        "{kind} {array}, line {line}", kind=tr(_KINDS[moment.site.kind]), array=touched.array.name, line=moment.site.place.line
+    )
     above, room = _rooms(moment, box, theme)
     draw = _sectors if touched.array.space == "global" else _banks
     return [
-        _text("request-name", f"request of warp {request.warp}", sizes.words, theme.faint, box, box.y),
+        _text("request-name", tr("request of warp {warp}", warp=request.warp), sizes.words, theme.faint, box, box.y),
         _text("request-place", place, sizes.heading, theme.text, box, box.y + _LEADING * sizes.words),
         *(lane_cells(moment, touched, request, above, theme) if above.height else ()),
         *draw(moment, touched, request, room, options),
@@ -123,8 +132,17 @@ def _sectors(moment: Moment, touched: TouchedOperand, request: Request, room: Bo
     accent = theme.accent(touched.array.name)
     primitives, end = sector_grid(moved, room, accent, options)
     moved_bytes = cost.bytes_moved(rules)
-    used = "all requested" if cost.bytes_used == moved_bytes else f"{number(100 * cost.bytes_used / moved_bytes)} % requested"
-    text = f"{many(cost.sectors, 'sector')} of {rules.sector_bytes} bytes: {used}"
+    used = (
+        tr("all requested")
+        if cost.bytes_used == moved_bytes
+        else tr("{bytes_used} % requested", bytes_used=number(100 * cost.bytes_used / moved_bytes))
+    )
+    text = tr(
+        "{sectors} of {sector_bytes} bytes: {used}",
+        sectors=many(cost.sectors, "sector"),
+        sector_bytes=rules.sector_bytes,
+        used=used,
+    )
     return [*primitives, *_foot("request-bytes", text, room, end, theme)]
 
 
@@ -208,7 +226,11 @@ def _lane_numbers(
 
 def _banks(moment: Moment, touched: TouchedOperand, request: Request, room: Box, options: ViewOptions) -> list[Primitive]:
     cost = asked_cost(moment, touched, request)
-    text = f"{many(cost.wavefronts, 'wavefront')}, {cost.ideal_wavefronts} needed"
+    text = tr(
+        "{wavefronts}, {ideal_wavefronts} needed",
+        wavefronts=many(cost.wavefronts, "wavefront"),
+        ideal_wavefronts=cost.ideal_wavefronts,
+    )
     stacks = _stacks(moment, touched, request, room, replace(options, moment=1.0))
     return [*stacks, *_foot("request-wavefronts", text, room, room.y + room.height, options.theme)]
 

@@ -12,6 +12,7 @@ from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import ThreadTerms
 from gemmviz.model.arrays import Longs
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -51,7 +52,9 @@ def _heading(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOptions
     assert result is not None
     count = len(terms.elements)
     what = options.labels.named(result, int(terms.elements[0])) if count == 1 else many(count, "element")
-    text = f"thread {thread_text(moment.scope.first_thread, moment.trace.launch)} sums {what}"
+    text = tr(
+        "thread {first_thread} sums {what}", first_thread=thread_text(moment.scope.first_thread, moment.trace.launch), what=what
+    )
     at = points((room.x, room.y + 0.8 * size))
     return [Labels("sum-name", at, (fitted(text, size, room.width),), size, options.theme.faint)]
 
@@ -62,7 +65,7 @@ def _foot(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vie
     y = room.y + room.height
     value, count = _value(moment, terms, step), terms_text(terms)
     parts = _bar(terms, y - 1.45 * large - _BAR, room, theme)
-    text = "" if value is None else f"sum = {value:.3g}"
+    text = "" if value is None else tr("sum = {value}", value=f"{value:.3g}")
     if text:
         parts.append(Labels("sum-value", points((room.x, y - 8)), (text,), large, theme.accent("C"), "start", "semibold"))
     spare = room.width - text_width(text, large, "semibold") - 16
@@ -127,7 +130,7 @@ def _order(moment: Moment) -> _Order:
     assert terms is not None
     which = int(np.flatnonzero(terms.threads == moment.scope.first_thread)[0])
     kind = int(terms.kind[which])
-    key = "order of terms", moment.scope.of_block.start, kind
+    key = tr("order of terms"), moment.scope.of_block.start, kind
 
     def ordered() -> _Order:
         k = np.argsort(terms.steps[kind], kind="stable")
@@ -141,7 +144,7 @@ def _pairs(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vi
     theme, size, order = options.theme, options.theme.type.least, _order(moment)
     texts = _values(moment, order) if options.values else None
     texts = texts or _indices(terms, order.k, options)
-    key = "width of a pair", moment.scope.of_block.start, moment.scope.first_thread, options.values, options.labels
+    key = tr("width of a pair"), moment.scope.of_block.start, moment.scope.first_thread, options.values, options.labels
     wide = max(_HIGH, moment.replay.cached(key, lambda: _widest(texts, len(order.k))) * size + 2 * _PAD)
     across = int((room.width + _GAP) / (2 * wide + _GAP))
     rows = int((room.height + _GAP) / (_HIGH + _GAP))

@@ -11,7 +11,8 @@ import numpy as np
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Difference, Pair, differences
 from gemmviz.model.arrays import Floats
-from gemmviz.model.words import number, spaced
+from gemmviz.model.translation import tr, trn
+from gemmviz.model.words import listed, number, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.hatching import hatching
@@ -73,7 +74,7 @@ def _meters(
     side, row = _side_and_row(most, half, box.height - head - foot)
     base = box.y + head + math.ceil(most / row) * side + 4.0
     titles = dict.fromkeys(meter.title for meter in meters if meter is not None)
-    words = next(iter(titles)) if len(titles) == 1 else "one request"
+    words = next(iter(titles)) if len(titles) == 1 else tr("one request")
     title = _Line("meter-title", words, sizes.words, theme.faint)
     line = Lines("meter-base", boxes((box.x, base, box.x + box.width, base)), theme.line, 2.0)
     middle = box.x + box.width / 2
@@ -91,13 +92,13 @@ def _meters(
 def _numbers(meter: Meter | None, moment: Moment, prefix: str, box: Box, theme: Theme) -> tuple[list[Primitive], float]:
     """Write what one side moves and needs below its squares, and of which array."""
     sizes, names = theme.type, ", ".join(dict.fromkeys(touched.array.name for touched in moment.touched))
-    lines = [_Line(f"{prefix}-none", "no access", sizes.note, theme.faint)]
+    lines = [_Line(f"{prefix}-none", tr("no access"), sizes.note, theme.faint)]
     if meter is not None:
         ink = theme.warning if meter.moved > meter.needed else theme.text
         lines = [
             _Line(f"{prefix}-moved", spaced(meter.moved), sizes.title, ink, "semibold"),
-            _Line(f"{prefix}-unit", f"{meter.unit}{'' if meter.moved == 1 else 's'}", sizes.note, theme.text),
-            _Line(f"{prefix}-needed", f"{spaced(meter.needed)} needed", sizes.note, theme.text),
+            _Line(f"{prefix}-unit", _unit(meter), sizes.note, theme.text),
+            _Line(f"{prefix}-needed", tr("{needed} needed", needed=spaced(meter.needed)), sizes.note, theme.text),
             _Line(f"{prefix}-array", names, sizes.note, theme.faint),
         ]
     primitives: list[Primitive] = []
@@ -164,12 +165,21 @@ def _entries(pair: Pair) -> list[tuple[str, str, str]]:
     entries = [_entry(each) for each in differing or found]
     times = [None if time is None else f"{number(time * 1e3)} µs" for time in pair.times_ms]
     if any(times):
-        sources = " and ".join(dict.fromkeys(source.partition(",")[0] for source in pair.time_sources if source))
+        sources = listed(dict.fromkeys(source.partition(",")[0] for source in pair.time_sources if source))
         left, right = pair.times_ms
-        ratio = factor(right / left, "slower", "faster") if left and right else ""
+        ratio = factor(right / left, tr("slower"), tr("faster")) if left and right else ""
         at = 1 if pair.marked is not None else 0
-        entries.insert(at, (f"real kernel: {sources}", " | ".join(time or "unknown" for time in times), ratio))
+        entries.insert(
+            at, (tr("real kernel: {sources}", sources=sources), " | ".join(time or tr("unknown") for time in times), ratio)
+        )
     return entries
+
+
+def _unit(meter: Meter) -> str:
+    """Return the unit of a meter, in the plural if it moves several."""
+    if meter.unit == "sector":
+        return trn("sector", "sectors", meter.moved)
+    return trn("wavefront", "wavefronts", meter.moved)
 
 
 def _entry(each: Difference) -> tuple[str, str, str]:
@@ -177,15 +187,15 @@ def _entry(each: Difference) -> tuple[str, str, str]:
     values = each.in_all if whole else each.so_far
     assert values is not None
     shown = " | ".join("…" if value is None else "–" if value != value else number(value) for value in values)
-    return each.name, shown, "" if each.ratio is None else factor(each.ratio, "more", "fewer")
+    return each.name, shown, "" if each.ratio is None else factor(each.ratio, tr("more"), tr("fewer"))
 
 
 def factor(ratio: float, more: str, less: str) -> str:
     """Return a ratio in words: "2 × more"."""
     if ratio in (0.0, math.inf):
-        return "none on the right" if ratio == 0.0 else "only on the right"
+        return tr("none on the right") if ratio == 0.0 else tr("only on the right")
     if ratio == 1.0:
-        return "the same"
+        return tr("the same")
     return f"{max(ratio, 1 / ratio):.3g} × {more if ratio > 1 else less}"
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, points
@@ -65,10 +66,12 @@ def threads_beyond(moment: Moment, array: MemoryArray, plan: Plan, options: View
         Lines(f"{array.name}-idle", inner, theme.faint, max(1.5, 0.06 * side)),
     ]
     x, y = table.x + table.box[2] + _AIR, float(corner[-1, 1]) + side / 2
-    text, size = f"{many(len(beyond), 'thread')} without", theme.type.words
+    text, size = tr("{threads} without", threads=many(len(beyond), "thread")), theme.type.words
     if any(moment.of_array(number)) and x + text_width(text, size, "semibold") <= _right(plan, options):
         at = points((x, y - 0.2 * size), (x, y + 0.95 * size))
-        primitives.append(Labels(f"{array.name}-idle-words", at, (text, "an element"), size, theme.text, "start", "semibold"))
+        primitives.append(
+            Labels(f"{array.name}-idle-words", at, (text, tr("an element")), size, theme.text, "start", "semibold")
+        )
     return primitives
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmviz.model.access_times import AccessTime, AccessTimesCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
@@ -18,12 +19,18 @@ _TOP, _CLOCK, _INSET = 116.0, 66.0, 16.0
 _NAMES = 0.2  # of the width: the names of the memories
 _BEYOND = 150.0  # right of the slowest memory: its cycles
 _WORD = 26.0
-_NAMES_OF = {"register": "register", "shared": "shared memory", "constant": "constant, cached", "L1": "global, found in L1",
-             "L2": "global, found in L2", "DRAM": "global, from DRAM"}  # fmt: skip
+_NAMES_OF = {
+    "register": marked("register"),
+    "shared": marked("shared memory"),
+    "constant": marked("constant, cached"),
+    "L1": marked("global, found in L1"),
+    "L2": marked("global, found in L2"),
+    "DRAM": marked("global, from DRAM"),
+}
 _RINGS = (
-    ("one thread, as long as it runs", ("register",)),
-    ("one block, as long as it runs", ("shared",)),
-    ("all threads and the host, as long as the program", ("L1", "constant", "L2", "DRAM")),
+    (marked("one thread, as long as it runs"), ("register",)),
+    (marked("one block, as long as it runs"), ("shared",)),
+    (marked("all threads and the host, as long as the program"), ("L1", "constant", "L2", "DRAM")),
 )
 
 
@@ -73,11 +80,11 @@ def access_times_scene(case: AccessTimesCase, options: ViewOptions) -> Scene:
         fill = theme.panel if place % 2 else theme.background
         pieces.append(Rects(f"ring-{place}", boxes((box.x, box.y, box.width, box.height)), fill, theme.line, 2.0, 14.0))
         at = points((MARGIN + len(plan.rings) * _INSET + 8, box.y + box.height - 0.55 * size))
-        pieces.append(Labels(f"ring-{place}-name", at, (name,), size, theme.faint))
+        pieces.append(Labels(f"ring-{place}-name", at, (tr(name),), size, theme.faint))
     for row in case.times.rows:
         pieces += _row(row, plan, options)
-    other = "" if case.device == case.times.device else f"; {case.device} was not measured"
-    return titled([*pieces, *_ticks(case, plan, options)], "How long one access takes", case.times.source + other, options)
+    other = "" if case.device == case.times.device else tr("; {device} was not measured", device=case.device)
+    return titled([*pieces, *_ticks(case, plan, options)], tr("How long one access takes"), case.times.source + other, options)
 
 
 def access_times_motion(case: AccessTimesCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -92,7 +99,7 @@ def access_times_motion(case: AccessTimesCase, options: ViewOptions) -> tuple[Pr
     size = theme.type.words
     arrived = [
         Labels(f"cycles-{row.memory}", points((plan.x(row.cycles) + _WORD / 2 + 12, _middle(plan, row) + 0.36 * size)),
-               (f"{number(row.cycles)} cycles",), size, theme.text, "start", "semibold")
+               (tr("{cycles} cycles", cycles=number(row.cycles)),), size, theme.text, "start", "semibold")
         for row in case.times.rows if now >= row.cycles
     ]  # fmt: skip
     on_the_way = () if options.arrived else (Lines("hand", hand, theme.chosen, 2.0),)
@@ -107,7 +114,7 @@ def _row(row: AccessTime, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the name of a memory, the way to it, and the memory at the end of it."""
     theme, size, y = options.theme, options.theme.type.words, _middle(plan, row)
     left = MARGIN + len(plan.rings) * _INSET + 8
-    name = fitted(_NAMES_OF[row.memory], size, plan.start - left - _WORD)
+    name = fitted(tr(_NAMES_OF[row.memory]), size, plan.start - left - _WORD)
     side = _WORD + 12
     box = boxes((plan.x(row.cycles) - side / 2, y - side / 2, side, side))
     return [
@@ -131,8 +138,8 @@ def _ticks(case: AccessTimesCase, plan: _Plan, options: ViewOptions) -> list[Pri
     return [
         Labels("clock", at, texts, size, theme.faint, "middle"),
         Lines("clock-marks", marks, theme.faint, 2.0),
-        Labels("clock-name", points((last, y)), ("cycles",), size, theme.faint),
+        Labels("clock-name", points((last, y)), (tr("cycles"),), size, theme.faint),
     ]
 
 
-VIEW = View("Access times of the memories", AccessTimesCase, access_times_scene, access_times_motion, order=51)
+VIEW = View(marked("Access times of the memories"), AccessTimesCase, access_times_scene, access_times_motion, order=51)

@@ -9,6 +9,7 @@ import numpy as np
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import Reads, reads_at
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
@@ -72,7 +73,7 @@ class _Shown:
 def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the table. Its rows are the block's first threads, or those around the watched one."""
     if not len(reads_at(moment).step):
-        return framed([message("No thread of this block reads A or B from global memory.", options)], moment, options)
+        return framed([message(tr("No thread of this block reads A or B from global memory."), options)], moment, options)
     shown = _Shown.of(moment, options)
     drawn = _table(moment, shown, _table_room(options), options)
     shown = shown.first_rows(len(_column(drawn, 0).fill))
@@ -140,7 +141,7 @@ def _table(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> li
         rows.append([TableCell(labels.thread_of(x, y), strong=True), *cells, so_far])
     places = range(len(shown.columns))
     ks_heads = [f"k = {labels.first + k}" if place == 0 else "" for k in shown.ks for place in places]
-    heads = [f"thread ({labels.thread})", *ks_heads, "reads so far"]
+    heads = [tr("thread ({thread})", thread=labels.thread), *ks_heads, tr("reads so far")]
     return table("accesses", heads, rows, room, options.theme, _LARGEST, _STRETCH)
 
 
@@ -168,8 +169,12 @@ def _legend(moment: Moment, shown: _Shown, room: Box, options: ViewOptions) -> l
     theme, size, has_tiles = options.theme, options.theme.type.least, _has_tiles(moment)
     main = moment.touched_in("global")
     now = theme.accent(main.array.name if main else "A")
-    lines = [("now", "read now")]
-    lines += [("tile", "by (x, y): that thread copies it")] if has_tiles else [("shared", "joined: one element, read by each")]
+    lines = [("now", tr("read now"))]
+    lines += (
+        [("tile", tr("by (x, y): that thread copies it"))]
+        if has_tiles
+        else [("shared", tr("joined: one element, read by each"))]
+    )
     primitives, y = list[Primitive](), room.y + 1.2 * size
     for key, text in lines:
         mark: Primitive = Rects(f"legend-{key}", boxes((room.x, y - 17, 22, 22)), now, None, 1.0, 3.0)
@@ -237,7 +242,9 @@ def _cell(moment: Moment, shown: _Shown, at: tuple[int, int], numbers: set[int],
     if not elements and len(numbers) == 1 and (other := _instead(moment, shown, (thread, k), min(numbers))) is not None:
         x, y, _ = thread_place(other, moment.trace.launch)
         return TableCell(
-            f"by {options.labels.thread_of(x, y)}", theme.faint, tip="Another thread reads this element for the block"
+            tr("by {thread_of}", thread_of=options.labels.thread_of(x, y)),
+            theme.faint,
+            tip=tr("Another thread reads this element for the block"),
         )
     text = "\n".join(_named(moment, each, elements, options) for each in dict.fromkeys(number for number, _ in elements))
     return TableCell(text, "" if is_read or lit else theme.faint, fill)
@@ -264,7 +271,11 @@ def _instead(moment: Moment, shown: _Shown, at: tuple[int, int], number: int) ->
 def _named(moment: Moment, number: int, shown: list[tuple[int, int]], options: ViewOptions) -> str:
     """Return the element of an array that is read for one k, or how many are."""
     elements, array = [element for each, element in shown if each == number], moment.trace.arrays[number]
-    return options.labels.named(array, elements[0]) if len(elements) == 1 else f"{len(elements)} of {array.name}"
+    return (
+        options.labels.named(array, elements[0])
+        if len(elements) == 1
+        else tr("{elements} of {array}", elements=len(elements), array=array.name)
+    )
 
 
 def _readers_now(moment: Moment, each: Element) -> set[int]:
@@ -296,10 +307,16 @@ def _sentence(moment: Moment, shown: _Shown) -> str:
     total = int(np.searchsorted(shown.reads.step, shown.until, side="right"))
     different, rows = shown.reads.different(shown.until), len(shown.threads)
     count = moment.trace.space.threads_per_block
-    often = "once" if total == different else f"{total / max(1, different):.3g} times"
-    times = f", each {often}" if different else ""
-    whose = "" if rows == count else f" (the table shows {rows} of its {count} threads)"
-    return f"The block so far: {spaced(total)} reads from global memory of {many(different, 'element')}{times}{whose}"
+    often = tr("once") if total == different else tr("{total} times", total=f"{total / max(1, different):.3g}")
+    times = tr(", each {often}", often=often) if different else ""
+    whose = "" if rows == count else tr(" (the table shows {rows} of its {count} threads)", rows=rows, count=count)
+    return tr(
+        "The block so far: {total} reads from global memory of {elements}{times}{whose}",
+        total=spaced(total),
+        elements=many(different, "element"),
+        times=times,
+        whose=whose,
+    )
 
 
-VIEW = View("Reads by thread and k", Moment, accesses_scene, accesses_motion, multiplies=True, order=30)
+VIEW = View(marked("Reads by thread and k"), Moment, accesses_scene, accesses_motion, multiplies=True, order=30)

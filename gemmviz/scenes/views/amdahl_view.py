@@ -1,6 +1,7 @@
 """Amdahl's law in recorded times: kernels get faster from row to row, the copies around them don't."""
 
 from gemmviz.model.amdahl_case import AmdahlCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
@@ -13,30 +14,32 @@ _TOP, _FOOT, _NAMES, _GAIN = 170.0, 70.0, 250.0, 150.0
 _THICK = 0.62  # of a row
 _STAGGER = 0.5  # of the time: how much later the last row starts to shrink
 _COPIES = 0.18  # of the text's colour in that of the copies
-_INSTANT = "kernel in no time"
+_INSTANT = marked("kernel in no time")
 
 
 def amdahl_scene(case: AmdahlCase, options: ViewOptions) -> Scene:
     """Draw the names of the rows, the legend, and the limit at each recorded size."""
     theme, sizes = options.theme, options.theme.type
     primitives: list[Primitive] = []
-    for place, name in enumerate((*case.names, _INSTANT)):
+    for place, name in enumerate((*case.names, tr(_INSTANT))):
         row = _row(case, place, options)
         y = row.y + row.height / 2 + 0.36 * sizes.words
         text = fitted(name, sizes.words, _NAMES - 20.0)
         primitives.append(Labels(f"amdahl-name-{place}", points((MARGIN, y)), (text,), sizes.words, theme.text))
-    for place, (name, colour) in enumerate((("kernel", theme.load), ("copies", mixed(theme.slate, theme.text, _COPIES)))):
+    for place, (name, colour) in enumerate(
+        ((tr("kernel"), theme.load), (tr("copies"), mixed(theme.slate, theme.text, _COPIES)))
+    ):
         x = MARGIN + _NAMES + 170.0 * place
         primitives += [
             Rects(f"amdahl-legend-{place}", boxes((x, _TOP - 46.0, 26.0, 26.0)), colour, radius=3.0),
             Labels(f"amdahl-legend-text-{place}", points((x + 38.0, _TOP - 25.0)), (name,), sizes.words, theme.faint),
         ]
     head = points((options.width - MARGIN, _TOP - 25.0))
-    primitives.append(Labels("amdahl-gain", head, ("as fast",), sizes.words, theme.faint, "end"))
-    text = "At most, by N:  " + "   ".join(f"{n}: × {number(limit)}" for n, limit in case.limits)
+    primitives.append(Labels("amdahl-gain", head, (tr("as fast"),), sizes.words, theme.faint, "end"))
+    text = tr("At most, by N:  ") + "   ".join(f"{n}: × {number(limit)}" for n, limit in case.limits)
     at = MARGIN, options.height - 26.0
     primitives.append(text_line("amdahl-limits", at, text, sizes.words, options.width - 2 * MARGIN, theme.text))
-    return titled(primitives, f"Kernels and their copies, N = {case.n}", case.source, options)
+    return titled(primitives, tr("Kernels and their copies, N = {n}", n=case.n), case.source, options)
 
 
 def amdahl_motion(case: AmdahlCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -86,11 +89,14 @@ def _unit(case: AmdahlCase, options: ViewOptions) -> float:
 def _times(case: AmdahlCase, place: int, kernel_ms: float, options: ViewOptions) -> Labels:
     """Write the times beside a bar, or in one that leaves no space beside it."""
     theme, row = options.theme, _row(case, place, options)
-    size, text = theme.type.note, f"{number(kernel_ms)} + {number(case.copies_ms)} ms"
+    size, text = (
+        theme.type.note,
+        tr("{kernel_ms} + {copies_ms} ms", kernel_ms=number(kernel_ms), copies_ms=number(case.copies_ms)),
+    )
     end = row.x + (kernel_ms + case.copies_ms) * _unit(case, options)
     is_inside = end + text_width(text, size) + 20.0 > row.x + row.width
     at = points((row.x + 14.0 if is_inside else end + 14.0, row.y + row.height / 2 + 0.36 * size))
     return Labels(f"amdahl-ms-{place}", at, (text,), size, theme.ink_on(theme.load) if is_inside else theme.faint)
 
 
-VIEW = View("Kernels and copies", AmdahlCase, amdahl_scene, amdahl_motion, order=18)
+VIEW = View(marked("Kernels and copies"), AmdahlCase, amdahl_scene, amdahl_motion, order=18)

@@ -7,6 +7,7 @@ import numpy as np
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.memory.punchcard import Punchcard, access_card
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
@@ -53,7 +54,7 @@ class _Picture:
         self.card: Punchcard = access_card(request.lanes, shared.operand, shared.array, rules)
         rows = request.lanes.reshape(-1, rules.request_lanes)
         self.cost: Counts = count_rows(rows, shared.operand, shared.array, rules)
-        self.who = f"{shared.array.name}, warp {request.warp}"
+        self.who = tr("{array}, warp {warp}", array=shared.array.name, warp=request.warp)
         self.lanes, self.followed = request.lanes, followed_lane(moment)
         self.options, self.theme = options, options.theme
         self.accent = options.theme.accent(matrix_of(moment, shared))
@@ -105,9 +106,13 @@ class _Picture:
     def _heading(self) -> list[Primitive]:
         theme, size = self.theme, self.theme.type.words
         groups = len(self.card.starts)
-        each = f", in {groups} groups of {len(self.lanes) // groups} lanes" if groups > 1 else ""
-        shared = "; ×n: a broadcast to n lanes" if (self.card.served > 1).any() else ""
-        needed = f", {self.cost.ideal_wavefronts} needed" if self.cost.excessive_wavefronts else ""
+        each = tr(", in {groups} groups of {size} lanes", groups=groups, size=len(self.lanes) // groups) if groups > 1 else ""
+        shared = tr("; ×n: a broadcast to n lanes") if (self.card.served > 1).any() else ""
+        needed = (
+            tr(", {ideal_wavefronts} needed", ideal_wavefronts=self.cost.ideal_wavefronts)
+            if self.cost.excessive_wavefronts
+            else ""
+        )
         text = f"{self.who}: {many(self.cost.wavefronts, 'wavefront')}{needed}{each}{shared}"
         at = points((self.options.width / 2, self.options.top + 24))
         text = fitted(text, size, self.options.width - 2 * MARGIN, "semibold")
@@ -123,7 +128,7 @@ class _Picture:
         fill = (self.lanes >= 0).astype(np.uint8)[None]
         inks = (theme.faint, theme.ink_on(self.accent))
         name = Labels(
-            "lane-name", points((self.room.x - 14, self.lane_y + 25)), ("lane",), theme.type.least, theme.faint, "end"
+            "lane-name", points((self.room.x - 14, self.lane_y + 25)), (tr("lane"),), theme.type.least, theme.faint, "end"
         )
         row = Cells("bank-lanes", self.room.x, self.lane_y, wide, fill, palette, inks, texts, size, theme.background, 1, _LANES)
         return [row, name] if self.options.words else [row]
@@ -152,11 +157,11 @@ class _Picture:
             every *= 2
         shown = range(0, rows, every)
         at = points(*((self.room.x - 14, self.floor - (row + 0.5) * self.high + 0.36 * size) for row in shown))
-        texts = tuple(f"wavefront {row + 1}" for row in shown)
+        texts = tuple(tr("wavefront {row}", row=row + 1) for row in shown)
         bank = points((self.room.x - 14, self.room.y + self.room.height - 8))
         return [
             Labels("wavefront-names", at, texts, size, theme.faint, "end"),
-            Labels("bank-name", bank, ("bank",), size, theme.faint, "end"),
+            Labels("bank-name", bank, (tr("bank"),), size, theme.faint, "end"),
         ]
 
     def _followed(self) -> list[Primitive]:
@@ -169,4 +174,4 @@ class _Picture:
         return [Rects("followed-lane", box, None, self.theme.text, 4.0)]
 
 
-VIEW = View("Banks of shared memory", Moment, banks_scene, banks_motion, is_count=True, order=3)
+VIEW = View(marked("Banks of shared memory"), Moment, banks_scene, banks_motion, is_count=True, order=3)

@@ -8,6 +8,7 @@ import numpy as np
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.block_phase import BlockPhase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital, many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
@@ -54,7 +55,7 @@ def phase_scene(case: BlockPhase, options: ViewOptions) -> Scene:
     """Draw both memories, the empty tiles, and the empty gauges. Loads and counts are drawn by ``phase_motion``."""
     plan, theme = _Plan.of(case, options), options.theme
     size, pieces = theme.type.words, list[Primitive]()
-    names = ("global memory", f"shared memory of the block: {size_text(case.shared_bytes)}")
+    names = (tr("global memory"), tr("shared memory of the block: {shared_bytes}", shared_bytes=size_text(case.shared_bytes)))
     for number, (box, name) in enumerate(zip((plan.above, plan.below), names, strict=True)):
         pieces.append(Rects(f"memory-{number}", boxes((box.x, box.y, box.width, box.height)), theme.slate, radius=10.0))
         at = (box.x + 18, box.y + 0.75 * _HEAD)
@@ -64,8 +65,8 @@ def phase_scene(case: BlockPhase, options: ViewOptions) -> Scene:
             fill, colour = np.zeros((rows, columns), np.uint8), _colour(case, place, theme, key)
             pieces.append(Cells(f"{key}-{name}", x, y, plan.cell, fill, (colour,), (theme.text,), line=theme.background))
     pieces += _gauges(case, plan, options)
-    note = f"{case.device.name}; counted over the launch: every block and phase is alike"
-    return titled(pieces, f"One phase of one block: {case.what}", note, options)
+    note = tr("{device}; counted over the launch: every block and phase is alike", device=case.device.name)
+    return titled(pieces, tr("One phase of one block: {what}", what=case.what), note, options)
 
 
 def phase_motion(case: BlockPhase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -107,12 +108,17 @@ def _counts(case: BlockPhase, plan: _Plan, loads: int, done: float, options: Vie
     lines = (
         (
             many(case.threads, "thread"),
-            f"a block of {case.block[0]} × {case.block[1]}, {case.loads / case.threads:.4g} loads each",
+            tr(
+                "a block of {width} × {height}, {loads} loads each",
+                width=case.block[0],
+                height=case.block[1],
+                loads=f"{case.loads / case.threads:.4g}",
+            ),
         ),
-        (many(loads, "load"), f"{spaced(size)} bytes in shared memory"),
+        (many(loads, "load"), tr("{size} bytes in shared memory", size=spaced(size))),
         (
             many(round(case.operations * done), "operation"),
-            f"multiplications and additions: {case.operations / case.loads:.4g} for each load",
+            tr("multiplications and additions: {operations} for each load", operations=f"{case.operations / case.loads:.4g}"),
         ),
     )
     y, pieces = plan.numbers.y, list[Primitive]()
@@ -137,15 +143,15 @@ def _gauges(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
     """Draw the empty gauges, with what an SM has of each resource and a block takes of it."""
     theme, size, words = options.theme, options.theme.type.words, case.device.words
     amounts = {
-        "shared memory": (size_text(case.device.shared_per_sm), size_text(case.shared_bytes)),
-        "threads": (spaced(case.device.max_threads_per_sm), spaced(case.threads)),
+        marked("shared memory"): (size_text(case.device.shared_per_sm), size_text(case.shared_bytes)),
+        marked("threads"): (spaced(case.device.max_threads_per_sm), spaced(case.threads)),
     }
     pieces: list[Primitive] = []
     for place, (name, (held, taken)) in enumerate(amounts.items()):
         box = _track(case, plan, place)
         room = box.width - text_width(_pending(case, case.fitting[name]), size, "semibold") - 30
-        short = f"{held}, {taken} a {words['block']}"
-        texts = (f"{capital(name)}: {short}", f"{capital(name.split()[0])}: {short}", capital(name))
+        short = tr("{held}, {taken} a {block}", held=held, taken=taken, block=tr(words["block"]))
+        texts = (f"{capital(tr(name))}: {short}", f"{capital(tr(name.split()[0]))}: {short}", capital(tr(name)))
         text = next((each for each in texts if text_width(each, size) <= room), texts[-1])
         pieces.append(text_line(f"gauge-{place}-name", (box.x, box.y - 12), text, size, room, theme.text))
         pieces.append(Rects(f"gauge-{place}", boxes((box.x, box.y, box.width, box.height)), theme.empty, radius=4.0))
@@ -169,7 +175,7 @@ def _blocks(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
 
 
 def _pending(case: BlockPhase, blocks: int) -> str:
-    return f"{many(blocks, 'block')}: {spaced(blocks * case.loads)} loads pending"
+    return tr("{blocks}: {loads} loads pending", blocks=many(blocks, "block"), loads=spaced(blocks * case.loads))
 
 
-VIEW = View("One phase of one block", BlockPhase, phase_scene, phase_motion, order=39)
+VIEW = View(marked("One phase of one block"), BlockPhase, phase_scene, phase_motion, order=39)

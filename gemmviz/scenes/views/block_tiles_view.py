@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Area
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
@@ -282,13 +283,19 @@ def _names(moment: Moment, places: dict[str, Box], options: ViewOptions) -> list
 
 def _words(moment: Moment) -> str:
     """Return what the numbers in C are, and what a block of a kernel with tiles reads."""
-    tall, words = list(moment.areas("A").values()), "In C: blocks (x, y)"
+    tall, words = list(moment.areas("A").values()), tr("In C: blocks (x, y)")
     has_tiles = any(array.space == "shared" for array in moment.trace.arrays)
     if not (tall and has_tiles) or moment.focus.warp is not None or moment.focus.thread is not None or moment.focus.everyone:
         return words
     r0, r1, c0, c1 = tall[0]
     tiles = many(moment.replay.phases, "tile")
-    return f"{words}. A block reads {tiles} of A, {r1 - r0} × {c1 - c0}, in a row, and as many of B in a column"
+    return tr(
+        "{words}. A block reads {tiles} of A, {r1} × {c1}, in a row, and as many of B in a column",
+        words=words,
+        tiles=tiles,
+        r1=r1 - r0,
+        c1=c1 - c0,
+    )
 
 
-VIEW = View("Blocks and their tiles", Moment, tiles_scene, tiles_motion, multiplies=True, order=33)
+VIEW = View(marked("Blocks and their tiles"), Moment, tiles_scene, tiles_motion, multiplies=True, order=33)

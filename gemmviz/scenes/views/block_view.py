@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
@@ -96,7 +97,7 @@ class _Plan:
 
 def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw the layers of the block, one behind the other for each z, and a row of lanes for each warp."""
-    title = f"A block of {case.what}"
+    title = tr("A block of {what}", what=case.what)
     if case.launch is None:
         if not has_too_many_threads(case):
             return titled([message(case.refusal, options)], title, case.device.name, options)
@@ -104,9 +105,13 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     dx, dy, dz = case.launch.block
     plan, words = _Plan.of(case.launch.block, case.device.warp_size, options), case.device.words
     idle = plan.rows * plan.warp_size - plan.threads
-    note = f"{dx} × {dy} × {dz} = {many(plan.threads, 'thread')}: {many(-(-plan.threads // plan.warp_size), words['warp'])}"
-    note += f" of {plan.warp_size}, {many(idle, 'lane')} idle in the last one" if idle > 0 else f" of {plan.warp_size}"
-    primitives = [*_layers(plan, options.theme), *_warps(plan, options), *_headings(plan, words["warp"], options)]
+    note = f"{dx} × {dy} × {dz} = {many(plan.threads, 'thread')}: {many(-(-plan.threads // plan.warp_size), tr(words['warp']))}"
+    note += (
+        tr(" of {warp_size}, {lanes} idle in the last one", warp_size=plan.warp_size, lanes=many(idle, "lane"))
+        if idle > 0
+        else tr(" of {warp_size}", warp_size=plan.warp_size)
+    )
+    primitives = [*_layers(plan, options.theme), *_warps(plan, options), *_headings(plan, tr(words["warp"]), options)]
     return titled(primitives, title, note, options)
 
 
@@ -137,7 +142,10 @@ def _headings(plan: _Plan, warp: str, options: ViewOptions) -> list[Primitive]:
     if dy == dz == 1:
         wide = options.width - 2 * MARGIN
     formula = "x" + (f" + {dx} y" if dy > 1 or dz > 1 else "") + (f" + {dx * dy} z" if dz > 1 else "")
-    texts = (f"number of a thread: {formula}", f"each {warp}: {plan.warp_size} successive numbers")
+    texts = (
+        tr("number of a thread: {formula}", formula=formula),
+        tr("each {warp}: {warp_size} successive numbers", warp=warp, warp_size=plan.warp_size),
+    )
     places = ((left, _TOP + 20, wide), (plan.warps.x, above, plan.warps.width))
     return [
         text_line(key, (x, y), text, size, room, theme.text, "semibold")
@@ -173,8 +181,12 @@ def _layer_name(plan: _Plan, z: int, theme: Theme) -> Labels:
     """Draw z of a layer at its upper left corner, with its warps."""
     (x, y), number, size = plan.layers[z], plan.numbers(z), theme.type.least
     first, last = int(number.min()) // plan.warp_size, int(number.max()) // plan.warp_size
-    more = f" of {plan.block[2]}" if z == len(plan.layers) - 1 and len(plan.layers) < plan.block[2] else ""
-    text = f"z = {z}{more}: warp {first}" if first == last else f"z = {z}{more}: {first} to {last}"
+    more = tr(" of {depth}", depth=plan.block[2]) if z == len(plan.layers) - 1 and len(plan.layers) < plan.block[2] else ""
+    text = (
+        tr("z = {z}{more}: warp {first}", z=z, more=more, first=first)
+        if first == last
+        else tr("z = {z}{more}: {first} to {last}", z=z, more=more, first=first, last=last)
+    )
     return Labels(f"layer-{z}-name", points((x - 12, y + 0.9 * size)), (text,), size, theme.faint, "end")
 
 
@@ -197,7 +209,7 @@ def _region_names(plan: _Plan, theme: Theme) -> list[Primitive]:
     """Draw the name of each warp over its threads, where these are whole rows."""
     dx, size = plan.block[0], theme.type.least
     rows, (x, y) = plan.warp_size // dx if plan.warp_size % dx == 0 else 0, plan.layers[0]
-    high, names = rows * plan.tall, [f"warp {warp}" for warp in range(plan.rows)]
+    high, names = rows * plan.tall, [tr("warp {warp}", warp=warp) for warp in range(plan.rows)]
     wide = text_width(names[-1], size, "semibold") + 16
     if not rows or high < 1.3 * size or wide > dx * plan.cell:
         return []
@@ -238,9 +250,9 @@ def _warps(plan: _Plan, options: ViewOptions) -> list[Primitive]:
     above = points(*((plan.warps.x + (lane + 0.5) * plan.lane, plan.warps.y - 9) for lane in lanes))
     return [
         *primitives,
-        Labels("warp-numbers", at, tuple(f"warp {row}" for row in rows), size, theme.text, "end"),
+        Labels("warp-numbers", at, tuple(tr("warp {row}", row=row) for row in rows), size, theme.text, "end"),
         Labels("lane-numbers", above, tuple(map(str, lanes)), size, theme.faint, "middle"),
-        Labels("lanes-name", points((plan.warps.x - 12, plan.warps.y - 9)), ("lane",), size, theme.faint, "end"),
+        Labels("lanes-name", points((plan.warps.x - 12, plan.warps.y - 9)), (tr("lane"),), size, theme.faint, "end"),
     ]
 
 
@@ -276,27 +288,45 @@ def _row_of(number: int, plan: _Plan) -> int:
 def _run_text(run: list[int], plan: _Plan) -> str:
     dx, dy, dz = plan.block
     if run[0] >= plan.threads:
-        return f"{len(run)} idle"
+        return tr("{run} idle", run=len(run))
     if dy == dz == 1:
-        return f"threads {run[0]} to {run[-1]}"
+        return tr("threads {first} to {last}", first=run[0], last=run[-1])
     return f"y {run[0] // dx % dy}, z {run[0] // (dx * dy)}" if dz > 1 else f"y = {run[0] // dx}"
 
 
 def _layer_tips(number: Longs, z: int, plan: _Plan) -> npt.NDArray[np.str_]:
     """Return the hover text of each thread of a layer by its number."""
     size = plan.warp_size
-    return np.array([
-        [f"thread {_place(n, plan)}\nnumber {n}: warp {n // size}, lane {n % size}" for n in row] for row in number.tolist()
-    ])  # fmt: skip
+    return np.array(
+        [
+            [
+                tr(
+                    "thread {thread}\nnumber {number}: warp {warp}, lane {lane}",
+                    thread=_place(n, plan),
+                    number=n,
+                    warp=n // size,
+                    lane=n % size,
+                )
+                for n in row
+            ]
+            for row in number.tolist()
+        ]
+    )
 
 
 def _lane_tips(number: Longs, plan: _Plan) -> npt.NDArray[np.str_]:
     """Return the hover text of each lane."""
     size = plan.warp_size
-    return np.array([
-        [f"warp {n // size}, lane {n % size}\n" + (f"thread {_place(n, plan)}" if n < plan.threads else "idle") for n in row]
-        for row in number.tolist()
-    ])  # fmt: skip
+    return np.array(
+        [
+            [
+                tr("warp {warp}, lane {lane}\n", warp=n // size, lane=n % size)
+                + (tr("thread {place}", place=_place(n, plan)) if n < plan.threads else tr("idle"))
+                for n in row
+            ]
+            for row in number.tolist()
+        ]
+    )
 
 
 def _place(number: int, plan: _Plan) -> str:
@@ -304,4 +334,4 @@ def _place(number: int, plan: _Plan) -> str:
     return f"({number % dx}, {number // dx % dy}, {number // (dx * dy)})"
 
 
-VIEW = View("Block: threads and warps", LaunchCase, block_scene, draw_motion=block_motion, order=41)
+VIEW = View(marked("Block: threads and warps"), LaunchCase, block_scene, draw_motion=block_motion, order=41)

@@ -12,6 +12,7 @@ import numpy as np
 from gemmviz.model.arrays import Floats
 from gemmviz.model.problem import Problem
 from gemmviz.model.speed_case import SpeedCase, Traffic
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, message, titled
@@ -46,7 +47,10 @@ class _Plan:
     @classmethod
     def of(cls, case: SpeedCase, options: ViewOptions) -> "_Plan":
         names = listed(array.name for array in case.problem.arrays)
-        rows = (*case.traffic, Traffic(f"minimum: {names} once", case.least_bytes, "counted from the sizes"))
+        rows = (
+            *case.traffic,
+            Traffic(tr("minimum: {names} once", names=names), case.least_bytes, tr("counted from the sizes")),
+        )
         count, room = max(len(rows), _USUAL_LEVELS), options.width - 2 * MARGIN
         column = min(_WIDEST_WORDS, (room - _GAP * (count - 1)) / count)
         texts = tuple(_texts(row, column, options) for row in rows)
@@ -68,9 +72,13 @@ class _Plan:
 
 def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     """Draw the words below a square for each level, and the outline of the largest. ``bytes_motion`` draws the squares."""
-    title, note = f"Bytes: {case.what}", _note(case.problem)
+    title, note = tr("Bytes: {what}", what=case.what), _note(case.problem)
     if not case.traffic:
-        waiting = f"The launch was not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
+        waiting = (
+            tr("The launch was not counted: {no_counts}", no_counts=case.no_counts)
+            if case.no_counts
+            else tr("The launch is being counted")
+        )
         return titled([message(waiting, options)], title, note, options)
     plan, primitives = _Plan.of(case, options), list[Primitive]()
     for place, (lines, box) in enumerate(zip(plan.texts, plan.boxes, strict=True)):
@@ -111,7 +119,7 @@ def _most(case: SpeedCase, rows: Sequence[Traffic]) -> float:
 def _scale(most: float, side: float, box: Box, theme: Theme) -> list[Primitive]:
     """Outline the largest square behind a smaller one, with what it stands for."""
     size = theme.type.least
-    lines = wrap_text(f"{size_text(most)} if each element of A took its own sector", size, box.width - 24, 3)
+    lines = wrap_text(tr("{most} if each element of A took its own sector", most=size_text(most)), size, box.width - 24, 3)
     if box.height - side < (len(lines) + 1) * _LEADING * size:
         return []
     at = points(*((box.x + 12, box.y + (number + 1) * _LEADING * size) for number in range(len(lines))))
@@ -145,7 +153,7 @@ def _texts(row: Traffic, room: float, options: ViewOptions) -> list[_Text]:
     """Return key, text, size and colour of the lines below a square."""
     theme, sizes = options.theme, options.theme.type
     lines = [("size", size_text(row.size_bytes), sizes.title, theme.text)]
-    lines += [("name", line, sizes.words, theme.text) for line in wrap_text(row.level, sizes.words, room, 2)]
+    lines += [("name", line, sizes.words, theme.text) for line in wrap_text(tr(row.level), sizes.words, room, 2)]
     return lines + [("source", line, sizes.least, theme.faint) for line in wrap_text(row.source, sizes.least, room, 4)]
 
 
@@ -163,8 +171,8 @@ def _note(problem: Problem) -> str:
     if not problem.is_multiply:
         return problem.kind.formula
     requested = _BYTES * problem.M * problem.N * 2 * problem.K
-    whole = f"{size_text(requested)} for all {spaced(problem.M * problem.N)}"
-    return f"Areas are to scale. A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}"
+    whole = tr("{requested} for all {M}", requested=size_text(requested), M=spaced(problem.M * problem.N))
+    return tr("Areas are to scale. A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}", whole=whole)
 
 
-VIEW = View("Bytes requested, moved and from DRAM", SpeedCase, bytes_scene, bytes_motion, is_count=True, order=46)
+VIEW = View(marked("Bytes requested, moved and from DRAM"), SpeedCase, bytes_scene, bytes_motion, is_count=True, order=46)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gemmviz.analysis.models.scaling import data_bytes, largest_held, matrix_bytes
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
@@ -70,13 +71,13 @@ def cache_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         primitives += [
             Rects("cache", boxes((box.x, box.y, box.width, box.height)), theme.slate),
             Lines("cache-walls", walls, theme.faint, _WALL),
-            Labels("cache-size", at, ("cache", f"{number(cache / _MIB)} MiB"), size, theme.text, "end", "semibold"),
+            Labels("cache-size", at, (tr("cache"), f"{number(cache / _MIB)} MiB"), size, theme.text, "end", "semibold"),
         ]
     else:
         floor = boxes((plan.box.x, plan.floor, plan.box.x + plan.box.width, plan.floor))
         primitives.append(Lines("cache-walls", floor, theme.faint, _WALL))
-    note = "heights are to scale; the model: a cache holds what is used as long as all of it fits"
-    return titled(primitives, f"A, B and C in the last-level cache of {device.name}", note, options)
+    note = tr("heights are to scale; the model: a cache holds what is used as long as all of it fits")
+    return titled(primitives, tr("A, B and C in the last-level cache of {device}", device=device.name), note, options)
 
 
 def cache_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -142,9 +143,9 @@ def _said(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive
     x = plan.box.x + plan.box.width + 70
     room, total = options.width - MARGIN - x, data_bytes(case.problem)
     lost = max(0, total - cache)
-    lines = [(f"A, B and C: {number(total / _MIB)} MiB", sizes.sentence, theme.text, True)]
+    lines = [(tr("A, B and C: {total} MiB", total=number(total / _MIB)), sizes.sentence, theme.text, True)]
     if lost:
-        lines.append((f"{number(lost / _MIB)} MiB do not fit", sizes.sentence, theme.warning, True))
+        lines.append((tr("{lost} MiB do not fit", lost=number(lost / _MIB)), sizes.sentence, theme.warning, True))
     lines.append((_up_to(case), sizes.words, theme.text, False))
     y, pieces = _TOP + 2.0 * sizes.sentence, list[Primitive]()
     for place, (text, size, colour, is_strong) in enumerate(lines):
@@ -160,8 +161,8 @@ def _up_to(case: LaunchCase) -> str:
     """Return up to which size three square matrices fit the cache."""
     largest = largest_held(case.device.last_level_cache)
     if not largest:
-        return f"{case.device.name} has no cache for global memory: each read goes to DRAM"
-    return f"N × N matrices, 12 N² bytes, fit up to N = {largest}"
+        return tr("{device} has no cache for global memory: each read goes to DRAM", device=case.device.name)
+    return tr("N × N matrices, 12 N² bytes, fit up to N = {largest}", largest=largest)
 
 
-VIEW = View("What the cache holds", LaunchCase, cache_scene, draw_motion=cache_motion, multiplies=True, order=44)
+VIEW = View(marked("What the cache holds"), LaunchCase, cache_scene, draw_motion=cache_motion, multiplies=True, order=44)

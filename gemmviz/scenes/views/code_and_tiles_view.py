@@ -10,6 +10,7 @@ from gemmviz.analysis.listing import first_line, listing_of
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import beat, stage_of_run
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
@@ -101,7 +102,7 @@ def code_and_tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
         pieces.append(Labels(f"{name}-name", points((x, y - 12)), (name,), size, theme.text, "start", "semibold"))
         pieces.append(_tile(moment, number, (rows, columns), contents.get(number), plan, options))
     progress = stage_of_run(moment, options.labels)
-    return titled(pieces, moment.trace.setup.kernel.title, progress, options)
+    return titled(pieces, tr(moment.trace.setup.kernel.title), progress, options)
 
 
 def code_and_tiles_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -163,4 +164,4 @@ def _flying(moment: Moment, touched: TouchedOperand, cells: Floats, plan: _Plan,
     return Squares("flying", now * [1, 1, 0.94], np.zeros(len(now), np.uint8), colour, colour, line=theme.background)
 
 
-VIEW = View("Source code and tiles", Moment, code_and_tiles_scene, code_and_tiles_motion, order=38)
+VIEW = View(marked("Source code and tiles"), Moment, code_and_tiles_scene, code_and_tiles_motion, order=38)

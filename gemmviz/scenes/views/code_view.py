@@ -5,6 +5,7 @@ launch.
 import numpy as np
 
 from gemmviz.model.code_case import CodeCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.block_sketch import block_sketch
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.counting import UNKNOWN
@@ -30,15 +31,19 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
     low = code.y + code.height
     below = Box(code.x, low + _GAP, code.width, room.y + room.height - low - _GAP)
     pieces += block_sketch(case.block, case.tiles, below, options) if case.block else []
-    note = case.main.name if case.beside is None else f"highlighted: new since “{case.beside.title}”"
+    note = (
+        case.main.name
+        if case.beside is None
+        else tr("highlighted: new since “{beside_title}”", beside_title=tr(case.beside.title))
+    )
     if case.facts:
         facts = _facts_width(case, room)
         beside = Box(room.x + room.width - facts, room.y, facts, min(room.height, 60.0 * (len(case.facts) + 1)))
         values = [value if options.counted > 0.0 else UNKNOWN for _, value in case.facts]
         names = [TableCell(name, options.theme.faint) for name, _ in case.facts]
         rows = [[name, TableCell(value, strong=True)] for name, value in zip(names, values, strict=True)]
-        pieces += table("facts", ("one launch", ""), rows, beside, options.theme, options.theme.type.words)
-    return titled(pieces, case.main.title, note, options)
+        pieces += table("facts", (tr("one launch"), ""), rows, beside, options.theme, options.theme.type.words)
+    return titled(pieces, tr(case.main.title), note, options)
 
 
 def code_motion(case: CodeCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -80,8 +85,8 @@ def _between(case: CodeCase, sheets: list[Sheet], options: ViewOptions) -> list[
     """Draw the titles of two listings, and lines between the equal lines of code."""
     small, (left, right) = options.theme.type.note, sheets
     pieces: list[Primitive] = [
-        text_line(f"{sheet.key}-title", (sheet.box.x, _room(options).y + small), sheet.listing.title, small, sheet.box.width,
-                  options.theme.text, "semibold")
+        text_line(f"{sheet.key}-title", (sheet.box.x, _room(options).y + small), tr(sheet.listing.title), small,
+                  sheet.box.width, options.theme.text, "semibold")
         for sheet in sheets
     ]  # fmt: skip
     start, end = left.box.x + left.box.width, right.box.x
@@ -94,8 +99,8 @@ def _between(case: CodeCase, sheets: list[Sheet], options: ViewOptions) -> list[
 
 
 def _what_is_lit(case: CodeCase) -> str:
-    fainter = ", fainter where only names differ" if case.main.renamed else ""
-    return f"highlighted: differences{fainter}; lines connect equal code"
+    fainter = tr(", fainter where only names differ") if case.main.renamed else ""
+    return tr("highlighted: differences{fainter}; lines connect equal code", fainter=fainter)
 
 
-VIEW = View("Source code", CodeCase, code_scene, code_motion, order=48)
+VIEW = View(marked("Source code"), CodeCase, code_scene, code_motion, order=48)

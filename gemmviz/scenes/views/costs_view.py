@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.chart import Chart
+from gemmviz.model.translation import marked
 from gemmviz.scenes.charts.step_costs import cost_chart
 from gemmviz.scenes.kit.chart import chart_view
 
@@ -16,4 +17,4 @@ def _is_ready(moment: Moment) -> bool:
     return moment.replay.knows_costs(moment.scope)
 
 
-VIEW = replace(chart_view("Cost per step", Moment, _chart, order=6, grows=False), is_ready=_is_ready, is_count=True)
+VIEW = replace(chart_view(marked("Cost per step"), Moment, _chart, order=6, grows=False), is_ready=_is_ready, is_count=True)

@@ -3,7 +3,8 @@ memories that they are in.
 """
 
 from gemmviz.model.data_use import ArrayUse, DataUse
-from gemmviz.model.words import size_text, spaced
+from gemmviz.model.translation import marked, tr
+from gemmviz.model.words import listed, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
@@ -14,10 +15,10 @@ from gemmviz.scenes.kit.view import View
 _TOP, _TABLE, _GAP, _FLIGHT = 124.0, 0.5, 16.0, 0.45
 _CONSTANT = 65536  # bytes: CUDA C++ Programming Guide, Technical Specifications per Compute Capability
 _RULES = (
-    ("registers", "used by one thread", "register"),
-    ("shared memory", "read and written by a block", "shared"),
-    ("constant memory", "only read, and small", "constant"),
-    ("global memory", "inputs and results", "global"),
+    (marked("registers"), marked("used by one thread"), "register"),
+    (marked("shared memory"), marked("read and written by a block"), "shared"),
+    (marked("constant memory"), marked("only read, and small"), "constant"),
+    (marked("global memory"), marked("inputs and results"), "global"),
 )
 
 
@@ -26,23 +27,25 @@ def data_scene(case: DataUse, options: ViewOptions) -> Scene:
     theme, sizes, pieces = options.theme, options.theme.type, list[Primitive]()
     rows = [_row(each) for each in case.arrays]
     if case.variables:
-        rows.append([TableCell(_variables(case), strong=True), TableCell("each thread"), TableCell("its own")])
+        rows.append([TableCell(_variables(case), strong=True), TableCell(tr("each thread")), TableCell(tr("its own"))])
     room = Box(MARGIN, _TOP, _TABLE * (options.width - 2 * MARGIN) - 40, options.height - _TOP - 40)
-    pieces += table("data", ("data", "elements read", "written"), rows, room, theme, largest=28.0)
+    pieces += table("data", (tr("data"), tr("elements read"), tr("written")), rows, room, theme, largest=28.0)
     for name, rule, key in _RULES:
         box = _box(key, options)
         pieces.append(Rects(f"memory-{key}", boxes((box.x, box.y, box.width, box.height)), theme.slate, radius=10.0))
         at = (box.x + 18, box.y + 1.25 * sizes.name)
-        pieces.append(text_line(f"memory-{key}-name", at, name, sizes.name, box.width - 36, theme.text, "semibold"))
-        x = at[0] + text_width(name, sizes.name, "semibold") + 16
-        pieces.append(text_line(f"memory-{key}-rule", (x, at[1]), rule, sizes.least, box.x + box.width - x - 10, theme.faint))
+        pieces.append(text_line(f"memory-{key}-name", at, tr(name), sizes.name, box.width - 36, theme.text, "semibold"))
+        x = at[0] + text_width(tr(name), sizes.name, "semibold") + 16
+        pieces.append(
+            text_line(f"memory-{key}-rule", (x, at[1]), tr(rule), sizes.least, box.x + box.width - x - 10, theme.faint)
+        )
     small = [each.name for each in case.arrays if each.space == "global" and each.is_only_read and each.size_bytes <= _CONSTANT]
     if small and case.device.vendor == "NVIDIA":
         box = _box("constant", options)
-        text = f"{' and '.join(small)} would fit into its {size_text(_CONSTANT)}"
+        text = tr("{small} would fit into its {constant}", small=listed(small), constant=size_text(_CONSTANT))
         at = (box.x + 18, box.y + box.height - 0.7 * sizes.least)
         pieces.append(text_line("small", at, text, sizes.least, box.width - 36, theme.text))
-    return titled(pieces, f"Data of {case.what}", "counted over the whole launch", options)
+    return titled(pieces, tr("Data of {what}", what=case.what), tr("counted over the whole launch"), options)
 
 
 def data_motion(case: DataUse, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -72,8 +75,8 @@ def data_motion(case: DataUse, options: ViewOptions) -> tuple[Primitive, ...]:
 
 
 def _row(each: ArrayUse) -> list[TableCell]:
-    written = spaced(each.writes) if each.writes else "never"
-    return [TableCell(each.name, strong=True), TableCell(spaced(each.reads) if each.reads else "never"), TableCell(written)]
+    written = spaced(each.writes) if each.writes else tr("never")
+    return [TableCell(each.name, strong=True), TableCell(spaced(each.reads) if each.reads else tr("never")), TableCell(written)]
 
 
 def _variables(case: DataUse) -> str:
@@ -89,4 +92,4 @@ def _box(key: str, options: ViewOptions) -> Box:
     return Box(left, _TOP + place * (high + _GAP), options.width - MARGIN - left, high)
 
 
-VIEW = View("Data and the memories that it belongs in", DataUse, data_scene, data_motion, order=53)
+VIEW = View(marked("Data and the memories that it belongs in"), DataUse, data_scene, data_motion, order=53)

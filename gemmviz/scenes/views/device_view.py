@@ -8,6 +8,7 @@ import numpy as np
 
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, number, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
@@ -31,8 +32,8 @@ def device_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     )
     bus = chip.x + 0.5 * chip.width
     primitives.append(Lines("bus", boxes((bus, chip.y + chip.height, bus, below.y)), options.theme.text, 4.0))
-    source = "an imaginary device" if device.is_toy else "figures published by the vendor"
-    note = f"{device.architecture}, {source}; boxes are not to scale"
+    source = tr("an imaginary device") if device.is_toy else tr("figures published by the vendor")
+    note = tr("{architecture}, {source}; boxes are not to scale", architecture=device.architecture, source=source)
     return titled(primitives, device.name, note, options)
 
 
@@ -42,7 +43,9 @@ def device_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ..
     _, chip, _ = _regions(options)
     shown = device.sms if options.moment >= ARRIVAL else max(1, round(device.sms * options.way))
     cores = spaced(shown * device.fp32_per_sm)
-    text = f"the chip: {many(shown, device.words['sm'])}, {cores} {device.words['core']}s"
+    text = tr(
+        "the chip: {many}, {cores} {core}s", many=many(shown, device.words["sm"]), cores=cores, core=tr(device.words["core"])
+    )
     at = (chip.x + 20, chip.y + 1.4 * size)
     name = text_line("chip-name", at, text, size, chip.width - 40, theme.text, "semibold")
     cells = _cells("sms", device.sms, _inside(device, chip), options, first=True)
@@ -68,13 +71,17 @@ def _frame(key: str, room: Box, theme: Theme) -> Rects:
 def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     theme, words = options.theme, device.words
     small = theme.type.words
-    size, name = theme.type.heading, f"one of its {many(device.sms, words['sm'])}"
+    size, name = theme.type.heading, tr("one of its {many}", many=many(device.sms, words["sm"]))
     at = (room.x + 20, room.y + 1.4 * size)
     primitives: list[Primitive] = [
         _frame("one", room, theme), text_line("one-name", at, name, size, room.width - 40, theme.text, "semibold")
     ]  # fmt: skip
     inner = Box(room.x + 20, room.y + 54, room.width - 40, room.height - 70)
-    text = f"{many(device.fp32_per_sm, words['core'])}, up to {spaced(device.max_threads_per_sm)} threads at once"
+    text = tr(
+        "{many}, up to {max_threads_per_sm} threads at once",
+        many=many(device.fp32_per_sm, words["core"]),
+        max_threads_per_sm=spaced(device.max_threads_per_sm),
+    )
     primitives.append(text_line("cores-name", (inner.x, inner.y + small), text, small, inner.width, theme.text))
     cores = Box(inner.x, inner.y + 1.6 * small, inner.width, 0.42 * inner.height)
     primitives += _cores(device, cores, options)
@@ -82,9 +89,25 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     held = size_text(device.register_bytes)
     most = size_text(device.shared_limit(opts_in=True))
     bars = (
-        ("registers", f"registers: {held}, {spaced(device.registers_per_sm)} of 32 bits"),
-        ("shared", f"{words['shared memory']}: {size_text(device.shared_per_sm)}, up to {most} per {words['block']}"),
-        *((each.name, f"{each.name}: {size_text(each.size_bytes)}") for each in device.levels[1:-1] if each.shared_by == "SM"),
+        (
+            "registers",
+            tr("registers: {held}, {registers_per_sm} of 32 bits", held=held, registers_per_sm=spaced(device.registers_per_sm)),
+        ),
+        (
+            "shared",
+            tr(
+                "{shared_memory}: {shared_per_sm}, up to {most} per {block}",
+                shared_memory=tr(words["shared memory"]),
+                shared_per_sm=size_text(device.shared_per_sm),
+                most=most,
+                block=tr(words["block"]),
+            ),
+        ),
+        *(
+            (each.name, f"{tr(each.name)}: {size_text(each.size_bytes)}")
+            for each in device.levels[1:-1]
+            if each.shared_by == "SM"
+        ),
     )
     bar = (inner.y + inner.height - y) / len(bars)
     for key, label in bars:
@@ -102,7 +125,9 @@ def _cores(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     wide, pieces = (room.width - _BETWEEN * (count - 1)) / count, list[Primitive]()
     for place in range(count):
         x = room.x + place * (wide + _BETWEEN)
-        label = next((text for text in ("warp scheduler", "scheduler") if text_width(text, least) + 12 <= wide), "control")
+        label = next(
+            (text for text in (tr("warp scheduler"), tr("scheduler")) if text_width(text, least) + 12 <= wide), tr("control")
+        )
         at = points((x + wide / 2, room.y + _CONTROL / 2 + 0.36 * least))
         group = Box(x, room.y + _CONTROL + 4, wide, room.height - _CONTROL - 4)
         pieces += [
@@ -163,7 +188,7 @@ def _chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     for place, each in enumerate(reversed(_chip_caches(device))):
         key = f"cache{'-' + str(place) if place else ''}"
         y = room.y + room.height - cache * (place + 1) - 6
-        label = f"{each.name} of all multiprocessors: {size_text(each.size_bytes)}"
+        label = tr("{each} of all multiprocessors: {size_bytes}", each=each.name, size_bytes=size_text(each.size_bytes))
         box = Box(inner.x, y, inner.width, cache - 8)
         primitives += _memory_box(key, label, box, min(theme.type.words, 0.6 * cache), options)
     return primitives
@@ -171,10 +196,15 @@ def _chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
 
 def _memory(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     theme, size = options.theme, min(options.theme.type.name, 0.24 * room.height)
-    first = f"Global memory: {size_text(device.memory_bytes)}, off the chip"
+    first = tr("Global memory: {memory_bytes}, off the chip", memory_bytes=size_text(device.memory_bytes))
     rate = device.bandwidth_gb_s
     per_flop = device.peak_gflops / rate if rate else 0.0
-    second = f"{number(rate)} GB/s; at {number(device.peak_gflops)} GFLOP/s, {per_flop:.3g} operations per byte"
+    second = tr(
+        "{rate} GB/s; at {peak_gflops} GFLOP/s, {per_flop} operations per byte",
+        rate=number(rate),
+        peak_gflops=number(device.peak_gflops),
+        per_flop=f"{per_flop:.3g}",
+    )
     return [
         Rects("memory-box", boxes((room.x, room.y, room.width, room.height)), theme.slate, theme.faint, 3.0, 10.0),
         text_line(
@@ -184,4 +214,4 @@ def _memory(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     ]
 
 
-VIEW = View("Device: its multiprocessors and memories", LaunchCase, device_scene, device_motion, order=40)
+VIEW = View(marked("Device: its multiprocessors and memories"), LaunchCase, device_scene, device_motion, order=40)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.box import Box
@@ -50,7 +51,7 @@ def fetch_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the control with the statement that it fetches, the lanes of the watched warp, and the way between them."""
     warp = _warp(moment)
     if warp is None:
-        return framed([message("No thread of this block is active in this step.", options)], moment, options)
+        return framed([message(tr("No thread of this block is active in this step."), options)], moment, options)
     theme, size, plan = options.theme, options.theme.type.words, _Plan.of(moment.trace.rules.warp_size, options)
     control, heads = plan.control, options.top + 0.9 * size
     lanes = len(_touched(moment, warp, options))
@@ -61,14 +62,28 @@ def fetch_scene(moment: Moment, options: ViewOptions) -> Scene:
     code = Box(control.x + 16, y - _CODE / 2, control.width - 32, _CODE)
     name = control.y - 0.5 * size
     pieces: list[Primitive] = [
-        text_line("control-name", (control.x, name), "the control fetches one instruction", size, control.width,
-                  theme.text, "semibold"),
-        text_line("lanes-name", (plan.x, heads), f"{many(lanes, 'lane')} of warp {warp} execute it", size,
-                  plan.wide * plan.columns, theme.text, "semibold"),
+        text_line(
+            "control-name",
+            (control.x, name),
+            tr("the control fetches one instruction"),
+            size,
+            control.width,
+            theme.text,
+            "semibold",
+        ),
+        text_line(
+            "lanes-name",
+            (plan.x, heads),
+            tr("{lanes} of warp {warp} execute it", lanes=many(lanes, "lane"), warp=warp),
+            size,
+            plan.wide * plan.columns,
+            theme.text,
+            "semibold",
+        ),
         Rects("control", boxes((control.x, control.y, control.width, control.height)), theme.panel, theme.line, 2.0, 10.0),
         *code_primitives(moment, code, options),
         Lines("ways", boxes(*ways), theme.line, 3.0),
-    ]  # fmt: skip
+    ]
     return framed([*pieces, *_lanes(moment, warp, plan, options)], moment, options)
 
 
@@ -139,4 +154,4 @@ def _fitting(forms: list[list[str]], plan: _Plan, size: float) -> list[str]:
     return whole if whole is not None else [fitted(text, size, room) for text in forms[-1]]
 
 
-VIEW = View("Instruction: one fetch for a warp", Moment, fetch_scene, fetch_motion, order=7)
+VIEW = View(marked("Instruction: one fetch for a warp"), Moment, fetch_scene, fetch_motion, order=7)

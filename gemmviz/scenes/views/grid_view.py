@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.models.schedules import DONE, RUNNING, WAITING, WAVE_NS, states, waves
 from gemmviz.model.schedule import GridCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, title_size
@@ -88,7 +89,11 @@ def _blocks(case: GridCase, state: npt.NDArray[np.int8], room: Box, options: Vie
     line = theme.background if cell * options.pixels >= _LEAST_CELL else None
     tips = _tips(case, state).reshape(high, columns) if len(state) <= _MOST_TIPS else None
     table = Cells("grid", x, y, cell, fill, palette, inks, labels, size if labels is not None else 0.0, line, tips=tips)
-    name = f"{columns} × {rows}{f' × {planes}' if planes > 1 else ''} blocks over C"
+    name = (
+        tr("{columns} × {rows} × {planes} blocks over C", columns=columns, rows=rows, planes=planes)
+        if planes > 1
+        else tr("{columns} × {rows} blocks over C", columns=columns, rows=rows)
+    )
     frame = Rects("grid-frame", boxes(table.box), None, theme.line, 1.5)
     heading = text_line("grid-name", (x, room.y + 22), name, theme.type.heading, room.width, theme.accent("C"), "semibold")
     return [table, frame, heading]
@@ -125,9 +130,14 @@ def _tips(case: GridCase, state: npt.NDArray[np.int8]) -> npt.NDArray[np.str_]:
 def _tips_by_state(case: GridCase) -> tuple[npt.NDArray[np.str_], ...]:
     """Return the hover texts of all blocks while they wait, run, and after they ran."""
     names, sms = block_names(case), case.schedule.sm.tolist()
-    verbs = {WAITING: "waits for", RUNNING: "runs on", DONE: "ran on"}
+    verbs = {WAITING: tr("waits for"), RUNNING: tr("runs on"), DONE: tr("ran on")}
     return tuple(
-        np.array([f"block {name}\n{verbs[state]} SM {sm}" for name, sm in zip(names, sms, strict=True)])
+        np.array(
+            [
+                tr("block {name}\n{verbs} SM {sm}", name=name, verbs=verbs[state], sm=sm)
+                for name, sm in zip(names, sms, strict=True)
+            ]
+        )
         for state in (WAITING, RUNNING, DONE)
     )
 
@@ -144,13 +154,30 @@ def sm_under(case: GridCase, key: str, row: int, column: int) -> int | None:
 def _words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: ViewOptions) -> list[Primitive]:
     theme, sizes, height = options.theme, options.theme.type, options.height
     waiting, running, done = (int((state == which).sum()) for which in (WAITING, RUNNING, DONE))
-    now = f"{spaced(waiting)} waiting, {spaced(running)} running, {spaced(done)} done"
+    now = tr(
+        "{waiting} waiting, {running} running, {done} done", waiting=spaced(waiting), running=spaced(running), done=spaced(done)
+    )
     if 0 <= options.sm < case.sms and case.beside is None:
-        now = f"SM {options.sm} runs {many(int((case.schedule.sm == options.sm).sum()), 'block')} in all · {now}"
+        now = tr(
+            "SM {sm} runs {blocks} in all · {now}",
+            sm=options.sm,
+            blocks=many(int((case.schedule.sm == options.sm).sum()), "block"),
+            now=now,
+        )
     rounds = waves(len(state), case.sms, case.blocks_per_sm)
-    most, least = ("", "") if case.is_certain else ("at most ", "at least ")
-    held = f"an SM holds {most}{many(case.blocks_per_sm, 'block')} at once: {least}{many(rounds, 'wave')}"
-    time = f"wave {min(rounds, int(at_ns // WAVE_NS) + 1)} of {rounds}" if case.is_model else f"{at_ns / 1e3:.1f} µs"
+    most, least = ("", "") if case.is_certain else (tr("at most "), tr("at least "))
+    held = tr(
+        "an SM holds {most}{blocks} at once: {least}{waves}",
+        most=most,
+        blocks=many(case.blocks_per_sm, "block"),
+        least=least,
+        waves=many(rounds, "wave"),
+    )
+    time = (
+        tr("wave {wave} of {waves}", wave=min(rounds, int(at_ns // WAVE_NS) + 1), waves=rounds)
+        if case.is_model
+        else f"{at_ns / 1e3:.1f} µs"
+    )
     room = options.width - 2 * MARGIN
     size = sizes.caption if text_width(now, sizes.caption, "semibold") <= room else sizes.words
     return [
@@ -189,10 +216,11 @@ def _legend(options: ViewOptions) -> list[Primitive]:
     x, y = options.width - MARGIN, options.height - (106 if _is_narrow(options) else 34)
     primitives: list[Primitive] = []
     waiting, running, done = _colours(theme)
-    for text, colour in {"done": done, "running": running, "waiting": waiting}.items():
+    states = (("done", tr("done"), done), ("running", tr("running"), running), ("waiting", tr("waiting"), waiting))
+    for key, text, colour in states:
         x -= text_width(text, size)
-        primitives.append(Labels(f"legend-{text}", points((x, y)), (text,), size, theme.faint))
-        primitives.append(Rects(f"chip-{text}", boxes((x - 26, y - 16, 18, 18)), colour, theme.line, 1.0, 3.0))
+        primitives.append(Labels(f"legend-{key}", points((x, y)), (text,), size, theme.faint))
+        primitives.append(Rects(f"chip-{key}", boxes((x - 26, y - 16, 18, 18)), colour, theme.line, 1.0, 3.0))
         x -= 48
     return primitives
 
@@ -202,4 +230,4 @@ def _is_narrow(options: ViewOptions) -> bool:
     return options.width < _WIDE * options.height
 
 
-VIEW = View("Grid: all blocks of the launch", GridCase, grid_scene, order=21)
+VIEW = View(marked("Grid: all blocks of the launch"), GridCase, grid_scene, order=21)

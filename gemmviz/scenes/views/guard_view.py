@@ -5,6 +5,7 @@ import numpy as np
 from gemmviz.analysis.replay.independence import threads_at_work
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.owners import Owners
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, framed
@@ -19,8 +20,8 @@ _BLOCK_GAP = 0.45  # of a cell
 _STARTED, _CHECKED = 0.25, 0.6  # shares of the time: until then all threads run; then the others have returned
 _MOST_BLOCKS, _MOST_LISTED = 256, 6
 _HATCHED = 0.55  # strength of the lines over threads that returned
-_NOTE = "a cell: a thread, with the element that it stores"
-_STATES = ("return before their first access", "work")
+_NOTE = marked("a cell: a thread, with the element that it stores")
+_STATES = (marked("return before their first access"), marked("work"))
 
 
 def guard_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -126,10 +127,10 @@ class _Picture:
             drawn.append(Rects(f"guard-swatch-{number}", swatch, fill, None if number else theme.faint, 1.5, 3.0))
             drawn += [] if number else [hatching("guard-swatch-lines", swatch, theme.faint)]
             drawn.append(
-                text_line(f"guard-{state}", (x + 38, y), f"{spaced(count)} {state}", sizes.words, room - 38, theme.text)
+                text_line(f"guard-{state}", (x + 38, y), f"{spaced(count)} {tr(state)}", sizes.words, room - 38, theme.text)
             )
         y += 2.6 * sizes.words
-        note = text_line("guard-note", (x, y), _NOTE, sizes.note, room, theme.faint)
+        note = text_line("guard-note", (x, y), tr(_NOTE), sizes.note, room, theme.faint)
         return [*drawn, note, *self._per_block(x, y + 2.2 * sizes.note)]
 
     def _per_block(self, x: float, y: float) -> list[Primitive]:
@@ -141,9 +142,9 @@ class _Picture:
         for block in range(self.count):
             (bx, by, _), _ = self.trace.space.indices(block * self.per_block)
             own = int(self.works[block * self.per_block : (block + 1) * self.per_block].sum())
-            texts.append(f"block ({bx}, {by}): {own} of {self.per_block} work")
+            texts.append(tr("block ({bx}, {by}): {own} of {per_block} work", bx=bx, by=by, own=own, per_block=self.per_block))
         at = points(*((x, y + n * 1.5 * size) for n in range(self.count)))
         return [Labels("guard-blocks", at, tuple(texts), size, self.theme.faint)]
 
 
-VIEW = View("Threads with and without an element", Moment, guard_scene, guard_motion, order=38)
+VIEW = View(marked("Threads with and without an element"), Moment, guard_scene, guard_motion, order=38)

@@ -10,6 +10,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital, many, number, size_text
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, framed
@@ -86,7 +87,7 @@ def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     primitives += _pipes(moment, places, options)
     at = (places.pipe_x(True) + 0.14 * places.room.width, places.registers_y + 0.36 * theme.type.least)
     room = places.room.x + places.room.width - at[0] - 20
-    primitives.append(text_line("scale-said", at, "boxes are not to scale", theme.type.least, room, theme.faint))
+    primitives.append(text_line("scale-said", at, tr("boxes are not to scale"), theme.type.least, room, theme.faint))
     return [*primitives, *_others(moment, load_device(moment.trace.setup.device), places, options)]
 
 
@@ -95,23 +96,41 @@ def _facts(moment: Moment) -> list[tuple[str, str, str]]:
     device, arrays = load_device(moment.trace.setup.device), moment.trace.arrays
     words, (first, *caches, last) = device.words, device.levels
     own = shared_bytes(arrays)
-    uses = f"this kernel uses {size_text(own)}" if own else "this kernel uses none"
-    registers = f"{size_text(device.register_bytes)} on each {words['sm']}"
-    shared = f"{size_text(first.size_bytes)} on each {words['sm']}, up to {device.block_shared_text} per {words['block']}"
-    rate = f"{size_text(last.size_bytes)}, {number(device.bandwidth_gb_s)} GB/s, off the chip"
+    uses = tr("this kernel uses {own}", own=size_text(own)) if own else tr("this kernel uses none")
+    registers = tr("{register_bytes} on each {sm}", register_bytes=size_text(device.register_bytes), sm=tr(words["sm"]))
+    shared = tr(
+        "{size_bytes} on each {sm}, up to {block_shared_text} per {block}",
+        size_bytes=size_text(first.size_bytes),
+        sm=tr(words["sm"]),
+        block_shared_text=device.block_shared_text,
+        block=tr(words["block"]),
+    )
+    rate = tr(
+        "{size_bytes}, {bandwidth_gb_s} GB/s, off the chip",
+        size_bytes=size_text(last.size_bytes),
+        bandwidth_gb_s=number(device.bandwidth_gb_s),
+    )
     return [
-        ("Registers", "private to each thread", registers),
-        (capital(first.name), f"shared by a {words['block']}; {uses}", shared),
+        (tr("Registers"), tr("private to each thread"), registers),
+        (capital(tr(first.name)), tr("shared by a {block}; {uses}", block=tr(words["block"]), uses=uses), shared),
         *(_cache(each, device) for each in caches),
-        (capital(last.name), "all threads and the host share it", rate + ("" if caches else "; no cache before it")),
+        (
+            capital(tr(last.name)),
+            tr("all threads and the host share it"),
+            rate + ("" if caches else tr("; no cache before it")),
+        ),
     ]
 
 
 def _cache(level: MemoryLevel, device: Device) -> tuple[str, str, str]:
     """Name and texts of a cache."""
-    where = f"on each {device.words['sm']}" if level.shared_by == "SM" else f"for all {device.words['sm']}s"
+    where = (
+        tr("on each {sm}", sm=tr(device.words["sm"]))
+        if level.shared_by == "SM"
+        else tr("for all {sm}s", sm=tr(device.words["sm"]))
+    )
     rate = "" if level.bandwidth_gb_s is None else f", {number(level.bandwidth_gb_s)} GB/s"
-    return capital(level.name), "filled by the hardware", f"{size_text(level.size_bytes)} {where}{rate}"
+    return capital(tr(level.name)), tr("filled by the hardware"), f"{size_text(level.size_bytes)} {where}{rate}"
 
 
 def _level(
@@ -172,15 +191,25 @@ def _said(
 
 def _shared_words(counts: Counts) -> tuple[str, ...]:
     if not counts.requests:
-        return ("nothing to or from shared memory yet",)
-    return (f"{size_text(counts.bytes_asked)} so far, in {many(counts.wavefronts, 'wavefront')}",)
+        return (tr("nothing to or from shared memory yet"),)
+    return (
+        tr(
+            "{bytes_asked} so far, in {wavefronts}",
+            bytes_asked=size_text(counts.bytes_asked),
+            wavefronts=many(counts.wavefronts, "wavefront"),
+        ),
+    )
 
 
 def _global_words(moment: Moment, counts: Counts) -> tuple[str, ...]:
     if not counts.requests:
-        return ("nothing to or from", "global memory yet")
-    moved = f"{size_text(counts.bytes_moved(moment.trace.rules))} moved so far"
-    return moved, f"in {many(counts.sectors, 'sector')},", f"for {size_text(counts.bytes_asked)} requested"
+        return (tr("nothing to or from"), tr("global memory yet"))
+    moved = tr("{bytes_moved} moved so far", bytes_moved=size_text(counts.bytes_moved(moment.trace.rules)))
+    return (
+        moved,
+        tr("in {sectors},", sectors=many(counts.sectors, "sector")),
+        tr("for {bytes_asked} requested", bytes_asked=size_text(counts.bytes_asked)),
+    )
 
 
 def _others(moment: Moment, device: Device, places: _Places, options: ViewOptions) -> list[Primitive]:
@@ -189,13 +218,13 @@ def _others(moment: Moment, device: Device, places: _Places, options: ViewOption
     size = theme.type.least
     x = places.pipe_x(True) + WIDE / 2 + 10
     wide = (room.x + room.width - x) / 2 - 12
-    if room.height < 3 * size or wide < text_width("constant", size, "semibold") + 24:
+    if room.height < 3 * size or wide < text_width(tr("constant"), size, "semibold") + 24:
         return []
     primitives: list[Primitive] = []
-    for place, (name, word) in enumerate((("constant", "__constant__"), ("texture", "tex1D"))):
+    for place, (name, word) in enumerate(((marked("constant"), "__constant__"), (marked("texture"), "tex1D"))):
         left, top, high = x + place * (wide + 12), room.y + 8, room.height - 16
         primitives.append(Rects(f"{name}-box", boxes((left, top, wide, high)), theme.panel, theme.faint, 1.5, 8.0))
-        for row, line in enumerate((name, "used" if word in text else "not used")):
+        for row, line in enumerate((tr(name), tr("used") if word in text else tr("not used"))):
             face: Face = "regular" if row else "semibold"
             at = (left + 12, top + (0.36 + 0.4 * row) * high + 0.2 * size)
             ink = theme.faint if row else theme.text
@@ -203,4 +232,4 @@ def _others(moment: Moment, device: Device, places: _Places, options: ViewOption
     return primitives
 
 
-VIEW = View("Memory hierarchy: bytes so far", Moment, hierarchy_scene, draw_motion=hierarchy_motion, order=35)
+VIEW = View(marked("Memory hierarchy: bytes so far"), Moment, hierarchy_scene, draw_motion=hierarchy_motion, order=35)

@@ -5,6 +5,7 @@ pinned memory; of calls that were not measured, beside the memories between whic
 from dataclasses import dataclass
 
 from gemmviz.model.host_run import HostCall, HostRun, TransferCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.copies import Memories, memories_at, memories_drawn
@@ -56,13 +57,17 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
     for run, box in zip(case.runs, plan.runs, strict=False):
         size = 1.1 * _value_size(plan, options)
         total, low = f"{number(run.total())} µs{'' if run.is_whole else ' + kernel'}", box.y - 0.3 * plan.pitch
-        for key, line, y in (("name", f"{run.memory} memory", low - 1.25 * size), ("total", total, low)):
+        for key, line, y in (("name", tr("{memory} memory", memory=run.memory), low - 1.25 * size), ("total", total, low)):
             primitives.append(text_line(f"{run.memory}-{key}", (box.x, y), line, size, box.width, theme.text, "semibold"))
         primitives.append(Lines(f"{run.memory}-start", boxes((box.x, box.y, box.x, box.y + box.height)), theme.line, 1.5))
     if not case.runs:
         primitives += memories_drawn(Memories.within(plan.runs[0]), case.calls, theme)
-    title = f"Host, {_sizes(case)}: {'three copies' if case.copies_c else 'two copies'} in, one out"
-    return titled(primitives, title, case.source or f"times {case.unmeasured}", options)
+    title = (
+        tr("Host, {sizes}: three copies in, one out", sizes=_sizes(case))
+        if case.copies_c
+        else tr("Host, {sizes}: two copies in, one out", sizes=_sizes(case))
+    )
+    return titled(primitives, title, case.source or tr("times {unmeasured}", unmeasured=case.unmeasured), options)
 
 
 def transfers_motion(case: TransferCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -125,11 +130,11 @@ def _calls(run: HostRun, room: Box, now: float, plan: _Plan, options: ViewOption
         begun += us
         if begun > now:
             break
-        text, ink = (f"{number(us)} µs", theme.text) if us else ("not measured", theme.faint)
+        text, ink = (f"{number(us)} µs", theme.text) if us else (tr("not measured"), theme.faint)
         after = x + wide + 8 + text_width(text, size) <= room.x + room.width
         at = points((x + wide + 8, y + 0.5 * pitch + 0.35 * size) if after else (x - 8, y + 0.5 * pitch + 0.35 * size))
         primitives.append(Labels(f"{run.memory}-{place}-time", at, (text,), size, ink, "start" if after else "end"))
     return primitives
 
 
-VIEW = View("Host and device: copies over time", TransferCase, transfers_scene, draw_motion=transfers_motion, order=50)
+VIEW = View(marked("Host and device: copies over time"), TransferCase, transfers_scene, draw_motion=transfers_motion, order=50)

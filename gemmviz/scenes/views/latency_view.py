@@ -9,6 +9,7 @@ import numpy as np
 from gemmviz.analysis.models.latency import BUSY, CYCLES, LATENCY, Hiding, hiding_of
 from gemmviz.analysis.models.occupancy import what_ifs
 from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
@@ -21,7 +22,7 @@ from gemmviz.scenes.kit.what_if import what_if_curve
 _MOST_ROWS = 16
 _TALLEST, _STRIP, _NAMES = 168.0, 44.0, 118.0  # a row; the scheduler's; the width of the names beside them
 _ROWS_SHARE = 0.54
-_WAITS = "waits for memory"
+_WAITS = marked("waits for memory")
 _REGULAR: Face = "regular"
 _STRONG: Face = "semibold"
 
@@ -47,8 +48,15 @@ class _Layout:
 def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     """Draw the empty strip of the scheduler and the curve of values to try."""
     hiding, layout = hiding_of(case), _Layout.of(options)
-    note = f"model: a warp issues for {BUSY} cycles, then waits {LATENCY} for memory; {_block(case)}"
-    title = f"Latency hiding: {many(hiding.warps, 'warp')} on one scheduler of {case.device.name}"
+    note = tr(
+        "model: a warp issues for {busy} cycles, then waits {latency} for memory; {block}",
+        busy=BUSY,
+        latency=LATENCY,
+        block=_block(case),
+    )
+    title = tr(
+        "Latency hiding: {warps} on one scheduler of {device}", warps=many(hiding.warps, "warp"), device=case.device.name
+    )
     pieces = _axis(layout.line, options.theme)
     threads = what_ifs(case.device, case.needs)[0]
     if layout.below.height > 100:
@@ -74,9 +82,27 @@ def latency_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive
 def _block(case: OccupancyCase) -> str:
     """Return the resources of a block that the model takes: tried ones, or the kernel's own."""
     needs = case.needs
-    registers = "" if needs.registers is None else f", {many(needs.registers, 'register')} each"
-    shared = f", {needs.shared_bytes / 1024:.3g} KiB shared" if needs.shared_bytes else ", none shared"
-    return f"{'tried' if case.is_tried else 'the kernel'}: {many(needs.threads, 'thread')} a block{registers}{shared}"
+    registers = "" if needs.registers is None else tr(", {registers} each", registers=many(needs.registers, "register"))
+    shared = (
+        tr(", {shared_bytes} KiB shared", shared_bytes=f"{needs.shared_bytes / 1024:.3g}")
+        if needs.shared_bytes
+        else tr(", none shared")
+    )
+    return (
+        tr(
+            "tried: {threads} a block{registers}{shared}",
+            threads=many(needs.threads, "thread"),
+            registers=registers,
+            shared=shared,
+        )
+        if case.is_tried
+        else tr(
+            "the kernel: {threads} a block{registers}{shared}",
+            threads=many(needs.threads, "thread"),
+            registers=registers,
+            shared=shared,
+        )
+    )
 
 
 def _x(room: Box, cycle: float) -> float:
@@ -109,9 +135,9 @@ def _row(key: str, starts: list[int], until: float, row: Box, colour: str, theme
         Rects(f"waits-{key}", boxes(*waits), theme.line), Rects(f"issues-{key}", boxes(*issues), colour, radius=2.0)
     ]  # fmt: skip
     if high >= 1.3 * size:
-        room = text_width(_WAITS, size) + 16
+        room = text_width(tr(_WAITS), size) + 16
         at = [(x + wide / 2, y + high / 2 + 0.36 * size) for x, _, wide, _ in waits if wide >= room]
-        pieces.append(Labels(f"waits-{key}-name", points(*at), (_WAITS,) * len(at), size, theme.text, "middle"))
+        pieces.append(Labels(f"waits-{key}-name", points(*at), (tr(_WAITS),) * len(at), size, theme.text, "middle"))
     return pieces
 
 
@@ -124,9 +150,9 @@ def _names(hiding: Hiding, room: Box, issuing: int | None, theme: Theme) -> list
     names: list[Primitive] = []
     for key, warps, ink, face in (("warps", faint, theme.faint, _REGULAR), ("issuing", strong, theme.text, _STRONG)):
         at = points(*((room.x - 14, room.y + (warp + 0.36) * pitch + 0.36 * size) for warp in warps))
-        names.append(Labels(key, at, tuple(f"warp {warp}" for warp in warps), size, ink, "end", face))
+        names.append(Labels(key, at, tuple(tr("warp {warp}", warp=warp) for warp in warps), size, ink, "end", face))
     if shown < hiding.warps:
-        more = f"and {hiding.warps - shown} more"
+        more = tr("and {warps} more", warps=hiding.warps - shown)
         names.append(Labels("more-warps", points((room.x + room.width, room.y - 4)), (more,), size, theme.faint, "end"))
     return names
 
@@ -162,11 +188,13 @@ def _axis(room: Box, theme: Theme) -> list[Primitive]:
     at = points(*((_x(room, t), y + 8 + 0.95 * size) for t in ticks))
     return [
         Rects("scheduler-track", boxes((room.x, room.y, room.width, room.height)), theme.empty),
-        Labels("scheduler", points((room.x - 14, y - 0.5 * room.height + 0.36 * size)), ("issues",), size, theme.text, "end"),
+        Labels(
+            "scheduler", points((room.x - 14, y - 0.5 * room.height + 0.36 * size)), (tr("issues"),), size, theme.text, "end"
+        ),
         Lines("cycles", boxes(*((_x(room, t), y, _x(room, t), y + 8) for t in ticks)), theme.faint, 1.5),
         Labels("cycles-numbers", at[:-1], tuple(map(str, ticks[:-1])), size, theme.faint),
-        Labels("cycles-end", at[-1:], (f"{ticks[-1]} cycles",), size, theme.faint, "end"),
+        Labels("cycles-end", at[-1:], (tr("{ticks} cycles", ticks=ticks[-1]),), size, theme.faint, "end"),
     ]
 
 
-VIEW = View("Latency hiding (model)", OccupancyCase, latency_scene, draw_motion=latency_motion, order=47)
+VIEW = View(marked("Latency hiding (model)"), OccupancyCase, latency_scene, draw_motion=latency_motion, order=47)

@@ -9,6 +9,7 @@ import numpy as np
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, eased_from, message, titled
@@ -51,23 +52,27 @@ class _Plan:
 
 def launch_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw the lines of the launch, and the names of grid and block. Both are drawn by ``launch_motion``."""
-    title, launch = f"The launch of {case.what}", case.launch
+    title, launch = tr("The launch of {what}", what=case.what), case.launch
     if launch is None:
         strips = None if case.requested is None else strips_of(case.requested, case.device)
         said: list[Primitive] = [message(case.refusal, options)]
         pieces = said if strips is None else strips_still(case, strips, options)
         return titled(pieces, title, case.refusal if strips is not None else case.device.name, options)
     plan, theme = _Plan.of(launch, options), options.theme
-    cut = " (the first ones are shown)" if _shown(launch.grid) != launch.grid else ""
-    grid = f"grid: {_extents(launch.grid)} = {many(launch.block_count, 'block')}{cut}"
-    block = f"each block: {_extents(launch.block)} = {many(launch.threads_per_block, 'thread')}"
+    cut = tr(" (the first ones are shown)") if _shown(launch.grid) != launch.grid else ""
+    grid = tr(
+        "grid: {extents} = {blocks}{cut}", extents=_extents(launch.grid), blocks=many(launch.block_count, "block"), cut=cut
+    )
+    block = tr(
+        "each block: {extents} = {threads}", extents=_extents(launch.block), threads=many(launch.threads_per_block, "thread")
+    )
     names = ((plan.grid.x, grid), (plan.block.x, block))
     y, size = plan.grid.y - 16, theme.type.words
     heads: list[Primitive] = [
         Labels(f"{key}-name", points((x, y)), (text,), size, theme.text, "start", "semibold")
         for key, (x, text) in zip(("grid", "block"), names, strict=True)
     ]
-    note = f"{spaced(launch.block_count * launch.threads_per_block)} threads in all"
+    note = tr("{block_count} threads in all", block_count=spaced(launch.block_count * launch.threads_per_block))
     return titled([*_code(case.setup.kernel, plan, options), *heads], title, note, options)
 
 
@@ -173,4 +178,4 @@ def _cells(room: Box, number: Longs, across: int, cell: float) -> Floats:
     return np.column_stack([room.x + number % across * cell, room.y + number // across * cell, side])
 
 
-VIEW = View("Launch: grid and block", LaunchCase, launch_scene, draw_motion=launch_motion, order=40)
+VIEW = View(marked("Launch: grid and block"), LaunchCase, launch_scene, draw_motion=launch_motion, order=40)

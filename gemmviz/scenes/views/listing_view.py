@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmviz.analysis.printed_source import PrintedSource
+from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
@@ -116,4 +117,4 @@ def _column(
     return primitives
 
 
-VIEW = View("Source with line numbers", PrintedSource, listing_scene, order=49)
+VIEW = View(marked("Source with line numbers"), PrintedSource, listing_scene, order=49)

@@ -5,6 +5,7 @@ stored. With a second kernel, the one that it is compared with plays first, at t
 import numpy as np
 
 from gemmviz.model.loops_case import LoopRun, LoopsCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
@@ -26,7 +27,7 @@ def loops_scene(case: LoopsCase, options: ViewOptions) -> Scene:
     for part in _parts(case, options):
         primitives += part.still()
     title = " → ".join(run.name for run in case.runs)
-    return titled(primitives, title, "Counters of the first thread; each step is one access of all threads", options)
+    return titled(primitives, title, tr("Counters of the first thread; each step is one access of all threads"), options)
 
 
 def loops_motion(case: LoopsCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -93,7 +94,7 @@ class _Part:
         room = code.width - 2 * _INSET
         texts = tuple(fitted(line, self.size, room - self._counter_width(n), "mono") for n, line in enumerate(self.shown))
         return [
-            text_line(f"{self.key}-title", (box.x, box.y + 18.0), self.run.title, note, box.width, theme.text, "semibold"),
+            text_line(f"{self.key}-title", (box.x, box.y + 18.0), tr(self.run.title), note, box.width, theme.text, "semibold"),
             Rects(f"{self.key}-panel", boxes((code.x, code.y, code.width, code.height)), theme.panel, radius=8.0),
             Labels(f"{self.key}-lines", at, texts, self.size, theme.text, "start", "mono"),
         ]
@@ -109,7 +110,7 @@ class _Part:
         theme, (x, y) = self.theme, self.corner
         x += self.run.stored.shape[1] / self.factor * self.cell + 36.0
         size, room = theme.type.title, self.box.x + self.box.width - x
-        lines = (many(steps, "step"), f"by {many(self.run.threads, 'thread')}")
+        lines = (many(steps, "step"), tr("by {threads}", threads=many(self.run.threads, "thread")))
         return [
             text_line(f"{self.key}-words-{n}", (x, y + (n + 0.9) * 1.3 * size), text, size, room, ink, "semibold")
             for n, (text, ink) in enumerate(zip(lines, (theme.text, theme.faint), strict=True))
@@ -151,4 +152,4 @@ class _Part:
         return [Cells(f"{self.key}-C", x, y, self.cell, fill, palette, inks, labels, size, line, self.factor)]
 
 
-VIEW = View("Loops and grid", LoopsCase, loops_scene, loops_motion, order=47)
+VIEW = View(marked("Loops and grid"), LoopsCase, loops_scene, loops_motion, order=47)

@@ -14,9 +14,10 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import reads_at
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, framed, message
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -29,7 +30,7 @@ _NAMES, _ROW, _LANE_ROW = 150.0, 27.0, 36.0  # width of the names of the strip's
 _METERS, _METER_WORDS, _LEAST_SQUARES = 0.56, 122.0, 24.0  # share of the width for the meters; heights in one
 _LARGEST_CELL, _LARGEST_SQUARE = 70.0, 60.0
 _SHADES = 32  # light of a warp's lanes, in order
-_SECOND, _CHIP = 0.3, 20.0  # share of the motion before the chips to A and B set out; side of a chip at its lane
+_CHIP = 20.0  # side of a chip at its lane
 _LOW = 420.0  # height of a frame with the lanes' numbers alone
 
 
@@ -86,7 +87,10 @@ class _Plan:
 def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the lanes of the watched warp, and below them their elements and, once they have arrived, what that costs."""
     if not len(moment.replay.owners.of(moment.scope.of_block)[0]):
-        missing = f"This block stores no element of {', '.join(moment.problem.output_names) or 'an output'}."
+        missing = tr(
+            "This block stores no element of {output_names}.",
+            output_names=", ".join(moment.problem.output_names) or tr("an output"),
+        )
         return framed([message(missing, options)], moment, options)
     plan = _Plan.of(moment, options)
     costs = _costs(moment, plan.warp, plan.owned[0][plan.own], plan.reads, plan.beside, options) if options.arrived else []
@@ -94,20 +98,23 @@ def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
 
 
 def mapping_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Draw a chip of each lane on its way to its element of the result, then to the elements that it reads."""
+    """Draw a chip of each lane on its way to the elements that it reads, or to that of the result if it reads none.
+
+    The elements of the result have their lanes from the beginning where reads follow: from the picture of another kernel, they
+    swing to their new places.
+    """
     if options.arrived or not len(moment.replay.owners.of(moment.scope.of_block)[0]):
         return ()
     plan, size = _Plan.of(moment, options), moment.trace.rules.warp_size
     array, (elements, threads) = moment.replay.owners.array, plan.owned
     assert array is not None
-    ways = [(array, elements[plan.own], threads[plan.own] % size, 0.0)]
-    ways += [(read.array, read.elements, read.lanes, _SECOND) for read in plan.reads]
-    pieces: list[Primitive] = []
-    for matrix, cells, lanes, start in ways:
-        share = eased_from(options.moment / ARRIVAL, start, 1.0 - _SECOND)
-        if share > 0:
-            pieces.append(_chips(matrix, plan.grids[matrix.name], cells, plan.lane(lanes, size, options), share, options))
-    return tuple(pieces)
+    ways = [(read.array, read.elements, read.lanes) for read in plan.reads]
+    ways = ways or [(array, elements[plan.own], threads[plan.own] % size)]
+    share = float(eased(options.moment / ARRIVAL))
+    return tuple(
+        _chips(matrix, plan.grids[matrix.name], cells, plan.lane(lanes, size, options), share, options)
+        for matrix, cells, lanes in ways
+    )
 
 
 def _chips(
@@ -151,10 +158,28 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Pri
     x, y = at.x + names, at.y
     tips = np.array([[_tip(moment, warp * size + int(each)) for each in lane]])
     primitives: list[Primitive] = [
-        Cells("lanes", x, y, cell, fill, shades, inks, lane.astype("<U4")[None] if fits else None, fits, theme.background,
-              height=_LANE_ROW, tips=tips),
-        Labels("lanes-name", points((at.x, y + 26)), (f"warp {warp}, lane" if options.words else "lane",), least, theme.text),
-    ]  # fmt: skip
+        Cells(
+            "lanes",
+            x,
+            y,
+            cell,
+            fill,
+            shades,
+            inks,
+            lane.astype("<U4")[None] if fits else None,
+            fits,
+            theme.background,
+            height=_LANE_ROW,
+            tips=tips,
+        ),
+        Labels(
+            "lanes-name",
+            points((at.x, y + 26)),
+            (tr("warp {warp}, lane", warp=warp) if options.words else tr("lane"),),
+            least,
+            theme.text,
+        ),
+    ]
     y += _LANE_ROW
     places = np.array([thread_place(warp * size + int(each), trace.launch) for each in lane])
     for axis, name in _axes(moment, options):
@@ -176,7 +201,15 @@ def _shades(accent: str, theme: Theme) -> tuple[str, ...]:
 def _tip(moment: Moment, thread: int) -> str:
     x, y, z = thread_place(thread, moment.trace.launch)
     size = moment.trace.rules.warp_size
-    return f"thread ({x}, {y}, {z}), number {thread}\nwarp {thread // size}, lane {thread % size}"
+    return tr(
+        "thread ({x}, {y}, {z}), number {number}\nwarp {warp}, lane {lane}",
+        x=x,
+        y=y,
+        z=z,
+        number=thread,
+        warp=thread // size,
+        lane=thread % size,
+    )
 
 
 def _grids(moment: Moment, elements: Longs, reads: list[_Read], room: Box, options: ViewOptions) -> dict[str, CellGrid]:
@@ -216,8 +249,9 @@ def _result(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
     r, c = (np.asarray(each, np.int64)[own] for each in array.row_column(elements))
     lanes = threads[own] % size
     shown = slice(None) if options.arrived else slice(0)
-    primitives = _part(array, table, elements[own][shown], lanes[shown], options)
-    primitives += _order(table, r[shown], c[shown], lanes[shown], options.theme)
+    own_shown = slice(None) if plan.reads else shown
+    primitives = _part(array, table, elements[own][own_shown], lanes[own_shown], options)
+    primitives += _order(table, r[own_shown], c[own_shown], lanes[own_shown], options.theme)
     name, cell = options.theme.type.name, table.cell
     below = points((table.x + table.columns * cell + 12, table.y + table.rows * cell - 4))
     at = below if plan.reads else points((table.x, table.y - 10))
@@ -332,7 +366,12 @@ def _costs(moment: Moment, warp: int, elements: Longs, reads: list[_Read], room:
     assert array is not None
     row, column = array.row_column(elements)
     size = theme.type.words
-    sentence = f"warp {warp} computes {_shape(np.asarray(row), np.asarray(column))} of {array.name}"
+    sentence = tr(
+        "warp {warp} computes {shape} of {array}",
+        warp=warp,
+        shape=_shape(np.asarray(row), np.asarray(column)),
+        array=array.name,
+    )
     primitives: list[Primitive] = [
         text_line("mapping-stored", (room.x, room.y + 0.9 * size), sentence, size, room.width, theme.text, "semibold")
     ]
@@ -360,17 +399,30 @@ def _lines(meters: list[Meter], room: Box, size: float, theme: Theme) -> list[Pr
 
 def _meter(read: _Read, moment: Moment, options: ViewOptions) -> Meter:
     first, (low, high) = options.labels.first, read.ks
-    ks = f"k = {low + first}" if high - low == 1 else f"k = {low + first} to {high - 1 + first}"
-    what = f"{many(len(np.unique(read.elements)), 'element')}; sectors of {moment.trace.rules.sector_bytes} bytes"
+    ks = f"k = {low + first}" if high - low == 1 else tr("k = {low} to {high}", low=low + first, high=high - 1 + first)
+    what = tr(
+        "{elements}; sectors of {sector_bytes} bytes",
+        elements=many(len(np.unique(read.elements)), "element"),
+        sector_bytes=moment.trace.rules.sector_bytes,
+    )
     moved, needed = read.cost.sectors, read.cost.ideal_sectors
-    return Meter(f"reads {read.array.name}, {ks}", "sector", moved, needed, read.cost.requests, moved, needed, what)
+    return Meter(
+        tr("reads {array}, {ks}", array=read.array.name, ks=ks),
+        "sector",
+        moved,
+        needed,
+        read.cost.requests,
+        moved,
+        needed,
+        what,
+    )
 
 
 def _shape(rows: Longs, columns: Longs) -> str:
     if not len(rows):
         return "nothing"
     high, wide = len(np.unique(rows)), len(np.unique(columns))
-    return f"{many(high, 'row')} of {many(wide, 'column')}"
+    return tr("{rows} of {columns}", rows=many(high, "row"), columns=many(wide, "column"))
 
 
-VIEW = View("Threads and their elements of the result", Moment, mapping_scene, mapping_motion, order=34)
+VIEW = View(marked("Threads and their elements of the result"), Moment, mapping_scene, mapping_motion, order=34)

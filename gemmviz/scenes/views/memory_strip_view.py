@@ -9,6 +9,7 @@ import numpy as np
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
@@ -17,7 +18,7 @@ from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import View
 
-_ORDERS = (("C order: row after row", False), ("Fortran order: column after column", True))
+_ORDERS = ((marked("C order: row after row"), False), (marked("Fortran order: column after column"), True))
 _MOST = 8  # most rows and columns drawn
 _SHORT, _PER_LINE = 16, 32  # elements of a strip in one line, else of a line
 _HEAD, _PITCH, _OFFSETS = 28.0, 62.0, 26.0  # heights: of a strip's name, of one of its lines, of the offsets in it
@@ -97,26 +98,36 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     palette = _row_colours(array.name, rows, theme)
     inks = tuple(theme.ink_on(each) for each in palette)
     fill = np.where(lit, _LIT, r.reshape(rows, columns)).astype(np.uint8)
-    part = "" if (rows, columns) == (whole_rows, whole_columns) else f", its first {rows} rows and {columns} columns"
-    heading = f"{array.name}, {whole_rows} rows of {whole_columns} elements of {array.itemsize} bytes{part}"
+    part = (
+        ""
+        if (rows, columns) == (whole_rows, whole_columns)
+        else tr(", its first {rows} rows and {columns} columns", rows=rows, columns=columns)
+    )
+    heading = tr(
+        "{array}, {whole_rows} rows of {whole_columns} elements of {itemsize} bytes{part}",
+        array=array.name,
+        whole_rows=whole_rows,
+        whole_columns=whole_columns,
+        itemsize=array.itemsize,
+        part=part,
+    )
     size = _fit(names, cell, options.theme.type)
     texts = names.reshape(rows, columns) if size else None
     primitives: list[Primitive] = [
         Labels("layout-name", points((room.x, room.y - 8)), (heading,), theme.type.words, theme.text, "start", "semibold"),
         Cells(array.name, room.x, room.y + 12, cell, fill, palette, inks, texts, size, theme.background),
     ]
-    own = "column-major" if array.column_major else "row-major"
     beside = room.x + columns * cell + 60
     wide = room.x + room.width - beside
-    primitives += _formulas(array, own, Box(beside, room.y + 12, wide, room.height - strips - 24.0), options)
+    primitives += _formulas(array, Box(beside, room.y + 12, wide, room.height - strips - 24.0), options)
     top = room.y + room.height - strips + 20.0
     for place, (name, is_columns) in enumerate(_ORDERS):
         order = (np.arange(rows * columns).reshape(rows, columns).T if is_columns else np.arange(rows * columns)).ravel()
-        mark = " (this kernel's)" if is_columns == array.column_major else ""
+        mark = tr(" (this kernel's)") if is_columns == array.column_major else ""
         high = (room.y + room.height - top) / 2
         primitives += _strip(
             f"strip-{place}",
-            name + mark,
+            tr(name) + mark,
             names[order],
             fill.ravel()[order],
             (array, is_columns),
@@ -145,14 +156,18 @@ def _lit(moment: Moment, array: MemoryArray, rows: int, columns: int) -> np.ndar
     return lit
 
 
-def _formulas(array: MemoryArray, own: str, room: Box, options: ViewOptions) -> list[Primitive]:
+def _formulas(array: MemoryArray, room: Box, options: ViewOptions) -> list[Primitive]:
     theme, size = options.theme, options.theme.type.title
     height, width = array.extents
     lines = (
-        f"row-major: element (r, c) at r · {width} + c",
-        f"column-major: element (r, c) at c · {height} + r",
-        f"{array.name} is {own} in this kernel",
-        f"to the right: +{height}, down: +1" if array.column_major else f"to the right: +1, down: +{width}",
+        tr("row-major: element (r, c) at r · {width} + c", width=width),
+        tr("column-major: element (r, c) at c · {height} + r", height=height),
+        tr("{array} is column-major in this kernel", array=array.name)
+        if array.column_major
+        else tr("{array} is row-major in this kernel", array=array.name),
+        tr("to the right: +{height}, down: +1", height=height)
+        if array.column_major
+        else tr("to the right: +1, down: +{width}", width=width),
     )
     size = max(theme.type.least, min(size, size * room.width / max(text_width(line, size) for line in lines)))
     most = max(1, int(room.height / (1.25 * size)))
@@ -220,7 +235,14 @@ def _lines(count: int) -> int:
 def _tips(array: MemoryArray, labels: np.ndarray, offset: np.ndarray) -> np.ndarray:
     texts = [f"{array.name}[{label}]" if label else "" for label in labels.tolist()]
     size = array.itemsize
-    return np.array([[f"{text}\noffset {int(at)}, byte {size * int(at)}" for text, at in zip(texts, offset, strict=True)]])
+    return np.array(
+        [
+            [
+                tr("{element}\noffset {offset}, byte {byte}", element=text, offset=int(at), byte=size * int(at))
+                for text, at in zip(texts, offset, strict=True)
+            ]
+        ]
+    )
 
 
 def _fit(texts: np.ndarray, cell: float, sizes: TypeSizes) -> float:
@@ -229,4 +251,4 @@ def _fit(texts: np.ndarray, cell: float, sizes: TypeSizes) -> float:
     return size if size >= sizes.least else 0.0
 
 
-VIEW = View("Memory layout", Moment, layout_scene, draw_motion=layout_motion, order=36)
+VIEW = View(marked("Memory layout"), Moment, layout_scene, draw_motion=layout_motion, order=36)

@@ -17,6 +17,7 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import Layout
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
@@ -74,7 +75,12 @@ def _strip_of(moment: Moment, options: ViewOptions) -> "_Strip | None":
     cost = count_rows(request.lanes.reshape(-1, rules.request_lanes), main.operand, main.array, rules)
     palette = _palette(main.array.name, cost.excessive_sectors > 0, options.theme)
     height = options.bottom - options.top
-    sentence = f"{main.array.name}, warp {request.warp}: {request_sentence(cost)}"
+    sentence = tr(
+        "{array}, warp {warp}: {request_sentence}",
+        array=main.array.name,
+        warp=request.warp,
+        request_sentence=request_sentence(cost),
+    )
     return _Strip(
         request.lanes, lines, main.array, rules, palette, options, followed_lane(moment), sentence,
         _STRIP_HEIGHT if height >= _STRIP_HEIGHT + _LEAST_TABLE else height,
@@ -101,7 +107,9 @@ def _sectors(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]
     main, size, theme = moment.touched_in("global"), options.theme.type.note, options.theme
     assert main is not None
     grid, _ = sector_grid(_moved(moment), room, theme.accent(main.array.name), options, "memory", _LARGEST_CELL)
-    heading = "the sectors that are moved, in the order of their addresses; numbers are lanes, ×n: n lanes share the element"
+    heading = tr(
+        "the sectors that are moved, in the order of their addresses; numbers are lanes, ×n: n lanes share the element"
+    )
     return [text_line("memory-heading", (MARGIN, room.y - 0.8 * size), heading, size, room.width, theme.faint), *grid]
 
 
@@ -112,11 +120,15 @@ def followed_lane(moment: Moment) -> int | None:
 
 def request_sentence(cost: Counts) -> str:
     """Return what a request moves, and what it needs."""
-    lanes = f"{cost.lanes} lane{'s' if cost.lanes > 1 else ''}"
-    sectors = f"{cost.sectors} sector{'s' if cost.sectors > 1 else ''}"
-    needed = f"{sectors} of {cost.ideal_sectors} needed" if cost.sectors == cost.ideal_sectors else (
-        f"{sectors} moved, {cost.ideal_sectors} needed"
-    )  # fmt: skip
+    lanes = tr("{lanes} lanes", lanes=cost.lanes) if cost.lanes > 1 else tr("{lanes} lane", lanes=cost.lanes)
+    sectors = (
+        tr("{sectors} sectors", sectors=cost.sectors) if cost.sectors > 1 else tr("{sectors} sector", sectors=cost.sectors)
+    )
+    needed = (
+        tr("{sectors} of {ideal_sectors} needed", sectors=sectors, ideal_sectors=cost.ideal_sectors)
+        if cost.sectors == cost.ideal_sectors
+        else (tr("{sectors} moved, {ideal_sectors} needed", sectors=sectors, ideal_sectors=cost.ideal_sectors))
+    )
     return f"{lanes}, {needed}: {100 * cost.ideal_sectors / cost.sectors:.3g} %"
 
 
@@ -249,7 +261,7 @@ class _Strip:
             Rects("lanes-idle", cells[off], theme.empty, radius=5.0),
             Labels("lane-numbers", at[on], tuple(texts[lane] for lane in on), size, ink, "middle"),
             Labels("idle-numbers", at[off], tuple(texts[lane] for lane in off), size, theme.faint, "middle"),
-            Labels("lane-name", points((MARGIN, y - 8)), ("lanes",), size, theme.faint),
+            Labels("lane-name", points((MARGIN, y - 8)), (tr("lanes"),), size, theme.faint),
             *ring,
         ]
 
@@ -278,9 +290,9 @@ class _Strip:
         while every * pitch < max(text_width(text, size) for text in texts) + 20:
             every *= 2
         texts, at = texts[::every], [(left, y) for left in x.tolist()[::every]]
-        what = f"byte address of each {self.rules.line_bytes}-byte line"
+        what = tr("byte address of each {line_bytes}-byte line", line_bytes=self.rules.line_bytes)
         name = Labels("line-name", points((MARGIN, y + 26)), (what,), size, self.theme.faint)
         return [Labels("line-addresses", points(*at), tuple(texts), size, self.theme.faint), name]
 
 
-VIEW = View("Memory: lines and sectors of a request", Moment, memory_scene, memory_motion, is_count=True, order=2)
+VIEW = View(marked("Memory: lines and sectors of a request"), Moment, memory_scene, memory_motion, is_count=True, order=2)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits, occupancy_limits, what_ifs
 from gemmviz.model.occupancy import OccupancyCase
-from gemmviz.model.words import many, spaced
+from gemmviz.model.translation import marked, tr
+from gemmviz.model.words import listed, many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
@@ -71,8 +72,8 @@ def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
         wide = layout.curves.width / 3
         room = Box(layout.curves.x + number * wide, layout.curves.y, wide - 26, layout.curves.height)
         pieces += what_if_curve(each, case, room, options, has_scale=number == 2)
-    note = f"one SM of {case.device.name}; by the vendor's rules, not measured"
-    scene = titled(pieces, f"Occupancy of {case.what}", note, options)
+    note = tr("one SM of {device}; by the vendor's rules, not measured", device=case.device.name)
+    scene = titled(pieces, tr("Occupancy of {what}", what=case.what), note, options)
     return replace(scene, words=(*_heading(limits, layout, options), *scene.words)) if options.words else scene
 
 
@@ -120,7 +121,7 @@ def _track(layout: _Layout, place: int) -> tuple[float, float, float, float]:
 
 
 def _name_width(size: float) -> float:
-    return text_width("shared memory", size, "semibold") + 16
+    return text_width(tr("shared memory"), size, "semibold") + 16
 
 
 def _value_width(size: float) -> float:
@@ -139,7 +140,7 @@ def _bar_names(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -
     for place, (name, _) in enumerate(_bars(limits)):
         x, y, wide, high = _track(layout, place)
         at, (ink, face) = points((layout.bars.x, y + high / 2 + 0.36 * size)), _ink(name, limits, options)
-        pieces.append(Labels(f"limit-{name}-name", at, (name,), size, ink, "start", face))
+        pieces.append(Labels(f"limit-{name}-name", at, (tr(name),), size, ink, "start", face))
         pieces.append(Rects(f"limit-{name}-track", boxes((x, y, wide, high)), options.theme.empty))
     return pieces
 
@@ -150,7 +151,11 @@ def _used(
 ) -> Labels:  # fmt: skip
     """Draw beside a bar how much of a resource so many blocks take."""
     x, y, wide, high = _track(layout, place)
-    words = "unknown: try values" if uses is None else f"{spaced(uses[0] * blocks)} of {spaced(uses[1])}"
+    words = (
+        tr("unknown: try values")
+        if uses is None
+        else tr("{used} of {available}", used=spaced(uses[0] * blocks), available=spaced(uses[1]))
+    )
     at, (ink, face) = points((x + wide + 12, y + high / 2 + 0.36 * layout.size)), _ink(name, limits, options)
     return Labels(f"limit-{name}-used", at, (words,), layout.size, ink, "start", face)
 
@@ -160,7 +165,10 @@ def _heading(limits: OccupancyLimits, layout: _Layout, options: ViewOptions) -> 
     theme, box = options.theme, layout.tray.box
     size, room = theme.type.words, layout.bars.width
     piece = many(limits.warps_per_block, "warp")
-    texts = (f"{_slots(limits)} warp slots of an SM; a block takes {piece}", f"{_slots(limits)} warp slots; a block: {piece}")
+    texts = (
+        tr("{slots} warp slots of an SM; a block takes {piece}", slots=_slots(limits), piece=piece),
+        tr("{slots} warp slots; a block: {piece}", slots=_slots(limits), piece=piece),
+    )
     text = next((text for text in texts if text_width(text, size, "semibold") <= room), fitted(texts[-1], size, room))
     ground = boxes((box.x, box.y - layout.tray.pitch, box.width, layout.tray.pitch))
     name = Labels("slots-name", points((box.x, box.y - 12)), (text,), size, theme.text, "start", "semibold")
@@ -172,13 +180,17 @@ def why_no_more(limits: OccupancyLimits) -> str:
     name = limits.limiting[0]
     uses = limits.uses[name]
     if not limits.blocks_per_sm or uses is None:
-        return "not even one block fits"
+        return tr("not even one block fits")
     taken, held = uses
     left = held - taken * limits.blocks_per_sm
     if left >= taken:  # registers lie in parts, one for each scheduler
-        return f"the {spaced(left)} {name} left lie in parts that are too small"
-    units = f"{name}" if name != "shared memory" else "bytes of shared memory"
-    return f"the next block needs {spaced(taken)} {units}, {spaced(left)} left" if left else f"no {name} left"
+        return tr("the {left} {name} left lie in parts that are too small", left=spaced(left), name=tr(name))
+    units = tr(name) if name != "shared memory" else tr("bytes of shared memory")
+    return (
+        tr("the next block needs {taken} {units}, {left} left", taken=spaced(taken), units=units, left=spaced(left))
+        if left
+        else tr("no {name} left", name=tr(name))
+    )
 
 
 def _sums(lines: list[_Line], room: Box, options: ViewOptions) -> list[Primitive]:
@@ -201,21 +213,36 @@ def _lines(
     """Return the lines of the resulting numbers."""
     sizes, device, needs = options.theme.type, case.device, case.needs
     large, words, least = (_LARGE * sizes.sentence, sizes.words, sizes.least) if options.words else (24.0, 19.0, _LOW_SIZE)
-    at_most = "" if limits.is_certain or lying < limits.blocks_per_sm else "at most "
-    registers = "unknown registers" if needs.registers is None else many(needs.registers, "register")
-    source = "trial values" if needs.registers != case.own.registers else case.registers_source
-    percent_warps = f"{limits.warps_percent:.4g} % of warps: {limits.warps} of {device.max_warps_per_sm}"
-    percent_threads = f"{limits.threads_percent:.4g} % of threads: {limits.threads} of {device.max_threads_per_sm}"
+    at_most = "" if limits.is_certain or lying < limits.blocks_per_sm else tr("at most ")
+    registers = tr("unknown registers") if needs.registers is None else many(needs.registers, "register")
+    source = tr("trial values") if needs.registers != case.own.registers else case.registers_source
+    percent_warps = tr(
+        "{warps_percent} % of warps: {warps} of {max_warps_per_sm}",
+        warps_percent=f"{limits.warps_percent:.4g}",
+        warps=limits.warps,
+        max_warps_per_sm=device.max_warps_per_sm,
+    )
+    percent_threads = tr(
+        "{threads_percent} % of threads: {threads} of {max_threads_per_sm}",
+        threads_percent=f"{limits.threads_percent:.4g}",
+        threads=limits.threads,
+        max_threads_per_sm=device.max_threads_per_sm,
+    )
     lines = [
-        (f"limited by {' and '.join(limits.limiting)}", words, True, 1.25),
+        (tr("limited by {limiting}", limiting=listed(map(tr, limits.limiting))), words, True, 1.25),
         (why_no_more(limits), words, False, 1.25),
         (percent_warps, words, True, 1.6),
         (percent_threads, words, False, 1.25),
-        (f"block: {many(needs.threads, 'thread')}, {registers} each", least, False, 1.7),
-        (f"{spaced(needs.shared_bytes)} bytes of shared memory", least, False, 1.3),
+        (
+            tr("block: {threads}, {registers} each", threads=many(needs.threads, "thread"), registers=registers),
+            least,
+            False,
+            1.7,
+        ),
+        (tr("{shared_bytes} bytes of shared memory", shared_bytes=spaced(needs.shared_bytes)), least, False, 1.3),
         (source, least, False, 1.3),
     ]
-    result = f"{at_most}{many(lying, 'block')} per SM"
+    result = tr("{at_most}{blocks} per SM", at_most=at_most, blocks=many(lying, "block"))
     size = next((size for size in (large, sizes.sentence) if text_width(result, size, "semibold") <= room), words)
     return [(result, min(size, large), True, 1.1), *(part for line in lines if line[0] for part in _wrapped(*line, room=room))]
 
@@ -226,4 +253,4 @@ def _wrapped(text: str, size: float, is_strong: bool, leading: float, room: floa
     return [(part, size, is_strong, 1.25 if place else leading) for place, part in enumerate(parts)]
 
 
-VIEW = View("Occupancy: blocks per SM", OccupancyCase, occupancy_scene, draw_motion=occupancy_motion, order=20)
+VIEW = View(marked("Occupancy: blocks per SM"), OccupancyCase, occupancy_scene, draw_motion=occupancy_motion, order=20)

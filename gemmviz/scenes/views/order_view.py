@@ -7,6 +7,7 @@ import numpy as np
 from gemmviz.analysis.replay.independence import exchanged_elements
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed, message
@@ -17,7 +18,7 @@ from gemmviz.scenes.stage.matrix import label_size, longest_of
 from gemmviz.scenes.stage.values import final_values, value_texts
 
 _GAP, _LARGEST, _HEAD, _FOOT = 60.0, 110.0, 44.0, 48.0
-_ORDERS = ("row by row", "from the last column", "shuffled")
+_ORDERS = (marked("row by row"), marked("from the last column"), marked("shuffled"))
 _MOST = 64  # rows and columns with cells of their own
 _SEED = 7
 
@@ -25,17 +26,19 @@ _SEED = 7
 def order_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the names of the orders, and what threads exchange."""
     if _shape(moment) is None:
-        return framed([message("This kernel stores no result, or one with too many elements", options)], moment, options)
+        return framed([message(tr("This kernel stores no result, or one with too many elements"), options)], moment, options)
     if not options.words:
         return framed([], moment, options)
     theme, size = options.theme, options.theme.type.caption
     primitives: list[Primitive] = []
     for number, (name, box) in enumerate(zip(_ORDERS, _boxes(options), strict=True)):
         at = box.x, box.y + size
-        primitives.append(text_line(f"order-{number}-name", at, name, size, box.width, theme.text, "semibold"))
+        primitives.append(text_line(f"order-{number}-name", at, tr(name), size, box.width, theme.text, "semibold"))
     count = moment.replay.cached("exchanged", lambda: exchanged_elements(moment.trace))
-    shared = "no element" if not count else many(count, "element")
-    note = f"counted in the run: {shared} of global memory that one thread writes and another one reads or writes"
+    shared = tr("no element") if not count else many(count, "element")
+    note = tr(
+        "counted in the run: {shared} of global memory that one thread writes and another one reads or writes", shared=shared
+    )
     at, room = (MARGIN, options.bottom - 8.0), options.width - 2 * MARGIN
     return framed([*primitives, text_line("order-note", at, note, theme.type.note, room, theme.faint)], moment, options)
 
@@ -110,4 +113,4 @@ def _texts(moment: Moment, number: int, cell: float, least: float) -> np.ndarray
     return np.full(array.extents, "") if texts is None else texts.reshape(array.extents)
 
 
-VIEW = View("Elements in any order", Moment, order_scene, order_motion, order=39)
+VIEW = View(marked("Elements in any order"), Moment, order_scene, order_motion, order=39)

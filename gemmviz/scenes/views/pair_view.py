@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Lock, Pair
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions, named_timeline
@@ -22,10 +23,10 @@ from gemmviz.scenes.stage.words import kernel_words
 from gemmviz.scenes.views.stage_view import planned_scene
 
 _LOCKED: dict[Lock, str] = {
-    "phase": "in the same phase",
-    "k": "at the same k",
-    "step": "at the same step",
-    "bytes": "after the same bytes moved",
+    "phase": marked("in the same phase"),
+    "k": marked("at the same k"),
+    "step": marked("at the same step"),
+    "bytes": marked("after the same bytes moved"),
 }
 _SIDES = ("left-", "right-")
 _LEADING = 1.24
@@ -42,7 +43,7 @@ def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
         primitives += [prefixed(each, prefix) for each in still.primitives]
         above += [prefixed(each, prefix) for each in still.above]
         words += [prefixed(each, prefix) for each in _head(moment, pair, head, options)] if options.words else []
-    lock = f"Both {_LOCKED[pair.lock]}" if pair.is_same_problem else "The problems differ in size"
+    lock = tr("Both {locked}", locked=tr(_LOCKED[pair.lock])) if pair.is_same_problem else tr("The problems differ in size")
     words += column_primitives(pair, stages.between, lock, options)
     words += named_timeline(pair.right, options)
     return Scene(options.width, options.height, theme.background, tuple(primitives), tuple(above), tuple(words))
@@ -91,4 +92,4 @@ def _title(moment: Moment, pair: Pair, room: float, size: float) -> str:
     return ", ".join([setup.kernel.name, *differing])
 
 
-VIEW = View("Comparison", Pair, pair_scene, pair_motion, order=23)
+VIEW = View(marked("Comparison"), Pair, pair_scene, pair_motion, order=23)

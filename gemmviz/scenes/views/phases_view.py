@@ -5,6 +5,7 @@ import numpy as np
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import CopiedElement, Product, copies_of, has_plain_products, products_of
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
@@ -21,7 +22,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw two phases side by side, the current one highlighted; what has not happened yet is faint."""
     trace, theme = moment.trace, options.theme
     if not len(trace.origin_step) or not moment.replay.phases:
-        return framed([message("This kernel copies nothing to shared memory.", options)], moment, options)
+        return framed([message(tr("This kernel copies nothing to shared memory."), options)], moment, options)
     room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
     for most_phases, most_threads in _CHOICES:
         heads, rows = _table(moment, most_phases, most_threads, options)
@@ -57,9 +58,9 @@ def _table(
                 _summed(moment, products, options) if is_plain else _of_many(moment, thread),
             ]
         rows.append(row)
-    heads = ["thread"]
+    heads = [tr("thread")]
     for phase in phases:
-        heads += [f"phase {phase + 1}: copy", "", "sum"]
+        heads += [tr("phase {phase}: copy", phase=phase + 1), "", tr("sum")]
     return heads, rows
 
 
@@ -73,7 +74,7 @@ def _copied(moment: Moment, copies: list[CopiedElement], options: ViewOptions) -
         if not own:
             is_copied = any(moment.trace.arrays[int(number)].name == name for number in copied)
             zero = is_copied and bool(copies)
-            found.append(TableCell("0" if zero else "", theme.faint, tip="outside the matrix: zero" if zero else ""))
+            found.append(TableCell("0" if zero else "", theme.faint, tip=tr("outside the matrix: zero") if zero else ""))
             continue
         each = own[0]
         more = f" +{len(own) - 1}" if len(own) > 1 else ""
@@ -85,13 +86,15 @@ def _copied(moment: Moment, copies: list[CopiedElement], options: ViewOptions) -
 def _of_many(moment: Moment, thread: int) -> TableCell:
     """Return the cell of a thread that keeps several sums in registers, instead of single products."""
     count = int((moment.replay.owners.of(moment.scope.of_block)[1] == thread).sum())
-    return TableCell(f"{many(count, 'sum')}, from registers", tip="To see them, watch one thread and its registers")
+    return TableCell(
+        tr("{sums}, from registers", sums=many(count, "sum")), tip=tr("To see them, watch one thread and its registers")
+    )
 
 
 def _summed(moment: Moment, products: list[Product], options: ViewOptions) -> TableCell:
     labels = options.labels
     terms = [f"{labels.element(*each.left)} · {labels.element(*each.right)}" for each in products[:_MOST_PRODUCTS]]
-    more = [f"+ {len(products) - _MOST_PRODUCTS} more"] if len(products) > _MOST_PRODUCTS else []
+    more = [tr("+ {products} more", products=len(products) - _MOST_PRODUCTS)] if len(products) > _MOST_PRODUCTS else []
     text = "\n+ ".join(terms)
     ink, fill = _dress(moment, [each.step for each in products], "C", options)
     return TableCell("\n".join([f"+= {text}" if text else "", *more]).strip(), ink, fill)
@@ -107,4 +110,4 @@ def _dress(moment: Moment, steps: list[int], name: str, options: ViewOptions) ->
     return theme.text, theme.tint(name, 0.22)
 
 
-VIEW = View("Phases by thread", Moment, phases_scene, multiplies=True, order=31)
+VIEW = View(marked("Phases by thread"), Moment, phases_scene, multiplies=True, order=31)

@@ -3,6 +3,7 @@ early or too late, and the wrong C beside the right one.
 """
 
 from gemmviz.model.race import RaceCase, Turn
+from gemmviz.model.translation import marked, tr, trn
 from gemmviz.model.words import capital, many, spaced
 from gemmviz.scenes.kit.frame import ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, points
@@ -30,26 +31,31 @@ def _title(case: RaceCase) -> str:
     one = case.kind[:-1]
     if case.ahead >= 0:
         count = int(case.spoilt.sum())
-        verb = "is" if count == 1 else "are"
-        ahead = f"{one} {case.ahead} is {many(case.lead, 'step')} ahead"
-        return f"{ahead}, and {many(count, 'element')} of {case.result} {verb} wrong"
+        steps, elements = many(case.lead, "step"), many(count, "element")
+        return trn(
+            "{unit} {number} is {steps} ahead, and {elements} of {result} is wrong",
+            "{unit} {number} is {steps} ahead, and {elements} of {result} are wrong",
+            count, unit=tr(one), number=case.ahead, steps=steps, elements=elements, result=case.result,
+        )  # fmt: skip
     if case.pair is not None:
-        return f"Two {case.kind} race, though no order was found that makes {case.result} wrong"
-    return f"No order found that makes {case.result} wrong"
+        return tr(
+            "Two {kind} race, though no order was found that makes {result} wrong", kind=tr(case.kind), result=case.result
+        )
+    return tr("No order found that makes {result} wrong", result=case.result)
 
 
 def _note(case: RaceCase) -> str:
     """Return what was run, and how many orders."""
-    orders = f"{many(case.tried, 'order')} of the {many(case.units, case.kind[:-1])} of a block {_were(case.tried)} run"
+    units = many(case.units, "thread") if case.kind == "threads" else many(case.units, "warp")
+    orders = trn(
+        "{orders} of the {units} of a block was run", "{orders} of the {units} of a block were run", case.tried,
+        orders=many(case.tried, "order"), units=units,
+    )  # fmt: skip
     if case.ahead >= 0:
-        return f"{case.what}. No shorter lead since the last barrier would do"
+        return tr("{how}. No shorter lead since the last barrier would do", how=case.what)
     rest = case.orders - case.tried
-    more = f". {spaced(rest)} more {_were(rest)} not tried" if rest else ""
+    more = trn(". {rest} more was not tried", ". {rest} more were not tried", rest, rest=spaced(rest)) if rest else ""
     return f"{case.what}. {orders}{more}"
-
-
-def _were(count: int) -> str:
-    return "was" if count == 1 else "were"
 
 
 def story(case: RaceCase) -> list[str]:
@@ -59,22 +65,34 @@ def story(case: RaceCase) -> list[str]:
         return (
             []
             if case.ahead >= 0
-            else [f"between two barriers, no element that one of the {case.kind} writes is touched by another"]
+            else [
+                tr("between two barriers, no element that one of the {kind} writes is touched by another", kind=tr(case.kind))
+            ]
         )
     write, read = (case.turns[place] for place in pair)
     if case.ahead < 0:
-        return [f"{_who(case, write)} and {_who(case, read)}, with no barrier between"]
+        return [tr("{writer} and {reader}, with no barrier between", writer=_who(case, write), reader=_who(case, read))]
     if not read.is_spoilt:
         return [f"{_who(case, write)}; {_who(case, read)}"]
     late = pair[0] > pair[1]
-    several = "the old values" if late else "the new values"
-    values = f"{read.value:.3g} for {read.expected:.3g}" if len(read.cells) == 1 else several
-    return [f"{_who(case, read)} and gets {values}", f"{_who(case, write)} {'too late' if late else 'too early'}"]
+    several = tr("the old values") if late else tr("the new values")
+    values = (
+        tr("{read_value} for {expected}", read_value=f"{read.value:.3g}", expected=f"{read.expected:.3g}")
+        if len(read.cells) == 1
+        else several
+    )
+    return [
+        tr("{who} and gets {values}", who=_who(case, read), values=values),
+        f"{_who(case, write)} {(tr('too late') if late else tr('too early'))}",
+    ]
 
 
 def _who(case: RaceCase, turn: Turn) -> str:
-    verb = "writes" if writes(turn) else "reads"
-    return f"{case.kind[:-1]} {turn.unit} {verb} {turn.action.partition(' ')[2]} (line {turn.line})"
+    text = (
+        tr("{unit} {number} writes {what} (line {line})") if writes(turn) else tr("{unit} {number} reads {what} (line {line})")
+    )
+    what = turn.action.partition(" ")[2]
+    return text.format(unit=tr(case.kind[:-1]), number=turn.unit, what=what, line=turn.line)
 
 
 def _words(plan: RacePlan) -> list[Primitive]:
@@ -88,4 +106,4 @@ def _words(plan: RacePlan) -> list[Primitive]:
     return [Labels("race-story", at, tuple(lines), size, plan.options.theme.text, "start", "semibold")]
 
 
-VIEW = View("Race: an order that makes the result wrong", RaceCase, race_scene, race_motion, order=49)
+VIEW = View(marked("Race: an order that makes the result wrong"), RaceCase, race_scene, race_motion, order=49)

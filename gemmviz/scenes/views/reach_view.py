@@ -9,6 +9,7 @@ import numpy as np
 
 from gemmviz.model.device import Device
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
@@ -65,25 +66,42 @@ def reach_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     size, words = theme.type.words, device.words
     pieces: list[Primitive] = []
     for place, (side, shared) in enumerate(zip(plan.sides, plan.shared, strict=True)):
-        name = f"{words['sm']} {place}" + ("" if place == 0 else f", one of the other {device.sms - 1}")
+        name = f"{tr(words['sm'])} {place}" + ("" if place == 0 else tr(", one of the other {sms}", sms=device.sms - 1))
         pieces += [
             Rects(f"sm-{place}", boxes(_row(side)), theme.panel, theme.line, 2.0, 10.0),
             text_line(
                 f"sm-{place}-name", (side.x + 24, side.y + 1.6 * size), name, size, side.width - 48, theme.text, "semibold"
             ),
             _cores(f"cores-{place}", device, side, options),
-            *_memory(f"shared-{place}", f"{words['shared memory']} of {words['sm']} {place}", shared, options),
+            *_memory(
+                f"shared-{place}",
+                tr(
+                    "{shared_memory} of {sm} {place}", shared_memory=tr(words["shared memory"]), sm=tr(words["sm"]), place=place
+                ),
+                shared,
+                options,
+            ),
         ]
     cache = (
-        f"last-level cache, shared by all: {size_text(device.last_level_cache)}"
+        tr("last-level cache, shared by all: {last_level_cache}", last_level_cache=size_text(device.last_level_cache))
         if device.last_level_cache
-        else "no cache for all"
+        else tr("no cache for all")
     )
     pieces += _memory("cache", cache, plan.cache, options)
-    pieces += _memory("memory", f"global memory: {size_text(device.memory_bytes)}, for all {many(device.sms, words['sm'])}",
-                      plan.memory, options)  # fmt: skip
+    pieces += _memory(
+        "memory",
+        tr(
+            "global memory: {memory_bytes}, for all {many}",
+            memory_bytes=size_text(device.memory_bytes),
+            many=many(device.sms, words["sm"]),
+        ),
+        plan.memory,
+        options,
+    )
     pieces += _roads(plan, options)
-    return titled(pieces, f"What a {words['core']} of {device.name} reaches", _note(device), options)
+    return titled(
+        pieces, tr("What a {core} of {device} reaches", core=tr(words["core"]), device=device.name), _note(device), options
+    )
 
 
 def reach_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -150,15 +168,15 @@ def _roads(plan: _Plan, options: ViewOptions) -> list[Primitive]:
             2.0,
             dashed=True,
         ),
-        Labels("edge-name", points((x + _GAP / 2 + 2, y - 76)), ("no way",), least, theme.text, "middle"),
+        Labels("edge-name", points((x + _GAP / 2 + 2, y - 76)), (tr("no way"),), least, theme.text, "middle"),
     ]
 
 
 def _note(device: Device) -> str:
     major = device.compute_capability.partition(".")[0]
     if device.vendor == "NVIDIA" and major.isdecimal() and int(major) >= _HOPPER:
-        return "without clusters of blocks, whose blocks may read each other's shared memory; boxes are not to scale"
-    return f"{device.architecture}; boxes are not to scale"
+        return tr("without clusters of blocks, whose blocks may read each other's shared memory; boxes are not to scale")
+    return tr("{architecture}; boxes are not to scale", architecture=device.architecture)
 
 
-VIEW = View("Reach: memories of a multiprocessor", LaunchCase, reach_scene, reach_motion, order=60)
+VIEW = View(marked("Reach: memories of a multiprocessor"), LaunchCase, reach_scene, reach_motion, order=60)

@@ -9,6 +9,7 @@ import numpy as np
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import PrivateValues, ReadFactor, private_values
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, Squares, boxes, points
@@ -52,13 +53,15 @@ def registers_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the registers of some threads around the watched one, above what all of them share."""
     held = _held(moment, moment.step if options.arrived else moment.step - 1, options)
     if not held:
-        return framed([message("The threads of this block don't sum one element of C each.", options)], moment, options)
+        return framed([message(tr("The threads of this block don't sum one element of C each."), options)], moment, options)
     plan, theme = _Plan.of(len(held), options), options.theme
     primitives: list[Primitive] = []
     for number, values in enumerate(held):
         primitives += _registers(moment, number, values, plan, options)
-    size, where = theme.type.least, "shared memory" if _tiles(moment) else "global memory"
-    text = f"In registers: a copy of every variable for each thread. In {where}, below: one copy for all of them"
+    size, where = theme.type.least, tr("shared memory") if _tiles(moment) else tr("global memory")
+    text = tr(
+        "In registers: a copy of every variable for each thread. In {where}, below: one copy for all of them", where=where
+    )
     at = (MARGIN, plan.threads[0].y - 12)
     primitives.append(text_line("registers-words", at, text, size, options.width - 2 * MARGIN, theme.text))
     return framed([*primitives, *_common(moment, plan, options)], moment, options)
@@ -111,7 +114,7 @@ def _registers(moment: Moment, number: int, values: PrivateValues, plan: _Plan, 
     """Draw what one thread holds, in a box of its own."""
     theme, box, words = options.theme, plan.threads[number], options.theme.type.words
     x, y, _ = thread_place(values.thread, moment.trace.launch)
-    title = f"thread {options.labels.thread_of(x, y)}"
+    title = tr("thread {thread_of}", thread_of=options.labels.thread_of(x, y))
     primitives: list[Primitive] = [
         Rects(f"thread-{number}", boxes((box.x, box.y, box.width, box.height)), theme.slate, theme.level(0), 3.0, 10.0),
         text_line(
@@ -120,12 +123,12 @@ def _registers(moment: Moment, number: int, values: PrivateValues, plan: _Plan, 
     ]
     rows = [("A", values.a), ("B", values.b)]
     for place, (matrix, factor) in enumerate(rows):
-        name = f"of {matrix}" if factor is None else _name(factor, values, options)
+        name = tr("of {matrix}", matrix=matrix) if factor is None else _name(factor, values, options)
         shown = "" if factor is None else "?" if factor.value is None else f"{factor.value:.3g}"
         is_new = factor is not None and factor.step == moment.step
         primitives += _slot(number, place, (name, shown), (matrix, is_new), plan, options)
     total = "?" if values.sum is None else f"{values.sum:.3g}"
-    name = f"sum of {values.terms}" if values.terms else "sum"
+    name = tr("sum of {terms}", terms=values.terms) if values.terms else tr("sum")
     return [*primitives, *_slot(number, 2, (name, total), ("C", False), plan, options)]
 
 
@@ -183,4 +186,4 @@ def _sources(moment: Moment, plan: _Plan, options: ViewOptions) -> dict[tuple[in
     return found
 
 
-VIEW = View("Registers: a copy for each thread", Moment, registers_scene, registers_motion, multiplies=True, order=39)
+VIEW = View(marked("Registers: a copy for each thread"), Moment, registers_scene, registers_motion, multiplies=True, order=39)

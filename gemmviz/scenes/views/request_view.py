@@ -1,6 +1,7 @@
 """The request of this step: the address line for global memory, the banks for shared memory."""
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.frame import ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.view import View
@@ -11,7 +12,7 @@ from gemmviz.scenes.views.memory_view import memory_motion, memory_scene
 def request_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the request in the memory of the step's first operand."""
     if moment.main is None:
-        return framed([message("This step is a barrier and accesses no memory.", options)], moment, options)
+        return framed([message(tr("This step is a barrier and accesses no memory."), options)], moment, options)
     return (memory_scene if moment.main.array.space == "global" else banks_scene)(moment, options)
 
 
@@ -22,4 +23,4 @@ def _motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     return (memory_motion if moment.main.array.space == "global" else banks_motion)(moment, options)
 
 
-VIEW = View("Request: memory or banks", Moment, request_scene, _motion, is_count=True, order=5)
+VIEW = View(marked("Request: memory or banks"), Moment, request_scene, _motion, is_count=True, order=5)

@@ -2,6 +2,7 @@
 
 from gemmviz.analysis.declarations import declarations
 from gemmviz.model.rounding import RoundedRun, RoundingCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
@@ -27,8 +28,11 @@ def rounding_scene(case: RoundingCase, options: ViewOptions) -> Scene:
             Rects(f"track-{place}", boxes((box.x, box.y, box.width, box.height)), theme.empty, None, radius=6.0),
         ]
     sizes = case.problem.sizes
-    note = f"{', '.join(f'{name} = {value}' for name, value in sizes.items())}: C of the run compared with a product in float64"
-    return titled(pieces, f"Largest error of an element of {case.second.check.array}", note, options)
+    note = tr(
+        "{items}: C of the run compared with a product in float64",
+        items=", ".join((f"{name} = {value}" for name, value in sizes.items())),
+    )
+    return titled(pieces, tr("Largest error of an element of {array}", array=case.second.check.array), note, options)
 
 
 def rounding_motion(case: RoundingCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -46,7 +50,11 @@ def rounding_motion(case: RoundingCase, options: ViewOptions) -> tuple[Primitive
     if share >= 1.0 and case.first.error and case.second.error:
         box = _track(2, options)
         ratio = max(case.first.error, case.second.error) / min(case.first.error, case.second.error)
-        text = f"{ratio:.3g} times as large; {many(case.second.check.compared, 'element')} compared"
+        text = tr(
+            "{ratio} times as large; {elements} compared",
+            ratio=f"{ratio:.3g}",
+            elements=many(case.second.check.compared, "element"),
+        )
         pieces.append(text_line("ratio", (box.x, box.y - 40), text, size, box.width, theme.text, "semibold"))
     return tuple(pieces)
 
@@ -70,4 +78,4 @@ def _track(place: int, options: ViewOptions) -> Box:
     return Box(MARGIN, _TOP + place * pitch + 90, options.width - 2 * MARGIN, min(_BAR, pitch - 110))
 
 
-VIEW = View("Rounding errors", RoundingCase, rounding_scene, rounding_motion, order=52)
+VIEW = View(marked("Rounding errors"), RoundingCase, rounding_scene, rounding_motion, order=52)

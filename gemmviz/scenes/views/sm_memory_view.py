@@ -14,6 +14,7 @@ from gemmviz.files.measurements import recorded_registers
 from gemmviz.model.device import REGISTER_BYTES, Device
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.sites import shared_bytes
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
@@ -122,14 +123,14 @@ def _blocks(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
     """Draw the threads of each block, a warp in each row, below its name."""
     theme, size, shown = options.theme, options.theme.type.least, min(plan.blocks, _MOST_BLOCKS)
     if not shown:
-        text = f"An SM of {plan.device.name} holds no block of this size."
+        text = tr("An SM of {device} holds no block of this size.", device=plan.device.name)
         at = (plan.threads.x, plan.threads.y + plan.threads.height / 2)
         return [text_line("no-block", at, text, theme.type.words, plan.threads.width, theme.text)]
     pitch, primitives = plan.threads.width / shown, list[Primitive]()
     for number in range(shown):
         box = Box(plan.threads.x + number * pitch, plan.threads.y, pitch - 16, plan.threads.height)
         own = block_label(moment.scope.focus.block, moment.trace.launch)
-        name = own if number == 0 else "another block" if pitch > 220 else "another"
+        name = own if number == 0 else tr("another block") if pitch > 220 else tr("another")
         threads = moment.trace.space.threads_per_block
         words = f"{name}: {many(threads, 'thread')}" if pitch > 300 else name
         at = (box.x, box.y + size)
@@ -178,30 +179,40 @@ def _said(name: str, plan: _Plan) -> str:
     """Return what a memory is, its size, and what a block has of it."""
     device, uses = plan.device, plan.limits.uses[name]
     if name == SHARED:
-        whole = f"Shared memory: {size_text(device.shared_per_sm)}"
+        whole = tr("Shared memory: {shared_per_sm}", shared_per_sm=size_text(device.shared_per_sm))
         own, reserved = plan.limits.needs.shared_bytes, device.shared_reserved_per_block
         if not own or not uses:
-            return f"{whole}; this kernel uses none"
-        kept = f", {size_text(reserved)} of them reserved" if reserved else ""
-        return f"{whole}; each block has {size_text(uses[0])}{kept}, for all of its threads"
-    whole = f"{spaced(device.registers_per_sm)} registers = {size_text(device.register_bytes)}"
+            return tr("{whole}; this kernel uses none", whole=whole)
+        kept = tr(", {reserved} of them reserved", reserved=size_text(reserved)) if reserved else ""
+        return tr(
+            "{whole}; each block has {uses}{kept}, for all of its threads", whole=whole, uses=size_text(uses[0]), kept=kept
+        )
+    whole = tr(
+        "{registers_per_sm} registers = {register_bytes}",
+        registers_per_sm=spaced(device.registers_per_sm),
+        register_bytes=size_text(device.register_bytes),
+    )
     each = plan.limits.needs.registers
-    return f"Registers: {whole}; each thread has its own" + ("" if each is None else f" {each}")
+    return tr("Registers: {whole}; each thread has its own", whole=whole) + ("" if each is None else f" {each}")
 
 
 def _free(name: str, parts: list[Box], plan: _Plan) -> str:
     uses = plan.limits.uses[name]
     if uses is None:
-        return "divided among the threads; how many each has, the compiler decides"
+        return tr("divided among the threads; how many each has, the compiler decides")
     if not parts:
-        return "this kernel uses none"
+        return tr("this kernel uses none")
     rest = (uses[1] - plan.blocks * uses[0]) * (REGISTER_BYTES if name == REGISTERS else 1)
-    return f"{size_text(rest)} in no use" if rest else ""
+    return tr("{rest} in no use", rest=size_text(rest)) if rest else ""
 
 
 def _outer(plan: _Plan, options: ViewOptions) -> list[Primitive]:
     theme, box, size = options.theme, plan.outer, options.theme.type.least
-    text = f"Global memory: {size_text(plan.device.memory_bytes)} outside the chip, for the blocks of all {plan.device.sms} SMs"
+    text = tr(
+        "Global memory: {memory_bytes} outside the chip, for the blocks of all {sms} SMs",
+        memory_bytes=size_text(plan.device.memory_bytes),
+        sms=plan.device.sms,
+    )
     return [
         Rects("outer-bar", boxes((box.x, box.y, box.width, box.height)), theme.panel, theme.level(4), 3.0, 8.0),
         text_line("outer-name", (box.x + _ROAD + 16, box.y + box.height / 2 + 0.36 * size), text, size,
@@ -230,4 +241,4 @@ def _arrow(key: str, start: tuple[float, float], end: tuple[float, float], colou
     )
 
 
-VIEW = View("On-chip memory, divided among blocks", Moment, sm_memory_scene, sm_memory_motion, order=38)
+VIEW = View(marked("On-chip memory, divided among blocks"), Moment, sm_memory_scene, sm_memory_motion, order=38)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from gemmviz.analysis.declarations import Declaration, MemorySpace, declarations
 from gemmviz.model.device import Device
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import size_text
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
@@ -22,7 +23,10 @@ from gemmviz.scenes.kit.view import View
 _TOP, _GAP, _INSET, _LEADING, _HEADING = 112.0, 14.0, 14.0, 1.3, 38.0
 _CODE = 0.37  # of the width: the declarations
 _FLIGHT = 0.35  # share of the motion that one declaration takes
-_PARTS = (("on the chip, in each {sm}", ("register", "shared")), ("off the chip", ("local", "global", "constant", "texture")))
+_PARTS = (
+    (marked("on the chip, in each {sm}"), ("register", "shared")),
+    (marked("off the chip"), ("local", "global", "constant", "texture")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     size = theme.type.words
     for number, (name, _) in enumerate(_PARTS):
         box = plan.groups[number]
-        text = name.format(sm=device.words["sm"]) + ("" if number == 0 else _cached(device))
+        text = tr(name).format(sm=tr(device.words["sm"])) + ("" if number == 0 else _cached(device))
         pieces.append(Rects(f"place-{number}", boxes((box.x, box.y, box.width, box.height)), None, theme.line, 2.0, 12.0))
         at = (box.x + _INSET, box.y + 0.74 * _HEADING)
         pieces.append(text_line(f"place-{number}-name", at, text, theme.type.least, box.width - 2 * _INSET, theme.faint))
@@ -82,9 +86,9 @@ def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     for place, each in enumerate(shown):
         at = _code_place(plan, place, options)
         pieces.append(text_line(f"declared-{place}", at, each.text, theme.type.code, plan.code.width, theme.text, "mono"))
-    pieces.append(text_line("declared-name", (plan.code.x, plan.code.y + 0.74 * _HEADING), "declared by the kernel", size,
+    pieces.append(text_line("declared-name", (plan.code.x, plan.code.y + 0.74 * _HEADING), tr("declared by the kernel"), size,
                             plan.code.width, theme.text, "semibold"))  # fmt: skip
-    return titled(pieces, f"Memories of {device.name}", f"{case.setup.kernel.name}: {_note(device)}", options)
+    return titled(pieces, tr("Memories of {device}", device=device.name), f"{case.setup.kernel.name}: {_note(device)}", options)
 
 
 def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -147,8 +151,8 @@ def _card(memory: _Memory, box: Box, is_used: bool, options: ViewOptions) -> lis
     key, ground, sizes = f"memory-{memory.name}", boxes((box.x, box.y, box.width, box.height)), theme.type
     pieces: list[Primitive] = [Rects(key, ground, theme.slate if is_used else None, theme.line, 2.0, 8.0)]
     y = box.y + 1.25 * sizes.name
-    pieces.append(text_line(f"{key}-0", (box.x + _INSET, y), memory.name, sizes.name, inner, ink, "semibold"))
-    beside = inner - text_width(memory.name, sizes.name, "semibold") - 20
+    pieces.append(text_line(f"{key}-0", (box.x + _INSET, y), tr(memory.name), sizes.name, inner, ink, "semibold"))
+    beside = inner - text_width(tr(memory.name), sizes.name, "semibold") - 20
     declared = fitted(memory.declaration, sizes.least, beside, "mono")
     at = points((box.x + box.width - _INSET, y))
     pieces.append(Labels(f"{key}-declaration", at, (declared,), sizes.least, ink, "end", "mono"))
@@ -168,31 +172,31 @@ def used_spaces(text: str) -> frozenset[str]:
 
 
 def _cached(device: Device) -> str:
-    return ", global and local memory cached" if device.levels[1:-1] else ", global and local memory not cached"
+    return tr(", global and local memory cached") if device.levels[1:-1] else tr(", global and local memory not cached")
 
 
 def _note(device: Device) -> str:
     if device.levels[1:-1]:
-        return "an array is in registers if the compiler knows its indices, else in local memory"
-    return "automatic arrays are in local memory, which is as slow as global memory"
+        return tr("an array is in registers if the compiler knows its indices, else in local memory")
+    return tr("automatic arrays are in local memory, which is as slow as global memory")
 
 
 def _memories(device: Device) -> tuple[_Memory, ...]:
     """Return all memories."""
     registers, shared = size_text(device.register_bytes), size_text(device.shared_per_sm)
-    sm, memory = device.words["sm"], size_text(device.memory_bytes)
-    thread, block = "scope: one thread; lifetime: the thread's", "scope: one block; lifetime: the block's"
-    everyone = "scope: grid, host; lifetime: the program's"
+    sm, memory = tr(device.words["sm"]), size_text(device.memory_bytes)
+    thread, block = tr("scope: one thread; lifetime: the thread's"), tr("scope: one block; lifetime: the block's")
+    everyone = tr("scope: grid, host; lifetime: the program's")
     local = "int x[9];" if device.levels[1:-1] else "__local__ int x;"
-    both, read = "read and written", "read by threads, written by the host; cached"
+    both, read = tr("read and written"), tr("read by threads, written by the host; cached")
     return (
-        _Memory("register", "int x;", f"{registers} on each {sm}", thread, both),
-        _Memory("shared", "__shared__ int x;", f"{shared} on each {sm}", block, both),
-        _Memory("local", local, "part of global memory", thread, both),
-        _Memory("global", "__device__ int x;", memory, everyone, both),
-        _Memory("constant", "__constant__ int x;", "64 KiB", everyone, read),
-        _Memory("texture", "tex1D(x, i)", "part of global memory", everyone, read),
+        _Memory(marked("register"), "int x;", tr("{registers} on each {sm}", registers=registers, sm=sm), thread, both),
+        _Memory(marked("shared"), "__shared__ int x;", tr("{shared} on each {sm}", shared=shared, sm=sm), block, both),
+        _Memory(marked("local"), local, tr("part of global memory"), thread, both),
+        _Memory(marked("global"), "__device__ int x;", memory, everyone, both),
+        _Memory(marked("constant"), "__constant__ int x;", "64 KiB", everyone, read),
+        _Memory(marked("texture"), "tex1D(x, i)", tr("part of global memory"), everyone, read),
     )
 
 
-VIEW = View("Memories and their qualifiers", LaunchCase, spaces_scene, draw_motion=spaces_motion, order=42)
+VIEW = View(marked("Memories and their qualifiers"), LaunchCase, spaces_scene, draw_motion=spaces_motion, order=42)

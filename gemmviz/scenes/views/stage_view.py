@@ -13,6 +13,7 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.frame import Layer, ViewOptions, named_timeline
 from gemmviz.scenes.kit.groups import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.kit.palette import (
@@ -388,4 +389,4 @@ def _followed(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     return _rings("followed", moment, elements, plan, theme.accent("C"), _AROUND)
 
 
-VIEW = View("Stage", Moment, stage_scene, _motion, order=1)
+VIEW = View(marked("Stage"), Moment, stage_scene, _motion, order=1)

@@ -10,6 +10,7 @@ from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import Terms
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
@@ -98,7 +99,7 @@ def sum_scene(moment: Moment, options: ViewOptions) -> Scene:
     """Draw the first element of C that the first watched thread stores."""
     found = _Sum.of(moment, options)
     if found is None:
-        return framed([message("The watched thread stores no element of C.", options)], moment, options)
+        return framed([message(tr("The watched thread stores no element of C."), options)], moment, options)
     return framed(_sum(moment, found, options), moment, options)
 
 
@@ -263,14 +264,14 @@ def _within(moment: Moment, steps: Longs, k: int) -> str:
         return ""
     phase = moment.trace.phase[steps[k]]
     first = int(np.flatnonzero(made & (moment.trace.phase[np.where(made, steps, 0)] == phase))[0])
-    return f"k in phase = {k - first}"
+    return tr("k in phase = {k}", k=k - first)
 
 
 def _runs(phases: list[int]) -> list[tuple[int, int, str]]:
     """Return the stretches of terms of one phase: first, last, and the text above them."""
     runs: list[tuple[int, int, str]] = []
     for place, phase in enumerate(phases):
-        name = f"phase {phase + 1}"
+        name = tr("phase {phase}", phase=phase + 1)
         if runs and runs[-1][2] == name:
             runs[-1] = (runs[-1][0], place, name)
         else:
@@ -326,13 +327,13 @@ def _account(moment: Moment, terms: Terms, shown: _Shown, options: ViewOptions) 
     """Draw how far the sum is, and its value if it is known."""
     theme, size, y = options.theme, options.theme.type.sentence, options.bottom - 16
     thread = thread_text(moment.scope.first_thread, moment.trace.launch)
-    text = f"thread {thread}: {shown.reached} of {many(terms.length, 'term')}"
+    text = tr("thread {thread}: {reached} of {terms}", thread=thread, reached=shown.reached, terms=many(terms.length, "term"))
     parts = [Labels("sum-account", points((MARGIN, y)), (text,), size, theme.text, "start", "semibold")]
     if len(shown.values) == shown.reached and shown.reached:
-        value = f"sum = {np.float32(sum(shown.values.values())):.5g}"
+        value = tr("sum = {values}", values=f"{np.float32(sum(shown.values.values())):.5g}")
         at = points((MARGIN + text_width(text, size, "semibold") + 40, y))
         parts.append(Labels("sum-value", at, (value,), size, theme.accent("C"), "start", "semibold"))
     return parts
 
 
-VIEW = View("Sum, term by term", Moment, sum_scene, sum_motion, multiplies=True, order=32)
+VIEW = View(marked("Sum, term by term"), Moment, sum_scene, sum_motion, multiplies=True, order=32)

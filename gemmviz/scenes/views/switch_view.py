@@ -9,6 +9,7 @@ import numpy as np
 from gemmviz.analysis.models.latency import hiding_of
 from gemmviz.model.device import REGISTER_BYTES
 from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
@@ -76,16 +77,19 @@ def switch_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     colours = [theme.warps[place % len(theme.warps)] for place in range(shown)]
     pieces: list[Primitive] = [
         text_line("warps-name", (plan.warps.x, y), _said(case, hiding.warps), size, wide, theme.text, "semibold"),
-        text_line("cpu-name", (plan.registers.x, y), "one CPU core: one set of registers", size, wide, theme.text, "semibold"),
-        *_box("warps", plan.warps, "", options), *_box("registers", plan.registers, "registers", options),
-        *_box("memory", plan.memory, "memory: the registers of threads that wait", options),
-    ]  # fmt: skip
+        text_line(
+            "cpu-name", (plan.registers.x, y), tr("one CPU core: one set of registers"), size, wide, theme.text, "semibold"
+        ),
+        *_box("warps", plan.warps, "", options),
+        *_box("registers", plan.registers, tr("registers"), options),
+        *_box("memory", plan.memory, tr("memory: the registers of threads that wait"), options),
+    ]
     for place, colour in enumerate(colours):
-        pieces += _state(f"warp-{place}", plan.warp(place, shown), f"warp {place}", colour, theme)
+        pieces += _state(f"warp-{place}", plan.warp(place, shown), tr("warp {place}", place=place), colour, theme)
     empty = boxes(*(plan.saved(thread) for thread in range(_THREADS)), plan.loaded)
     pieces.append(Rects("slots", empty, None, theme.faint, 1.5, 6.0))
-    note = "a model of what a change consists of: how long it takes, and waiting for memory, are left out"
-    return titled(pieces, f"Changing warps on {case.device.name}, and threads on a CPU", note, options)
+    note = tr("a model of what a change consists of: how long it takes, and waiting for memory, are left out")
+    return titled(pieces, tr("Changing warps on {device}, and threads on a CPU", device=case.device.name), note, options)
 
 
 def switch_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -98,14 +102,18 @@ def switch_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive,
         x, y, wide, high = plan.warp(min(int(now), int(np.ceil(_TIME)) - 1) % shown, shown)
         pieces.append(Rects("cursor", boxes((x - 4, y - 4, wide + 8, high + 8)), None, theme.chosen, 5.0, 9.0))
     for thread, place in enumerate(_threads(plan, now)):
-        pieces += _state(f"thread-{thread}", place, f"thread {thread}", theme.warps[thread], theme)
+        pieces += _state(f"thread-{thread}", place, tr("thread {thread}", thread=thread), theme.warps[thread], theme)
     return (*pieces, *_strips(plan, now, shown, theme))
 
 
 def _said(case: OccupancyCase, warps: int) -> str:
     registers = case.needs.registers
-    each = "" if registers is None else f", {size_text(registers * case.device.warp_size * REGISTER_BYTES)} of registers each"
-    return f"one scheduler: {many(warps, 'warp')}{each}"
+    each = (
+        ""
+        if registers is None
+        else tr(", {registers} of registers each", registers=size_text(registers * case.device.warp_size * REGISTER_BYTES))
+    )
+    return tr("one scheduler: {warps}{each}", warps=many(warps, "warp"), each=each)
 
 
 def _box(key: str, box: Box, name: str, options: ViewOptions) -> list[Primitive]:
@@ -158,7 +166,7 @@ def _strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive
                 part = boxes((box.x + start * unit + 1, y, max(1.0, wide - 2), high))
                 pieces.append(Rects(f"{key}-{place}", part, theme.warps[number % len(theme.warps)], radius=3.0))
     gaps = [(start, min(stop, now)) for start, stop in changes if start < now]
-    words = "save, restore"
+    words = tr("save, restore")
     if gaps:
         bars = boxes(*((box.x + start * unit + 1, lower, (stop - start) * unit - 2, high) for start, stop in gaps))
         pieces.append(Rects("changes", bars, None, theme.warning, 2.0, 3.0))
@@ -168,7 +176,7 @@ def _strips(plan: _Plan, now: float, shown: int, theme: Theme) -> list[Primitive
         at = points(*((x, lower + high / 2 + 0.36 * size) for x in middles))
         pieces.append(Labels("changes-names", at, (words,) * len(middles), size, theme.text, "middle"))
     names = points(*((box.x - 14, y + high / 2 + 0.36 * size) for y in (box.y, lower)))
-    return [*pieces, Labels("strips", names, ("scheduler", "CPU core"), size, theme.text, "end")]
+    return [*pieces, Labels("strips", names, (tr("scheduler"), tr("CPU core")), size, theme.text, "end")]
 
 
-VIEW = View("Changing warps, beside a CPU", OccupancyCase, switch_scene, switch_motion, order=61)
+VIEW = View(marked("Changing warps, beside a CPU"), OccupancyCase, switch_scene, switch_motion, order=61)

@@ -6,6 +6,7 @@ import numpy as np
 
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.tensor_tile import TF32_TILE
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
@@ -57,7 +58,7 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     missing = _missing(case)
     if missing:
         room = Box(MARGIN, _TOP, options.width - 2 * MARGIN, 300.0)
-        return titled(_paragraph("missing", missing, room, options), "Tensor cores", case.device.name, options)
+        return titled(_paragraph("missing", missing, room, options), tr("Tensor cores"), case.device.name, options)
     plan, size, warp = _Plan.of(case, options), theme.type.name, case.device.warp_size
     pieces: list[Primitive] = []
     for name, (x, y) in plan.corners.items():
@@ -67,17 +68,24 @@ def tensor_tile_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         pieces.append(Labels(f"{name}-name", at, (name,), size, theme.accent(name), "start", "semibold"))
     box, leading = plan.words, 1.5 * theme.type.sentence
     lines = (
-        ("tile", f"{tile.m} × {tile.n} × {tile.k} = {spaced(tile.products)} products", theme.type.sentence, theme.text),
-        ("tile-words", "one instruction of a warp, on the tensor cores", theme.type.words, theme.faint),
-        ("cores", f"{warp} products", theme.type.sentence, theme.text),
-        ("cores-words", "one multiply-add of a warp, on the CUDA cores", theme.type.words, theme.faint),
+        (
+            "tile",
+            tr("{m} × {n} × {k} = {products} products", m=tile.m, n=tile.n, k=tile.k, products=spaced(tile.products)),
+            theme.type.sentence,
+            theme.text,
+        ),
+        ("tile-words", tr("one instruction of a warp, on the tensor cores"), theme.type.words, theme.faint),
+        ("cores", tr("{warp} products", warp=warp), theme.type.sentence, theme.text),
+        ("cores-words", tr("one multiply-add of a warp, on the CUDA cores"), theme.type.words, theme.faint),
     )
     y = box.y + 0.28 * box.height
     for place, (key, text, high, ink) in enumerate(lines):
         y += leading * (1.3 if place == 2 else 0.9)
         pieces.append(text_line(key, (box.x, y), text, high, box.width, ink, "regular" if "-" in key else "semibold"))
-    note = f"{tile.shape}, A and B rounded to {tile.element}; {tile.source}"
-    return titled(pieces, f"What one instruction of the tensor cores multiplies: {case.device.name}", note, options)
+    note = tr("{shape}, A and B rounded to {element}; {source}", shape=tile.shape, element=tile.element, source=tile.source)
+    return titled(
+        pieces, tr("What one instruction of the tensor cores multiplies: {device}", device=case.device.name), note, options
+    )
 
 
 def tensor_tile_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -103,7 +111,7 @@ def tensor_tile_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitiv
         edge = (x + columns.start * plan.cell - 2, y + rows.start * plan.cell - 2,
                 (columns.stop - columns.start) * plan.cell + 4, (rows.stop - rows.start) * plan.cell + 4)  # fmt: skip
         pieces.append(Rects(f"{name}-tile", boxes(edge), None, accent, 3.0, 3.0))
-    text = f"instruction {step + 1} of {plan.steps} for this tile of C"
+    text = tr("instruction {step} of {steps} for this tile of C", step=step + 1, steps=plan.steps)
     box, size = plan.words, theme.type.words
     return (*pieces, text_line("count", (box.x, box.y + 0.2 * box.height), text, size, box.width, theme.text))
 
@@ -121,12 +129,16 @@ def _missing(case: LaunchCase) -> str:
     numbers = tuple(int(part) for part in device.compute_capability.split(".") if part.isdecimal())
     if device.vendor != "NVIDIA" or numbers < tile.since:
         since = ".".join(map(str, tile.since))
-        return (
-            f"{device.name} has no instruction {tile.shape} for {tile.element}: it needs compute capability {since} or later."
+        return tr(
+            "{device} has no instruction {shape} for {element}: it needs compute capability {since} or later.",
+            device=device.name,
+            shape=tile.shape,
+            element=tile.element,
+            since=since,
         )
     sizes = case.problem.sizes
     if not case.problem.is_multiply or any(sizes[name] < size for name, size in (("M", tile.m), ("N", tile.n), ("K", tile.k))):
-        return f"The problem is smaller than a tile of {tile.m} × {tile.n} × {tile.k}."
+        return tr("The problem is smaller than a tile of {m} × {n} × {k}.", m=tile.m, n=tile.n, k=tile.k)
     return ""
 
 
@@ -138,5 +150,5 @@ def _paragraph(key: str, text: str, box: Box, options: ViewOptions) -> list[Prim
 
 
 VIEW = View(
-    "Tensor cores: tile of an instruction", LaunchCase, tensor_tile_scene, tensor_tile_motion, multiplies=True, order=63
+    marked("Tensor cores: tile of an instruction"), LaunchCase, tensor_tile_scene, tensor_tile_motion, multiplies=True, order=63
 )

@@ -9,6 +9,7 @@ import numpy as np
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import Launch
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
@@ -74,12 +75,12 @@ class _Plan:
 def terms_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     """Draw and name grid, block, device, multiprocessor, and their memories."""
     if case.launch is None:
-        return titled([message(case.refusal, options)], f"The words of {case.what}", case.device.name, options)
+        return titled([message(case.refusal, options)], tr("The words of {what}", what=case.what), case.device.name, options)
     plan = _Plan.of(case, case.launch, options)
     pieces = [*_software(case, plan, options), *_device(case, plan, options), *_multiprocessor(case, plan, options)]
     return titled(
         [*pieces, *_memory(case, plan, options), *_ways(case, plan, options)],
-        "The words, in one picture",
+        tr("The words, in one picture"),
         case.device.name,
         options,
     )
@@ -103,7 +104,9 @@ def terms_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
     pieces: list[Primitive] = [Rects("moving-words", words, theme.load, None, radius=3.0)] if ways else []
     pieces += [Rects("moving-block", boxes((x + 1, y + 1, wide - 2, high - 2)), theme.load, None, radius=5.0)]
     if share >= 1.0:
-        text = fitted(f"a {case.device.words['block']} runs here, from its first thread to its last", size, wide - 20)
+        text = fitted(
+            tr("a {block} runs here, from its first thread to its last", block=tr(case.device.words["block"])), size, wide - 20
+        )
         at = points((x + wide / 2, y + high / 2 + 0.36 * size))
         pieces.append(Labels("moving-name", at, (text,), size, theme.ink_on(theme.load), "middle", "semibold"))
     return tuple(pieces)
@@ -139,10 +142,24 @@ def _software(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primi
     size, (x, y) = theme.type.words, (MARGIN, plan.grid.y)
     line, none = theme.background, ("",)
     return [
-        *_named("kernel", (x, _TOP + size), "kernel", f"{case.setup.kernel.function}, the GPU's program", room, options),
-        *_named("grid-word", (x, y - 12), "grid", f"all {count} of a launch", room, options),
+        *_named(
+            "kernel",
+            (x, _TOP + size),
+            tr("kernel"),
+            tr("{function}, the GPU's program", function=case.setup.kernel.function),
+            room,
+            options,
+        ),
+        *_named("grid-word", (x, y - 12), tr("grid"), tr("all {count} of a launch", count=count), room, options),
         Cells("grid", x, y, plan.of_grid, grid, (theme.load,), none, line=line),
-        *_named("block-word", (x, plan.block.y - 12), words["block"], f"{threads} that share memory", room, options),
+        *_named(
+            "block-word",
+            (x, plan.block.y - 12),
+            tr(words["block"]),
+            tr("{threads} that share memory", threads=threads),
+            room,
+            options,
+        ),
         Cells("block", x, plan.block.y, plan.of_block, warps, theme.warps, theme.warps, line=line),
     ]
 
@@ -156,10 +173,10 @@ def _device(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primiti
         (plan.sms.x + n % plan.across * one.width + 1.5, plan.sms.y + n // plan.across * one.height + 1.5,
          one.width - 3, one.height - 3) for n in number.tolist()
     ]  # fmt: skip
-    meaning = f"the GPU: {many(device.sms, 'multiprocessor')} and a memory"
+    meaning = tr("the GPU: {multiprocessors} and a memory", multiprocessors=many(device.sms, "multiprocessor"))
     return [
         Rects("device", boxes((box.x, box.y, box.width, box.height)), theme.panel, theme.line, 2.0, 12.0),
-        *_named("device-word", (box.x + _INSET, box.y + 1.2 * size), "device", meaning, box.width - 2 * _INSET, options),
+        *_named("device-word", (box.x + _INSET, box.y + 1.2 * size), tr("device"), meaning, box.width - 2 * _INSET, options),
         Rects("sms", boxes(*parts), theme.loaded(0.3), None, radius=3.0),
         Rects("sm-first", boxes(parts[0]), theme.load, None, radius=3.0),
     ]
@@ -175,15 +192,17 @@ def _multiprocessor(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list
     """Draw one multiprocessor: the place of its blocks, cores, registers, shared memory and caches."""
     theme, device, size = options.theme, case.device, options.theme.type.words
     box, slot = plan.sm, _slot(plan, options)
-    meaning = f"{spaced(device.fp32_per_sm)} cores with their own memories"
+    meaning = tr("{fp32_per_sm} cores with their own memories", fp32_per_sm=spaced(device.fp32_per_sm))
     pieces: list[Primitive] = [
         Rects("sm", boxes((box.x, box.y, box.width, box.height)), theme.background, theme.load, 3.0, 10.0),
-        *_named("sm-word", (box.x + _INSET, box.y + 1.2 * size), "multiprocessor", meaning, box.width - 2 * _INSET, options),
+        *_named(
+            "sm-word", (box.x + _INSET, box.y + 1.2 * size), tr("multiprocessor"), meaning, box.width - 2 * _INSET, options
+        ),
         Rects("slot", boxes((slot.x, slot.y, slot.width, slot.height)), theme.empty, None, radius=5.0),
         _cores(device, Box(slot.x, slot.y + slot.height + 10, slot.width, 1.2 * size), theme),
     ]
     for place, (part, (name, text)) in enumerate(zip(_part_boxes(case, plan, options), _parts(case), strict=True)):
-        pieces += _part(f"part-{place}", name, text, part, options)
+        pieces += _part(f"part-{place}", tr(name), text, part, options)
     return pieces
 
 
@@ -228,13 +247,16 @@ def _ways(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive
 
 
 def _parts(case: LaunchCase) -> list[tuple[str, str]]:
-    """Return names and texts of a multiprocessor's memories."""
+    """Return names, to be translated, and texts of a multiprocessor's memories."""
     device = case.device
-    own = [("registers", size_text(device.register_bytes)), ("shared memory", size_text(device.shared_per_sm))]
+    own = [
+        (marked("registers"), size_text(device.register_bytes)), (marked("shared memory"), size_text(device.shared_per_sm)),
+    ]  # fmt: skip
     if device.vendor != "NVIDIA":
-        return [*own, ("caches", "filled by the hardware")]
-    last = ("L1 cache", "also for textures") if device.levels[1:-1] else ("texture cache", "read-only")
-    return [*own, ("constant cache", "read-only"), last]
+        return [*own, (marked("caches"), tr("filled by the hardware"))]
+    read_only = tr("read-only")
+    last = (marked("L1 cache"), tr("also for textures")) if device.levels[1:-1] else (marked("texture cache"), read_only)
+    return [*own, (marked("constant cache"), read_only), last]
 
 
 def _part(key: str, name: str, text: str, box: Box, options: ViewOptions) -> list[Primitive]:
@@ -254,25 +276,25 @@ def _part(key: str, name: str, text: str, box: Box, options: ViewOptions) -> lis
 def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the device's memory with its four spaces."""
     theme, device, box, size = options.theme, case.device, plan.memory, options.theme.type.words
-    meaning = f"{size_text(device.memory_bytes)}, off the chip"
+    meaning = tr("{memory_bytes}, off the chip", memory_bytes=size_text(device.memory_bytes))
     pieces: list[Primitive] = [
         Rects("memory", boxes((box.x, box.y, box.width, box.height)), theme.slate, theme.faint, 2.0, 8.0),
-        *_named("memory-word", (box.x + _INSET, box.y + 1.2 * size), "device memory", meaning, box.width - 40, options),
+        *_named("memory-word", (box.x + _INSET, box.y + 1.2 * size), tr("device memory"), meaning, box.width - 40, options),
     ]
     for name, part in _space_boxes(plan, options).items():
         ground, least = boxes((part.x, part.y, part.width, part.height)), theme.type.least
         at = points((part.x + part.width / 2, part.y + part.height / 2 + 0.36 * least))
         pieces.append(Rects(f"space-{name}", ground, theme.panel, None, radius=5.0))
-        pieces.append(Labels(f"space-{name}-name", at, (name,), least, theme.text, "middle"))
+        pieces.append(Labels(f"space-{name}-name", at, (tr(name),), least, theme.text, "middle"))
     return pieces
 
 
 def _space_boxes(plan: _Plan, options: ViewOptions) -> dict[str, Box]:
     """Return the boxes of the spaces of the device's memory."""
-    box, names = plan.memory, ("global", "local", "constant", "texture")
+    box, names = plan.memory, (marked("global"), marked("local"), marked("constant"), marked("texture"))
     wide, y = (box.width - 5 * 12) / 4, box.y + 1.7 * options.theme.type.words
     high = box.y + box.height - y - 10
     return {name: Box(box.x + 12 + place * (wide + 12), y, wide, high) for place, name in enumerate(names)}
 
 
-VIEW = View("Terms: grid, block, device", LaunchCase, terms_scene, draw_motion=terms_motion, order=39)
+VIEW = View(marked("Terms: grid, block, device"), LaunchCase, terms_scene, draw_motion=terms_motion, order=39)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.trip import TripCase
 from gemmviz.model.words import number, spaced
 from gemmviz.scenes.kit.box import Box
@@ -52,18 +53,31 @@ def trip_scene(case: TripCase, options: ViewOptions) -> Scene:
     size, way = theme.type.words, plan.way
     y, right = way.y + way.height / 2, way.x + way.width - _END
     above = plan.grid.y - 22
-    cell = f"bandwidth, {number(case.bandwidth_gb_s)} GB/s: a square is {spaced(plan.per_cell)} words of 4 bytes"
+    cell = tr(
+        "bandwidth, {bandwidth_gb_s} GB/s: a square is {per_cell} words of 4 bytes",
+        bandwidth_gb_s=number(case.bandwidth_gb_s),
+        per_cell=spaced(plan.per_cell),
+    )
     pieces: list[Primitive] = [
-        text_line("latency-name", (way.x, way.y - 16), "latency: the way of one word", size, way.width, theme.text, "semibold"),
+        text_line(
+            "latency-name", (way.x, way.y - 16), tr("latency: the way of one word"), size, way.width, theme.text, "semibold"
+        ),
         Rects("memory", boxes((way.x, way.y, _END, way.height)), theme.slate, theme.faint, 2.0, 8.0),
         Rects("thread", boxes((right, way.y, _END, way.height)), theme.panel, theme.line, 2.0, 8.0),
-        Labels("ends", points((way.x + _END / 2, y + 0.36 * size), (right + _END / 2, y + 0.36 * size)),
-               ("memory", "thread"), size, theme.text, "middle", "semibold"),
+        Labels(
+            "ends",
+            points((way.x + _END / 2, y + 0.36 * size), (right + _END / 2, y + 0.36 * size)),
+            (tr("memory"), tr("thread")),
+            size,
+            theme.text,
+            "middle",
+            "semibold",
+        ),
         Lines("way", boxes((way.x + _END, y, right, y)), theme.line, 3.0),
         text_line("bandwidth-name", (way.x, above), cell, size, way.width, theme.text, "semibold"),
-    ]  # fmt: skip
-    note = f"{case.times.device}: the time of one access is measured, the bandwidth is the vendor's"
-    return titled(pieces, "Latency is not bandwidth", note, options)
+    ]
+    note = tr("{device}: the time of one access is measured, the bandwidth is the vendor's", device=case.times.device)
+    return titled(pieces, tr("Latency is not bandwidth"), note, options)
 
 
 def trip_motion(case: TripCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -76,7 +90,7 @@ def trip_motion(case: TripCase, options: ViewOptions) -> tuple[Primitive, ...]:
         "word", np.array([[plan.x(share) - _WORD / 2, y - _WORD / 2, _WORD]]), np.zeros(1, np.uint8), colours, colours
     )
     words = case.words if share >= 1.0 else share * plan.cells * plan.per_cell
-    texts = (f"{number(share * case.trip_ns)} ns", f"{number(words / 1000)} thousand words")
+    texts = (tr("{share} ns", share=number(share * case.trip_ns)), tr("{words} thousand words", words=number(words / 1000)))
     at = points((plan.x(0.5), y - 26), (plan.way.x + plan.way.width, plan.grid.y - 22))
     return (
         word, _grid(plan, share, options),
@@ -99,4 +113,4 @@ def _grid(plan: _Plan, share: float, options: ViewOptions) -> Cells:
     )
 
 
-VIEW = View("Latency against bandwidth", TripCase, trip_scene, trip_motion, order=62)
+VIEW = View(marked("Latency against bandwidth"), TripCase, trip_scene, trip_motion, order=62)

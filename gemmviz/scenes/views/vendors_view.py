@@ -6,6 +6,7 @@ AMD GPUs, and on NVIDIA GPUs as a layer over CUDA). Words for parts of a device 
 
 from gemmviz.model.device import CUDA_WORDS
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
@@ -17,13 +18,20 @@ _TOP, _NAMES, _GAP = 120.0, 300.0, 26.0
 _STAGGER, _WAY = 0.6, 0.35  # shares of the time: start of the last row; width from which a term comes
 _HEADS = ("CUDA", "HIP")
 _CODE = (
-    ("allocate", "cudaMalloc", "hipMalloc"),
-    ("copy memory", "cudaMemcpy", "hipMemcpy"),
-    ("free", "cudaFree", "hipFree"),
-    ("mark of a kernel", "__global__", "__global__"),
+    (marked("allocate"), "cudaMalloc", "hipMalloc"),
+    (marked("copy memory"), "cudaMemcpy", "hipMemcpy"),
+    (marked("free"), "cudaFree", "hipFree"),
+    (marked("mark of a kernel"), "__global__", "__global__"),
 )
-_MAKERS = (("made by", "NVIDIA", "AMD, open source"), ("runs on", "NVIDIA GPUs", "AMD and NVIDIA GPUs"))
-_PARTS = (("threads in step", "warp"), ("memory of a block", "shared memory"), ("group of cores", "sm"))
+_MAKERS = (
+    (marked("made by"), "NVIDIA", marked("AMD, open source")),
+    (marked("runs on"), marked("NVIDIA GPUs"), marked("AMD and NVIDIA GPUs")),
+)
+_PARTS = (
+    (marked("threads in step"), "warp"),
+    (marked("memory of a block"), "shared memory"),
+    (marked("group of cores"), "sm"),
+)
 
 
 def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
@@ -47,11 +55,13 @@ def vendors_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         ]
     for place, (name, *_) in enumerate(_rows(case)):
         at = points((MARGIN, _baseline(place, case, options)))
-        primitives.append(Labels(f"vendors-name-{place}", at, (name,), sizes.words, theme.faint))
+        primitives.append(Labels(f"vendors-name-{place}", at, (tr(name),), sizes.words, theme.faint))
     note = (
-        f"words for parts of the chip on the right: {case.device.name}" if case.device.own_words else "words of CUDA and of HIP"
+        tr("words for parts of the chip on the right: {device}", device=case.device.name)
+        if case.device.own_words
+        else tr("words of CUDA and of HIP")
     )
-    return titled(primitives, "CUDA and HIP", note, options)
+    return titled(primitives, tr("CUDA and HIP"), note, options)
 
 
 def vendors_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -70,7 +80,8 @@ def vendors_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, .
 def _rows(case: LaunchCase) -> list[tuple[str, str, str]]:
     """Return what a row is about, and the term of CUDA and of HIP for it."""
     words = case.device.words if case.device.vendor == "AMD" else CUDA_WORDS
-    return [*_MAKERS, *((name, CUDA_WORDS[word], words[word]) for name, word in _PARTS), *_CODE]
+    makers = ((name, tr(cuda), tr(hip)) for name, cuda, hip in _MAKERS)
+    return [*makers, *((name, tr(CUDA_WORDS[word]), tr(words[word])) for name, word in _PARTS), *_CODE]
 
 
 def _column(place: int, options: ViewOptions) -> Box:
@@ -105,4 +116,4 @@ def _term(
     )
 
 
-VIEW = View("Words of CUDA and HIP", LaunchCase, vendors_scene, vendors_motion, order=44)
+VIEW = View(marked("Words of CUDA and HIP"), LaunchCase, vendors_scene, vendors_motion, order=44)

@@ -10,6 +10,7 @@ import numpy as np
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.arrays import Longs
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
@@ -28,7 +29,8 @@ def walk_scene(moment: Moment, options: ViewOptions) -> Scene:
     primitives = [each for part in _parts(moment, options) for each in part.still()]
     names = [moment.trace.arrays[number].name for number in moment.trace.inputs]
     nothing = message(
-        f"The watched thread reads no element of {listed(names, 'or') or 'an input'} from global memory.", options
+        tr("The watched thread reads no element of {names} from global memory.", names=listed(names, "or") or tr("an input")),
+        options,
     )
     return framed(primitives or [nothing], moment, options)
 
@@ -90,7 +92,7 @@ class _Part:
     @cached_property
     def _shown(self) -> range:
         """The reads that have a box: those around the current one."""
-        addresses = [f"byte {spaced(int(each))}" for each in self.addresses]
+        addresses = [tr("byte {each}", each=spaced(int(each))) for each in self.addresses]
         count, total = _fitting([*self.texts, *addresses], self.size, self.room.width), len(self.steps)
         now = int(np.count_nonzero(self.steps <= self.moment.step))
         first = max(0, min(now - count // 2, total - count))
@@ -104,7 +106,12 @@ class _Part:
 
     def still(self) -> list[Primitive]:
         theme, rules = self.options.theme, self.moment.trace.rules
-        text = f"{self.name}: {_summary(self.steps, self.addresses, self.lines)} of {rules.line_bytes} bytes"
+        text = tr(
+            "{self_}: {summary} of {line_bytes} bytes",
+            self_=self.name,
+            summary=_summary(self.steps, self.addresses, self.lines),
+            line_bytes=rules.line_bytes,
+        )
         at = self.room.x, self.room.y + self.heading
         head = text_line(f"{self.name}-walk", at, text, self.heading, self.room.width, theme.accent(self.name), "semibold")
         return [head, *(each for read in self._shown for each in self._read(read)), *self._strip()]
@@ -116,11 +123,11 @@ class _Part:
         state = 0 if read >= self.done else 2 if self.steps[read] == self.moment.step else 1
         inks = (theme.faint, *(theme.ink_on(colour) for colour in colours[1:]))
         line, text, address = (
-            f"line {spaced(int(self.lines[read]))}",
+            tr("line {lines}", lines=spaced(int(self.lines[read]))),
             self.texts[read],
-            f"byte {spaced(int(self.addresses[read]))}",
+            tr("byte {addresses}", addresses=spaced(int(self.addresses[read]))),
         )
-        under = address, line if read == 0 or self.lines[read] != self.lines[read - 1] else "same line"
+        under = address, line if read == 0 or self.lines[read] != self.lines[read - 1] else tr("same line")
         spots = points(*((box.x + box.width / 2, box.y + box.height + times * size) for times in (1.25, 2.5)))
         tip = np.array([[f"{text}\n{address}\n{line}"]])
         return [
@@ -139,7 +146,7 @@ class _Part:
         ticks = [(self._x(int(each)), y, _TICK, _STRIP) for each in done]
         last = Labels(
             f"{self.name}-strip-end", points((self.room.x + self.room.width, y + _STRIP + self.size)),
-            (f"to scale, up to byte {spaced(self.last)}",), self.size, theme.faint, "end",
+            (tr("to scale, up to byte {last}", last=spaced(self.last)),), self.size, theme.faint, "end",
         )  # fmt: skip
         return [ground, *([Rects(f"{self.name}-ticks", boxes(*ticks), theme.accent(self.name))] if ticks else []), last]
 
@@ -173,8 +180,12 @@ class _Part:
 def _summary(steps: Longs, addresses: Longs, lines: Longs) -> str:
     """Return the number of reads, their distance, and the number of lines."""
     stride, loads = stride_of(addresses), len(np.unique(steps))
-    jump = "irregular stride" if stride is None else f"{spaced(abs(stride))} bytes apart"
-    reads = many(len(steps), "read") if loads == len(steps) else f"{many(loads, 'read')} of {many(len(steps), 'element')}"
+    jump = tr("irregular stride") if stride is None else tr("{stride} bytes apart", stride=spaced(abs(stride)))
+    reads = (
+        many(len(steps), "read")
+        if loads == len(steps)
+        else tr("{reads} of {elements}", reads=many(loads, "read"), elements=many(len(steps), "element"))
+    )
     return f"{reads}, {jump}; {many(len(np.unique(lines)), 'line')}"
 
 
@@ -184,4 +195,4 @@ def _fitting(texts: list[str], size: float, room: float) -> int:
     return max(1, min(_MOST, int((room + _GAP) / (widest + 10 + _GAP))))
 
 
-VIEW = View("Addresses of one thread", Moment, walk_scene, walk_motion, order=37)
+VIEW = View(marked("Addresses of one thread"), Moment, walk_scene, walk_motion, order=37)

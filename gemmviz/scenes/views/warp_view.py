@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
@@ -21,7 +22,7 @@ def warp_scene(moment: Moment, options: ViewOptions) -> Scene:
     request, chosen = moment.request, moment.focus.warp
     warp = chosen if chosen is not None else request.warp if request else None
     if warp is None:
-        return framed([message("No thread of this block is active in this step.", options)], moment, options)
+        return framed([message(tr("No thread of this block is active in this step."), options)], moment, options)
     return framed(_lanes(moment, warp, options), moment, options)
 
 
@@ -30,7 +31,7 @@ def _lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
     size = trace.rules.warp_size
     columns = _COLUMNS if options.words else 2 * _COLUMNS
     rows = -(-size // columns)
-    top, heading = options.top + 44, f"warp {warp}: {_heading(moment, options)}"
+    top, heading = options.top + 44, tr("warp {warp}: {heading}", warp=warp, heading=_heading(moment, options))
     width = (options.width - 2 * MARGIN + _GAP) / columns
     height = min(96.0, (options.bottom - top) / rows)
     lane = np.arange(size)
@@ -42,7 +43,7 @@ def _lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
     accent = theme.accent(_matrix(moment))
     room = width - _GAP - 34
     first = [fitted(title, font, room, "semibold") for title, _ in texts]
-    second = [fitted(touched or "inactive", font, room) for _, touched in texts]
+    second = [fitted(touched or tr("inactive"), font, room) for _, touched in texts]
     upper, lower = (
         np.stack([x + 22, y + (height - _GAP) * 0.42], axis=1),
         np.stack([x + 22, y + (height - _GAP) * 0.84], axis=1),
@@ -66,8 +67,10 @@ def _matrix(moment: Moment) -> str:
 
 
 def _heading(moment: Moment, options: ViewOptions) -> str:
-    address = ", byte address" if options.words else ""
-    return f"each lane's thread, element{address}" + (" and value" if moment.replay.value is not None else "")
+    address = tr(", byte address") if options.words else ""
+    return tr("each lane's thread, element{address}", address=address) + (
+        tr(" and value") if moment.replay.value is not None else ""
+    )
 
 
 def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[str, str | None]:
@@ -75,8 +78,11 @@ def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[s
     trace, value = moment.trace, moment.replay.value
     thread = warp * trace.rules.warp_size + lane
     if thread >= trace.space.threads_per_block:
-        return f"lane {lane}, no thread", None
-    title, column = f"lane {lane}, thread {thread_text(thread, trace.launch)}", moment.scope.of_block.start + thread
+        return tr("lane {lane}, no thread", lane=lane), None
+    title, column = (
+        tr("lane {lane}, thread {thread}", lane=lane, thread=thread_text(thread, trace.launch)),
+        moment.scope.of_block.start + thread,
+    )
     if (trace.element[trace.row[moment.step] : trace.row[moment.step + 1], column] < 0).all():
         return title, None
     if not moment.touched:
@@ -88,9 +94,9 @@ def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[s
             continue
         element += int(touched.operand.layout.offset(0, trace.lane[column]))
         what = "" if value is None else f"  {touched.array.element.text(float(value[touched.row, column]), 3)}"
-        address = f"  byte {spaced(element * touched.array.itemsize)}" if options.words else ""
+        address = tr("  byte {element}", element=spaced(element * touched.array.itemsize)) if options.words else ""
         parts.append(f"{element_text(touched.array, element, options.labels)}{address}{what}")
     return title, ", ".join(parts)
 
 
-VIEW = View("Warp: all lanes", Moment, warp_scene, is_count=True, order=4)
+VIEW = View(marked("Warp: all lanes"), Moment, warp_scene, is_count=True, order=4)

@@ -8,6 +8,7 @@ import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.speed_case import MOVED, Cause, SpeedCase, Traffic
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number, percent, spaced
 from gemmviz.scenes.charts.roofline import LEAST_INTENSITY, MOST_INTENSITY, level_ink, roofline
 from gemmviz.scenes.kit.box import Box
@@ -21,12 +22,12 @@ CURE, LOOK = "cure-", "look-"  # prefixes of the keys of buttons, before the num
 _TOP, _LEADING = 112.0, 1.3
 _BAR, _BUTTON, _PAD, _MOST_SPARE = 20.0, 38.0, 14.0, 30.0
 _DRAWN = 0.5  # share of the motion after which the roof is drawn
-_MODEL = (
-    "Model: an SM passes one line of 128 bytes or one wavefront per cycle; no latency. "
-    "Each bar: the model's time minus its time without the cause"
+_MODEL = marked(
+    "Model: an SM passes one line of 128 bytes or one wavefront per cycle; no latency. Each bar: the "
+    "model's time minus its time without the cause"
 )
-_NO_CACHE = "; without a cache, DRAM moves it all"
-_COUNTED = "The model of time doesn't hold for this device: bars show the counted share that is lost"
+_NO_CACHE = marked("; without a cache, DRAM moves it all")
+_COUNTED = marked("The model of time doesn't hold for this device: bars show the counted share that is lost")
 
 
 def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
@@ -36,7 +37,7 @@ def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     drawn = [*_levels(case, left, theme), *_causes(case, right, theme)]
     primitives = [each for each in drawn if not _moves(each)]
     room = width - 2 * MARGIN
-    title = f"Why this speed: {case.what}"
+    title = tr("Why this speed: {what}", what=case.what)
     title = case.what if text_width(title, theme.type.title, "semibold") > room else title
     words = (
         text_line("title", (MARGIN, 50), title, theme.type.title, room, theme.text, "semibold"),
@@ -110,11 +111,15 @@ def _shortened(text: str, size: float, room: float) -> str:
 
 def _speed(case: SpeedCase) -> str:
     if case.problem.flops is None:
-        return f"No rate in GFLOP/s: {case.problem.kind.why_no_flops}"
+        return tr("No rate in GFLOP/s: {why_no_flops}", why_no_flops=case.problem.kind.why_no_flops)
     if case.rate is None:
-        return f"Time unknown: {case.rate_source or 'not measured yet'}"
-    share = "" if case.share_of_cublas is None else f", {percent(case.share_of_cublas)} of cuBLAS"
-    peak = f"{percent(case.rate / case.device.peak_gflops)} of the peak"
+        return tr("Time unknown: {rate_source}", rate_source=case.rate_source or tr("not measured yet"))
+    share = (
+        ""
+        if case.share_of_cublas is None
+        else tr(", {share_of_cublas} of cuBLAS", share_of_cublas=percent(case.share_of_cublas))
+    )
+    peak = tr("{rate} of the peak", rate=percent(case.rate / case.device.peak_gflops))
     return f"{number(case.rate)} GFLOP/s: {peak}{share}; {case.rate_source}"
 
 
@@ -126,7 +131,7 @@ def _levels(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     size = theme.type.note
     texts = [_level_text(case, each) for each in case.traffic]
     if case.traffic and case.lacks_dram:
-        texts.append("DRAM bytes: not recorded for this launch")
+        texts.append(tr("DRAM bytes: not recorded for this launch"))
     lines = [wrap_text(text, size, room.width - 40, 2) for text in texts]
     below = _LEADING * size * sum(map(len, lines)) + 8 * len(lines)
     chart_height = max(160.0, room.height - below - 4.4 * size)
@@ -153,22 +158,28 @@ def _chip(place: int, at: tuple[float, float], theme: Theme) -> Rects:
 
 def _level_text(case: SpeedCase, traffic: Traffic) -> str:
     """Return bytes, intensity and roof of a level of memory in words; bytes only if the problem has no flops to count."""
-    name = f"{_bytes(traffic.size_bytes)} {traffic.level}"
+    name = f"{_bytes(traffic.size_bytes)} {tr(traffic.level)}"
     if case.problem.flops is None:
         return name
     per_byte = intensity(case.problem.flops, traffic.size_bytes)
     roof = case.device.roof(per_byte)
-    tail = "; it is faster, so a cache serves it" if case.rate is not None and case.rate > roof else ""
-    tail += _NO_CACHE if traffic.level == MOVED and not case.device.last_level_cache else ""
-    tail += "" if LEAST_INTENSITY <= per_byte <= MOST_INTENSITY else "; outside the chart"
-    return f"{name}: {number(per_byte)} flop per byte; DRAM's roof {number(roof)} GFLOP/s{tail}"
+    tail = tr("; it is faster, so a cache serves it") if case.rate is not None and case.rate > roof else ""
+    tail += tr(_NO_CACHE) if traffic.level == MOVED and not case.device.last_level_cache else ""
+    tail += "" if LEAST_INTENSITY <= per_byte <= MOST_INTENSITY else tr("; outside the chart")
+    return tr(
+        "{name}: {per_byte} flop per byte; DRAM's roof {roof} GFLOP/s{tail}",
+        name=name,
+        per_byte=number(per_byte),
+        roof=number(roof),
+        tail=tail,
+    )
 
 
 def _bytes(size: int) -> str:
     for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if size >= unit:
             return f"{size / unit:.3g} {name}"
-    return f"{size} bytes"
+    return tr("{size} bytes", size=size)
 
 
 # Causes
@@ -188,7 +199,11 @@ _LAYOUTS = (_Layout(2, True), _Layout(2, False), _Layout(1, False))
 def _causes(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     """Draw the causes, the note on the model, and the effects of a cure, as much of each as there is room for."""
     if not case.causes:
-        waiting = f"The launch was not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
+        waiting = (
+            tr("The launch was not counted: {no_counts}", no_counts=case.no_counts)
+            if case.no_counts
+            else tr("The launch is being counted")
+        )
         return _lines("reason", waiting, room, theme.type.caption, theme.faint)[0]
     effects = _effects_height(case, theme)
     note = wrap_text(_note(case), theme.type.least, room.width, 3)
@@ -210,9 +225,9 @@ def _causes(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
 def _note(case: SpeedCase) -> str:
     """Return what the bars are, and how the model's time compares with that of the real kernel."""
     if case.model_ms is None:
-        return _COUNTED
-    real = "" if case.time_ms is None else f", real kernel {_time(case.time_ms)}"
-    return f"{_MODEL}. All of it: {_time(case.model_ms)}{real}"
+        return tr(_COUNTED)
+    real = "" if case.time_ms is None else tr(", real kernel {time_ms}", time_ms=_time(case.time_ms))
+    return tr("{model}. All of it: {model_ms}{real}", model=tr(_MODEL), model_ms=_time(case.model_ms), real=real)
 
 
 def _height(case: SpeedCase, layout: _Layout, room: Box, theme: Theme) -> float:
@@ -252,11 +267,13 @@ def _cost(case: SpeedCase, cause: Cause) -> tuple[float | None, str]:
     """Return the length of a cause's bar, 0 to 1, and its text; no length without a cost."""
     if case.model_ms is None:
         share = 1 - 1 / cause.excess
-        times = f"{number(cause.excess)} times" if cause.excess > 1.0 else "no excess"
-        return share, f"{100 * share:.0f} % lost" if cause.is_waste else times
+        times = tr("{excess} times", excess=number(cause.excess)) if cause.excess > 1.0 else tr("no excess")
+        return share, tr("{share} % lost", share=f"{100 * share:.0f}") if cause.is_waste else times
     if cause.cost_ms is None:
-        return None, "not in the model: no latency"
-    return cause.cost_ms / case.model_ms, f"{_time(cause.cost_ms)} of {_time(case.model_ms)}"
+        return None, tr("not in the model: no latency")
+    return cause.cost_ms / case.model_ms, tr(
+        "{cost_ms} of {model_ms}", cost_ms=_time(cause.cost_ms), model_ms=_time(case.model_ms)
+    )
 
 
 def _time(time_ms: float) -> str:
@@ -264,12 +281,12 @@ def _time(time_ms: float) -> str:
     for scale, unit in ((1e3, "s"), (1.0, "ms"), (1e-3, "µs"), (1e-6, "ns")):
         if time_ms >= scale:
             return f"{number(time_ms / scale)} {unit}"
-    return "0 ns"
+    return tr("0 ns")
 
 
 def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitive]:
     """Draw a button that runs the cure, and one that shows the cause."""
-    look = "" if not cause.view else f"look at line {cause.site.place.line}" if cause.site else "look at it"
+    look = "" if not cause.view else tr("look at line {line}", line=cause.site.place.line) if cause.site else tr("look at it")
     named = [(LOOK, look), (CURE, cause.cure.text if cause.cure else "")]
     primitives: list[Primitive] = []
     x, size = room.x, theme.type.note
@@ -278,7 +295,7 @@ def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitiv
         if not text or len(shown) < 3:
             continue
         width = text_width(shown, size, "semibold") + 2 * _PAD
-        tips = np.array([[_TIPS[key]]])
+        tips = np.array([[tr(_TIPS[key])]])
         ground = np.zeros((1, 1), np.uint8)
         primitives.append(
             Cells(f"{key}{place}", x, room.y, width, ground, (theme.line,), (theme.text,), height=_BUTTON, tips=tips)
@@ -289,7 +306,7 @@ def _buttons(cause: Cause, place: int, room: Box, theme: Theme) -> list[Primitiv
     return primitives
 
 
-_TIPS = {CURE: "Run this kernel, and compare it with the present one", LOOK: "Show where the cause is seen"}
+_TIPS = {CURE: marked("Run this kernel, and compare it with the present one"), LOOK: marked("Show where the cause is seen")}
 
 
 def _lines(
@@ -316,7 +333,7 @@ def _effects(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     size = theme.type.note
     if len(case.effects) < 2:
         return []
-    columns = [("C is", 0.44), ("sectors", 0.6), ("wavefronts", 0.82), ("time", 1.0)]
+    columns = [(tr("C is"), 0.44), ("sectors", 0.6), ("wavefronts", 0.82), ("time", 1.0)]
     y = room.y + 30
     primitives: list[Primitive] = [
         Labels(f"effects-{name}", points((room.x + share * room.width, y)), (name,), size, theme.faint, "end")
@@ -346,4 +363,4 @@ def _short(count: int) -> str:
     return spaced(count) if count < 1_000_000 else f"{count / 1e6:,.4g} M"
 
 
-VIEW = View("Why this speed", SpeedCase, why_scene, draw_motion=why_motion, is_count=True, order=22)
+VIEW = View(marked("Why this speed"), SpeedCase, why_scene, draw_motion=why_motion, is_count=True, order=22)

@@ -13,6 +13,7 @@ from gemmviz.model.arrays import Floats
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.charts.scaling import work_chart
 from gemmviz.scenes.kit.box import Box
@@ -75,11 +76,15 @@ def work_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         Lines("ticks", boxes(*((x, y, x, y + 6) for x in xs)), theme.faint, 1.5),
         Rects("empty", _cells(plan.row, plan, plan.ticks), None, theme.line, 1.0),
         Labels("ticks-numbers", numbers, tuple(map(str, shown)), size, theme.faint, "middle"),
-        text_line("one", (MARGIN, plan.row.y + 0.5 * plan.row.height + 0.36 * size), _ONE, size, plan.row.x, theme.text),
+        text_line("one", (MARGIN, plan.row.y + 0.5 * plan.row.height + 0.36 * size), tr(_ONE), size, plan.row.x, theme.text),
         *([Labels("names", beside, tuple(names), size, theme.faint, "end")] if plan.sums[0].height >= 0.95 * size else []),
     ]
-    title = f"Work and span: C has {many(len(names), 'element')}, each a sum of {many(problem.K, 'product')}"
-    return titled(primitives, title, "a tick is one multiplication and one addition; counted from the algorithm", options)
+    title = tr(
+        "Work and span: C has {elements}, each a sum of {products}",
+        elements=many(len(names), "element"),
+        products=many(problem.K, "product"),
+    )
+    return titled(primitives, title, tr("a tick is one multiplication and one addition; counted from the algorithm"), options)
 
 
 def work_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -103,13 +108,13 @@ def work_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]
     return (*pieces, *_said(case.problem, plan, done, parted, options))
 
 
-_ONE = "1 thread"
+_ONE = marked("1 thread")
 
 
 def _names_width(problem: Problem, options: ViewOptions) -> float:
     label: LabelStyle = options.labels
     longest = label.element("C", problem.M - 1, problem.N - 1)
-    return max(text_width(each, options.theme.type.least) for each in (longest, _ONE)) + 18
+    return max(text_width(each, options.theme.type.least) for each in (longest, tr(_ONE))) + 18
 
 
 def _cells(row: Box, plan: _Plan, count: int) -> Floats:
@@ -129,10 +134,10 @@ def _said(problem: Problem, plan: _Plan, done: int, parted: float, options: View
     theme, sizes = options.theme, options.theme.type
     x, y = max(plan.sums[0].x + plan.sums[0].width + 60, 0.46 * options.width), plan.sums[0].y + 0.46 * _height(plan)
     room, soft = options.width - MARGIN - x, mixed(theme.background, theme.text, 0.75)
-    told = [(f"{many(done, 'tick')} one after the other", _formula("work", "2 M N K", work_of(problem)))]
+    told = [(tr("{ticks} one after the other", ticks=many(done, "tick")), _formula(tr("work"), "2 M N K", work_of(problem)))]
     if parted >= 1.0:
-        threads = f"{many(problem.K, 'tick')} with {many(len(plan.sums), 'thread')}"
-        told.append((threads, f"{_formula('span', '2 K', span_of(problem))}; {_gain(problem)}"))
+        threads = tr("{ticks} with {threads}", ticks=many(problem.K, "tick"), threads=many(len(plan.sums), "thread"))
+        told.append((threads, f"{_formula(tr('span'), '2 K', span_of(problem))}; {_gain(problem)}"))
     pieces: list[Primitive] = []
     for place, (head, more) in enumerate(told):
         pieces.append(text_line(f"said-{place}", (x, y), head, sizes.sentence, room, theme.text, "semibold"))
@@ -151,11 +156,13 @@ def _height(plan: _Plan) -> float:
 
 
 def _formula(name: str, formula: str, value: int) -> str:
-    return f"{name} = {formula} = {spaced(value)} operations"
+    return tr("{name} = {formula} = {value} operations", name=name, formula=formula, value=spaced(value))
 
 
 def _gain(problem: Problem) -> str:
-    return f"work / span = M N = {spaced(parallelism_of(problem))} threads at most gain something"
+    return tr(
+        "work / span = M N = {parallelism_of} threads at most gain something", parallelism_of=spaced(parallelism_of(problem))
+    )
 
 
-VIEW = View("Work and span", LaunchCase, work_scene, draw_motion=work_motion, multiplies=True, order=43)
+VIEW = View(marked("Work and span"), LaunchCase, work_scene, draw_motion=work_motion, multiplies=True, order=43)

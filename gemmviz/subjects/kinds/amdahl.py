@@ -4,6 +4,7 @@ from gemmviz.model.amdahl_case import AmdahlCase
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
 from gemmviz.model.timing import Measured
+from gemmviz.model.translation import tr
 from gemmviz.scenes.charts.rows import narrowed
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.recordings import named
@@ -17,10 +18,10 @@ def _make(shot: Shot, context: Context) -> AmdahlCase:
     with copies.
     """
     if not shot.setup.problem.is_multiply:
-        raise UsageError("limits by copies are shown for multiplications of matrices only")
+        raise UsageError(tr("limits by copies are shown for multiplications of matrices only"))
     benchmark = named(context.measurements, shot.chart.source)
     if benchmark is None:
-        raise UsageError("there are no measurements to show", remedy="run gemmviz bench and open its file")
+        raise UsageError(tr("there are no measurements to show"), remedy=tr("run gemmviz bench and open its file"))
     return amdahl_case(narrowed(benchmark, shot.chart.width, with_host=False), shot.setup.problem.N)
 
 
@@ -28,7 +29,7 @@ def amdahl_case(benchmark: Benchmark, n: int) -> AmdahlCase:
     """The times at the recorded size nearest to ``n``. Raises UsageError if no copies were recorded."""
     fastest = _fastest(benchmark)
     if not fastest:
-        raise UsageError("these measurements hold no copies", remedy="choose a benchmark that was run with copies")
+        raise UsageError(tr("these measurements hold no copies"), remedy=tr("choose a benchmark that was run with copies"))
     size = min(fastest, key=lambda each: abs(each - n))
     shown: list[Measured] = []
     for row in sorted(fastest[size].values(), key=_kernel_ms, reverse=True):

@@ -2,6 +2,7 @@
 
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 from gemmviz.scenes.charts.rows import narrowed, widths_of
 from gemmviz.state.shot import Shot
@@ -13,11 +14,13 @@ def _make(shot: Shot, context: Context) -> Benchmark:
     """The measurements of a shot's chart. Raises UsageError if there are none, or none of its tile width."""
     benchmark = named(context.measurements, shot.chart.source)
     if benchmark is None:
-        raise UsageError("there are no measurements to show", remedy="run gemmviz bench and open its file")
+        raise UsageError(tr("there are no measurements to show"), remedy=tr("run gemmviz bench and open its file"))
     width, widths = shot.chart.width, widths_of(benchmark)
     if width and width not in widths:
-        measured = listed([str(each) for each in widths], "or") if widths else "no width"
-        raise UsageError(f"no tile or block {width} wide was measured", remedy=f"choose {measured}")
+        measured = listed([str(each) for each in widths], "or") if widths else tr("no width")
+        raise UsageError(
+            tr("no tile or block {width} wide was measured", width=width), remedy=tr("choose {measured}", measured=measured)
+        )
     return narrowed(benchmark, width, shot.chart.with_host)
 
 

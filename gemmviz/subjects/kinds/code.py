@@ -11,6 +11,7 @@ from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
+from gemmviz.model.translation import tr
 from gemmviz.model.words import spaced
 from gemmviz.source.program import program_for
 from gemmviz.state.shot import Shot
@@ -53,7 +54,7 @@ def _stopped(case: CodeCase, setup: Setup, launch: Launch, fault: KernelFault) -
     if fault.place is None:
         return case
     line = fault.place.line - 1 - first_line(setup.kernel)
-    threads = ("threads of a block", " × ".join(map(str, launch.block[: 3 if launch.block[2] > 1 else 2])))
+    threads = (tr("threads of a block"), " × ".join(map(str, launch.block[: 3 if launch.block[2] > 1 else 2])))
     facts = (threads, *((name, spaced(value)) for name, value in setup.parameters.items()))
     declared = program_for(setup.kernel, setup.definitions).shared
     tiles = tuple((each.name, *each.dims) for each in declared if each.dims is not None and len(each.dims) == 2)
@@ -64,14 +65,14 @@ def _stopped(case: CodeCase, setup: Setup, launch: Launch, fault: KernelFault) -
 def _facts(setup: Setup, launch: Launch, counts: LaunchCounts) -> tuple[tuple[str, str], ...]:
     """Names and values of counts of a launch."""
     return (
-        ("blocks", spaced(launch.block_count)),
-        ("threads per block", spaced(launch.threads_per_block)),
-        ("shared bytes per block", spaced(shared_bytes(counts.arrays))),
-        ("global reads", spaced(counts.elements("global", "read"))),
-        ("shared writes", spaced(counts.elements("shared", "write"))),
-        ("shared reads", spaced(counts.elements("shared", "read"))),
+        (tr("blocks"), spaced(launch.block_count)),
+        (tr("threads per block"), spaced(launch.threads_per_block)),
+        (tr("shared bytes per block"), spaced(shared_bytes(counts.arrays))),
+        (tr("global reads"), spaced(counts.elements("global", "read"))),
+        (tr("shared writes"), spaced(counts.elements("shared", "write"))),
+        (tr("shared reads"), spaced(counts.elements("shared", "read"))),
         *(
-            (f"elements of {name} stored", spaced(counts.elements("global", "write", name)))
+            (tr("elements of {name} stored", name=name), spaced(counts.elements("global", "write", name)))
             for name in setup.problem.output_names
         ),
     )

@@ -11,6 +11,7 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.schedule import GridCase, Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.views.grid_view import sm_under
 from gemmviz.state.shot import Shot, Trial
@@ -50,8 +51,10 @@ def _launch_case(shot: Shot, measured: tuple[MeasuredCase, ...], speed: KernelSp
         if launch.block_count > MOST_BLOCKS:
             return None
         schedule = modelled(launch.block_count, device.sms, limits.blocks_per_sm)
-        at_most = "" if limits.is_certain else ", ignoring registers"
-        source = f"a model from occupancy alone{at_most}: all blocks take the same time. No schedule is recorded"
+        at_most = "" if limits.is_certain else tr(", ignoring registers")
+        source = tr(
+            "a model from occupancy alone{at_most}: all blocks take the same time. No schedule is recorded", at_most=at_most
+        )
     sms = max(device.sms, int(schedule.sm.max()) + 1)
     title, blocks = launch_title(shot.setup), limits.blocks_per_sm
     return GridCase(title, device.name, sms, blocks, launch.grid, schedule, source, is_model, limits.is_certain)
@@ -70,7 +73,10 @@ def _make(shot: Shot, context: Context) -> GridCase:
     case = grid_case(shot, context.schedules, speed_of(shot, context))
     if case is None:
         launch_for(shot.setup, with_nearest=False)
-        raise UsageError("no schedule of this launch is known", remedy=f"choose sizes with at most {MOST_BLOCKS} blocks")
+        raise UsageError(
+            tr("no schedule of this launch is known"),
+            remedy=tr("choose sizes with at most {most_blocks} blocks", most_blocks=MOST_BLOCKS),
+        )
     return case
 
 

@@ -7,6 +7,7 @@ from gemmviz.launch.legality import can_run, device_for
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.host_run import HostCall, HostRun, HostRuns, TransferCase, calls_of
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.counting import launch_counts
@@ -21,19 +22,24 @@ def _make(shot: Shot, context: Context) -> TransferCase:
     """
     setup = shot.setup
     if not setup.problem.is_multiply:
-        raise UsageError("the copies between host and device are shown for multiplications of matrices only")
+        raise UsageError(tr("the copies between host and device are shown for multiplications of matrices only"))
     device, copies_c = device_for(setup), _reads_c(setup, context)
     is_square = len(set(setup.problem.sizes.values())) == 1
     prefix, calls = "hip" if device.vendor == "AMD" else "cuda", calls_of(copies_c, "N" if is_square else "M, N, K")
     case = TransferCase(calls, setup.problem, device.name, prefix=prefix, copies_c=copies_c)
     host = next((each for each in recorded_host_runs() if each.gpu.name == device.name), None)
     if host is None:
-        return replace(case, unmeasured=f"not measured on {device.name}")
+        return replace(case, unmeasured=tr("not measured on {device}", device=device.name))
     sizes = setup.problem.sizes
     runs = tuple(run for run in host.runs if set(sizes.values()) == {run.n})
     if not runs:
         measured = listed([str(each) for each in sorted({run.n for run in host.runs})])
-        return replace(case, unmeasured=f"not measured at this size; recorded on {device.name}: N = {measured}")
+        return replace(
+            case,
+            unmeasured=tr(
+                "not measured at this size; recorded on {device}: N = {measured}", device=device.name, measured=measured
+            ),
+        )
     is_kernel = (setup.kernel.name, dict(setup.parameters)) == (_RECORDED_KERNEL, _RECORDED_WIDTH)
     runs = tuple(HostRun(run.n, run.memory, tuple(_timed(call, run, is_kernel) for call in calls)) for run in runs)
     return replace(case, runs=runs, source=_source(host, is_kernel))
@@ -46,7 +52,7 @@ def _timed(call: HostCall, run: HostRun, is_kernel: bool) -> HostCall:
 
 
 def _source(host: HostRuns, is_kernel: bool) -> str:
-    return f"{host.short_source}; " + (f"kernel: {host.kernel}" if is_kernel else "with another kernel")
+    return f"{host.short_source}; " + (tr("kernel: {kernel}", kernel=host.kernel) if is_kernel else tr("with another kernel"))
 
 
 def _reads_c(setup: Setup, context: Context) -> bool:

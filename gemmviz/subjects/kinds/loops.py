@@ -9,6 +9,7 @@ from gemmviz.analysis.replay.owners import Owners
 from gemmviz.model.errors import UsageError
 from gemmviz.model.loops_case import Counter, LoopRun, LoopsCase
 from gemmviz.model.setup import Setup
+from gemmviz.model.translation import tr
 from gemmviz.model.watched import VariableValue, Watched
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.runs import run
@@ -20,7 +21,7 @@ _FIRST = (0, 0, 0)
 def _make(shot: Shot, context: Context) -> LoopsCase:
     """The runs of a multiplication. Raises UsageError for another problem, and as ``Engine.trace`` does."""
     if not shot.setup.problem.is_multiply:
-        raise UsageError("loops are shown for multiplications of matrices only")
+        raise UsageError(tr("loops are shown for multiplications of matrices only"))
     before = None if shot.against is None else _run(shot.against.setup, context)
     return LoopsCase(shot.setup.problem, _run(shot.setup, context), before)
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.launch.legality import device_for
+from gemmviz.model.translation import marked
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.primitives import Hit
@@ -11,7 +12,7 @@ from gemmviz.state.shot import Shot
 from gemmviz.subjects.pointing import focus_at
 from gemmviz.subjects.subject import Context, Subject
 
-_COUNTED = "Every number is counted from the trace of the run."
+_COUNTED = marked("Every number is counted from the trace of the run.")
 
 
 def _make(shot: Shot, context: Context) -> Moment | None:

@@ -6,6 +6,7 @@ from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.occupancy import Needs, OccupancyCase
 from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.translation import tr
 from gemmviz.run.needs import needs_of
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.what_if import value_at
@@ -40,7 +41,7 @@ def _make(shot: Shot, context: Context) -> OccupancyCase:
     case = occupancy_case(shot, speed_of(shot, context))
     if case is None:
         launch_for(shot.setup, with_nearest=False)
-        raise UsageError("the resources of this kernel's blocks are unknown")
+        raise UsageError(tr("the resources of this kernel's blocks are unknown"))
     return case
 
 

@@ -6,6 +6,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Lock, Pair, moment_like
 from gemmviz.launch.legality import shapes_for
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject
@@ -14,18 +15,29 @@ from gemmviz.subjects.subject import Context, Subject
 def check_pair(shot: Shot) -> None:
     """Check the comparison of a shot. Raises UsageError if there is none, or if the marked element doesn't exist."""
     if shot.against is None:
-        raise UsageError("nothing is selected for comparison", remedy=f"gemmviz compare A B --view {shot.view} -o FRAME.png")
+        raise UsageError(
+            tr("nothing is selected for comparison"), remedy=f"gemmviz compare A B --view {shot.view} -o FRAME.png"
+        )
     element = shot.against.element
     if element is None:
         return
     name, row, column = element
     shape = shapes_for(shot.setup).get(name, ())
     if len(shape) != 2:
-        raise UsageError(f"the problem has no matrix {name}", remedy="mark an element of a matrix, such as A[3,5]")
+        raise UsageError(
+            tr("the problem has no matrix {name}", name=name), remedy=tr("mark an element of a matrix, such as A[3,5]")
+        )
     rows, columns = shape
     if row >= rows or column >= columns:
-        sentence = f"{name} has no element [{row}, {column}]: it is {rows} × {columns}"
-        raise UsageError(sentence, remedy="rows and columns count from 0")
+        sentence = tr(
+            "{name} has no element [{row}, {column}]: it is {rows} × {columns}",
+            name=name,
+            row=row,
+            column=column,
+            rows=rows,
+            columns=columns,
+        )
+        raise UsageError(sentence, remedy=tr("rows and columns count from 0"))
 
 
 def _make(shot: Shot, context: Context) -> Pair | None:

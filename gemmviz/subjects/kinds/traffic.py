@@ -3,6 +3,7 @@
 from gemmviz.launch.legality import can_run
 from gemmviz.model.errors import UsageError
 from gemmviz.model.traffic import TrafficCase, WidthCount
+from gemmviz.model.translation import tr
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.subject import Context, Subject
@@ -17,9 +18,12 @@ def _make(shot: Shot, context: Context) -> TrafficCase:
     name = next((name for name in _WIDTHS if name in setup.parameters), None)
     parameter = next((each for each in setup.kernel.parameters if each.name == name), None)
     if name is None or parameter is None:
-        raise UsageError(f"{setup.kernel.name} has no width parameter", remedy=f"choose a kernel with {' or '.join(_WIDTHS)}")
+        raise UsageError(
+            tr("{kernel} has no width parameter", kernel=setup.kernel.name),
+            remedy=tr("choose a kernel with {widths}", widths=tr(" or ").join(_WIDTHS)),
+        )
     if not setup.problem.is_multiply or setup.problem.flops is None:
-        raise UsageError("the reads of tiles are compared with those of a multiplication without tiles")
+        raise UsageError(tr("the reads of tiles are compared with those of a multiplication without tiles"))
     rows = []
     for width in sorted({*(parameter.choices or ()), setup.parameters[name]}):
         tried = setup.changed(**{name: width})

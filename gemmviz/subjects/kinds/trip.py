@@ -4,6 +4,7 @@ from gemmviz.files.access_times_file import recorded_access_times
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import tr
 from gemmviz.model.trip import TripCase
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject
@@ -17,7 +18,7 @@ def _make(shot: Shot, context: Context) -> TripCase:
     ]
     own = [each for each in known if each[0].device == device_for(shot.setup).name]
     if not known:
-        raise UsageError("no access to memory was recorded", remedy="reinstall gemmviz: its measurements are missing")
+        raise UsageError(tr("no access to memory was recorded"), remedy=tr("reinstall gemmviz: its measurements are missing"))
     times, cycles = (own or known)[0]
     return TripCase(times, cycles, devices[times.device].bandwidth_gb_s)
 

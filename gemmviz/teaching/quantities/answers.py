@@ -5,6 +5,7 @@ import numpy as np
 from gemmviz.analysis.memory.banks import lane_words
 from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.without_barrier import hazards_without_barrier
 from gemmviz.teaching.quantities.arguments import Matrix, Whole
@@ -13,7 +14,7 @@ from gemmviz.teaching.quantities.quantity import quantity
 _NONE = "nothing"
 
 
-@quantity("element of {array} that the thread in focus accesses at this step")
+@quantity(marked("element of {array} that the thread in focus accesses at this step"))
 def element_accessed(facts: ShotFacts, array: Matrix) -> str:
     """The element, labelled as the shot labels elements; ``nothing`` if the thread accesses none."""
     touched = next((each for each in facts.moment.touched if each.array.name == array), None)
@@ -22,7 +23,7 @@ def element_accessed(facts: ShotFacts, array: Matrix) -> str:
     return facts.shot.labels.named(touched.array, int(touched.elements[0]))
 
 
-@quantity("content of cell {cell} of {array}")
+@quantity(marked("content of cell {cell} of {array}"))
 def cell_content(facts: ShotFacts, array: str, cell: Whole) -> str:
     """The element of which a cell of a shared array holds a copy after this step, labelled as the shot labels elements;
     ``nothing`` if it holds no copy. ``cell`` counts the cells of the array from 0, row by row.
@@ -31,23 +32,23 @@ def cell_content(facts: ShotFacts, array: str, cell: Whole) -> str:
     number = trace.number_of(array)
     content = None if number is None else facts.moment.tiles.get(number)
     if content is None or cell >= len(content.array):
-        raise UsageError(f"there is no cell {cell} of {array}")
+        raise UsageError(tr("there is no cell {cell} of {array}", cell=cell, array=array))
     matrix = int(content.array[cell])
     return _NONE if matrix < 0 else facts.shot.labels.named(trace.arrays[matrix], int(content.element[cell]))
 
 
-@quantity("bank that lane {lane} accesses")
+@quantity(marked("bank that lane {lane} accesses"))
 def bank_of_lane(facts: ShotFacts, lane: Whole) -> int:
     """The bank of the element that a lane of the warp in focus accesses at this step, in an array that begins in bank 0."""
     moment, rules = facts.moment, facts.replay.trace.rules
     request = moment.request
     if request is None or moment.main is None or lane >= len(request.lanes) or request.lanes[lane] < 0:
-        raise UsageError(f"lane {lane} accesses nothing at this step")
+        raise UsageError(tr("lane {lane} accesses nothing at this step", lane=lane))
     words, _ = lane_words(request.lanes[None, lane : lane + 1], moment.main.array.itemsize, rules)
     return int(words[0, 0]) % rules.banks
 
 
-@quantity("thread that stores element {element} of the result")
+@quantity(marked("thread that stores element {element} of the result"))
 def storing_thread(facts: ShotFacts, element: Whole) -> str:
     """The threadIdx and the blockIdx, as ``thread (3, 0, 0) of block (1, 0, 0)``. ``element`` is an offset in the array."""
     replay = facts.replay
@@ -55,19 +56,19 @@ def storing_thread(facts: ShotFacts, element: Whole) -> str:
     if number is None:
         return _NONE
     block, thread = replay.trace.space.indices(number)
-    return f"thread {thread} of block {block}"
+    return tr("thread {thread} of block {block}", thread=thread, block=block)
 
 
-@quantity("warp and lane of the thread in focus")
+@quantity(marked("warp and lane of the thread in focus"))
 def place_in_request(facts: ShotFacts) -> str:
     """The warp and the lane in which the run's requests have the thread in focus, as ``warp 0, lane 9``."""
     scope, rules = facts.moment.scope, facts.replay.trace.rules
     threads = np.arange(scope.of_block.stop - scope.of_block.start)
     warp, lane = np.argwhere(warp_rows(threads[None], rules.warp_size) == scope.first_thread)[0].tolist()
-    return f"warp {warp}, lane {lane}"
+    return tr("warp {warp}, lane {lane}", warp=warp, lane=lane)
 
 
-@quantity("hazards without the barrier in line {line}")
+@quantity(marked("hazards without the barrier in line {line}"))
 def hazards_without(facts: ShotFacts, line: Whole) -> str:
     """The kinds of hazards in a run without the barriers of a line, separated by commas; ``none`` if there are none."""
     sites = facts.replay.trace.sites

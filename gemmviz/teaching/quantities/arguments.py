@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.translation import tr
 
 Whole = Annotated[int, Meta(ge=0, le=999_999_999)]
 Measure = Literal["requested", "moved"]
@@ -19,5 +20,8 @@ def matrix_named(arrays: Iterable[MemoryArray], name: str) -> MemoryArray:
     """The array of this name. Raises UsageError if there is none."""
     known = {array.name: array for array in arrays}
     if name not in known:
-        raise UsageError(f"the kernel has no array {name}", remedy=closest(name, known) or f"it has {', '.join(known)}")
+        raise UsageError(
+            tr("the kernel has no array {name}", name=name),
+            remedy=closest(name, known) or tr("it has {known}", known=", ".join(known)),
+        )
     return known[name]

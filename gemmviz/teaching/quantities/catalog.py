@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from gemmviz.model.errors import UsageError, closest
+from gemmviz.model.translation import tr
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities import (
     access_times,
@@ -68,12 +69,14 @@ def _resolved(reference: QuantityReference) -> tuple[Quantity, msgspec.Struct]:
     quantity = quantities().get(reference.id)
     if quantity is None:
         remedy = closest(reference.id, quantities()) or "see gemmviz lesson quantities"
-        raise UsageError(f"there is no quantity {reference.id!r}", remedy=remedy)
+        raise UsageError(tr("there is no quantity {id}", id=f"{reference.id!r}"), remedy=remedy)
     unknown = [name for name in reference.arguments if name not in quantity.arguments.__struct_fields__]
     if unknown:
-        remedy = closest(unknown[0], quantity.arguments.__struct_fields__) or f"write {quantity.signature}"
-        raise UsageError(f"{quantity.id} has no argument {unknown[0]!r}", remedy=remedy)
+        remedy = closest(unknown[0], quantity.arguments.__struct_fields__) or tr(
+            "write {signature}", signature=quantity.signature
+        )
+        raise UsageError(tr("{id} has no argument {unknown}", id=quantity.id, unknown=f"{unknown[0]!r}"), remedy=remedy)
     try:
         return quantity, msgspec.convert(reference.arguments, quantity.arguments, strict=False)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{quantity.id}: {error}", remedy=f"write {quantity.signature}") from None
+        raise UsageError(f"{quantity.id}: {error}", remedy=tr("write {signature}", signature=quantity.signature)) from None

@@ -8,6 +8,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import Access, Space
 from gemmviz.model.speed_case import DRAM
+from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.block_phase import loads_per_phase, operations_per_phase
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.levels import traffic_of
@@ -15,7 +16,7 @@ from gemmviz.teaching.quantities.arguments import Factor, Matrix, Measure, Whole
 from gemmviz.teaching.quantities.quantity import quantity
 
 
-@quantity("{space} memory {access}s[ of {array}], in elements", origin="counts")
+@quantity(marked("{space} memory {access}s[ of {array}], in elements"), origin="counts")
 def elements(facts: ShotFacts, space: Space, access: Access, array: Matrix | None = None) -> int:
     """Elements that lanes request, repetitions included."""
     if array is None:
@@ -24,61 +25,61 @@ def elements(facts: ShotFacts, space: Space, access: Access, array: Matrix | Non
     return facts.counts.elements(space, access, array)
 
 
-@quantity("global memory reads with {parameter} = {value}, in elements", origin="counts")
+@quantity(marked("global memory reads with {parameter} = {value}, in elements"), origin="counts")
 def elements_read_with(facts: ShotFacts, parameter: str, value: Whole) -> int:
     """Elements that lanes read from global memory, with another value of a parameter."""
     setup = facts.setup.changed(**{parameter: value})
     return int(elements.compute(facts.about(replace(facts.shot, setup=setup)), space="global", access="read"))
 
 
-@quantity("times each element of {array} is read", origin="counts")
+@quantity(marked("times each element of {array} is read"), origin="counts")
 def reads_per_element(facts: ShotFacts, array: Factor) -> float:
     """Mean number of reads of each element from global memory."""
     size = matrix_named(facts.counts.arrays, array).size
     return facts.counts.elements("global", "read", array) / size
 
 
-@quantity("bytes {measure} in global memory[ by {access}s]", origin="counts")
+@quantity(marked("bytes {measure} in global memory[ by {access}s]"), origin="counts")
 def global_bytes(facts: ShotFacts, measure: Measure, access: Access | None = None) -> int:
     """Bytes that lanes request, or that whole sectors move, for reads, writes or both."""
     total = facts.counts.total("global") if access is None else facts.counts.total("global", access)
     return total.bytes_asked if measure == "requested" else total.bytes_moved(facts.counts.rules)
 
 
-@quantity("GiB {measure} in global memory by {access}s", origin="counts")
+@quantity(marked("GiB {measure} in global memory by {access}s"), origin="counts")
 def global_gibibytes(facts: ShotFacts, measure: Measure, access: Access) -> float:
     """Bytes of ``global_bytes`` in GiB."""
     return float(global_bytes.compute(facts, measure, access)) / 2**30
 
 
-@quantity("bytes from DRAM", origin="recorded")
+@quantity(marked("bytes from DRAM"), origin="recorded")
 def dram_bytes(facts: ShotFacts) -> float:
     """Bytes that DRAM moved, as recorded. Raises UsageError for a launch that was not recorded."""
     traffic = next((each for each in traffic_of(facts.setup, facts.counts) if each.level == DRAM), None)
     if traffic is None:
-        raise UsageError("the traffic of DRAM was not recorded for this launch")
+        raise UsageError(tr("the traffic of DRAM was not recorded for this launch"))
     return traffic.size_bytes
 
 
-@quantity("{measure} of the launch", origin="counts")
+@quantity(marked("{measure} of the launch"), origin="counts")
 def launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavefronts"]) -> int:
     """Memory transactions of the whole launch."""
     return int(getattr(facts.counts.total(), measure))
 
 
-@quantity("{measure} of the compared launch", origin="counts")
+@quantity(marked("{measure} of the compared launch"), origin="counts")
 def compared_launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavefronts"]) -> int:
     """Memory transactions of the launch that the shot compares with. Raises UsageError where there is none."""
     return int(launch_cost.compute(facts.compared, measure))
 
 
-@quantity("elements read per block and phase", origin="counts")
+@quantity(marked("elements read per block and phase"), origin="counts")
 def elements_per_phase(facts: ShotFacts) -> int:
     """Elements that a block reads from global memory in one phase. Raises UsageError unless all phases are alike."""
     return loads_per_phase(facts.setup, facts.counts)
 
 
-@quantity("floating-point operations per block and phase", origin="definition")
+@quantity(marked("floating-point operations per block and phase"), origin="definition")
 def flops_per_phase(facts: ShotFacts) -> int:
     """Multiplications and additions of a block in one phase. Raises UsageError unless all phases are alike."""
     return operations_per_phase(facts.setup)
@@ -87,29 +88,31 @@ def flops_per_phase(facts: ShotFacts) -> int:
 def flops_of(problem: Problem) -> int:
     """Floating-point operations of a problem. Raises UsageError if it has none to count."""
     if problem.flops is None:
-        raise UsageError(f"no floating-point operations can be counted: {problem.kind.why_no_flops}")
+        raise UsageError(
+            tr("no floating-point operations can be counted: {why_no_flops}", why_no_flops=problem.kind.why_no_flops)
+        )
     return problem.flops
 
 
-@quantity("FLOP per byte read, by bytes {measure}", origin="counts")
+@quantity(marked("FLOP per byte read, by bytes {measure}"), origin="counts")
 def arithmetic_intensity(facts: ShotFacts, measure: Measure) -> float:
     """Arithmetic intensity in FLOP/byte over global reads; the stores of C are left out."""
     return intensity(flops_of(facts.setup.problem), int(global_bytes.compute(facts, measure, "read")))
 
 
-@quantity("FLOP per byte, stores included", origin="counts")
+@quantity(marked("FLOP per byte, stores included"), origin="counts")
 def arithmetic_intensity_with_stores(facts: ShotFacts) -> float:
     """Arithmetic intensity in FLOP/byte over all requested bytes of global memory."""
     return intensity(flops_of(facts.setup.problem), facts.counts.total("global").bytes_asked)
 
 
-@quantity("roofline in GFLOP/s, by bytes {measure}", origin="model")
+@quantity(marked("roofline in GFLOP/s, by bytes {measure}"), origin="model")
 def roofline_gflops(facts: ShotFacts, measure: Measure) -> float:
     """Attainable rate at the launch's arithmetic intensity, in GFLOP/s."""
     return facts.device.roof(float(arithmetic_intensity.compute(facts, measure)))
 
 
-@quantity("roofline in GFLOP/s, stores included", origin="model")
+@quantity(marked("roofline in GFLOP/s, stores included"), origin="model")
 def roofline_gflops_with_stores(facts: ShotFacts) -> float:
     """Attainable rate at the arithmetic intensity of all requested bytes, in GFLOP/s."""
     return facts.device.roof(float(arithmetic_intensity_with_stores.compute(facts)))

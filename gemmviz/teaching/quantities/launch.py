@@ -10,6 +10,7 @@ from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.tensor_tile import TF32_TILE
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed
 from gemmviz.scenes.kit.strips import strips_of
 from gemmviz.subjects.facts import ShotFacts
@@ -24,7 +25,10 @@ def problem_size(facts: ShotFacts, name: str) -> int:
     """A size of the problem: rows of A (M), columns of B (N) or the common dimension (K) of a multiplication."""
     sizes = facts.setup.problem.sizes
     if name not in sizes:
-        raise UsageError(f"the problem has no size {name}", remedy=closest(name, sizes) or f"it has {', '.join(sizes)}")
+        raise UsageError(
+            tr("the problem has no size {name}", name=name),
+            remedy=closest(name, sizes) or tr("it has {sizes}", sizes=", ".join(sizes)),
+        )
     return sizes[name]
 
 
@@ -33,12 +37,12 @@ def parameter(facts: ShotFacts, name: str) -> int:
     """The value of one of the kernel's parameters, such as the width of its tiles."""
     values = facts.setup.parameters
     if name not in values:
-        remedy = closest(name, values) or (f"it has {', '.join(values)}" if values else None)
-        raise UsageError(f"{facts.setup.kernel.name} has no parameter {name}", remedy=remedy)
+        remedy = closest(name, values) or (tr("it has {values}", values=", ".join(values)) if values else None)
+        raise UsageError(tr("{kernel} has no parameter {name}", kernel=facts.setup.kernel.name, name=name), remedy=remedy)
     return int(values[name])
 
 
-@quantity("{part} in focus", origin="definition")
+@quantity(marked("{part} in focus"), origin="definition")
 def focus(facts: ShotFacts, part: Literal["block", "thread"]) -> str:
     """``blockIdx`` or ``threadIdx`` of what the shot shows, as ``"(1, 0)"``; the first of its threads if it shows several."""
     if part == "block":
@@ -52,7 +56,7 @@ def block_count(facts: ShotFacts) -> int:
     return facts.launch.block_count
 
 
-@quantity("threads per block", origin="definition")
+@quantity(marked("threads per block"), origin="definition")
 def threads_per_block(facts: ShotFacts) -> int:
     """Threads of one block."""
     return facts.launch.threads_per_block
@@ -64,80 +68,83 @@ def thread_count(facts: ShotFacts) -> int:
     return facts.launch.threads_per_block * facts.launch.block_count
 
 
-@quantity("warps per block", origin="definition")
+@quantity(marked("warps per block"), origin="definition")
 def warps_per_block(facts: ShotFacts) -> int:
     """Warps of one block, the last one possibly incomplete."""
     return -(-facts.launch.threads_per_block // facts.device.warp_size)
 
 
-@quantity("idle lanes", origin="definition")
+@quantity(marked("idle lanes"), origin="definition")
 def idle_lanes(facts: ShotFacts) -> int:
     """Lanes without a thread in the last warp of a block."""
     return -facts.launch.threads_per_block % facts.device.warp_size
 
 
-@quantity("lane of thread ({x}, {y}, {z})", origin="definition")
+@quantity(marked("lane of thread ({x}, {y}, {z})"), origin="definition")
 def lane_of_thread(facts: ShotFacts, x: Whole, y: Whole = 0, z: Whole = 0) -> int:
     """Place of a thread in its warp."""
     return thread_number((x, y, z), facts.launch) % facts.device.warp_size
 
 
-@quantity("warp of thread ({x}, {y}, {z})", origin="definition")
+@quantity(marked("warp of thread ({x}, {y}, {z})"), origin="definition")
 def warp_of_thread(facts: ShotFacts, x: Whole, y: Whole = 0, z: Whole = 0) -> int:
     """Number of a thread's warp in its block."""
     return thread_number((x, y, z), facts.launch) // facts.device.warp_size
 
 
-@quantity("bytes of shared memory per block", origin="counts")
+@quantity(marked("bytes of shared memory per block"), origin="counts")
 def shared_bytes_per_block(facts: ShotFacts) -> int:
     """Shared memory of one block, in bytes."""
     return shared_bytes(facts.counts.arrays)
 
 
-@quantity("cores of the device", origin="definition")
+@quantity(marked("cores of the device"), origin="definition")
 def device_cores(facts: ShotFacts) -> int:
     """Single-precision cores of all multiprocessors."""
     return facts.device.sms * facts.device.fp32_per_sm
 
 
-@quantity("bytes of registers per SM", origin="definition")
+@quantity(marked("bytes of registers per SM"), origin="definition")
 def register_bytes(facts: ShotFacts) -> int:
     """Bytes of all registers of a multiprocessor, each of 32 bits."""
     return facts.device.register_bytes
 
 
-@quantity("lines that differ from the compared kernel", origin="definition")
+@quantity(marked("lines that differ from the compared kernel"), origin="definition")
 def changed_lines(facts: ShotFacts) -> int:
     """Lines of the kernel that differ from the compared one in more than names. Raises UsageError where there is none."""
     case = compared(listing_of(facts.setup.kernel), listing_of(facts.compared.setup.kernel))
     return len(case.main.lit - case.main.renamed)
 
 
-@quantity("products of one instruction of the tensor cores", origin="definition")
+@quantity(marked("products of one instruction of the tensor cores"), origin="definition")
 def tensor_tile_products(facts: ShotFacts) -> int:
     """Products of the shape m16n8k8 for TF32."""
     return TF32_TILE.products
 
 
-@quantity("{field} of the device", origin="definition")
+@quantity(marked("{field} of the device"), origin="definition")
 def device(facts: ShotFacts, field: str) -> QuantityValue:
     """A field of the device's file. Raises UsageError for one that is unknown or not a single value."""
     names = [each.name for each in fields(Device)]
     if field not in names:
-        raise UsageError(f"a device has no field {field!r}", remedy=closest(field, names))
+        raise UsageError(tr("a device has no field {field}", field=f"{field!r}"), remedy=closest(field, names))
     value = getattr(facts.device, field)
     if not isinstance(value, QuantityValue):
-        raise UsageError(f"the device's {field} is not a single value")
+        raise UsageError(tr("the device's {field} is not a single value", field=field))
     return value
 
 
-@quantity("largest {name} that runs", origin="definition")
+@quantity(marked("largest {name} that runs"), origin="definition")
 def largest_size(facts: ShotFacts, name: str) -> int:
     """Largest value of a parameter, or size, of square matrices for M, N and K, that the device accepts; 0 if none is."""
     parameter = next((each for each in facts.setup.kernel.parameters if each.name == name), None)
     own = facts.setup.problem.sizes
     if parameter is None and name not in own:
-        raise UsageError(f"{facts.setup.kernel.name} has no {name}", remedy=f"name a parameter, or {listed(own, 'or')}")
+        raise UsageError(
+            tr("{kernel} has no {name}", kernel=facts.setup.kernel.name, name=name),
+            remedy=tr("name a parameter, or {own}", own=listed(own, "or")),
+        )
     for size in sorted(parameter.choices if parameter and parameter.choices else range(1, _LARGEST_TRIED), reverse=True):
         sizes = (
             {name: size}
@@ -167,25 +174,25 @@ def refusal(facts: ShotFacts) -> str:
     return ""
 
 
-@quantity("threads per block, as requested", origin="definition")
+@quantity(marked("threads per block, as requested"), origin="definition")
 def requested_threads(facts: ShotFacts) -> int:
     """Threads of one block as the launch asks for it, whether or not the device can run it."""
     return requested_launch(facts.setup).threads_per_block
 
 
-@quantity("blocks, as requested", origin="definition")
+@quantity(marked("blocks, as requested"), origin="definition")
 def requested_block_count(facts: ShotFacts) -> int:
     """Blocks of the grid as the launch asks for it, whether or not the device can run it."""
     return requested_launch(facts.setup).block_count
 
 
-@quantity("largest grid of the device along {axis}", origin="definition")
+@quantity(marked("largest grid of the device along {axis}"), origin="definition")
 def largest_grid(facts: ShotFacts, axis: Literal["x", "y", "z"]) -> int:
     """Blocks that the device allows along an axis of a grid."""
     return facts.device.max_grid["xyz".index(axis)]
 
 
-@quantity("launches of the grid in strips", origin="definition")
+@quantity(marked("launches of the grid in strips"), origin="definition")
 def launches_in_strips(facts: ShotFacts) -> int:
     """Launches into which a host's loop cuts a grid that is longer than the device allows; 1 for a grid that it allows."""
     strips = strips_of(requested_launch(facts.setup), facts.device)

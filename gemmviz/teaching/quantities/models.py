@@ -3,6 +3,7 @@
 from gemmviz.analysis.models.scaling import data_bytes, largest_held, parallelism_of, span_of, work_of
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.charts.growth import blocks_at
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import Whole
@@ -12,7 +13,7 @@ from gemmviz.teaching.quantities.quantity import quantity
 def _problem(facts: ShotFacts) -> Problem:
     """The problem of a multiplication. Raises UsageError for another one."""
     if not facts.setup.problem.is_multiply:
-        raise UsageError("this model is of a multiplication of matrices")
+        raise UsageError(tr("this model is of a multiplication of matrices"))
     return facts.setup.problem
 
 
@@ -34,31 +35,31 @@ def parallelism(facts: ShotFacts) -> int:
     return parallelism_of(_problem(facts))
 
 
-@quantity("MiB of the matrices", origin="definition")
+@quantity(marked("MiB of the matrices"), origin="definition")
 def matrix_mebibytes(facts: ShotFacts) -> float:
     """Size of A, B and C in MiB."""
     return data_bytes(_problem(facts)) / 2**20
 
 
-@quantity("largest N that the cache holds", origin="model")
+@quantity(marked("largest N that the cache holds"), origin="model")
 def largest_cached_size(facts: ShotFacts) -> int:
     """Largest N of which three N × N matrices fit the device's last-level cache; 0 for a device without one."""
     return largest_held(facts.device.last_level_cache)
 
 
-@quantity("MiB of the matrices that don't fit the cache", origin="model")
+@quantity(marked("MiB of the matrices that don't fit the cache"), origin="model")
 def uncached_mebibytes(facts: ShotFacts) -> float:
     """Size of the part of A, B and C beyond the device's last-level cache, in MiB."""
     return max(0, data_bytes(_problem(facts)) - facts.device.last_level_cache) / 2**20
 
 
-@quantity("blocks at N = {n}", origin="definition")
+@quantity(marked("blocks at N = {n}"), origin="definition")
 def block_count_at(facts: ShotFacts, n: Whole) -> int:
     """Blocks of an N × N problem, with square blocks of the width that the shot's chart selects."""
     return blocks_at(n, facts.shot.chart.width or 1)
 
 
-@quantity("blocks for each SM of the recorded GPU at N = {n}", origin="definition")
+@quantity(marked("blocks for each SM of the recorded GPU at N = {n}"), origin="definition")
 def blocks_per_sm_at(facts: ShotFacts, n: Whole) -> float:
     """Blocks of an N × N problem divided by the multiprocessors of the GPU of the shot's recording."""
     return blocks_at(n, facts.shot.chart.width or 1) / facts.benchmark.gpu.sms

@@ -9,28 +9,29 @@ from gemmviz.analysis.models.schedules import DONE, RUNNING, WAITING, states, wa
 from gemmviz.model.block_phase import BlockPhase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.schedule import Schedule
+from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import quantity
 
 ScheduleSource = Literal["recorded", "model"]
 
 
-@quantity("blocks per SM", origin="model")
+@quantity(marked("blocks per SM"), origin="model")
 def blocks_per_sm(facts: ShotFacts) -> int:
     """Blocks that fit on one multiprocessor at once."""
     return facts.limits.blocks_per_sm
 
 
-@quantity("blocks per SM, limited by {resource}", origin="model")
+@quantity(marked("blocks per SM, limited by {resource}"), origin="model")
 def blocks_per_sm_limit(facts: ShotFacts, resource: Literal["threads", "warps", "registers", "blocks", "shared"]) -> int:
     """Blocks on one multiprocessor that one resource alone allows."""
     limit = next((limit for key, limit in facts.limits.limits.items() if resource in key), None)
     if limit is None:
-        raise UsageError(f"the number of blocks that {resource} allow is not known")
+        raise UsageError(tr("the number of blocks that {resource} allow is not known", resource=resource))
     return limit
 
 
-@quantity("percent of an SM's {resource} in use", origin="model")
+@quantity(marked("percent of an SM's {resource} in use"), origin="model")
 def occupied_percent(facts: ShotFacts, resource: Literal["threads", "warps"]) -> float:
     """Share of a multiprocessor's threads or warps that resident blocks take, in percent."""
     return facts.limits.threads_percent if resource == "threads" else facts.limits.warps_percent
@@ -42,19 +43,19 @@ def wave_count(facts: ShotFacts) -> int:
     return waves(facts.launch.block_count, facts.device.sms, facts.limits.blocks_per_sm)
 
 
-@quantity("waves of the compared launch", origin="model")
+@quantity(marked("waves of the compared launch"), origin="model")
 def compared_wave_count(facts: ShotFacts) -> int:
     """Rounds of the launch that the shot compares with. Raises UsageError where there is none."""
     return int(wave_count.compute(facts.compared))
 
 
-@quantity("most blocks resident on an SM", origin="recorded")
+@quantity(marked("most blocks resident on an SM"), origin="recorded")
 def most_resident_blocks(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
     """Largest number of blocks on one multiprocessor at the same time, in the schedule."""
     return int(_schedule(facts, source).resident().max())
 
 
-@quantity("blocks in the schedule", origin="recorded")
+@quantity(marked("blocks in the schedule"), origin="recorded")
 def scheduled_blocks(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
     """Blocks that the schedule holds."""
     return int(_schedule(facts, source).blocks)
@@ -64,58 +65,58 @@ def _schedule(facts: ShotFacts, source: ScheduleSource) -> Schedule:
     """The schedule of the launch. Raises UsageError if it comes from something else than ``source``."""
     if facts.grid.is_model != (source == "model"):
         found = "model" if facts.grid.is_model else "recorded"
-        what = "is not recorded" if facts.grid.is_model else "is recorded, not a model's"
-        raise UsageError(f"the schedule of this launch {what}", remedy=f"write source={found}")
+        what = tr("is not recorded") if facts.grid.is_model else tr("is recorded, not a model's")
+        raise UsageError(tr("the schedule of this launch {what}", what=what), remedy=tr("write source={found}", found=found))
     return facts.grid.schedule
 
 
-@quantity("warps per scheduler", origin="model")
+@quantity(marked("warps per scheduler"), origin="model")
 def warps_per_scheduler(facts: ShotFacts) -> float:
     """Resident warps of one warp scheduler."""
     return hiding_of(facts.occupancy).warps
 
 
-@quantity("warps per scheduler that would hide all latency", origin="model")
+@quantity(marked("warps per scheduler that would hide all latency"), origin="model")
 def warps_to_hide_latency(facts: ShotFacts) -> int:
     """Warps with which a scheduler would issue in every cycle, by the model of latency, whether it can hold them or not."""
     return hiding_of(facts.occupancy).enough
 
 
-@quantity("most warps per scheduler", origin="definition")
+@quantity(marked("most warps per scheduler"), origin="definition")
 def most_warps_per_scheduler(facts: ShotFacts) -> int:
     """Warps that one warp scheduler of the device holds at most."""
     return hiding_of(facts.occupancy).most
 
 
-@quantity("tried {resource} of a block", origin="definition")
+@quantity(marked("tried {resource} of a block"), origin="definition")
 def tried_resource(facts: ShotFacts, resource: Literal["threads", "registers", "shared_bytes"]) -> int:
     """A resource of the block whose occupancy is shown: the shot's trial value, else the kernel's own."""
     value = getattr(facts.occupancy.needs, resource)
     if value is None:
-        raise UsageError("the registers of this kernel are not known")
+        raise UsageError(tr("the registers of this kernel are not known"))
     return int(value)
 
 
-@quantity("percent of cycles with an instruction issued", origin="model")
+@quantity(marked("percent of cycles with an instruction issued"), origin="model")
 def issued_percent(facts: ShotFacts) -> float:
     """Share of cycles in which a scheduler can issue, in percent, by the model of latency."""
     return 100 * hiding_of(facts.occupancy).used
 
 
-@quantity("multiprocessors without a block", origin="recorded")
+@quantity(marked("multiprocessors without a block"), origin="recorded")
 def idle_multiprocessors(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
     """Multiprocessors that no block of the schedule runs on."""
     return facts.device.sms - len(np.unique(_schedule(facts, source).sm))
 
 
-@quantity("loads that blocks can have pending on an SM, by {resource}", origin="model")
+@quantity(marked("loads that blocks can have pending on an SM, by {resource}"), origin="model")
 def pending_loads(facts: ShotFacts, resource: Literal["shared memory", "threads"]) -> int:
     """Loads of one phase of as many blocks as fit in one multiprocessor by one resource alone."""
     phase = facts.of_kind(BlockPhase)
     return phase.fitting[resource] * phase.loads
 
 
-@quantity("blocks that are {state} at this instant", origin="recorded")
+@quantity(marked("blocks that are {state} at this instant"), origin="recorded")
 def blocks_in_state(facts: ShotFacts, state: Literal["waiting", "running", "done"], source: ScheduleSource = "recorded") -> int:
     """Blocks of the schedule that are waiting, running or done at the shot's instant."""
     schedule = _schedule(facts, source)
@@ -123,7 +124,7 @@ def blocks_in_state(facts: ShotFacts, state: Literal["waiting", "running", "done
     return int((states(schedule, facts.shot.instant * schedule.duration_ns) == number).sum())
 
 
-@quantity("blocks that end before one with a lower number", origin="recorded")
+@quantity(marked("blocks that end before one with a lower number"), origin="recorded")
 def overtaking_blocks(facts: ShotFacts, source: ScheduleSource = "recorded") -> int:
     """Blocks of the schedule that end before some block with a lower number does."""
     stop = _schedule(facts, source).stop_ns

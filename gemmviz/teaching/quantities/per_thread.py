@@ -5,6 +5,7 @@ from gemmviz.analysis.replay.independence import exchanged_elements, threads_at_
 from gemmviz.analysis.replay.private import private_values
 from gemmviz.analysis.replay.reads import copies_of, products_of
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import Factor, Whole
 from gemmviz.teaching.quantities.quantity import quantity
@@ -12,20 +13,20 @@ from gemmviz.teaching.quantities.quantity import quantity
 _NONE = "nothing"
 
 
-@quantity("reads of thread {thread}[ up to k = {k}]")
+@quantity(marked("reads of thread {thread}[ up to k = {k}]"))
 def reads_of_thread(facts: ShotFacts, thread: Whole, k: Whole | None = None) -> int:
     """Elements that a thread of the block reads from global memory, in the whole run or up to and including ``k``."""
     end = facts.setup.problem.depth if k is None else k + 1
     return facts.reads.count(_checked(facts, thread), end, facts.replay.steps)
 
 
-@quantity("different elements that the block reads")
+@quantity(marked("different elements that the block reads"))
 def distinct_reads(facts: ShotFacts) -> int:
     """Different elements of all inputs that the block in focus reads from global memory in the whole run."""
     return facts.reads.different(facts.replay.steps)
 
 
-@quantity("element of {array} that thread {thread} reads at k = {k}")
+@quantity(marked("element of {array} that thread {thread} reads at k = {k}"))
 def element_read(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> str:
     """The element, labelled as the shot labels elements; ``nothing`` if there is none."""
     trace = facts.replay.trace
@@ -36,7 +37,7 @@ def element_read(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> st
     return facts.shot.labels.named(trace.arrays[number], reads[0])
 
 
-@quantity("threads that read the same element of {array} as thread {thread} at k = {k}")
+@quantity(marked("threads that read the same element of {array} as thread {thread} at k = {k}"))
 def sharers(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> str:
     """The threads of the block that read that element from global memory, as ``"(0, 0), (1, 0)"``; ``nothing`` if the thread
     reads none there.
@@ -48,16 +49,16 @@ def sharers(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> str:
     return ", ".join(thread_text(other, facts.launch) for other in same) or _NONE
 
 
-@quantity("sum of thread {thread} so far")
+@quantity(marked("sum of thread {thread} so far"))
 def sum_of_thread(facts: ShotFacts, thread: Whole) -> float:
     """The sum of the products that a thread of the block has added up to the shown step. Raises UsageError if it is unknown."""
     held = private_values(facts.moment, _checked(facts, thread), facts.moment.step)
     if held is None or held.sum is None:
-        raise UsageError(f"the sum of thread {thread} is unknown")
+        raise UsageError(tr("the sum of thread {thread} is unknown", thread=thread))
     return held.sum
 
 
-@quantity("elements of {array} that a block copies in a phase")
+@quantity(marked("elements of {array} that a block copies in a phase"))
 def elements_copied(facts: ShotFacts, array: Factor) -> int:
     """Elements that the block in focus copies to shared memory in the shown phase."""
     moment, trace = facts.moment, facts.replay.trace
@@ -66,7 +67,7 @@ def elements_copied(facts: ShotFacts, array: Factor) -> int:
     return sum(each.matrix == array for t in threads for each in copies_of(trace, moment.scope, t, phase))
 
 
-@quantity("copy {number} of thread {thread} in phase {phase}")
+@quantity(marked("copy {number} of thread {thread} in phase {phase}"))
 def copy_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Whole) -> str:
     """Source and target of a copy to shared memory; ``number`` and ``phase`` count from 1."""
     copies = copies_of(facts.replay.trace, facts.moment.scope, thread, phase - 1)
@@ -76,7 +77,7 @@ def copy_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Whole)
     return f"{labels.element(each.matrix, *each.source)} → {labels.element(each.array, *each.target)}"
 
 
-@quantity("product {number} of thread {thread} in phase {phase}")
+@quantity(marked("product {number} of thread {thread} in phase {phase}"))
 def product_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Whole) -> str:
     """The two cells of shared memory that are multiplied; ``number`` and ``phase`` count from 1."""
     products = products_of(facts.replay, facts.moment.scope, thread, phase - 1)
@@ -86,19 +87,19 @@ def product_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Who
     return f"{labels.element(*each.left)} · {labels.element(*each.right)}"
 
 
-@quantity("threads that take part in the run")
+@quantity(marked("threads that take part in the run"))
 def working_threads(facts: ShotFacts) -> int:
     """Traced threads that take part in at least one step."""
     return int(threads_at_work(facts.replay.trace).sum())
 
 
-@quantity("threads that return before their first access")
+@quantity(marked("threads that return before their first access"))
 def returned_threads(facts: ShotFacts) -> int:
     """Traced threads that take part in no step."""
     return int((~threads_at_work(facts.replay.trace)).sum())
 
 
-@quantity("elements that threads exchange in global memory")
+@quantity(marked("elements that threads exchange in global memory"))
 def exchanged_element_count(facts: ShotFacts) -> int:
     """Elements that one thread writes and another thread reads or writes."""
     return exchanged_elements(facts.replay.trace)
@@ -108,5 +109,5 @@ def _checked(facts: ShotFacts, thread: int) -> int:
     """``thread`` if the block has it. Raises UsageError otherwise."""
     count = facts.launch.threads_per_block
     if thread >= count:
-        raise UsageError(f"a block has no thread {thread}", remedy=f"choose 0 to {count - 1}")
+        raise UsageError(tr("a block has no thread {thread}", thread=thread), remedy=tr("choose 0 to {count}", count=count - 1))
     return thread

@@ -8,15 +8,17 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
+from gemmviz.model.translation import marked, tr
+
 QuantityValue = bool | int | float | str
 Origin = Literal["run", "counts", "recorded", "model", "definition", "reported"]
 ORIGINS: dict[Origin, str] = {
-    "run": "the traced run",
-    "counts": "the counts of the whole launch",
-    "recorded": "a recording of real hardware",
-    "model": "a model, such as occupancy or the roofline",
-    "definition": "the setup, the device's file or a formula of sizes: no run can contradict it",
-    "reported": "figures that a course document reports",
+    "run": marked("the traced run"),
+    "counts": marked("the counts of the whole launch"),
+    "recorded": marked("a recording of real hardware"),
+    "model": marked("a model, such as occupancy or the roofline"),
+    "definition": marked("the setup, the device's file or a formula of sizes: no run can contradict it"),
+    "reported": marked("figures that a course document reports"),
 }
 ERROR_QUANTITIES = ("refusal", "fault")  # their values are ids of errors
 _Compute = Callable[..., QuantityValue]
@@ -45,7 +47,7 @@ class Quantity:
     def title_with(self, arguments: msgspec.Struct) -> str:
         """The displayed name with the values of its arguments."""
         given = msgspec.to_builtins(arguments).keys()
-        text = _OPTIONAL.sub(lambda part: part[1] if set(_ARGUMENT.findall(part[1])) <= given else "", self.title)
+        text = _OPTIONAL.sub(lambda part: part[1] if set(_ARGUMENT.findall(part[1])) <= given else "", tr(self.title))
         return _ARGUMENT.sub(lambda name: str(getattr(arguments, name[1])), text)
 
 

@@ -7,6 +7,7 @@ from gemmviz.model.benchmark import CUBLAS
 from gemmviz.model.errors import UsageError
 from gemmviz.model.host_run import HostRun
 from gemmviz.model.timing import Measured
+from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import Whole
 from gemmviz.teaching.quantities.quantity import quantity
@@ -17,7 +18,7 @@ def _rows(facts: ShotFacts) -> list[Measured]:
     return [row for row in facts.benchmark.rows if row.problem.is_multiply]
 
 
-@quantity("GFLOP/s of {kernel}[, {width} wide,] at N = {n}", origin="recorded")
+@quantity(marked("GFLOP/s of {kernel}[, {width} wide,] at N = {n}"), origin="recorded")
 def gflops(facts: ShotFacts, kernel: str, n: Whole, width: Whole = 0) -> float:
     """Recorded rate in GFLOP/s, of the fastest parameters or of those with ``width`` (default: the chart's). A name is written
     without its commas: ``04_tiled double``, ``Triple loop one thread``.
@@ -25,95 +26,95 @@ def gflops(facts: ShotFacts, kernel: str, n: Whole, width: Whole = 0) -> float:
     return _fastest(facts, kernel, n, width).gflops or 0.0
 
 
-@quantity("GFLOP/s of {kernel} with its copies at N = {n}", origin="recorded")
+@quantity(marked("GFLOP/s of {kernel} with its copies at N = {n}"), origin="recorded")
 def gflops_with_copies(facts: ShotFacts, kernel: str, n: Whole) -> float:
     """Recorded rate in GFLOP/s, with the copies of A and B to the GPU and of C back."""
     rate = _fastest(facts, kernel, n).gflops_with_transfer
     if rate is None:
-        raise UsageError(f"no copies of {kernel} were recorded at N = {n}")
+        raise UsageError(tr("no copies of {kernel} were recorded at N = {n}", kernel=kernel, n=n))
     return rate
 
 
-@quantity("percent of cuBLAS that {kernel} reaches at N = {n}", origin="recorded")
+@quantity(marked("percent of cuBLAS that {kernel} reaches at N = {n}"), origin="recorded")
 def cublas_percent(facts: ShotFacts, kernel: str, n: Whole) -> float:
     """Recorded rate as a share of cuBLAS's, in percent."""
     share = facts.benchmark.share_of_cublas(_fastest(facts, kernel, n))
     if share is None:
-        raise UsageError(f"cuBLAS was not recorded at N = {n}")
+        raise UsageError(tr("cuBLAS was not recorded at N = {n}", n=n))
     return 100 * share
 
 
-@quantity("percent of cuBLAS that part {part} reports for {kernel}", origin="reported")
+@quantity(marked("percent of cuBLAS that part {part} reports for {kernel}"), origin="reported")
 def reported_percent(facts: ShotFacts, part: Whole, kernel: str) -> float:
     """Share of cuBLAS that a part of the course reports for large matrices, in percent. The course names no device."""
     found = next((each for each in reported_shares() if (each.part, each.kernel) == (part, kernel)), None)
     if found is None:
-        raise UsageError(f"part {part} of the course reports no share of cuBLAS for {kernel}")
+        raise UsageError(tr("part {part} of the course reports no share of cuBLAS for {kernel}", part=part, kernel=kernel))
     return found.percent
 
 
-@quantity("largest N of {kernel}", origin="recorded")
+@quantity(marked("largest N of {kernel}"), origin="recorded")
 def largest_recorded(facts: ShotFacts, kernel: str) -> int:
     """The largest N at which a kernel was timed, with the chart's width. Raises UsageError if it never was."""
     sizes = [row.problem.N for row in _rows(facts) if row.kernel == kernel and row.gflops is not None]
     if not sizes:
-        raise UsageError(f"{kernel} was not recorded")
+        raise UsageError(tr("{kernel} was not recorded", kernel=kernel))
     return max(sizes)
 
 
-@quantity("speedup of {kernel} over {base} at N = {n}", origin="recorded")
+@quantity(marked("speedup of {kernel} over {base} at N = {n}"), origin="recorded")
 def speedup(facts: ShotFacts, kernel: str, base: str, n: Whole) -> float:
     """Recorded rate of a kernel divided by that of another."""
     slower = _fastest(facts, base, n).gflops
     return (_fastest(facts, kernel, n).gflops or 0.0) / slower if slower else 0.0
 
 
-@quantity("multiprocessors of the recorded GPU", origin="recorded")
+@quantity(marked("multiprocessors of the recorded GPU"), origin="recorded")
 def recorded_sms(facts: ShotFacts) -> int:
     """Multiprocessors of the GPU of the shot's recording, whatever the shot's own device is."""
     return facts.benchmark.gpu.sms
 
 
-@quantity("microseconds of the benchmark's copies at N = {n}", origin="recorded")
+@quantity(marked("microseconds of the benchmark's copies at N = {n}"), origin="recorded")
 def benchmark_copy_us(facts: ShotFacts, n: Whole) -> float:
     """Recorded time of the copies to the device and back, in µs."""
     row = next((row for row in _rows(facts) if n == row.problem.N and row.transfer is not None), None)
     if row is None or row.transfer is None:
-        raise UsageError(f"no copies were recorded at N = {n}")
+        raise UsageError(tr("no copies were recorded at N = {n}", n=n))
     return row.transfer.total_ms * 1e3
 
 
-@quantity("N of the recorded host calls", origin="recorded")
+@quantity(marked("N of the recorded host calls"), origin="recorded")
 def host_run_size(facts: ShotFacts) -> int:
     """N of the recorded calls. Raises UsageError for a launch whose calls were not recorded."""
     return _host_runs(facts)[0].n
 
 
-@quantity("copies to the device", origin="counts")
+@quantity(marked("copies to the device"), origin="counts")
 def copies_to_device(facts: ShotFacts) -> int:
     """Copies from host to device that the launch needs: of A and B, and of C if the kernel reads it."""
     return sum(call.name == "Memcpy" and call.what.partition(" ")[0].endswith("d") for call in facts.transfers.calls)
 
 
-@quantity("microseconds of copies with {memory} memory", origin="recorded")
+@quantity(marked("microseconds of copies with {memory} memory"), origin="recorded")
 def host_copy_us(facts: ShotFacts, memory: Literal["pageable", "pinned"]) -> float:
     """Recorded time of all copies of one run, in µs."""
     return next(run.total("Memcpy") for run in _host_runs(facts) if run.memory == memory)
 
 
-@quantity("microseconds of the kernel", origin="recorded")
+@quantity(marked("microseconds of the kernel"), origin="recorded")
 def host_kernel_us(facts: ShotFacts) -> float:
     """Recorded time of the kernel between the copies, in µs. Raises UsageError for another kernel than the recorded one."""
     run = _host_runs(facts)[0]
     if not run.is_whole:
-        raise UsageError("this kernel was not recorded between its host's calls")
+        raise UsageError(tr("this kernel was not recorded between its host's calls"))
     return run.total("launch")
 
 
 def _host_runs(facts: ShotFacts) -> tuple[HostRun, ...]:
     """The recorded runs of the launch's calls. Raises UsageError if there are none."""
     if not facts.transfers.runs:
-        raise UsageError(f"the host's calls were {facts.transfers.unmeasured}")
+        raise UsageError(tr("the host's calls were {unmeasured}", unmeasured=facts.transfers.unmeasured))
     return facts.transfers.runs
 
 
@@ -129,5 +130,5 @@ def _fastest(facts: ShotFacts, kernel: str, n: int, width: int = 0) -> Measured:
     rows = [row for row in _rows(facts) if known in _written(row.kernel) and n == row.problem.N and row.gflops is not None]
     rows = [row for row in rows if not width or not row.parameters or width in row.parameters.values()]
     if not rows:
-        raise UsageError(f"{kernel} was not recorded at N = {n}")
+        raise UsageError(tr("{kernel} was not recorded at N = {n}", kernel=kernel, n=n))
     return max(rows, key=lambda row: row.gflops or 0.0)

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import tr
 
 _REFERENCE = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _ARGUMENT = re.compile(r"\s*(\w+)\s*=\s*([^=,()]*[^=,()\s])\s*")
@@ -23,5 +24,7 @@ def parse_reference(text: str) -> QuantityReference:
     arguments = [_ARGUMENT.fullmatch(each) for each in (parts[2] or "").split(",") if each.strip()] if parts else [None]
     named = {each[1]: each[2] for each in arguments if each is not None}
     if parts is None or len(named) != len(arguments):
-        raise UsageError(f"{text!r} is not the name of a quantity", remedy="write id or id(argument=value, …)")
+        raise UsageError(
+            tr("{given} is not the name of a quantity", given=f"{text!r}"), remedy=tr("write id or id(argument=value, …)")
+        )
     return QuantityReference(parts[1], named)

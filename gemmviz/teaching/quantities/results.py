@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from gemmviz.model.translation import marked
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import quantity
 
@@ -26,13 +27,13 @@ def result(facts: ShotFacts) -> str:
     return "right" if check.passed else "wrong"
 
 
-@quantity("C of the compared launch")
+@quantity(marked("C of the compared launch"))
 def compared_result(facts: ShotFacts) -> str:
     """``result`` of the launch that the shot compares with. Raises UsageError where there is none."""
     return str(result.compute(facts.compared))
 
 
-@quantity("wrong elements of C")
+@quantity(marked("wrong elements of C"))
 def wrong_elements(facts: ShotFacts) -> int:
     """Elements of the outputs that differ from the expected ones by more than rounding, in a complete run."""
     return facts.replay.trace.check.wrong
@@ -44,38 +45,38 @@ def fault(facts: ShotFacts) -> str:
     return "" if facts.outcome.fault is None else facts.outcome.fault.id
 
 
-@quantity("{kind} hazards[ of {array}]")
+@quantity(marked("{kind} hazards[ of {array}]"))
 def hazards(facts: ShotFacts, kind: HazardId, array: str | None = None) -> int:
     """Pairs of accesses without a barrier between them, of one kind, to all arrays or to one."""
     words = kind.replace("-", " ")
     return sum(each.count for each in facts.replay.hazards if each.kind == words and array in (None, each.array))
 
 
-@quantity("units that race")
+@quantity(marked("units that race"))
 def racing_units(facts: ShotFacts) -> str:
     """``warps``, or ``threads`` for a block of a single warp."""
     return facts.race.kind
 
 
-@quantity("elements of C that the race spoils")
+@quantity(marked("elements of C that the race spoils"))
 def race_wrong_elements(facts: ShotFacts) -> int:
     """Wrong elements of C in the adverse order that was found."""
     return int(facts.race.spoilt.sum())
 
 
-@quantity("steps ahead in the race")
+@quantity(marked("steps ahead in the race"))
 def race_lead(facts: ShotFacts) -> int:
     """Shortest lead that spoils C, in steps since the last barrier that all units reach; 0 if no order does."""
     return facts.race.lead
 
 
-@quantity("largest error of C")
+@quantity(marked("largest error of C"))
 def largest_error(facts: ShotFacts) -> float:
     """Largest error of an element of the output, compared with float64."""
     return facts.replay.trace.check.worst_error or 0.0
 
 
-@quantity("largest error of the compared run's C, in multiples of this one's")
+@quantity(marked("largest error of the compared run's C, in multiples of this one's"))
 def compared_error_ratio(facts: ShotFacts) -> float:
     """Largest error of the run that the shot compares with, divided by the shot's own. Raises UsageError without one."""
     own = float(largest_error.compute(facts))

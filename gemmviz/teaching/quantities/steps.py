@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import MatrixAxis
 from gemmviz.teaching.quantities.quantity import quantity
@@ -15,7 +16,7 @@ def step_count(facts: ShotFacts) -> int:
     return facts.replay.steps
 
 
-@quantity("steps of the compared run")
+@quantity(marked("steps of the compared run"))
 def compared_step_count(facts: ShotFacts) -> int:
     """Steps of the run that the shot compares with. Raises UsageError where there is none."""
     return int(step_count.compute(facts.compared))
@@ -27,46 +28,46 @@ def phase_count(facts: ShotFacts) -> int:
     return facts.replay.phases
 
 
-@quantity("threads that take no part in this step")
+@quantity(marked("threads that take no part in this step"))
 def absent_threads(facts: ShotFacts) -> int:
     """Threads in focus that are inactive at the shown step."""
     return int((facts.moment.arrived < 0).sum())
 
 
-@quantity("terms per sum")
+@quantity(marked("terms per sum"))
 def term_count(facts: ShotFacts) -> int:
     """Products in the sum of one element of C."""
     return 0 if facts.moment.terms is None else facts.moment.terms.length
 
 
-@quantity("additions per sum")
+@quantity(marked("additions per sum"))
 def addition_count(facts: ShotFacts) -> int:
     """Additions that the products of one element of C take: one fewer than there are products."""
     return max(0, int(term_count.compute(facts)) - 1)
 
 
-@quantity("terms so far")
+@quantity(marked("terms so far"))
 def terms_so_far(facts: ShotFacts) -> int:
     """Products added up to the shown step by the threads in focus; the least of their elements."""
     terms = facts.moment.thread_terms
     return 0 if terms is None else int(terms.done.min())
 
 
-@quantity("terms in order of k")
+@quantity(marked("terms in order of k"))
 def terms_in_order(facts: ShotFacts) -> bool:
     """Whether the products of each sum are added in ascending order of k."""
     terms = facts.moment.terms
     return terms is not None and bool((np.diff(terms.steps, axis=1) >= 0).all())
 
 
-@quantity("{axis} of C of the block")
+@quantity(marked("{axis} of C of the block"))
 def block_range(facts: ShotFacts, axis: MatrixAxis) -> str:
     """First and last row or column that the block in focus stores, as ``"0 to 1"``."""
     indices = _stored(facts, facts.moment.scope.of_block, axis)
-    return f"{int(indices.min())} to {int(indices.max())}"
+    return tr("{min} to {max}", min=int(indices.min()), max=int(indices.max()))
 
 
-@quantity("{axis} of C of the warp")
+@quantity(marked("{axis} of C of the warp"))
 def warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
     """Number of different rows or columns that the warp in focus stores, else the block's first warp."""
     moment = facts.moment
@@ -75,7 +76,7 @@ def warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
     return len(np.unique(_stored(facts, slice(start, min(start + size, block.stop)), axis)))
 
 
-@quantity("{axis} of C of the warp of the compared launch")
+@quantity(marked("{axis} of C of the warp of the compared launch"))
 def compared_warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
     """Rows or columns that a warp stores in the launch that the shot compares with. Raises UsageError where there is none."""
     return int(warp_extent.compute(facts.compared, axis=axis))
@@ -86,5 +87,5 @@ def _stored(facts: ShotFacts, threads: slice, axis: MatrixAxis) -> npt.NDArray[n
     stored, _ = facts.replay.owners.of(threads)
     array = facts.replay.owners.array
     if array is None or not len(stored):
-        raise UsageError("these threads store nothing into C")
+        raise UsageError(tr("these threads store nothing into C"))
     return np.asarray(array.row_column(stored)[axis == "columns"])

@@ -3,6 +3,7 @@
 import numpy as np
 
 from gemmviz.analysis.memory.banks import lane_words
+from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
 
@@ -16,15 +17,33 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     lane = source.random.choice(np.flatnonzero(request.lanes >= 0).tolist())
     element = int(request.lanes[lane])
     word = int(lane_words(np.array([[element]]), array.itemsize, rules)[0][0, 0])
-    bank, who = word % rules.banks, f"warp {access.focus.warp}{words.of_block(access.focus.block)}"
-    text = (
-        f"In line {access.line}{words.moment(access.step)}, lane {lane} of {who} {access.verb} {array.subscripted(element)}. "
-        f"{array.name} begins in bank 0. In which of the {rules.banks} banks (of {rules.bank_bytes} bytes) is this element?"
+    bank, who = (
+        word % rules.banks,
+        tr("warp {warp}{of_block}", warp=access.focus.warp, of_block=words.of_block(access.focus.block)),
     )
-    why = f"it is in word {word} of the array; {word} modulo {rules.banks} is {bank}"
-    wrong = [(f"bank {other}", reason) for other, reason in _wrong(source, access, lane, element) if 0 <= other < rules.banks]
+    text = tr(
+        "In line {line}{moment}, lane {lane} of {who} {verb} {subscripted}. {array} begins in bank 0. In "
+        "which of the {banks} banks (of {bank_bytes} bytes) is this element?",
+        line=access.line,
+        moment=words.moment(access.step),
+        lane=lane,
+        who=who,
+        verb=access.verb,
+        subscripted=array.subscripted(element),
+        array=array.name,
+        banks=rules.banks,
+        bank_bytes=rules.bank_bytes,
+    )
+    why = tr("it is in word {word} of the array; {word} modulo {banks} is {bank}", word=word, banks=rules.banks, bank=bank)
+    wrong = [
+        (tr("bank {other}", other=other), reason)
+        for other, reason in _wrong(source, access, lane, element)
+        if 0 <= other < rules.banks
+    ]
     expect = (Expectation(f"bank_of_lane(lane={lane})", bank),)
-    return GeneratedQuestion(text, f"bank {bank}", why, source.shot(access.step, "banks", access.focus), wrong, expect)
+    return GeneratedQuestion(
+        text, tr("bank {bank}", bank=bank), why, source.shot(access.step, "banks", access.focus), wrong, expect
+    )
 
 
 def _wrong(source: QuizSource, access: WarpRequest, lane: int, element: int) -> list[tuple[int, str]]:
@@ -32,23 +51,28 @@ def _wrong(source: QuizSource, access: WarpRequest, lane: int, element: int) -> 
     rules, array = source.replay.trace.rules, access.main.array
     banks, bytes_each, (rows, columns) = rules.banks, array.itemsize, array.extents
     wrong = [
-        (lane % banks, "the number of the lane: the bank depends on the address alone"),
-        (element * bytes_each % banks, f"counted in bytes: a bank is {rules.bank_bytes} bytes wide"),
-        ((element * bytes_each // rules.bank_bytes + 1) % banks, "one too far: banks are counted from 0"),
+        (lane % banks, tr("the number of the lane: the bank depends on the address alone")),
+        (element * bytes_each % banks, tr("counted in bytes: a bank is {bank_bytes} bytes wide", bank_bytes=rules.bank_bytes)),
+        ((element * bytes_each // rules.bank_bytes + 1) % banks, tr("one too far: banks are counted from 0")),
     ]
     if element * bytes_each // rules.bank_bytes >= banks:
-        wrong.append((element * bytes_each // rules.bank_bytes // banks, f"the quotient by {banks}, not the remainder"))
+        wrong.append(
+            (element * bytes_each // rules.bank_bytes // banks, tr("the quotient by {banks}, not the remainder", banks=banks))
+        )
     if rows == 1:
         return wrong
     row, column = array.place(element)
     padding = source.setup.parameters.get("PAD", 0)
     return [
         *wrong,
-        (column % banks, "the column alone: each row continues where the row before ends"),
-        (row % banks, "the row alone: neighbouring elements of a row are in neighbouring banks"),
-        ((column * rows + row) % banks, "row and column exchanged: arrays in C are stored row by row"),
-        ((row * (columns - padding) + column) % banks, f"without the padding: rows are {columns} elements long"),
+        (column % banks, tr("the column alone: each row continues where the row before ends")),
+        (row % banks, tr("the row alone: neighbouring elements of a row are in neighbouring banks")),
+        ((column * rows + row) % banks, tr("row and column exchanged: arrays in C are stored row by row")),
+        (
+            (row * (columns - padding) + column) % banks,
+            tr("without the padding: rows are {columns} elements long", columns=columns),
+        ),
     ]
 
 
-QUIZ_KIND = QuizKind("Bank of an element", _question, order=4)
+QUIZ_KIND = QuizKind(marked("Bank of an element"), _question, order=4)

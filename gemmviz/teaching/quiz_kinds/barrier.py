@@ -4,30 +4,31 @@ from contextlib import suppress
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.sites import Site
+from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.without_barrier import hazards_without_barrier
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
 _OUTCOMES = {  # by kind of hazard: what happens, why, and why it doesn't
     "read-after-write": (
-        "a thread reads an element before another thread has stored it",
-        "only this barrier separates the stores from reads by other threads",
-        "no element is read too early: between the store and a read by another thread is another barrier",
+        marked("a thread reads an element before another thread has stored it"),
+        marked("only this barrier separates the stores from reads by other threads"),
+        marked("no element is read too early: between the store and a read by another thread is another barrier"),
     ),
     "write-after-read": (
-        "a thread overwrites an element that another thread has yet to read",
-        "only this barrier separates the reads from stores by other threads",
-        "no element is overwritten too early: no other thread stores into it before the next barrier",
+        marked("a thread overwrites an element that another thread has yet to read"),
+        marked("only this barrier separates the reads from stores by other threads"),
+        marked("no element is overwritten too early: no other thread stores into it before the next barrier"),
     ),
     "none": (
-        "nothing: every order of the threads gives the same result",
-        "a search of the launch without this barrier finds no two threads whose order matters",
-        "a search of the launch without this barrier finds threads whose order matters",
+        marked("nothing: every order of the threads gives the same result"),
+        marked("a search of the launch without this barrier finds no two threads whose order matters"),
+        marked("a search of the launch without this barrier finds threads whose order matters"),
     ),
     "stuck": (
-        "the threads of a block wait for each other, and the kernel never ends",
+        marked("the threads of a block wait for each other, and the kernel never ends"),
         "",
-        "a barrier that is not there holds nobody up, and all threads still reach the others",
+        marked("a barrier that is not there holds nobody up, and all threads still reach the others"),
     ),
 }
 
@@ -39,7 +40,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     line, kind = source.random.choice(list(kinds.items()))
     right, why, _ = _OUTCOMES[kind]
     wrong = [(text, why_not) for other, (text, _, why_not) in _OUTCOMES.items() if other != kind]
-    text = f"The barrier in line {line} is removed, and nothing else is changed. What can happen in this launch?"
+    text = tr("The barrier in line {line} is removed, and nothing else is changed. What can happen in this launch?", line=line)
     site = next(site for site in source.replay.trace.sites if site.kind == "barrier" and site.place.line == line)
     expect = (Expectation(f"hazards_without(line={line})", kind),)
     return GeneratedQuestion(text, right, why, source.shot(_step(source, site), "stage"), wrong, expect)
@@ -63,4 +64,4 @@ def _kinds(source: QuizSource) -> dict[int, str]:
     return kinds
 
 
-QUIZ_KIND = QuizKind("Missing barrier", _question, order=8)
+QUIZ_KIND = QuizKind(marked("Missing barrier"), _question, order=8)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gemmviz.analysis.replay.focus import Focus, thread_number
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Triple
+from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import AskedAccess, GeneratedQuestion, QuizKind, QuizSource, off_by_one, swaps
 
@@ -20,11 +21,19 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         return None
     array, line = trace.arrays[access.operand.array], trace.site_of(access.step).place.line
     who = f"{words.thread(thread)}{words.of_block(block)}"
-    text = f"Which element of {words.name(array)} does {who} read in line {line}{words.moment(access.step)}?"
+    text = tr(
+        "Which element of {name} does {who} read in line {line}{moment}?",
+        name=words.name(array),
+        who=who,
+        line=line,
+        moment=words.moment(access.step),
+    )
     number = thread_number(thread, trace.launch)
     focus = Focus(block, number // trace.rules.warp_size, number)
     right = words.element(array, element)
-    why = f"{trace.site_of(access.step).text} is at offset {_offset(array, element)}"
+    why = tr(
+        "{site_of_text} is at offset {offset}", site_of_text=trace.site_of(access.step).text, offset=_offset(array, element)
+    )
     expect = (Expectation(f"element_accessed(array={array.name})", source.labels.named(array, element)),)
     wrong = [(words.element(array, other), reason) for other, reason in _others(source, access, block, thread)]
     shot, beside = source.shot(access.step, "stage", focus), off_by_one(source, array, element)
@@ -55,20 +64,39 @@ def _others(source: QuizSource, access: AskedAccess, block: Triple, thread: Trip
             element = None if step is None else source.touched(access, step, block, thread)
             if step is not None and element is not None:
                 early = "early" if trips < 0 else "late"
-                yield element, f"one trip of a loop too {early}: this one is read{words.moment(step)}"
+                yield (
+                    element,
+                    tr("one trip of a loop too {early}: this one is read{moment}", early=early, moment=words.moment(step)),
+                )
 
 
 def _mistaken(source: QuizSource, block: Triple, thread: Triple) -> Iterator[tuple[Triple, Triple, str]]:
     """Threads that are mistaken for one."""
     words, launch = source.words, source.replay.trace.launch
     for other, names in swaps(thread, launch.block):
-        yield block, other, f"{names} of the thread are exchanged: this is what {words.thread(other)} reads"
+        yield (
+            block,
+            other,
+            tr("{names} of the thread are exchanged: this is what {thread} reads", names=names, thread=words.thread(other)),
+        )
     for other, names in swaps(block, launch.grid):
-        yield other, thread, f"{names} of the block are exchanged: this is what the thread in {words.block(other)} reads"
+        yield (
+            other,
+            thread,
+            tr(
+                "{names} of the block are exchanged: this is what the thread in {block} reads",
+                names=names,
+                block=words.block(other),
+            ),
+        )
     if any(block):
-        yield (0, 0, 0), thread, f"blockIdx is left out: this is what the thread in {words.block((0, 0, 0))} reads"
+        yield (
+            (0, 0, 0),
+            thread,
+            tr("blockIdx is left out: this is what the thread in {block} reads", block=words.block((0, 0, 0))),
+        )
     if any(thread):
-        yield block, (0, 0, 0), f"threadIdx is left out: this is what {words.thread((0, 0, 0))} reads"
+        yield block, (0, 0, 0), tr("threadIdx is left out: this is what {thread} reads", thread=words.thread((0, 0, 0)))
 
 
 def _exchanged(source: QuizSource, array: MemoryArray, element: int | None) -> Iterator[tuple[int, str]]:
@@ -77,7 +105,7 @@ def _exchanged(source: QuizSource, array: MemoryArray, element: int | None) -> I
         return
     row, column = array.place(element)
     if column < array.extents[0] and row < array.extents[1]:
-        yield array.element_at(column, row), "row and column are exchanged"
+        yield array.element_at(column, row), tr("row and column are exchanged")
 
 
-QUIZ_KIND = QuizKind("Element that a thread reads", _question, order=2)
+QUIZ_KIND = QuizKind(marked("Element that a thread reads"), _question, order=2)

@@ -1,6 +1,7 @@
 """Question: the warp and the lane of a thread."""
 
 from gemmviz.analysis.replay.focus import Focus, thread_number
+from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.legend import extents_text
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
@@ -15,30 +16,46 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         return None  # x is the answer
 
     def answer(other: int) -> str:
-        return f"warp {other // size}, lane {other % size}"
+        return tr("warp {warp}, lane {lane}", warp=other // size, lane=other % size)
 
     numbers = (
-        (y + x * dy + z * dx * dy, "x and y are exchanged: x varies fastest"),
-        (z + y * dz + x * dy * dz, "the axes are exchanged: x varies fastest, then y, then z"),
-        (x + y * dx, "z is left out: each layer of the block has its own threads"),
-        (x, "only x counts: each row of the block has its own threads"),
-        (number + 1, "one too far: threads and lanes are counted from 0"),
-        (number - 1, "one too few: the first thread has number 0"),
-        (number + dx, "one row too far: rows of the block are counted from 0"),
-        (number - dx, f"one row too few: y = {y} is row {y + 1} of the block" if dy > 1 else "one block too few"),
-        (number + size, "one warp too far: warps are counted from 0"),
-        (number - size, f"one warp too few: warp {number // size} begins with thread {number // size * size}"),
-        (y * size + x, "each row of the block as a warp: a warp is filled from the next rows"),
-        (x * size + y, "x is mistaken for the warp, and y for the lane"),
+        (y + x * dy + z * dx * dy, tr("x and y are exchanged: x varies fastest")),
+        (z + y * dz + x * dy * dz, tr("the axes are exchanged: x varies fastest, then y, then z")),
+        (x + y * dx, tr("z is left out: each layer of the block has its own threads")),
+        (x, tr("only x counts: each row of the block has its own threads")),
+        (number + 1, tr("one too far: threads and lanes are counted from 0")),
+        (number - 1, tr("one too few: the first thread has number 0")),
+        (number + dx, tr("one row too far: rows of the block are counted from 0")),
+        (
+            number - dx,
+            tr("one row too few: y = {y} is row {row} of the block", y=y, row=y + 1) if dy > 1 else tr("one block too few"),
+        ),
+        (number + size, tr("one warp too far: warps are counted from 0")),
+        (
+            number - size,
+            tr(
+                "one warp too few: warp {warp} begins with thread {thread}",
+                warp=number // size,
+                thread=number // size * size,
+            ),
+        ),
+        (y * size + x, tr("each row of the block as a warp: a warp is filled from the next rows")),
+        (x * size + y, tr("x is mistaken for the warp, and y for the lane")),
     )
     wrong = [(answer(other), reason) for other, reason in numbers if 0 <= other < count]
     block = extents_text(trace.launch.block)
-    text = f"A block has {block} threads. In which warp is {words.thread(thread)}, and which lane is it?"
+    text = tr(
+        "A block has {block} threads. In which warp is {thread}, and which lane is it?",
+        block=block,
+        thread=words.thread(thread),
+    )
     terms = " + ".join(("x", f"y · {dx}", *([f"z · {dx * dy}"] if dz > 1 else [])))
-    why = f"it has the number {terms} = {number} in the block; a warp has {size} threads"
+    why = tr(
+        "it has the number {terms} = {number} in the block; a warp has {size} threads", terms=terms, number=number, size=size
+    )
     focus = Focus(warp=number // size, thread=number)
     expect = (Expectation("place_in_request", answer(number)),)
     return GeneratedQuestion(text, answer(number), why, source.shot(None, "mapping", focus), wrong, expect)
 
 
-QUIZ_KIND = QuizKind("Warp and lane of a thread", _question, order=6)
+QUIZ_KIND = QuizKind(marked("Warp and lane of a thread"), _question, order=6)

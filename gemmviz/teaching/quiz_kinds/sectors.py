@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gemmviz.model.translation import marked, tr, trn
 from gemmviz.model.words import many
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
@@ -15,17 +16,21 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     if access is None:
         return None
     words, cost, size = source.words, access.moment.cost, rules.sector_bytes
-    what = f"{access.verb} {words.name(access.main.array)}"
-    who = f"In line {access.line}{words.moment(access.step)}, warp {access.focus.warp}{words.of_block(access.focus.block)}"
-    text = f"{who} {what}. How many sectors of {size} bytes does this request move?"
+    text = tr(
+        "In line {line}{moment}, warp {warp}{of_block} {verb} {array}. "
+        "How many sectors of {size} bytes does this request move?",
+        line=access.line, moment=words.moment(access.step), warp=access.focus.warp,
+        of_block=words.of_block(access.focus.block),
+        verb=access.verb, array=words.name(access.main.array), size=size,
+    )  # fmt: skip
     right = many(cost.sectors, "sector")
-    why = f"{many(cost.lanes, 'lane')} of the warp {_take(cost.lanes)} part; their elements are in {right}"
+    why = trn(
+        "{lanes} of the warp takes part; their elements are in {sectors}",
+        "{lanes} of the warp take part; their elements are in {sectors}",
+        cost.lanes, lanes=many(cost.lanes, "lane"), sectors=right,
+    )  # fmt: skip
     expect = (Expectation("step_cost(measure=sectors)", cost.sectors),)
     return GeneratedQuestion(text, right, why, source.shot(access.step, "memory", access.focus), _wrong(source, access), expect)
-
-
-def _take(count: int) -> str:
-    return "takes" if count == 1 else "take"
 
 
 def _wrong(source: QuizSource, access: WarpRequest) -> list[tuple[str, str]]:
@@ -34,16 +39,27 @@ def _wrong(source: QuizSource, access: WarpRequest) -> list[tuple[str, str]]:
     rows = len(np.unique(array.row_column(elements)[0])) if len(array.shape) > 1 else 0
     distinct = len(np.unique(elements))
     choices = (
-        (cost.lanes, "one for each active lane: lanes whose elements are in one sector share it"),
-        (rules.warp_size, "one for each lane of the warp: a sector that several lanes need moves once"),
-        (-(-cost.bytes_asked // size), f"{cost.bytes_asked} bytes are requested: this is the number if they were in one piece"),
-        (rules.warp_size * array.itemsize // size, f"the number for {rules.warp_size} elements in one piece"),
-        (cost.lines, f"the number of lines of {rules.line_bytes} bytes: only the sectors in use of a line move"),
-        (distinct, "one for each different element: neighbouring elements share a sector"),
-        (rows, "one for each row of the matrix: a row can take several sectors, and short rows share one"),
-        (1, "one for the whole request: it moves every sector that it touches"),
-    )  # fmt: skip
+        (cost.lanes, tr("one for each active lane: lanes whose elements are in one sector share it")),
+        (rules.warp_size, tr("one for each lane of the warp: a sector that several lanes need moves once")),
+        (
+            -(-cost.bytes_asked // size),
+            tr("{bytes_asked} bytes are requested: this is the number if they were in one piece", bytes_asked=cost.bytes_asked),
+        ),
+        (
+            rules.warp_size * array.itemsize // size,
+            tr("the number for {warp_size} elements in one piece", warp_size=rules.warp_size),
+        ),
+        (
+            cost.lines,
+            tr(
+                "the number of lines of {line_bytes} bytes: only the sectors in use of a line move", line_bytes=rules.line_bytes
+            ),
+        ),
+        (distinct, tr("one for each different element: neighbouring elements share a sector")),
+        (rows, tr("one for each row of the matrix: a row can take several sectors, and short rows share one")),
+        (1, tr("one for the whole request: it moves every sector that it touches")),
+    )
     return [(many(count, "sector"), reason) for count, reason in choices if count]
 
 
-QUIZ_KIND = QuizKind("Sectors of a request", _question, order=1)
+QUIZ_KIND = QuizKind(marked("Sectors of a request"), _question, order=1)

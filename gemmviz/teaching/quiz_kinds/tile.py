@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.threads import Triple
+from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import AskedAccess, GeneratedQuestion, QuizKind, QuizSource, off_by_one, swaps
 
@@ -22,9 +23,20 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         return None  # it is no copy of an element, or it changes while the line runs
     matrix, element = trace.arrays[held[0]], held[1]
     line, when = trace.site_of(access.step).place.line, _phase(source, access)
-    text = f"Which element does {tile.subscripted(cell)}{words.of_block(block)} hold when line {line} reads {tile.name}{when}?"
+    text = tr(
+        "Which element does {subscripted}{of_block} hold when line {line} reads {tile}{when}?",
+        subscripted=tile.subscripted(cell),
+        of_block=words.of_block(block),
+        line=line,
+        tile=tile.name,
+        when=when,
+    )
     stored = int(source.moment(access.step, Focus(block)).tiles[access.operand.array].phase[cell])
-    why = f"{_storing(source, access.operand.array)} there{f' in phase {stored + 1}' if stored >= 0 else ''}"
+    why = (
+        tr("{storing} there in phase {stored}", storing=_storing(source, access.operand.array), stored=stored + 1)
+        if stored >= 0
+        else tr("{storing} there", storing=_storing(source, access.operand.array))
+    )
     wrong = [
         (words.element(trace.arrays[number], other), reason)
         for (number, other), reason in _others(source, access, block, cell, held)
@@ -37,7 +49,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
 def _storing(source: QuizSource, tile: int) -> str:
     """What stores into a shared array: its line if there is one."""
     lines = {site.place.line for site in source.replay.trace.sites for op in site.accesses("write") if op.array == tile}
-    return f"line {min(lines)} stores it" if len(lines) == 1 else "it is stored"
+    return tr("line {lines} stores it", lines=min(lines)) if len(lines) == 1 else tr("it is stored")
 
 
 def _phase(source: QuizSource, access: AskedAccess) -> str:
@@ -74,14 +86,14 @@ def _others(source: QuizSource, access: AskedAccess, block: Triple, cell: int, h
             step = source.step_beside(access.step, loops.index(trace.phase_loop), trips)
             other = None if step is None else _held(source, access, step, block, cell)
             if other is not None:
-                yield other, f"the content of phase {int(trace.phase[access.step]) + 1 + trips}"
+                yield other, tr("the content of phase {phase}", phase=int(trace.phase[access.step]) + 1 + trips)
     number, matrix, tile = held[0], trace.arrays[held[0]], trace.arrays[access.operand.array]
     row, column = matrix.place(held[1])
     own = tile.place(cell)
     if len(matrix.shape) > 1 and column < matrix.extents[0] and row < matrix.extents[1]:
-        yield (number, matrix.element_at(column, row)), "row and column are exchanged"
+        yield (number, matrix.element_at(column, row)), tr("row and column are exchanged")
     if len(matrix.shape) > 1 and own[0] < matrix.extents[0] and own[1] < matrix.extents[1]:
-        yield (number, matrix.element_at(*own)), "the subscripts of the tile: they count from the tile's first element"
+        yield (number, matrix.element_at(*own)), tr("the subscripts of the tile: they count from the tile's first element")
 
 
 def _mistaken(source: QuizSource, access: AskedAccess, block: Triple, cell: int) -> Iterator[tuple[Triple, int, str]]:
@@ -90,12 +102,24 @@ def _mistaken(source: QuizSource, access: AskedAccess, block: Triple, cell: int)
     row, column = tile.place(cell)
     if column < tile.extents[0] and row < tile.extents[1]:
         other = tile.element_at(column, row)
-        yield block, other, f"the subscripts are exchanged: this is what {tile.subscripted(other)} holds"
+        yield (
+            block,
+            other,
+            tr("the subscripts are exchanged: this is what {subscripted} holds", subscripted=tile.subscripted(other)),
+        )
     for other_block, names in swaps(block, source.replay.trace.launch.grid):
         if source.is_traced(other_block):
-            yield other_block, cell, f"{names} of the block are exchanged: this is in the tile of {words.block(other_block)}"
+            yield (
+                other_block,
+                cell,
+                tr(
+                    "{names} of the block are exchanged: this is in the tile of {block}",
+                    names=names,
+                    block=words.block(other_block),
+                ),
+            )
     if any(block) and source.is_traced((0, 0, 0)):
-        yield (0, 0, 0), cell, f"blockIdx is left out: this is in the tile of {words.block((0, 0, 0))}"
+        yield (0, 0, 0), cell, tr("blockIdx is left out: this is in the tile of {block}", block=words.block((0, 0, 0)))
 
 
-QUIZ_KIND = QuizKind("Cell of a tile", _question, order=3)
+QUIZ_KIND = QuizKind(marked("Cell of a tile"), _question, order=3)

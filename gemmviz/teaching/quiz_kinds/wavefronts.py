@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.analysis.memory.banks import bank_words, lane_words
 from gemmviz.model.arrays import Longs
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource, WarpRequest
@@ -17,12 +18,16 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     if access is None:
         return None
     words, count = source.words, access.moment.cost.wavefronts
-    what = f"{access.verb} {words.name(access.main.array)}"
-    who = f"In line {access.line}{words.moment(access.step)}, warp {access.focus.warp}{words.of_block(access.focus.block)}"
-    text = f"{who} {what}. How many wavefronts (passes over the {rules.banks} banks) does this request take?"
+    text = tr(
+        "In line {line}{moment}, warp {warp}{of_block} {verb} {array}. How many wavefronts (passes over the {banks} banks) "
+        "does this request take?",
+        line=access.line, moment=words.moment(access.step), warp=access.focus.warp,
+        of_block=words.of_block(access.focus.block),
+        verb=access.verb, array=words.name(access.main.array), banks=rules.banks,
+    )  # fmt: skip
     is_plain = access.main.operand.width * access.main.array.itemsize <= rules.bank_bytes
-    most = f"the largest number of different words that it needs from one bank is {count}"
-    served = f"its lanes are served in groups, which take {many(count, 'wavefront')} in total"
+    most = tr("the largest number of different words that it needs from one bank is {count}", count=count)
+    served = tr("its lanes are served in groups, which take {wavefronts} in total", wavefronts=many(count, "wavefront"))
     expect = (Expectation("step_cost(measure=wavefronts)", count),)
     shot = source.shot(access.step, "banks", access.focus)
     return GeneratedQuestion(text, str(count), most if is_plain else served, shot, _wrong(source, access), expect)
@@ -35,14 +40,17 @@ def _wrong(source: QuizSource, access: WarpRequest) -> list[tuple[str, str]]:
     by_bank = bank_words(words, per_lane, rules)[0]
     banks, distinct = int((by_bank > 0).sum()), int(by_bank.sum())
     choices = (
-        (1, "one for the whole request: a bank delivers one word at a time"),
-        (cost.lanes, "one for each active lane: banks deliver at the same time, and a word goes to any number of lanes"),
-        (distinct, "one for each different word: words in different banks are delivered at the same time"),
-        (banks, "the number of banks that are used: they work at the same time"),
-        (_by_halves(words, per_lane, source), "one half of the warp after the other: this device serves both at once"),
-        (cost.wavefronts - 1, "the conflicts alone: the first pass counts, too"),
-        (-(-cost.bytes_asked // rules.sector_bytes), "the number of sectors that as many bytes would fill in global memory"),
-    )  # fmt: skip
+        (1, tr("one for the whole request: a bank delivers one word at a time")),
+        (cost.lanes, tr("one for each active lane: banks deliver at the same time, and a word goes to any number of lanes")),
+        (distinct, tr("one for each different word: words in different banks are delivered at the same time")),
+        (banks, tr("the number of banks that are used: they work at the same time")),
+        (_by_halves(words, per_lane, source), tr("one half of the warp after the other: this device serves both at once")),
+        (cost.wavefronts - 1, tr("the conflicts alone: the first pass counts, too")),
+        (
+            -(-cost.bytes_asked // rules.sector_bytes),
+            tr("the number of sectors that as many bytes would fill in global memory"),
+        ),
+    )
     return [(str(count), reason) for count, reason in choices if count > 0]
 
 
@@ -54,4 +62,4 @@ def _by_halves(words: Longs, per_lane: int, source: QuizSource) -> int:
     return sum(int(bank_words(part, per_lane, rules).max()) for part in (words[:, :half], words[:, half:]))
 
 
-QUIZ_KIND = QuizKind("Wavefronts of a request", _question, order=7)
+QUIZ_KIND = QuizKind(marked("Wavefronts of a request"), _question, order=7)

@@ -7,39 +7,46 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
 
 from gemmviz.gui.window.action import Action, needs_time
 from gemmviz.gui.window.action_context import ActionContext
+from gemmviz.model.translation import tr
 
 
 def play_actions() -> Iterator[Action]:
     """Yield the actions of the Play menu."""
     for name, text, run, keys, description in (
-        ("play", "&Play or pause", _press_or_play, ("Space",), "play, pause"),
-        ("play-backwards", "Play back&wards", _play_backwards, ("R",), "play backwards"),
-        ("step-forward", "Step &forward", partial(_step, 1), ("Right",), "one step forward"),
-        ("step-back", "Step &back", partial(_step, -1), ("Left",), "one step back"),
-        ("next-phase", "&Next phase", partial(_jump_phase, 1), ("PgDown",), "next phase"),
-        ("previous-phase", "Pre&vious phase", partial(_jump_phase, -1), ("PgUp",), "previous phase"),
-        ("first-step", "F&irst step", lambda c: c.model.session.player.jump(0), ("Home",), "first step"),
-        ("last-step", "&Last step", _jump_to_end, ("End",), "last step"),
-        ("faster", "Fas&ter", lambda c: c.model.session.player.faster(1), ("+", "="), "faster"),
-        ("slower", "&Slower", lambda c: c.model.session.player.faster(-1), ("-",), "slower"),
+        ("play", tr("&Play or pause"), _press_or_play, ("Space",), tr("play, pause")),
+        ("play-backwards", tr("Play back&wards"), _play_backwards, ("R",), tr("play backwards")),
+        ("step-forward", tr("Step &forward"), partial(_step, 1), ("Right",), tr("one step forward")),
+        ("step-back", tr("Step &back"), partial(_step, -1), ("Left",), tr("one step back")),
+        ("next-phase", tr("&Next phase"), partial(_jump_phase, 1), ("PgDown",), tr("next phase")),
+        ("previous-phase", tr("Pre&vious phase"), partial(_jump_phase, -1), ("PgUp",), tr("previous phase")),
+        ("first-step", tr("F&irst step"), lambda c: c.model.session.player.jump(0), ("Home",), tr("first step")),
+        ("last-step", tr("&Last step"), _jump_to_end, ("End",), tr("last step")),
+        ("faster", tr("Fas&ter"), lambda c: c.model.session.player.faster(1), ("+", "="), tr("faster")),
+        ("slower", tr("&Slower"), lambda c: c.model.session.player.faster(-1), ("-",), tr("slower")),
     ):  # fmt: skip
         yield Action(name, "play", text, run, keys, description, partial(_named, text), needs_time)
     for name, text, first, key, description in (
-        ("mark-first", "&Mark the first step to export", True, "[", "mark the first step to export"),
-        ("mark-last", "Mar&k the last step to export", False, "]", "mark the last step to export"),
+        ("mark-first", tr("&Mark the first step to export"), True, "[", tr("mark the first step to export")),
+        ("mark-last", tr("Mar&k the last step to export"), False, "]", tr("mark the last step to export")),
     ):  # fmt: skip
         yield Action(name, "play", text, partial(_mark, first), (key,), description, why_not=needs_time, apart=first)
     yield Action(
-        "tile-size", "play", "T&ile size", lambda c: c.replay.tiles.slider.setFocus(), ("I",), "tile size, then the arrow keys",
-        why_not=lambda c: "" if c.replay.tiles.isVisible() else "This picture has no tile size to change", apart=True,
-    )  # fmt: skip
+        "tile-size",
+        "play",
+        tr("T&ile size"),
+        lambda c: c.replay.tiles.slider.setFocus(),
+        ("I",),
+        tr("tile size, then the arrow keys"),
+        why_not=lambda c: "" if c.replay.tiles.isVisible() else tr("This picture has no tile size to change"),
+        apart=True,
+    )
     yield Action(
-        "animate", "play", "&Animate single steps",
+        "animate", "play", tr("&Animate single steps"),
         lambda c: c.model.session.player.animate(not c.model.session.player.is_animated),
         is_on=lambda c: c.model.session.player.is_animated, apart=True,
     )  # fmt: skip
     yield Action(
-        "reduce-motion", "play", "R&educe motion", _toggle_motion, help="Fade copies in instead of moving them",
+        "reduce-motion", "play", tr("R&educe motion"), _toggle_motion, help=tr("Fade copies in instead of moving them"),
         is_on=lambda c: c.model.session.player.is_calm,
     )  # fmt: skip
 

@@ -9,9 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from gemmviz.analysis.replay.pairing import Lock
+from gemmviz.files.languages import languages
 from gemmviz.gui.window.action import MENU_OPTIONS, Action, needs_picture, needs_time
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.model.setting import Setting
+from gemmviz.model.translation import language, marked, tr
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.state.shot import SYSTEM_THEME, Camera
@@ -20,14 +22,17 @@ from gemmviz.subjects.catalog import subject_of_view
 _TYPE_STEP = 1.25
 _FIRST_OF_SUBMENU = 30  # views from this ``order`` on are in a submenu and have no key
 _LOCKS: dict[Lock, str] = {
-    "phase": "At the same &phase", "k": "At the same &k", "step": "At the same &step", "bytes": "After the same &bytes moved",
-}  # fmt: skip
+    "phase": marked("At the same &phase"),
+    "k": marked("At the same &k"),
+    "step": marked("At the same &step"),
+    "bytes": marked("After the same &bytes moved"),
+}
 _LABELS: dict[str, tuple[str, dict[str, Any]]] = {
-    "row-column": ("[&row, column] from 0", {"order": "row, column", "first": 0}),
-    "column-row": ("[&column, row] from 0", {"order": "column, row", "first": 0}),
-    "column-row-1": ("[column, row] from &1", {"order": "column, row", "first": 1}),
-    "thread-xy": ("Threads (&x, y)", {"thread": "x, y"}),
-    "thread-yx": ("Threads (&y, x)", {"thread": "y, x"}),
+    "row-column": (marked("[&row, column] from 0"), {"order": "row, column", "first": 0}),
+    "column-row": (marked("[&column, row] from 0"), {"order": "column, row", "first": 0}),
+    "column-row-1": (marked("[column, row] from &1"), {"order": "column, row", "first": 1}),
+    "thread-xy": (marked("Threads (&x, y)"), {"thread": "x, y"}),
+    "thread-yx": (marked("Threads (&y, x)"), {"thread": "y, x"}),
 }
 
 
@@ -35,7 +40,7 @@ def view_actions() -> Iterator[Action]:
     """Yield the actions of the View menu."""
     yield from _pictures()
     yield Action(
-        "fit", "view", "&Fit", lambda c: c.model.session.navigation.look(Camera()), ("F",), "show the whole picture",
+        "fit", "view", tr("&Fit"), lambda c: c.model.session.navigation.look(Camera()), ("F",), tr("show the whole picture"),
         why_not=needs_time, apart=True,
     )  # fmt: skip
     yield from _comparison()
@@ -53,34 +58,39 @@ def _pictures() -> Iterator[Action]:
         number += is_direct
         keys = (str(number),) if is_direct and number < 10 else ()
         menu = "view" if is_direct else "view.more"
-        yield Action(f"view-{name}", menu, view.title, partial(_show, name), keys, is_on=partial(_is_shown, name))
+        yield Action(f"view-{name}", menu, tr(view.title), partial(_show, name), keys, is_on=partial(_is_shown, name))
     for name, view in views().items():
         if name not in on_stage:
             is_on = partial(_is_shown, name)
-            yield Action(f"view-{name}", "view.benchmark", view.title, partial(_show, name), is_on=is_on)
+            yield Action(f"view-{name}", "view.benchmark", tr(view.title), partial(_show, name), is_on=is_on)
     yield Action(
-        "benchmark", "view", "&Benchmark", lambda c: c.model.commands.toggle_benchmark(), ("Ctrl+B",), "benchmark, replay",
+        "benchmark",
+        "view",
+        tr("&Benchmark"),
+        lambda c: c.model.commands.toggle_benchmark(),
+        ("Ctrl+B",),
+        tr("benchmark, replay"),
         is_on=lambda c: c.model.session.display.is_benchmark,
-    )  # fmt: skip
+    )
 
 
 def _comparison() -> Iterator[Action]:
     yield Action(
-        "compare", "view", "Compare wit&h this run", lambda c: c.model.commands.toggle_comparison(), ("K",),
-        "compare: pin this run on the left",
-        text_of=lambda c: "End t&he comparison" if c.model.session.shot.against else "Compare wit&h this run",
+        "compare", "view", tr("Compare wit&h this run"), lambda c: c.model.commands.toggle_comparison(), ("K",),
+        tr("compare: pin this run on the left"),
+        text_of=lambda c: tr("End t&he comparison") if c.model.session.shot.against else tr("Compare wit&h this run"),
         why_not=needs_picture, is_on=lambda c: c.model.session.shot.against is not None, apart=True,
     )  # fmt: skip
     for lock, text in _LOCKS.items():
         yield Action(
-            f"lock-{lock}", "view.lock", text, partial(_lock, lock), is_on=partial(_is_locked, lock),
-            why_not=lambda c: "" if c.model.session.shot.against else "There is no comparison. Press K to start one",
+            f"lock-{lock}", "view.lock", tr(text), partial(_lock, lock), is_on=partial(_is_locked, lock),
+            why_not=lambda c: "" if c.model.session.shot.against else tr("There is no comparison. Press K to start one"),
         )  # fmt: skip
 
 
 def _details() -> Iterator[Action]:
     yield Action(
-        "lens", "view", "&Lens", lambda c: c.model.commands.toggle_lens(), ("Z",), "show only the part in use, or all",
+        "lens", "view", tr("&Lens"), lambda c: c.model.commands.toggle_lens(), ("Z",), tr("show only the part in use, or all"),
         why_not=lambda c: needs_time(c) or _needs_lens(c), is_on=lambda c: c.model.session.display.lens == "lens",
     )  # fmt: skip
 
@@ -88,42 +98,45 @@ def _details() -> Iterator[Action]:
 def _options() -> Iterator[Action]:
     """Yield the actions of ``MENU_OPTIONS``: one for a switch, one for each choice of several."""
     for setting in MENU_OPTIONS:
-        name, text = f"option-{setting.name}", setting.control.menu
+        name, text = f"option-{setting.name}", tr(setting.control.menu)
         if setting.kind == "switch":
             run, is_on, description = partial(_toggle_option, setting), partial(_has_option, setting, True), _plain(text)
             yield Action(name, "view", text, run, setting.control.keys, description, why_not=needs_time, is_on=is_on)
         for value, title in setting.choices.items():
             run, is_on = partial(_set_option, setting, value), partial(_has_option, setting, value)
-            yield Action(f"{name}-{value}", f"view.{name}", title, run, why_not=needs_time, is_on=is_on)
+            yield Action(f"{name}-{value}", f"view.{name}", tr(title), run, why_not=needs_time, is_on=is_on)
 
 
 def _labels_and_text() -> Iterator[Action]:
     for name, (text, changes) in _LABELS.items():
         is_on = partial(_has_labels, changes)
-        yield Action(f"labels-{name}", "view.labels", text, partial(_set_labels, changes), is_on=is_on)
+        yield Action(f"labels-{name}", "view.labels", tr(text), partial(_set_labels, changes), is_on=is_on)
     for name, text, factor, keys in (
-        ("larger-text", "Larger te&xt", _TYPE_STEP, ("Ctrl++", "Ctrl+=")),
-        ("smaller-text", "Smaller t&ext", 1 / _TYPE_STEP, ("Ctrl+-",)),
+        ("larger-text", tr("Larger te&xt"), _TYPE_STEP, ("Ctrl++", "Ctrl+=")),
+        ("smaller-text", tr("Smaller t&ext"), 1 / _TYPE_STEP, ("Ctrl+-",)),
     ):
         yield Action(name, "view", text, partial(_scale_type, factor), keys, _plain(text))
 
 
 def _window() -> Iterator[Action]:
     yield Action(
-        "full-screen", "view", "F&ull screen", _toggle_full_screen, ("F11",), "full screen",
+        "full-screen", "view", tr("F&ull screen"), _toggle_full_screen, ("F11",), tr("full screen"),
         is_on=lambda c: c.window.isFullScreen(),
     )  # fmt: skip
     yield Action(
-        "stage-only", "view", "&Stage only", lambda c: c.hide_docks(not c.docks.are_hidden), ("S",), "hide all panels",
+        "stage-only", "view", tr("&Stage only"), lambda c: c.hide_docks(not c.docks.are_hidden), ("S",), tr("hide all panels"),
         why_not=needs_time, is_on=lambda c: c.docks.are_hidden,
     )  # fmt: skip
-    titles = {SYSTEM_THEME: "Follow the &system", **{name: load_theme(name).title for name in theme_names()}}
+    titles = {SYSTEM_THEME: tr("Follow the &system"), **{name: tr(load_theme(name).title) for name in theme_names()}}
     for name, title in titles.items():
         run, is_on = partial(_choose_theme, name), partial(_is_theme, name)
         yield Action(f"theme-{name}", "view.theme", title, run, is_on=is_on)
-    yield Action("dark-or-light", "view", "Dark or &light", _toggle_theme, ("Ctrl+D",), "dark or light")
-    yield Action("panels", "view", "&Panels", fill=_fill_panels, apart=True)
-    yield Action("reset-layout", "view", "&Reset layout", lambda c: c.docks.reset())
+    for code, title in languages().items():
+        run, is_on = partial(_choose_language, code), partial(_is_language, code)
+        yield Action(f"language-{code}", "view.language", title, run, is_on=is_on)
+    yield Action("dark-or-light", "view", tr("Dark or &light"), _toggle_theme, ("Ctrl+D",), tr("dark or light"))
+    yield Action("panels", "view", tr("&Panels"), fill=_fill_panels, apart=True)
+    yield Action("reset-layout", "view", tr("&Reset layout"), lambda c: c.docks.reset())
 
 
 def _plain(text: str) -> str:
@@ -131,7 +144,7 @@ def _plain(text: str) -> str:
 
 
 def _needs_lens(context: ActionContext) -> str:
-    return "" if context.model.session.display.lens != "auto" else "The lens would show everything here"
+    return "" if context.model.session.display.lens != "auto" else tr("The lens would show everything here")
 
 
 def _set_option(setting: Setting, value: object, context: ActionContext) -> None:
@@ -171,6 +184,16 @@ def _choose_theme(name: str, context: ActionContext) -> None:
 
 def _is_theme(name: str, context: ActionContext) -> bool:
     return context.model.session.shot.theme == name
+
+
+def _choose_language(code: str, context: ActionContext) -> None:
+    context.model.preferences.put("language", code)
+    if code != language():
+        context.model.session.say(tr("{language} is used when gemmviz is started again", language=languages()[code]))
+
+
+def _is_language(code: str, context: ActionContext) -> bool:
+    return (context.model.preferences.text("language") or language()) == code
 
 
 def _toggle_theme(context: ActionContext) -> None:

@@ -10,31 +10,32 @@ from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.window.action import Action, needs_time
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.launch.legality import device_for
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.frame import LAYERS
 
 
 def watch_actions() -> Iterator[Action]:
     """Yield the actions of the Watch menu."""
     for name, text, run, key, description in (
-        ("next-warp", "Next &warp", _next_warp, "W", "next warp"),
-        ("next-thread", "Next &thread", _next_thread, "T", "next thread"),
-        ("all-blocks", "&All traced blocks", _all_blocks, "A", "all traced blocks"),
-        ("block", "Whole &block", _block_or_window, "Esc", "whole block; exit full screen"),
-        ("next-layer", "Next colour &layer", _next_layer, "L", "colours: matrix, warp, lane, block, reuse"),
+        ("next-warp", tr("Next &warp"), _next_warp, "W", tr("next warp")),
+        ("next-thread", tr("Next &thread"), _next_thread, "T", tr("next thread")),
+        ("all-blocks", tr("&All traced blocks"), _all_blocks, "A", tr("all traced blocks")),
+        ("block", tr("Whole &block"), _block_or_window, "Esc", tr("whole block; exit full screen")),
+        ("next-layer", tr("Next colour &layer"), _next_layer, "L", tr("colours: matrix, warp, lane, block, reuse")),
     ):
         yield Action(name, "watch", text, run, (key,), description, why_not=needs_time)
     for name, text, down, right, key in (
-        ("cell-left", "Cell to the le&ft", 0, -1, "Left"),
-        ("cell-right", "Cell to the &right", 0, 1, "Right"),
-        ("cell-up", "Cell abo&ve", -1, 0, "Up"),
-        ("cell-down", "Cell belo&w", 1, 0, "Down"),
+        ("cell-left", tr("Cell to the le&ft"), 0, -1, "Left"),
+        ("cell-right", tr("Cell to the &right"), 0, 1, "Right"),
+        ("cell-up", tr("Cell abo&ve"), -1, 0, "Up"),
+        ("cell-down", tr("Cell belo&w"), 1, 0, "Down"),
     ):
-        description = "follow the thread of the cell beside, in C" if name == "cell-left" else ""
+        description = tr("follow the thread of the cell beside, in C") if name == "cell-left" else ""
         run = partial(_move_cell, down, right)
         yield Action(name, "watch", text, run, (f"Shift+{key}",), description, why_not=_needs_result, apart=name == "cell-left")
     yield Action(
-        "ask", "watch", "What does the block &move?", lambda c: c.replay.ask_about_block(), ("Return", "Enter"),
-        "say what the watched block moves", why_not=_needs_result, apart=True,
+        "ask", "watch", tr("What does the block &move?"), lambda c: c.replay.ask_about_block(), ("Return", "Enter"),
+        tr("say what the watched block moves"), why_not=_needs_result, apart=True,
     )  # fmt: skip
 
 
@@ -42,8 +43,10 @@ def _needs_result(context: ActionContext) -> str:
     """Return why no cell of the result can be chosen, "" if one can."""
     session = context.model.session
     if not session.display.kind.is_of_run:
-        return "This view shows no matrices. Press 1 to go back to the replay"
-    return "" if session.now is not None and session.now.trace.result is not None else "The kernel has no result to point at"
+        return tr("This view shows no matrices. Press 1 to go back to the replay")
+    return (
+        "" if session.now is not None and session.now.trace.result is not None else tr("The kernel has no result to point at")
+    )
 
 
 def _move_cell(down: int, right: int, context: ActionContext) -> None:

@@ -1,0 +1,1 @@
+"""Devices: a .toml file each. Its name without .toml is what --device takes."""

@@ -1,0 +1,71 @@
+"""The languages of the program: their compiled catalogues, and the choice between them."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from gettext import GNUTranslations
+
+from gemmviz.files.codec import read_json
+from gemmviz.files.resources import ROOT, resource
+from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import ENGLISH, speak
+
+VARIABLE = "GEMMVIZ_LANGUAGE"  # of the environment; child processes inherit it
+_SYSTEM = ("LC_ALL", "LC_MESSAGES", "LANG")
+_FOLDER = "assets/translations"
+PROGRAM = "gemmviz"  # the catalogue of the program's own messages
+LESSONS = "lessons"  # the folder of the catalogues of lessons
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """``name``: a language's own name; ``complete``: whether every message of the program is translated."""
+
+    name: str
+    complete: bool
+
+
+def languages() -> dict[str, str]:
+    """Codes of all languages with their own names, English first."""
+    return {ENGLISH: "English", **{code: facts.name for code, facts in _translated().items()}}
+
+
+def use_language(code: str | None = None) -> None:
+    """Make a language that of this process and of its children.
+
+    None chooses that of the environment: GEMMVIZ_LANGUAGE, else the system's if its translation is complete, else English.
+    Raises UsageError for a language without a catalogue.
+    """
+    chosen = code or os.environ.get(VARIABLE) or system_language()
+    if chosen not in languages():
+        raise UsageError(f"there is no translation into {chosen!r}", remedy=f"choose {', '.join(languages())}")
+    if code is not None:
+        os.environ[VARIABLE] = code
+    speak(chosen, None if chosen == ENGLISH else catalogue(chosen))
+
+
+def catalogue(code: str, name: str = PROGRAM) -> GNUTranslations:
+    """A compiled catalogue of a language. Raises InstallationError if it is missing."""
+    with resource(f"{_FOLDER}/{code}/{name}.mo").open("rb") as file:
+        return GNUTranslations(file)
+
+
+@cache
+def lesson_catalogue(code: str, lesson: str) -> GNUTranslations | None:
+    """The compiled catalogue of a lesson in a language, None if it is not translated."""
+    folder = ROOT / _FOLDER / code / LESSONS
+    return catalogue(code, f"{LESSONS}/{lesson}") if (folder / f"{lesson}.mo").is_file() else None
+
+
+def system_language(environment: Mapping[str, str] = os.environ) -> str:
+    """The system's language if its translation is complete, else English."""
+    wanted = next((environment[name] for name in _SYSTEM if environment.get(name)), "").partition(".")[0]
+    found = (code for code, facts in _translated().items() if facts.complete and wanted in (code, code.partition("_")[0]))
+    return next(found, ENGLISH)
+
+
+@cache
+def _translated() -> dict[str, _Facts]:
+    """The languages that have catalogues."""
+    return read_json(resource(f"{_FOLDER}/languages.json"), dict[str, _Facts])

@@ -1,0 +1,211 @@
+"""Brings the catalogues of translations up to date with the sources: make translations.
+
+Messages are the literals in calls of ``tr``, ``trn``, ``marked``, ``many`` and ``noun``; those of a lesson are its texts. Each
+language has a folder with a catalogue (``.po``) of the program and of each lesson that is translated. New messages are merged
+into them, and their compiled forms (``.mo``) are what the program loads. docs/translating.md says how to add a language.
+"""
+
+import argparse
+import ast
+import io
+import json
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from babel import Locale
+from babel.messages.catalog import Catalog
+from babel.messages.catalog import Message as BabelMessage
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from gemmviz.files.languages import LESSONS, PROGRAM
+from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, load_kernel, pattern_kernel_names
+from gemmviz.model.words import plural
+from gemmviz.teaching.lesson_file import original_lesson
+from gemmviz.teaching.lesson_translation import translated
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "assets" / "translations"
+_SINGLE, _PLURAL, _COUNTED = {"tr", "marked", "noun"}, {"trn"}, {"many", "_many", "noun"}
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)  # files must not change with the date
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A text of the sources. ``id``: the text, or its singular and plural; ``file``: where it is used, relative to the root;
+    ``where``: the place in a lesson.
+    """
+
+    id: str | tuple[str, str]
+    file: str
+    where: str = ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--language", help="a language to begin, such as fr or pt_BR")
+    parser.add_argument("--lesson", help="a lesson to begin in this language, such as lecture")
+    begun = parser.parse_args()
+    if begun.language:
+        begin(begun.language, begun.lesson)
+    for path, content in made_files().items():
+        write_if_changed(path, content)
+    for path in catalogues():
+        print(f"{path.relative_to(ROOT)}: {state_of(read(path))}")
+
+
+def begin(language: str, lesson: str | None) -> None:
+    """Make an empty catalogue of the program, or of a lesson, in a language."""
+    path = FOLDER / language / (f"{LESSONS}/{lesson}.po" if lesson else f"{PROGRAM}.po")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        path.write_bytes(po_bytes(Catalog(locale=language, charset="utf-8", fuzzy=False)))
+
+
+def made_files() -> dict[Path, bytes]:
+    """All files that are made: the template, the catalogues with all messages, their compiled forms, and the languages."""
+    program, files, complete = template_of(PROGRAM, messages_of_program()), dict[Path, bytes](), dict[str, bool]()
+    files[FOLDER / f"{PROGRAM}.pot"] = po_bytes(program)
+    for path in catalogues():
+        language = path.relative_to(FOLDER).parts[0]
+        template = program if path.stem == PROGRAM else template_of(path.stem, messages_of_lesson(path.stem))
+        catalogue = merged(path, template)
+        files[path], files[path.with_suffix(".mo")] = po_bytes(catalogue), mo_bytes(catalogue)
+        if path.stem == PROGRAM:
+            complete[language] = is_complete(catalogue)
+    return {**files, FOLDER / "languages.json": facts_of(complete)}
+
+
+def catalogues() -> list[Path]:
+    """The catalogues of all languages."""
+    return sorted(FOLDER.rglob("*.po"))
+
+
+def template_of(name: str, messages: Iterator[Message]) -> Catalog:
+    """A catalogue of messages without translations, in the order of their files."""
+    catalogue = Catalog(
+        project=name, version="", creation_date=_LONG_AGO, revision_date=_LONG_AGO, charset="utf-8", fuzzy=False
+    )
+    for message in messages:
+        catalogue.add(message.id, locations=[(message.file, 0)], auto_comments=[message.where] if message.where else ())
+    return catalogue
+
+
+def messages_of_program() -> Iterator[Message]:
+    """The messages of all modules."""
+    for path in sorted((ROOT / "gemmviz").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for message in messages_of(node) if isinstance(node, ast.Call) else ():
+                yield Message(message, path.relative_to(ROOT).as_posix())
+    yield from messages_of_assets()
+    yield from messages_of_kernels()
+
+
+def messages_of_assets() -> Iterator[Message]:
+    """The texts of assets that the program shows: titles of themes, and how access times were measured."""
+    for path in sorted((ROOT / "assets" / "themes").glob("*.toml")):
+        yield Message(tomllib.loads(path.read_text(encoding="utf-8"))["title"], path.relative_to(ROOT).as_posix())
+    for path in sorted((ROOT / "assets" / "measurements").glob("strides-*.json")):
+        yield Message(json.loads(path.read_text(encoding="utf-8"))["method"], path.relative_to(ROOT).as_posix())
+
+
+def messages_of_kernels() -> Iterator[Message]:
+    """The titles and descriptions of the kernels that ship with gemmviz, and of their parameters."""
+    for name in (*kernel_names(), *pattern_kernel_names(), *lesson_kernel_names()):
+        kernel = load_kernel(name)
+        described = (each.description for each in kernel.parameters)
+        for text in filter(None, (kernel.title, " ".join(kernel.description.split()), *described)):
+            yield Message(text, f"kernels/{name}.cu")
+
+
+def messages_of_lesson(name: str) -> Iterator[Message]:
+    """The texts of a lesson, in order."""
+    found = list[Message]()
+
+    def note(text: str, where: str) -> str:
+        found.append(Message(text, f"assets/lessons/{name}.toml", where))
+        return text
+
+    translated(original_lesson(name), note)
+    yield from found
+
+
+def messages_of(call: ast.Call) -> Iterator[str | tuple[str, str]]:
+    """The messages of a call: none if it passes on a text from elsewhere, two for a noun that is counted or stands alone."""
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    texts = [each.value if isinstance(each, ast.Constant) and isinstance(each.value, str) else None for each in call.args]
+    match texts:
+        case [str(text), *_] if name in _SINGLE:
+            yield text
+        case [str(one), str(others), *_] if name in _PLURAL:
+            yield one, others
+    match texts:
+        case [_, str(noun)] | [str(noun)] if name in _COUNTED:
+            yield f"{{count}} {noun}", f"{{count}} {plural(noun)}"
+
+
+def merged(po: Path, template: Catalog) -> Catalog:
+    """The catalogue of a language with the messages of a template. Similar old messages give fuzzy translations."""
+    catalogue = read(po)
+    catalogue.update(template, update_header_comment=False)
+    catalogue.obsolete.clear()
+    catalogue.creation_date = catalogue.revision_date = _LONG_AGO
+    catalogue.project, catalogue.version = template.project, ""
+    return catalogue
+
+
+def read(po: Path) -> Catalog:
+    """The catalogue in a file."""
+    with po.open("rb") as file:
+        return read_po(file, locale=po.relative_to(FOLDER).parts[0])
+
+
+def po_bytes(catalogue: Catalog) -> bytes:
+    """A catalogue as text, ordered by file."""
+    file = io.BytesIO()
+    write_po(file, catalogue, width=120, sort_by_file=catalogue.project == PROGRAM, include_lineno=False, ignore_obsolete=True)
+    return file.getvalue()
+
+
+def mo_bytes(catalogue: Catalog) -> bytes:
+    """A catalogue in the form that the program loads, without fuzzy translations."""
+    file = io.BytesIO()
+    write_mo(file, catalogue)
+    return file.getvalue()
+
+
+def state_of(catalogue: Catalog) -> str:
+    """How much of a catalogue is translated."""
+    messages = [each for each in catalogue if each.id]
+    done = sum(is_translated(each) and not each.fuzzy for each in messages)
+    return f"{done} of {len(messages)} messages translated, {sum(each.fuzzy for each in messages)} to check"
+
+
+def is_complete(catalogue: Catalog) -> bool:
+    """Whether every message is translated."""
+    return all(is_translated(each) and not each.fuzzy for each in catalogue if each.id)
+
+
+def facts_of(complete: dict[str, bool]) -> bytes:
+    """The file that names the languages for the program."""
+    facts = {code: {"name": Locale.parse(code).get_language_name(), "complete": done} for code, done in complete.items()}
+    return (json.dumps(facts, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def is_translated(message: BabelMessage) -> bool:
+    """Whether a message has a text, or one for each plural form."""
+    texts = [message.string] if isinstance(message.string, str) else list(message.string or ())
+    return bool(texts) and all(texts)
+
+
+def write_if_changed(path: Path, content: bytes) -> None:
+    """Write a file unless it has this content already."""
+    if not path.exists() or path.read_bytes() != content:
+        path.write_bytes(content)
+
+
+if __name__ == "__main__":
+    main()

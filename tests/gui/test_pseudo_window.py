@@ -1,0 +1,96 @@
+"""Every text of the window goes through the catalogue: in a pseudo-language no plain words are left."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from pytestqt.qtbot import QtBot
+
+from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.languages import languages
+from gemmviz.gui.export.export_dialog import ExportDialog
+from gemmviz.gui.preferences import InMemoryStore
+from gemmviz.gui.window.action_table import actions
+from gemmviz.gui.window.keys import keys_text
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, lesson_names, load_kernel, pattern_kernel_names
+from gemmviz.state.shot import default_shot, shot_text
+from gemmviz.teaching.lesson_file import original_lesson
+from gemmviz.teaching.lesson_translation import translated
+from tests.gui.conftest import settled
+from tests.gui.widget_texts import texts_below
+from tests.pseudo import plain_words, pseudo
+
+_LONG_MS = 20_000
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def accented_window(qtbot: QtBot) -> Iterator[MainWindow]:
+    with pseudo():
+        made = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
+        made.resize(1600, 960)
+        qtbot.addWidget(made)
+        made.start()
+        made.show()
+        qtbot.waitExposed(made)
+        _settle(made, qtbot)
+        yield made
+        made.close()
+
+
+def _settle(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
+    QApplication.processEvents()
+    qtbot.wait(60)
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    """Texts that are data: kernels, languages, what was measured, and lessons, which have catalogues of their own."""
+    found = list[str]()
+    for name in lesson_names():
+        translated(original_lesson(name), lambda text, where: found.append(text) or text)
+    kernels = (*kernel_names(), *pattern_kernel_names(), *lesson_kernel_names())
+    measured = (each for file in recorded_benchmarks() for each in (file.host, *(row.kernel for row in file.rows)))
+    return (load_kernel("04_tiled").text, *languages().values(), *kernels, *dict.fromkeys(measured), *found)
+
+
+def _plain(window: MainWindow, widget: QWidget) -> list[str]:
+    names = (window.session.shot.setup.kernel.text, *_names())
+    found = (
+        f"{type(each).__name__} {kind} {text!r}: {', '.join(words)}"
+        for each, kind, text in texts_below(widget)
+        if (words := plain_words(text, names))
+    )
+    return list(dict.fromkeys(found))
+
+
+def test_the_window_has_no_text_of_its_own(accented_window: MainWindow, qtbot: QtBot) -> None:
+    for menu in accented_window.findChildren(QMenu):
+        menu.aboutToShow.emit()
+    assert _plain(accented_window, accented_window) == []
+
+
+@pytest.mark.parametrize("view", ["occupancy", "rate"])
+def test_no_view_of_the_window_has(accented_window: MainWindow, qtbot: QtBot, view: str) -> None:
+    accented_window.model.commands.show_view(view)
+    _settle(accented_window, qtbot)
+    assert _plain(accented_window, accented_window) == []
+
+
+def test_a_lesson_and_the_tour_have_none(accented_window: MainWindow, qtbot: QtBot) -> None:
+    accented_window.model.opening.open_lesson("lecture", None)
+    qtbot.waitUntil(lambda: bool(accented_window.model.course.lesson.stops), timeout=_LONG_MS)
+    _settle(accented_window, qtbot)
+    accented_window.start_tour()
+    assert _plain(accented_window, accented_window) == []
+
+
+def test_no_dialog_has(accented_window: MainWindow, qtbot: QtBot) -> None:
+    dialog = ExportDialog(accented_window.model, accented_window)
+    qtbot.addWidget(dialog)
+    assert _plain(accented_window, dialog) == []
+    assert plain_words(re.sub("<style>.*?</style>|<b>.*?</b>|<[^>]*>", " ", keys_text(actions()))) == []

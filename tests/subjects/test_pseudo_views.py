@@ -1,0 +1,57 @@
+"""Every text of every view and of every step of the lessons goes through the catalogue: in a pseudo-language no plain words are
+left.
+"""
+
+from contextlib import nullcontext
+
+import pytest
+
+from gemmviz.export.prepare import prepare
+from gemmviz.files.access_times_file import recorded_access_times
+from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.devices import load_device
+from gemmviz.launch.catalog import COURSE, lesson_names
+from gemmviz.run.choosing import engine_for
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.scenes.catalog import views
+from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.picture import picture
+from gemmviz.teaching.lesson_file import original_lesson
+from tests.pseudo import plain_words, pseudo, texts_of
+from tests.subjects.test_every_view import shot_of
+
+# Names in pictures of host calls: matrices of the device, functions of CUDA and HIP.
+_CALLS = "Ad Bd Cd cudaMalloc cudaMemcpy cudaFree hipMalloc hipMemcpy hipFree clock64 blockIdx threadIdx"
+
+
+def _names(shot: Shot) -> tuple[str, ...]:
+    """Texts of a picture that are data: the kernels, the device, and what was measured."""
+    setups = (shot.setup,) if shot.against is None else (shot.setup, shot.against.setup)
+    kernels = (text for each in setups for text in (each.kernel.text, each.kernel.name, load_device(each.device).architecture))
+    measured = (each for file in recorded_benchmarks() for each in (file.host, *(row.kernel for row in file.rows)))
+    return (*kernels, *(each.device for each in recorded_access_times()), *dict.fromkeys(measured), _CALLS)
+
+
+def _plain(scene: Scene, shot: Shot) -> list[str]:
+    names = _names(shot)
+    found = (f"{key}: {text!r}: {', '.join(words)}" for key, text in texts_of(scene) if (words := plain_words(text, names)))
+    return list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("view", views())
+def test_no_view_has_a_text_of_its_own(view: str) -> None:
+    with pseudo():
+        shot = shot_of(view)
+        stage = prepare(shot, lambda kernel: nullcontext(Interpreter()))
+        for step in sorted({0, stage.steps // 3, stage.steps // 2, stage.steps - 1}):
+            assert _plain(picture(shot, stage.subject(step)), shot) == [], step
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in lesson_names() if name != COURSE])
+def test_no_step_of_a_lesson_has(name: str) -> None:
+    with pseudo():
+        for stop in original_lesson(name).stops:
+            stage = prepare(stop.shot, lambda kernel: nullcontext(engine_for("cpu")))
+            assert _plain(picture(stop.shot, stage.subject(stage.step)), stop.shot) == [], stop.id

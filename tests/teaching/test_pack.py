@@ -1,0 +1,104 @@
+"""A lesson is packed for a course: the same bytes each time, whole files, no answers for students, and nothing half written."""
+
+import io
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from gemmviz.cli.main import main
+from gemmviz.launch.catalog import lesson_names, load_kernel
+from gemmviz.render.export import formats
+from gemmviz.run.choosing import engine_for
+from gemmviz.teaching.lesson_file import parse_lesson, shipped_lesson
+from gemmviz.teaching.pack import kernels_of, pack_files, save_pack
+from gemmviz.teaching.pack_texts import escaped, notes_text
+
+
+def files_in(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.mark.slow
+def test_a_pack_is_made_by_one_command(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.zip", tmp_path / "b.zip"
+    assert main(["lesson", "pack", "transpose", "-o", str(first)]) == 0
+    assert main(["lesson", "pack", "transpose", "-o", str(second)]) == 0
+    assert first.read_bytes() == second.read_bytes()
+    files = files_in(first)
+    readme = files["transpose/README.md"].decode()
+    assert all(f"| `{name.removeprefix('transpose/')}` |" in readme for name in files if not name.endswith("README.md"))
+    assert files["transpose/students/transpose.pdf"].startswith(b"%PDF")
+    with zipfile.ZipFile(io.BytesIO(files["transpose/lecturer/transpose.pptx"])) as slides:
+        assert sum(name.startswith("ppt/slides/slide") for name in slides.namelist()) == 3
+    assert b"<script" in files["transpose/students/transpose.html"]
+    assert len(ElementTree.fromstring(files["transpose/lecturer/quiz.xml"]).findall(".//answer[@fraction='100']")) >= 3
+    again = parse_lesson(files["transpose/transpose.toml"].decode(), "transpose.toml")
+    assert [stop.title for stop in again.stops] == [stop.title for stop in shipped_lesson("transpose").stops]
+    for name, text in kernels_of(shipped_lesson("transpose")).items():
+        assert files[f"transpose/kernels/{name}.cu"].decode() == text == load_kernel(name).text
+
+
+@pytest.mark.parametrize("name", lesson_names())
+def test_every_lesson_says_what_is_in_its_pack(name: str) -> None:
+    """A worksheet and its answers where there are questions or exercises, never with the answers for students."""
+    lesson, files = shipped_lesson(name), [each.name for each in pack_files(shipped_lesson(name), engine_for("cpu"))]
+    asks = any(stop.question is not None or stop.exercise is not None for stop in lesson.stops)
+    assert len(files) == len(set(files))
+    assert {"README.md", f"students/{name}.html", f"lecturer/{name}.pptx", "lecturer/quiz.xml", f"{name}.toml"} <= {*files}
+    assert ("students/worksheet.pdf" in files) == ("lecturer/worksheet-answers.pdf" in files) == asks
+    assert {Path(each).suffix.removeprefix(".") for each in files} <= {*formats(), "md", "toml", "cu", "xml"}
+
+
+@pytest.mark.slow
+def test_notes_have_numbers_and_answers(tmp_path: Path) -> None:
+    lesson = shipped_lesson("slides")
+    engine = engine_for("cpu")
+    notes = next(each for each in pack_files(lesson, engine) if each.name == "lecturer/notes.md")
+    notes.write(tmp_path / "notes.md")
+    text = (tmp_path / "notes.md").read_text(encoding="utf-8")
+    assert text.count("\n## ") == len(lesson.stops)
+    assert "{" not in text
+    assert text.count("**Answer:**") == sum(stop.question is not None for stop in lesson.stops)
+    assert text.count("**Exercise.**") == sum(stop.exercise is not None for stop in lesson.stops) > 0
+
+
+def test_texts_of_a_lesson_are_no_markup() -> None:
+    hostile = "# <script>alert(1)</script> | `x` *y*\n\n## no heading"
+    assert "<script" not in escaped(hostile).replace("\\<", "")
+    lesson = parse_lesson(
+        f'format = "gemmviz lesson"\nversion = 4\ntitle = "t"\n[[step]]\ntitle = {hostile!r}\nshot.setup.kernel = "04_tiled"\n'.replace(
+            "'", '"'
+        ),
+        "x.toml",
+    )
+    assert notes_text(lesson, lesson.stops).count("\n#") == 1
+
+
+def test_a_pack_that_is_called_off_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "course.zip"
+    path.write_text("old")
+
+    def stop(name: str, done: int, of: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        save_pack(shipped_lesson("vector-add"), path, engine_for("cpu"), stop)
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["course.zip"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["nosuch", "-o", "x.zip"], "there is no lesson 'nosuch'"), (["lecture", "-o", "x.txt"], ".zip"), (["lecture"], "-o")],
+)
+def test_wrong_usage_is_named(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(["lesson", "pack", *words])
+    except SystemExit as end:
+        code = int(end.code or 0)
+    assert code == 2
+    assert said in capsys.readouterr().err

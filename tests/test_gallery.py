@@ -1,0 +1,75 @@
+"""The gallery of the documentation: every view, lesson and format is in it, its commands work, and its pictures are what they make."""
+
+import shlex
+from pathlib import Path
+
+import gallery
+import numpy as np
+import pytest
+from gallery_entries import Entry, format_entries, lesson_entries, view_entries
+from PIL import Image
+
+from gemmviz.cli.main import parser
+from gemmviz.launch.catalog import lesson_names
+from gemmviz.render.export import formats
+from gemmviz.scenes.catalog import views
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURED = {gallery.picture_name(each): each for each in (*view_entries(), *lesson_entries())}
+FAR, MOST_FAR = 24, 0.01  # levels of a channel by which a pixel may differ; share of pixels that may differ more
+MOST_BYTES = 3 << 20
+
+
+def test_every_view_lesson_and_format_is_in_it() -> None:
+    assert {*PICTURED} == {*views()} | {f"lesson-{name}" for name in lesson_names()}
+    assert [each.file for each in format_entries()] == [f"tiled.{suffix}" for suffix in formats()]
+    assert {path.stem for path in gallery.FOLDER.glob("*.png")} == {*PICTURED}, "make gallery"
+
+
+def test_the_page_is_that_of_the_program() -> None:
+    assert gallery.PAGE.read_text(encoding="utf-8") == gallery.page(), "make gallery"
+
+
+@pytest.mark.parametrize("entry", [*PICTURED.values(), *format_entries()], ids=lambda entry: entry.file)
+def test_every_command_is_one(entry: Entry) -> None:
+    words = shlex.split(entry.command)
+    assert words[0] == "gemmviz"
+    assert words[-2:] == ["-o", entry.file]
+    parser().parse_args(words[1:])
+    saved = [ROOT / word for word in words if word.startswith("docs/")]
+    assert all(path.is_file() for path in saved), "make gallery"
+
+
+def test_it_stays_small() -> None:
+    assert sum(path.stat().st_size for path in gallery.FOLDER.iterdir()) < MOST_BYTES
+
+
+@pytest.mark.parametrize("suffix", ["pptx", "mp4", "html"])
+@pytest.mark.parametrize("entry", [*view_entries()], ids=lambda entry: entry.file)
+def test_every_view_has_a_command_for_a_slide_a_film_and_a_page(entry: Entry, suffix: str) -> None:
+    parser().parse_args([*entry.words, "-o", f"{Path(entry.file).stem}.{suffix}"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PICTURED)
+def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    made = np.asarray(gallery.reduced(gallery.picture_of(PICTURED[name], tmp_path)), np.int16)
+    with Image.open(gallery.FOLDER / f"{name}.png") as picture:
+        kept = np.asarray(picture.convert("RGB"), np.int16)
+    assert made.shape == kept.shape
+    far = (np.abs(made - kept).max(axis=-1) > FAR).mean()
+    assert far < MOST_FAR, f"{far:.1%} of the pixels differ: look at it, then make gallery"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "entry",
+    [each for each in format_entries() if each.file.endswith((".svg", ".gif", ".pptx", ".html"))],
+    ids=lambda entry: entry.file,
+)
+def test_a_format_is_made_by_its_command(entry: Entry, tmp_path: Path) -> None:
+    """One of each kind: a picture, a film, slides and a page."""
+    path = tmp_path / entry.file
+    gallery.gemmviz([*entry.words, "-o", str(path)])
+    assert path.stat().st_size > 1000

@@ -1,0 +1,63 @@
+"""The notes of the documentation are what their data give: pages, tables, pictures, and what they say of them."""
+
+import re
+from pathlib import Path
+
+import gallery
+import notes
+import numpy as np
+import pytest
+from notes_facts import differing, races, requests
+from PIL import Image
+
+from gemmviz.cli.main import parser
+
+PAGES, TABLES = notes.pages(), notes.tables()
+
+
+@pytest.mark.parametrize("name", [*PAGES, *(f"data/{name}" for name in TABLES)])
+def test_a_file_is_made_from_the_data(name: str) -> None:
+    text = PAGES[name] if name in PAGES else TABLES[name.removeprefix("data/")]
+    assert (notes.FOLDER / name).read_text(encoding="utf-8") == text, "make notes"
+
+
+def test_no_number_in_a_template_is_typed_that_is_measured() -> None:
+    """Numbers of templates are those of the rule and of names: a count comes from the data."""
+    measured = {len(requests()), len(differing()), len(requests()) - len(differing()), len(races())}
+    for path in notes.TEMPLATES.glob("*.md"):
+        numbers = {int(each) for each in re.findall(r"\b\d+\b", path.read_text(encoding="utf-8"))}
+        assert not numbers & measured, path.name
+
+
+def test_what_the_notes_say_of_the_accesses() -> None:
+    """The rule holds in all, the column differs in loads alone, and the accesses that verify's rule misses are random ones."""
+    assert all(each.rule == each.counter for each in requests())
+    assert {each.op for each in differing()} == {"ld"}
+    assert min(each.bits for each in differing()) >= 64
+    assert all("some lanes" in each.pattern for each in requests() if each.column_rule != each.column)
+    assert all(each.rule == each.unmerged for each in requests() if each.op == "st")
+
+
+def test_what_the_note_says_of_races() -> None:
+    """gemmviz finds every race; racecheck none of those in global memory, and some in the debug build alone."""
+    assert all(race.hazards for race in races())
+    assert all(race.optimised == race.debug == 0 for race in races() if not race.is_in_shared_memory)
+    assert all(race.debug for race in races() if race.is_in_shared_memory)
+    hidden = [race for race in races() if race.is_hidden]
+    assert [race.program for race in hidden if race.shared] == ["no_second_barrier"]
+    assert {race.program for race in hidden} >= {"two_stores", "scale", "unused"}
+
+
+@pytest.mark.parametrize("name", notes.PICTURES)
+def test_a_picture_has_a_command(name: str) -> None:
+    parser().parse_args([*notes.PICTURES[name].split(), "-o", name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", notes.PICTURES)
+def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(gallery.ROOT)
+    made = np.asarray(gallery.reduced(notes.picture_of(name, tmp_path), notes.SIZE), np.int16)
+    with Image.open(notes.FOLDER / name) as picture:
+        kept = np.asarray(picture.convert("RGB"), np.int16)
+    assert (np.abs(made - kept).max(axis=-1) > 24).mean() < 0.01, "look at it, then make notes"
