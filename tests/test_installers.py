@@ -43,9 +43,10 @@ def script(path: str) -> ModuleType:
 def test_what_installers_leave_out_is_not_loaded(tmp_path: Path) -> None:
     """Neither by the window with every view nor by an export of each format, the processes that they start included."""
     unneeded = script("frozen/unneeded.py")
-    block = f"import runpy, sys; sys.modules.update(dict.fromkeys({unneeded.MODULES!r}))"
+    block = f"import sys\nsys.modules.update(dict.fromkeys({unneeded.MODULES!r}))\n"
+    (tmp_path / "sitecustomize.py").write_text(block, encoding="utf-8")  # each Python that is started runs it
     platform = "offscreen" if missing_libraries("xcb") else os.environ.get("QT_QPA_PLATFORM", "offscreen")
-    loaded = libraries(f"{block}; runpy.run_module('tests.window_tour', run_name='__main__')", tmp_path, platform)
+    loaded = libraries("import runpy; runpy.run_module('tests.window_tour', run_name='__main__')", tmp_path, platform)
     for suffix in formats():
         words = [
             "gemmviz",
@@ -55,7 +56,7 @@ def test_what_installers_leave_out_is_not_loaded(tmp_path: Path) -> None:
             "-o",
             f"f.{suffix}",
         ]
-        loaded |= libraries(f"{block}; sys.argv = {words!r}; from gemmviz.__main__ import main; sys.exit(main())", tmp_path)
+        loaded |= libraries(f"import sys; sys.argv = {words!r}; from gemmviz.__main__ import main; sys.exit(main())", tmp_path)
         assert (tmp_path / f"f.{suffix}").stat().st_size > 1000
     assert {"libQt6Gui.so.6", "libclang.so", "libx264"} <= {Path(each).name.partition("-d")[0] for each in loaded}
     assert [each for each in sorted(loaded) if unneeded.is_unneeded(each)] == []
@@ -64,7 +65,8 @@ def test_what_installers_leave_out_is_not_loaded(tmp_path: Path) -> None:
 def libraries(code: str, folder: Path, platform: str = "offscreen") -> set[str]:
     """The shared libraries that Python and the processes that it starts load, as the loader reports them."""
     log = folder / "loaded"
-    own = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(log), "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": platform}
+    own = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(log), "QT_QPA_PLATFORM": platform}
+    own["PYTHONPATH"] = os.pathsep.join([str(folder), str(ROOT)])
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env={**os.environ, **own}, capture_output=True, text=True, check=False
     )

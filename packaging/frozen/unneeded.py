@@ -7,12 +7,15 @@ patterns.
 from fnmatch import fnmatch
 from pathlib import PurePath
 
-_OPTIONAL = ("PySide6.QtNetwork", "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtTest", "readline")  # of pyqtgraph
+_OPTIONAL = (  # of pyqtgraph, of the prompt, and of hashlib, which has functions of its own
+    "PySide6.QtNetwork", "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtTest", "readline", "_hashlib", "_ssl", "ssl",
+)  # fmt: skip
 _UNUSED = (
     "IPython", "OpenGL", "PIL.AvifImagePlugin", "PIL.ImageCms", "PIL.ImageQt", "PIL.ImageTk", "PIL.WebPImagePlugin",
     "PIL._avif", "PIL._imagingcms", "PIL._imagingft", "PIL._imagingtk", "PIL._webp", "anywidget", "cupy", "lxml.html",
     "lxml.isoschematron", "lxml.objectify", "lxml.sax", "matplotlib", "numba", "numpy._core._multiarray_tests",
-    "numpy.distutils", "numpy.f2py", "pip", "pydoc_data", "pyqtgraph.examples", "pyqtgraph.jupyter", "pyqtgraph.opengl",
+    "numpy.distutils", "numpy.f2py", "pip", "pydoc_data", "pyqtgraph.canvas", "pyqtgraph.console",
+    "pyqtgraph.dockarea", "pyqtgraph.examples", "pyqtgraph.flowchart", "pyqtgraph.jupyter", "pyqtgraph.opengl",
     "pytest", "scipy", "setuptools", "sqlite3", "tkinter", "traitlets", "wheel",
 )  # fmt: skip
 MODULES = _OPTIONAL + _UNUSED
@@ -32,12 +35,13 @@ _GTK = (  # Qt's theme for GTK, and what it needs
     "libgobject-*", "libgraphite2.*", "libgtk-3.*", "libharfbuzz.*", "libpango*", "libpixman-*", "libthai.*",
     "libwayland-egl.*", "libXcomposite.*", "libXdamage.*", "libXi.*", "libXinerama.*", "libXrandr.*",
 )  # fmt: skip
+_OF_PYQTGRAPH = ("*/pyqtgraph/icons/peegee/*", "*/pyqtgraph/colors/maps/*")
 _OF_LEFT_OUT_ONES = (
-    "libavif-*", "libblkid.*", "libbrotli*", "libcom_err.*", "libfreetype-*", "libgssapi_krb5.*", "libharfbuzz-*",
-    "libk5crypto.*", "libkeyutils.*", "libkrb5*", "liblcms2-*", "libmount.*", "libpng16-*", "libreadline.*",
-    "libsharpyuv-0066295b*", "libtinfo.*", "libwebpdemux-*", "libwebpmux-8*",
+    "libavif-*", "libblkid.*", "libbrotli*-*", "libcom_err.*", "libcrypto.*", "libfreetype-*", "libgssapi_krb5.*",
+    "libharfbuzz-*", "libk5crypto.*", "libkeyutils.*", "libkrb5*", "liblcms2-*", "libmount.*", "libpng16-*", "libreadline.*",
+    "libsharpyuv-0066295b*", "libssl.*", "libtinfo.*", "libwebpdemux-*", "libwebpmux-8*",
 )  # fmt: skip
-LIBRARIES = (*_SCREENS, *_NETWORK, *_PICTURES, *_PARTS_OF_QT, *_GTK, *_OF_LEFT_OUT_ONES)
+LIBRARIES = (*_SCREENS, *_NETWORK, *_PICTURES, *_OF_PYQTGRAPH, *_PARTS_OF_QT, *_GTK, *_OF_LEFT_OUT_ONES)
 
 
 def is_unneeded(path: str) -> bool:

@@ -38,10 +38,11 @@ def make_bundle(build: Path) -> Path:
     """Return the folder with the program."""
     draw_icons(build / "icons")
     words = ["--noconfirm", "--log-level", "ERROR", "--distpath", str(build / "bundle"), "--workpath", str(build / "work")]
-    subprocess.run([sys.executable, "-m", "PyInstaller", *words, str(SPEC)], check=True)
+    subprocess.run([sys.executable, "-m", "PyInstaller", *words, str(SPEC)], cwd=build, check=True)  # not beside the sources
     folder = build / "bundle" / "gemmviz"
     if sys.platform.startswith("linux"):
         _strip(folder)
+    subprocess.run([str(folder / "gemmviz"), "lesson", "list"], check=True, stdout=subprocess.DEVNULL)
     return folder
 
 

@@ -109,7 +109,9 @@ def appimage() -> Path:
 
 def _tar(folder: Path, file: Path) -> None:
     """Pack a folder with files of one kind side by side, so that they are packed tighter; all belong to root."""
-    names = sorted((each for each in folder.rglob("*")), key=lambda each: (not each.is_dir(), each.suffix, each))
+    paths = list(folder.rglob("*"))
+    files = sorted((each for each in paths if not _is_folder(each)), key=lambda each: (".so" in each.name, each.suffix, each))
+    names = [*sorted(filter(_is_folder, paths)), *files]
     listed = "".join(f"./{each.relative_to(folder)}\0" for each in names)
     words = [
         "tar",
@@ -133,6 +135,10 @@ def _tar(folder: Path, file: Path) -> None:
         tar.stdin.close()
         if tar.wait() or xz.wait():
             raise OSError(f"{file} can't be packed")
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _tool(name: str) -> str:

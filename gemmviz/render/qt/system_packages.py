@@ -9,7 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 _SONAME = re.compile(r"(lib.+)\.so\.(\d+)")
-_DEBIAN = {"libz.so.1": "zlib1g", "libglib-2.0.so.0": "libglib2.0-0", "libgthread-2.0.so.0": "libglib2.0-0"}  # not by the rule
+_DEBIAN = {  # those that don't follow the rule
+    "libz.so.1": "zlib1g", "libglib-2.0.so.0": "libglib2.0-0", "libgthread-2.0.so.0": "libglib2.0-0",
+    "libbrotlidec.so.1": "libbrotli1",
+}  # fmt: skip
 _ARCH = {
     "libEGL": "libglvnd", "libGL": "libglvnd", "libGLX": "libglvnd", "libOpenGL": "libglvnd", "libX11": "libx11",
     "libX11-xcb": "libx11", "libdbus-1": "dbus", "libfontconfig": "fontconfig", "libfreetype": "freetype2",
