@@ -3,6 +3,7 @@
 import ast
 import colorsys
 import os
+import sys
 import tomllib
 from html import escape
 from pathlib import Path
@@ -12,6 +13,10 @@ from gemmviz.files.resources import resource
 from gemmviz.scenes.kit.text import text_width
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "packaging"))
+
+from figures import chart_svg, releases  # noqa: E402 - found by the path above
+
 project, author = "gemmviz", "The gemmviz authors"
 copyright = "2026, the gemmviz authors"
 version = release = gemmviz.__version__
@@ -82,3 +87,4 @@ def layers_svg() -> str:
 
 (ROOT / "docs" / "made").mkdir(exist_ok=True)
 (ROOT / "docs" / "made" / "layers.svg").write_text(layers_svg(), encoding="utf-8")
+(ROOT / "docs" / "made" / "releases.svg").write_text(chart_svg(releases()), encoding="utf-8")

@@ -1,7 +1,9 @@
 """The recipes of installers and of CI: what they leave out isn't loaded, and each step is a command that is there."""
 
 import configparser
+import contextlib
 import importlib.util
+import io
 import os
 import re
 import shutil
@@ -18,6 +20,7 @@ from gemmviz import __version__
 from gemmviz.files.kinds import FILE_KINDS
 from gemmviz.render.export import formats
 from gemmviz.render.qt.libraries import missing_libraries
+from tests.bench.report import show
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGING = ROOT / "packaging"
@@ -188,3 +191,17 @@ def test_a_site_lists_its_versions_newest_first(tmp_path: Path) -> None:
     page = (tmp_path / "versions.html").read_text(encoding="utf-8")
     assert re.findall(r"gemmviz ([\d.]+)", page) == ["0.10.0", "0.9.0"]
     assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_figures_are_what_the_benchmark_prints_and_are_drawn() -> None:
+    module = script("figures.py")
+    report = io.StringIO()
+    with contextlib.redirect_stdout(report):
+        show("first picture, from the start of the program", 884.0, "ms", 1000)
+        show("gemmviz counts 04_tiled at 4096³", 3.5, "s", 2)
+    expected = {"first picture, from the start of the program, ms": 884.0, "gemmviz counts 04_tiled at 4096³, s": 3.5}
+    assert module.figures(report.getvalue()) == expected
+    svg = module.chart_svg([{"version": "1.0", "figures": {"a<b, ms": 2.0}}, {"version": "1.1", "figures": {"a<b, ms": 1.0}}])
+    widths = [float(each.attrib["width"]) for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("rect")]
+    assert widths[0] == 2 * widths[1]
+    assert __version__ in [row["version"] for row in module.releases()]
