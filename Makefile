@@ -10,7 +10,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery notes races table items record patterns styles registers levels schedules course lessons contact-sheet wavefronts golden clean
+.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes races table items record patterns styles registers levels schedules course lessons contact-sheet wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -73,6 +73,9 @@ levels: $(VENV)/installed
 
 schedules: $(VENV)/installed
 	$(BIN)/python packaging/schedules.py
+
+hosts: $(VENV)/installed-dev
+	$(QT) $(BIN)/python packaging/hosts.py --write
 
 contact-sheet: $(VENV)/installed
 	$(QT) $(BIN)/python packaging/contact_sheet.py

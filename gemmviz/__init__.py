@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.5.0"
 RELEASES = "https://github.com/gemmviz/gemmviz/releases"  # where newer versions are; the program itself never looks
 __all__ = [
-    "Count", "GemmvizError", "Kernel", "Lesson", "Measurements", "Picture", "Player", "Run", "Shot",
-    "count", "kernels", "lessons", "load", "save", "scene", "show", "trace",
+    "Count", "Figure", "GemmvizError", "Kernel", "Lesson", "Measurements", "Picture", "Player", "Run", "Shot",
+    "count", "figure", "kernels", "lessons", "load", "save", "scene", "show", "trace",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from gemmviz.api import (
         Count,
+        Figure,
         GemmvizError,
         Kernel,
         Lesson,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         Run,
         Shot,
         count,
+        figure,
         kernels,
         lessons,
         load,

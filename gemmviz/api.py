@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, SupportsIndex
 
 from gemmviz.export.prepare import ExportOptions, prepare, run_reel
+from gemmviz.export.stills import step_numbered
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kinds import FILE_KINDS, kind_of
 from gemmviz.files.outputs import check_output
@@ -30,14 +31,15 @@ from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import kernel_names, lesson_names
 from gemmviz.launch.legality import launch_for, setup_for, tied
-from gemmviz.library import Count, Kernel, Measurements, Picture, Player, Run, drawn_picture, whole_number
+from gemmviz.library import Count, Figure, Kernel, Measurements, Picture, Player, Run, drawn_picture, whole_number
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
+from gemmviz.render.credit import DEFAULT_LICENCE, FigureOptions, FigureTheme, figure_name
 from gemmviz.render.export import formats, save_frame, save_reel
 from gemmviz.render.format import Deck, Film, Page
-from gemmviz.render.page import THEMES
+from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import Reel
 from gemmviz.run.choosing import CHOICES, EngineChoice, choice_for, engine_for
 from gemmviz.run.engine import Engine
@@ -51,8 +53,8 @@ from gemmviz.teaching.lesson_file import named_lesson, save_lesson
 from gemmviz.teaching.reel import lesson_reel
 
 __all__ = [
-    "Count", "GemmvizError", "Kernel", "Lesson", "Loaded", "Measurements", "Picture", "Player", "Run", "Shot",
-    "count", "kernels", "lessons", "load", "save", "scene", "show", "trace",
+    "Count", "Figure", "GemmvizError", "Kernel", "Lesson", "Loaded", "Measurements", "Picture", "Player", "Run", "Shot",
+    "count", "figure", "kernels", "lessons", "load", "save", "scene", "show", "trace",
 ]  # fmt: skip
 
 
@@ -163,30 +165,67 @@ def show(what: Named | Run | Shot | Lesson, *, theme: str = "light", **options: 
     """
     if theme not in THEMES:
         raise UsageError(f"a page has no theme {theme!r}", remedy=f"choose {' or '.join(THEMES)}")
+    return Player(_reel(_playable(what, options)), theme)
+
+
+def figure(
+    what: Named | Run | Shot | Lesson,
+    *,
+    step: int | None = None,
+    name: str = "",
+    theme: FigureTheme = "auto",
+    author: str = "",
+    licence: str = DEFAULT_LICENCE,
+    link: str = "",
+    follow: str = "",
+    **options: Any,
+) -> Figure:
+    """A run that plays in any web page: of a kernel (which is run first), a run, a saved view or a lesson.
+
+    Notebooks keep it when they are saved, exported and printed. ``step``: where it opens, counted from 1; its still shows this
+    step. ``name``: what URLs and other figures call it, by default the kernel's or the lesson's; ``theme``: "auto" for that of
+    the page, "dark" or "light"; ``licence``: an SPDX identifier or any text, "" for none; ``link``: a URL for a QR code;
+    ``follow``: the name of the figure whose steps it shows. ``options``: for a kernel, those of ``trace``. Raises UsageError.
+    """
+    found = _playable(what, options)
+    own = found.title if isinstance(found, Lesson) else found.setup.kernel.name
+    about = FigureOptions(name or figure_name(own), theme, author, licence, link, follow)
+    return Figure(_reel(found, "light" if theme == "auto" else theme, step), about)
+
+
+def _playable(what: Named | Run | Shot | Lesson, options: dict[str, Any]) -> Run | Shot | Lesson:
     found = load(what) if isinstance(what, str | PathLike) else what
     if isinstance(found, Kernel):
-        found = trace(found, **options)
+        return trace(found, **options)
+    if options:
+        raise UsageError(f"there is no option {next(iter(options))}", remedy="sizes and parameters are those of kernels")
     if not isinstance(found, Run | Shot | Lesson):
         raise UsageError(f"{type(found).__name__} doesn't play", remedy="show a kernel, a run, a saved view or a lesson")
-    return Player(_reel(found), theme)
+    return found
 
 
-def _reel(what: Run | Shot | Lesson) -> Reel:
-    """The frames of all steps of a run or a lesson."""
+def _reel(what: Run | Shot | Lesson, theme: str = "", step: int | None = None) -> Reel:
+    """All steps of a run or a lesson. Pictures are those of the run's ``step``, counted from 1, or of all steps."""
     if isinstance(what, Lesson):
-        return lesson_reel(what, _cpu_engine, ExportOptions())
+        if step is not None:
+            raise UsageError("a lesson begins with its first step", remedy="leave out step")
+        return lesson_reel(what, _cpu_engine, ExportOptions(), lambda shot: replace(shot, theme=theme or shot.theme))
     given = Given(what.outcome, what.replay) if isinstance(what, Run) else None
-    stage = prepare(Shot(what.setup, theme="light") if isinstance(what, Run) else what, _cpu_engine, given)
-    return run_reel(stage, ExportOptions(), list(range(stage.steps)), range(stage.steps))
+    shot = Shot(what.setup, theme="light") if isinstance(what, Run) else what
+    stage = prepare(replace(shot, theme=theme or shot.theme), _cpu_engine, given)
+    if step is not None and stage.replay is not None:
+        stage = replace(stage, shot=replace(stage.shot, at=step_numbered(whole_number("step", step), stage.replay)))
+    shown = [stage.step] if theme else list(range(stage.steps))
+    return run_reel(stage, ExportOptions(), shown, range(stage.steps))
 
 
-def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements, path: str | PathLike[str]) -> None:
+def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements | Figure, path: str | PathLike[str]) -> None:
     """Writes a file, or leaves the old one as it is if that fails.
 
     A kernel is written as ``.cu``, a run as ``.gvt``, a view or a lesson as ``.toml``, measurements as ``.json``, a picture as
     ``.svg`` or ``.png`` (which needs Qt). A run, a view or a lesson is also written as slides (``.pptx``, ``.pdf``), a film
-    (``.mp4``, ``.gif``, …) or a page that plays (``.html``). Raises GemmvizError if the file can't be written, and for a run
-    that was stopped, which can't be a ``.gvt``.
+    (``.mp4``, ``.gif``, …) or a page that plays (``.html``); a figure as its element (``.html``). Raises GemmvizError if the
+    file can't be written, and for a run that was stopped, which can't be a ``.gvt``.
     """
     target = Path(path)
     check_output(target)
@@ -197,6 +236,8 @@ def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements, path: str 
         suffix = next(each.suffix for each in FILE_KINDS if each.name == own)
         if isinstance(what, kind) and target.suffix.lower() != suffix:
             raise UsageError(f"this is saved as {suffix}, not as {target.suffix or 'a file without suffix'}")
+    if isinstance(what, Figure) and target.suffix.lower() != ".html":
+        raise UsageError(f"this is saved as .html, not as {target.suffix or 'a file without suffix'}")
     match what:
         case Kernel():
             write_text(target, what.text)
@@ -204,6 +245,8 @@ def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements, path: str 
             write_trace(what.trace, target)
         case Picture():
             save_frame(what.shown, target)
+        case Figure():
+            write_text(target, what.html)
         case Measurements():
             write_text(target, benchmark_text(what.benchmark))
         case Shot():
@@ -213,7 +256,7 @@ def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements, path: str 
         case _:
             raise UsageError(
                 f"{type(what).__name__} can't be saved",
-                remedy="save a kernel, a run, a view, a lesson, a picture or measurements",
+                remedy="save a kernel, a run, a view, a lesson, a picture, a figure or measurements",
             )
 
 

@@ -24,6 +24,8 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
 from gemmviz.model.words import all_blocks, many
+from gemmviz.render.credit import FigureOptions
+from gemmviz.render.figure import figure_html
 from gemmviz.render.page import page_html
 from gemmviz.render.reel import Reel
 from gemmviz.render.svg import scene_svg
@@ -243,6 +245,28 @@ class Player:
         from gemmviz.notebook import widget
 
         return widget(self.reel, self.theme)._repr_mimebundle_(**options)
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A run that plays in any web page, and in a notebook that is saved, exported or printed: one element with a still inside.
+
+    ``options``: its name, theme, author, licence and link.
+    """
+
+    reel: Reel
+    options: FigureOptions
+
+    @cached_property
+    def html(self) -> str:
+        """The element, with nothing outside of it."""
+        return figure_html(self.reel, self.options)
+
+    def __repr__(self) -> str:
+        return f"<Figure {self.options.name}, {many(self.reel.step_count, 'step')}>"
+
+    def _repr_html_(self) -> str:
+        return self.html
 
 
 def whole_number(name: str, value: Any) -> int:

@@ -6,12 +6,12 @@ import anywidget
 import traitlets
 
 from gemmviz.files.resources import resource
-from gemmviz.render.page import packed
+from gemmviz.render.pack import packed
 from gemmviz.render.reel import Reel
 
 
 class PlayerWidget(anywidget.AnyWidget):
-    """A notebook widget: ``packed`` holds the frames to draw, ``style`` the CSS of its buttons and the fonts."""
+    """A notebook widget: ``packed`` holds the frames to draw, ``style`` the CSS of its buttons."""
 
     _esm = resource("assets/page/player.js")
     packed = traitlets.Unicode().tag(sync=True)
@@ -20,6 +20,5 @@ class PlayerWidget(anywidget.AnyWidget):
 
 def widget(reel: Reel, theme: str) -> Any:
     """A widget that plays a reel in this theme."""
-    page = packed(reel, theme)
     style = resource("assets/page/style.css").read_text(encoding="utf-8")
-    return PlayerWidget(packed=page.text, style=page.fonts + style)
+    return PlayerWidget(packed=packed(reel, theme).text, style=style)

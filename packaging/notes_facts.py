@@ -140,10 +140,11 @@ def races() -> tuple[Race, ...]:
 
 
 def _race(row: dict[str, Any]) -> Race:
-    reported = [row[build]["errors"] + row[build]["warnings"] for build in ("optimised", "debug")]
+    optimised, debug = (row[build]["errors"] + row[build]["warnings"] for build in ("optimised", "debug"))
     instructions = row["optimised"]["instructions"]
     hazards = _hazards(_setup(row["program"], row["width"]))
-    return Race(row["program"], row["width"], hazards, *reported, instructions.get("LDS", 0) + instructions.get("STS", 0))
+    shared = instructions.get("LDS", 0) + instructions.get("STS", 0)
+    return Race(row["program"], row["width"], hazards, optimised, debug, shared)
 
 
 def _setup(program: str, width: int) -> Setup:

@@ -1,7 +1,8 @@
 """Checks for Qt's system libraries. Installs missing ones on Debian and Ubuntu as root, or with sudo if CI is set; elsewhere
 prints their names and exits with 1.
 
-``--for-tests`` also installs programs that read exported files, where possible; tests that need a missing one are skipped.
+``--for-tests`` also installs programs that read exported files, a display and the bus of screen readers, where possible; tests
+that need a missing one are skipped.
 """
 
 import os
@@ -13,6 +14,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.render.qt.libraries import missing_libraries, platform_here, require_qt
 from gemmviz.render.qt.system_packages import debian_packages
 
+_SCREEN = "xcb"
 _READERS = {
     "ffprobe": "ffmpeg",
     "pdftoppm": "poppler-utils",
@@ -20,6 +22,9 @@ _READERS = {
     "soffice": "libreoffice-impress",
     "fc-match": "fontconfig",
     "chromedriver": "chromium-driver",
+    "Xvfb": "xvfb",
+    "dbus-run-session": "dbus",
+    "/usr/libexec/at-spi-bus-launcher": "at-spi2-core",
 }
 
 
@@ -30,6 +35,7 @@ def main() -> int:
     packages = debian_packages(missing_libraries(platform))
     if "--for-tests" in sys.argv:
         packages += [package for program, package in _READERS.items() if shutil.which(program) is None]
+        packages += debian_packages(missing_libraries(_SCREEN))  # a window on a display that the tests make
     sudo = ["sudo"] if os.geteuid() and os.environ.get("CI") and shutil.which("sudo") else []
     if packages and (sudo or os.geteuid() == 0) and shutil.which("apt-get"):
         print("Installing packages for Qt and the tests:", *packages, flush=True)

@@ -1,6 +1,7 @@
 """Brings the catalogues of translations up to date with the sources: make translations.
 
-Messages are the literals in calls of ``tr``, ``trn``, ``marked``, ``many`` and ``noun``; those of a lesson are its texts. Each
+Messages are the literals in calls of ``tr``, ``trn``, ``marked``, ``many``, ``noun`` and ``Control``; those of a lesson are its
+texts. Each
 language has a folder with a catalogue (``.po``) of the program and of each lesson that is translated. New messages are merged
 into them, and their compiled forms (``.mo``) are what the program loads. docs/translating.md says how to add a language.
 """
@@ -30,6 +31,7 @@ from gemmviz.teaching.lesson_translation import translated
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "assets" / "translations"
 _SINGLE, _PLURAL, _COUNTED = {"tr", "marked", "noun"}, {"trn"}, {"many", "_many", "noun"}
+_CONTROL, _OF_CONTROL = "Control", {"empty", "menu", "undo", "unless"}  # label and help come first
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)  # files must not change with the date
 
 
@@ -105,19 +107,21 @@ def messages_of_program() -> Iterator[Message]:
 
 
 def messages_of_assets() -> Iterator[Message]:
-    """The texts of assets that the program shows: titles of themes, and how access times were measured."""
+    """The texts of assets that the program shows: titles of themes, and what was measured."""
     for path in sorted((ROOT / "assets" / "themes").glob("*.toml")):
         yield Message(tomllib.loads(path.read_text(encoding="utf-8"))["title"], path.relative_to(ROOT).as_posix())
-    for path in sorted((ROOT / "assets" / "measurements").glob("strides-*.json")):
-        yield Message(json.loads(path.read_text(encoding="utf-8"))["method"], path.relative_to(ROOT).as_posix())
+    for pattern, name in (("strides-*.json", "method"), ("host-*.json", "kernel")):
+        for path in sorted((ROOT / "assets" / "measurements").glob(pattern)):
+            yield Message(json.loads(path.read_text(encoding="utf-8"))[name], path.relative_to(ROOT).as_posix())
 
 
 def messages_of_kernels() -> Iterator[Message]:
-    """The titles and descriptions of the kernels that ship with gemmviz, and of their parameters."""
+    """The titles and descriptions of the kernels that ship with gemmviz, and of their parameters and rules."""
     for name in (*kernel_names(), *pattern_kernel_names(), *lesson_kernel_names()):
         kernel = load_kernel(name)
         described = (each.description for each in kernel.parameters)
-        for text in filter(None, (kernel.title, " ".join(kernel.description.split()), *described)):
+        rules = (each.otherwise for each in kernel.requirements)
+        for text in filter(None, (kernel.title, " ".join(kernel.description.split()), *described, *rules)):
             yield Message(text, f"kernels/{name}.cu")
 
 
@@ -136,7 +140,7 @@ def messages_of_lesson(name: str) -> Iterator[Message]:
 def messages_of(call: ast.Call) -> Iterator[str | tuple[str, str]]:
     """The messages of a call: none if it passes on a text from elsewhere, two for a noun that is counted or stands alone."""
     name = call.func.id if isinstance(call.func, ast.Name) else ""
-    texts = [each.value if isinstance(each, ast.Constant) and isinstance(each.value, str) else None for each in call.args]
+    texts = list(map(text_in, call.args))
     match texts:
         case [str(text), *_] if name in _SINGLE:
             yield text
@@ -145,6 +149,14 @@ def messages_of(call: ast.Call) -> Iterator[str | tuple[str, str]]:
     match texts:
         case [_, str(noun)] | [str(noun)] if name in _COUNTED:
             yield f"{{count}} {noun}", f"{{count}} {plural(noun)}"
+        case [*shown] if name == _CONTROL:
+            shown = shown[:2] + [text_in(each.value) for each in call.keywords if each.arg in _OF_CONTROL]
+            yield from (text for text in shown if text and len(text) > 1)  # one letter is that of a formula
+
+
+def text_in(node: ast.expr) -> str | None:
+    """The text of a literal."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def merged(po: Path, template: Catalog) -> Catalog:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["GEMMVIZ_LANGUAGE"] = "en"  # whatever the language of the system
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader

@@ -5,30 +5,64 @@ has.
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from functools import lru_cache
+from functools import cache, lru_cache
 from gettext import NullTranslations
 
-from gemmviz.model.translation import spoken
+from gemmviz.files.languages import catalogue, languages
+from gemmviz.model.translation import ENGLISH, spoken
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 
 _PLAIN = "AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpQqRrSsTtUuVvWwXxYyZz"
 _ACCENTED = "ÄäḂḃĆćĎďËëḞḟĜĝĤĥÏïĴĵĶķĻļṀṁŃńÖöṖṗɊɋŔŕŚśŤťÜüṼṽŴŵẌẍŶŷŽž"
 _ACCENTS = str.maketrans(_PLAIN, _ACCENTED)
-_KEPT = re.compile(r"(\{\w*\}|<[^>]*>|&\w)")  # placeholders, tags and letters of shortcuts
+_KEPT = re.compile(r"(\{[^{}]*\}|<[^>]*>|&\w)")  # placeholders, tags and letters of shortcuts
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w(]| \d+\.\d)")  # "nvcc 13.0" is a product and its version
+_LONG = re.compile(r"[A-Za-z]?[a-z]{2,}(?: (?=[a-z]{2,}))?")
+_MARKS = {",": "，", ";": "；", ":": "："}
+_PUNCTUATION = re.compile("[,;:] ")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _UNIT = re.compile(r"[GMKT]?FLOP/s|[GMkT]?B/s|[KMGT]iB|[kMGT]?B|[GMk]Hz|[mµn]s|px|nm|pt|min|fps")
 
 
 class Pseudo(NullTranslations):
-    """The catalogue of the language."""
+    """The catalogue of the language: it knows the messages of the real ones, and leaves others as they are."""
 
     def gettext(self, message: str) -> str:
-        return accented(message)
+        return accented(message) if message in _messages() else message
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        return accented(msgid1 if n == 1 else msgid2)
+        text = msgid1 if n == 1 else msgid2
+        return accented(text) if msgid1 in _messages() else text
+
+
+class Wide(NullTranslations):
+    """A catalogue in which each word is a Chinese one of two characters, with the punctuation of Chinese."""
+
+    def gettext(self, message: str) -> str:
+        return widened(message)
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return widened(msgid2)
+
+
+def wide() -> AbstractContextManager[None]:
+    """A language in Chinese characters, within a ``with`` block."""
+    return spoken("wide", Wide())
+
+
+def widened(text: str) -> str:
+    """A message in Chinese characters; placeholders, tags, acronyms and single letters stay."""
+    parts = (part if number % 2 else _LONG.sub("线程", part) for number, part in enumerate(_KEPT.split(text)))
+    return _PUNCTUATION.sub(lambda mark: _MARKS[mark[0].strip()], "".join(parts)).replace("程 线", "程线")
+
+
+@cache
+def _messages() -> frozenset[str]:
+    """The messages of the program: those of a complete catalogue."""
+    complete = next(code for code in languages() if code != ENGLISH)
+    known = vars(catalogue(complete))["_catalog"]
+    return frozenset(key[0] if isinstance(key, tuple) else key for key in known)
 
 
 def pseudo() -> AbstractContextManager[None]:

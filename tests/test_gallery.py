@@ -1,19 +1,21 @@
 """The gallery of the documentation: every view, lesson and format is in it, its commands work, and its pictures are what they make."""
 
+import re
 import shlex
 from pathlib import Path
 
 import gallery
 import numpy as np
 import pytest
-from gallery_entries import Entry, format_entries, lesson_entries, view_entries
+from gallery_entries import FIGURE, FOLDER, Entry, format_entries, lesson_entries, view_entries
 from PIL import Image
 
-from gemmviz.cli.main import parser
+from gemmviz.cli.main import main, parser
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views
 
+PARSER = parser()
 ROOT = Path(__file__).resolve().parent.parent
 PICTURED = {gallery.picture_name(each): each for each in (*view_entries(), *lesson_entries())}
 FAR, MOST_FAR = 24, 0.01  # levels of a channel by which a pixel may differ; share of pixels that may differ more
@@ -22,8 +24,8 @@ MOST_BYTES = 3 << 20
 
 def test_every_view_lesson_and_format_is_in_it() -> None:
     assert {*PICTURED} == {*views()} | {f"lesson-{name}" for name in lesson_names()}
-    assert [each.file for each in format_entries()] == [f"tiled.{suffix}" for suffix in formats()]
-    assert {path.stem for path in gallery.FOLDER.glob("*.png")} == {*PICTURED}, "make gallery"
+    assert [each.file for each in format_entries()] == [*(f"tiled.{suffix}" for suffix in formats()), FIGURE.file]
+    assert {path.stem for path in FOLDER.glob("*.png")} == {*PICTURED}, "make gallery"
 
 
 def test_the_page_is_that_of_the_program() -> None:
@@ -35,19 +37,31 @@ def test_every_command_is_one(entry: Entry) -> None:
     words = shlex.split(entry.command)
     assert words[0] == "gemmviz"
     assert words[-2:] == ["-o", entry.file]
-    parser().parse_args(words[1:])
+    PARSER.parse_args(words[1:])
     saved = [ROOT / word for word in words if word.startswith("docs/")]
     assert all(path.is_file() for path in saved), "make gallery"
 
 
 def test_it_stays_small() -> None:
-    assert sum(path.stat().st_size for path in gallery.FOLDER.iterdir()) < MOST_BYTES
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < MOST_BYTES
 
 
 @pytest.mark.parametrize("suffix", ["pptx", "mp4", "html"])
 @pytest.mark.parametrize("entry", [*view_entries()], ids=lambda entry: entry.file)
 def test_every_view_has_a_command_for_a_slide_a_film_and_a_page(entry: Entry, suffix: str) -> None:
-    parser().parse_args([*entry.words, "-o", f"{Path(entry.file).stem}.{suffix}"])
+    PARSER.parse_args([*entry.words, "-o", f"{Path(entry.file).stem}.{suffix}"])
+
+
+@pytest.mark.parametrize("name", lesson_names())
+def test_every_lesson_has_a_command_for_slides_a_film_and_a_page(name: str) -> None:
+    for command in re.findall(r"^gemmviz (.*LESSON[^#]*)", gallery.page(), re.MULTILINE):
+        PARSER.parse_args(shlex.split(command.replace("LESSON", name)))
+    for suffix in ("pptx", "pdf", "mp4", "html"):
+        PARSER.parse_args(["export", name, "-o", f"{name}.{suffix}"])
+
+
+def test_every_format_has_an_example() -> None:
+    assert [each.file for each in format_entries() if not (ROOT / "assets" / "gallery" / each.file).is_file()] == []
 
 
 @pytest.mark.slow
@@ -55,7 +69,7 @@ def test_every_view_has_a_command_for_a_slide_a_film_and_a_page(entry: Entry, su
 def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     made = np.asarray(gallery.reduced(gallery.picture_of(PICTURED[name], tmp_path)), np.int16)
-    with Image.open(gallery.FOLDER / f"{name}.png") as picture:
+    with Image.open(FOLDER / f"{name}.png") as picture:
         kept = np.asarray(picture.convert("RGB"), np.int16)
     assert made.shape == kept.shape
     far = (np.abs(made - kept).max(axis=-1) > FAR).mean()
@@ -63,13 +77,10 @@ def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "entry",
-    [each for each in format_entries() if each.file.endswith((".svg", ".gif", ".pptx", ".html"))],
-    ids=lambda entry: entry.file,
-)
-def test_a_format_is_made_by_its_command(entry: Entry, tmp_path: Path) -> None:
-    """One of each kind: a picture, a film, slides and a page."""
-    path = tmp_path / entry.file
-    gallery.gemmviz([*entry.words, "-o", str(path)])
-    assert path.stat().st_size > 1000
+@pytest.mark.parametrize("file", ["tiled.svg", "tiled.gif", "tiled.pptx", "tiled.html", FIGURE.file])
+def test_an_example_of_a_format_is_what_its_command_makes(file: str, tmp_path: Path) -> None:
+    """One of each kind: a picture, a film, slides, a page and a figure. The same input gives the same bytes."""
+    entry = next(each for each in format_entries() if each.file == file)
+    assert main([*entry.words, "-o", str(tmp_path / entry.file)]) == 0
+    kept = ROOT / "assets" / "gallery" / entry.file
+    assert (tmp_path / entry.file).read_bytes() == kept.read_bytes(), "look at it, then make pictures"

@@ -12,6 +12,7 @@ from PIL import Image
 
 from gemmviz.cli.main import parser
 
+PARSER = parser()
 PAGES, TABLES = notes.pages(), notes.tables()
 
 
@@ -50,13 +51,13 @@ def test_what_the_note_says_of_races() -> None:
 
 @pytest.mark.parametrize("name", notes.PICTURES)
 def test_a_picture_has_a_command(name: str) -> None:
-    parser().parse_args([*notes.PICTURES[name].split(), "-o", name])
+    PARSER.parse_args([*notes.PICTURES[name].split(), "-o", name])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", notes.PICTURES)
 def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(gallery.ROOT)
+    monkeypatch.chdir(notes.FOLDER.parents[1])
     made = np.asarray(gallery.reduced(notes.picture_of(name, tmp_path), notes.SIZE), np.int16)
     with Image.open(notes.FOLDER / name) as picture:
         kept = np.asarray(picture.convert("RGB"), np.int16)

@@ -19,6 +19,7 @@ from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.render.export import formats
 from gemmviz.render.format import Still
 from gemmviz.scenes.catalog import views
+from gemmviz.scenes.kit.qr import qr_modules
 from gemmviz.source.reader_link import reader
 from gemmviz.state.shot import default_shot, shot_text
 
@@ -45,6 +46,7 @@ def main() -> None:
     ExportDialog(window.model, window).grab()
     AboutBox(window).grab()
     _save()
+    assert qr_modules("https://example.org").any()  # as a picture with a link has it
     window.close()
     print(json.dumps(sorted(sys.modules)))
 

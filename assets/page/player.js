@@ -8,8 +8,7 @@ const GONE = 0.55, COMES = 0.25, STAGGER = 0.35, MOST_SQUARES = 1024; // as in s
 const eased = (share) => share * share * (3 - 2 * share);
 
 export async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const plain = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(plain).text());
 }
 
@@ -17,13 +16,37 @@ function bytesOf(text) {
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 }
 
-/** Decodes a table: the page stores it by columns, as differences, in tenths. Returns its values by rows. */
-function rowsOf([columns, ...steps]) {
+/** The entries of a palette, a character each. */
+const entriesOf = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0) - 35);
+
+const signed = (number) => (number % 2 ? -(number + 1) / 2 : number / 2);
+
+/** Decodes the lists of primitives of all steps: an even code leads to a place in the list before, an odd one to a primitive. */
+function decodeLists(steps) {
+  const before = {};
+  let fresh = 0;
+  const decoded = (slot, codes) => {
+    const old = before[slot] ?? [];
+    let place = 0;
+    return (before[slot] = codes.map((code) => {
+      if (code % 2) return (fresh += signed((code - 1) / 2) + 1) - 1;
+      place += signed(code / 2) + 1;
+      return old[place - 1];
+    }));
+  };
+  for (const step of steps) {
+    for (const still of [step.before, step.after]) [still[0], still[1]] = [decoded("below", still[0]), decoded("above", still[1])];
+    if (step.motion) step.motion = step.motion.map((sample) => decoded("motion", sample));
+  }
+}
+
+/** Decodes a table: the page stores it by columns, as differences, in parts of a unit. Returns its values by rows. */
+function rowsOf([columns, parts, ...steps]) {
   const rows = steps.length / columns, table = new Array(steps.length);
   for (let column = 0; column < columns; column++) {
     for (let row = 0, value = 0; row < rows; row++) {
       value += steps[column * rows + row];
-      table[row * columns + column] = value / 10;
+      table[row * columns + column] = value / parts;
     }
   }
   return table;
@@ -33,8 +56,11 @@ function rowsOf([columns, ...steps]) {
 export class Replay {
   constructor(data) {
     this.data = data;
-    this.step = 0;
+    decodeLists(data.steps);
+    [this.families, this.fonts] = familiesOf(data.fonts);
+    this.step = data.start;
     this.moment = 1;
+    this.elapsed = 1; // share of the step that has been played
     this.theme = data.theme;
     this.speed = this.isLesson ? 0.2 : 2;
     this.held = 0; // seconds that a picture of a lesson has been shown while playing
@@ -44,10 +70,12 @@ export class Replay {
     this.passed = 0; // seconds of the motion of a step that was taken by hand
     this.isMoving = false;
     this.fills = new Map();
-    this.elements = (data.facts.elements ?? []).map((steps) => {
+    this.decoded = new Map();
+    const elements = (data.facts.elements ?? []).map((steps) => {
       let value = 0;
       return steps.map((step) => (value += step));
     });
+    this.elements = (data.facts.order ?? []).map((at) => elements[at]);
   }
 
   get steps() {
@@ -65,7 +93,7 @@ export class Replay {
   go(step, moment = 1) {
     [this.isMoving, this.passage, this.held] = [false, null, 0];
     this.step = Math.max(0, Math.min(this.steps - 1, step));
-    this.moment = moment;
+    this.moment = this.elapsed = moment;
   }
 
   /** Whether the steps are pictures of a lesson rather than steps of a run. */
@@ -104,15 +132,18 @@ export class Replay {
     this.go(next ?? (direction > 0 ? this.steps - 1 : 0));
   }
 
-  /** Plays on. A picture of a lesson arrives as it does by hand, and is then shown for the time of a step. */
+  /** Plays on. A picture of a lesson arrives as it does by hand, and is then shown for the time of a step. If calm, nothing
+   * moves within a step.
+   */
   advance(seconds, isCalm) {
     if (!this.isPlaying) return false;
     if (this.isLesson && this.isMoving) this.move(seconds);
     else if (this.isLesson) this.hold(seconds, isCalm);
     if (this.isLesson) return true;
-    const at = (this.step + this.moment + seconds * this.speed) % this.steps;
+    const at = (this.step + this.elapsed + seconds * this.speed) % this.steps;
     this.step = Math.floor(at);
-    this.moment = at - this.step;
+    this.elapsed = at - this.step;
+    this.moment = isCalm ? 1 : this.elapsed;
     return true;
   }
 
@@ -129,11 +160,13 @@ export class Replay {
     return [...below.map((at) => this.primitive(at)), ...this.motion(), ...above.map((at) => this.primitive(at))];
   }
 
-  /** Returns a primitive with its boxes decoded. */
+  /** Returns a primitive: its look, its boxes and its texts. The same number gives the same object. */
   primitive(number) {
-    const primitive = this.data.primitives[number];
-    if (typeof primitive.b === "number") primitive.b = rowsOf(this.data.parts[primitive.b]);
-    return primitive;
+    if (!this.decoded.has(number)) {
+      const [look, boxes, texts] = this.data.primitives[number];
+      this.decoded.set(number, { ...this.data.parts[look], ...(boxes && { b: rowsOf(boxes) }), ...(texts && { s: texts }) });
+    }
+    return this.decoded.get(number);
   }
 
   /** What moves, above its trail: where copies were shortly before, fading. */
@@ -158,7 +191,7 @@ export class Replay {
 
   fill(cells) {
     if (cells.own) return cells.own;
-    if (!this.fills.has(cells.f)) this.fills.set(cells.f, bytesOf(this.data.parts[cells.f]));
+    if (!this.fills.has(cells.f)) this.fills.set(cells.f, entriesOf(this.data.parts[cells.f]));
     return this.fills.get(cells.f);
   }
 
@@ -382,8 +415,11 @@ function between(from, to, along) {
 
 const ICONS = {
   first: "M12 4v16L3 12zM21 4v16l-9-8z", back: "M15 4v16L6 12zM17 4h2v16h-2z", play: "M6 4l14 8-14 8z", pause: "M6 4h4v16H6zM14 4h4v16h-4z",
-  on: "M9 4v16l9-8zM5 4h2v16H5z", last: "M12 4v16l9-8zM3 4v16l9-8z", theme: "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18v18",
+  on: "M9 4v16l9-8zM5 4h2v16H5z", enlarge: "M4 10V4h6M20 14v6h-6M4 4l6 6M20 20l-6-6", link: "M10 14l4-4M8 11l-3 3a3.5 3.5 0 0 0 5 5l3-3M16 13l3-3a3.5 3.5 0 0 0-5-5l-3 3",
+  last: "M12 4v16l9-8zM3 4v16l9-8z", theme: "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18v18",
 };
+
+const OUTLINED = ["theme", "enlarge", "link"];
 
 /** Creates an element with attributes and children. A string child becomes a text node: no text is ever parsed as markup. */
 function create(name, attributes = {}, ...children) {
@@ -397,11 +433,27 @@ const SVG_TAGS = { svg: true, path: true };
 
 const icon = (name) =>
   create("svg", { viewBox: "0 0 24 24", width: 18, height: 18, "aria-hidden": true },
-    create("path", { d: ICONS[name], fill: name === "theme" ? "none" : "currentColor", stroke: "currentColor" }));
+    create("path", { d: ICONS[name], fill: OUTLINED.includes(name) ? "none" : "currentColor", stroke: "currentColor" }));
 
 const button = (action, title, label) => create("button", { "data-do": action, title, "aria-label": label }, icon(action));
 
-const FAMILIES = { regular: "400 Xpx gemmviz, sans-serif", semibold: "600 Xpx gemmviz-semibold, sans-serif", mono: "400 Xpx gemmviz-mono, monospace" };
+const WEIGHTS = { regular: 400, semibold: 600, mono: 400, wide: 400 }; // wide: characters that the other faces don't have
+
+/** Adds the fonts of a replay under names of their own, as another replay of the document has other glyphs. Returns the CSS
+ * font of each face, with X for its size, and the fonts.
+ */
+function familiesOf(fonts) {
+  const own = Math.random().toString(36).slice(2), families = {}, added = [];
+  const wide = fonts.wide ? `gemmviz-wide-${own}, ` : "";
+  for (const [face, weight] of Object.entries(WEIGHTS)) {
+    const name = `gemmviz-${face}-${own}`;
+    families[face] = `${weight} Xpx ${name}, ${wide}${face === "mono" ? "monospace" : "sans-serif"}`;
+    if (fonts[face]) added.push(new FontFace(name, Uint8Array.from(fonts[face].match(/../g), (byte) => Number.parseInt(byte, 16)), { weight: String(weight) }));
+  }
+  added.forEach((font) => document.fonts.add(font));
+  return [families, added];
+}
+
 const ALIGN = { start: "left", middle: "center", end: "right" };
 
 /** Draws a replay on a canvas. */
@@ -460,7 +512,7 @@ export class Painter {
 
   labels(context, cells) {
     const [, columns] = cells.n, fill = this.replay.fill(cells), inks = this.replay.data.parts[cells.i];
-    context.font = FAMILIES.regular.replace("X", cells.z);
+    context.font = this.replay.families.regular.replace("X", cells.z);
     context.textAlign = "center";
     this.replay.texts(cells).forEach((text, at) => {
       if (!text) return;
@@ -472,7 +524,7 @@ export class Painter {
   q(context, squares) {
     const palette = this.replay.data.parts[squares.p], inks = this.replay.data.parts[squares.i];
     const fill = this.replay.fill(squares), texts = squares.l === undefined ? [] : this.replay.texts(squares);
-    context.font = FAMILIES.regular.replace("X", squares.z || 1);
+    context.font = this.replay.families.regular.replace("X", squares.z || 1);
     context.textAlign = "center";
     for (let at = 0; at < fill.length; at++) {
       const [x, y, side] = squares.b.slice(3 * at, 3 * at + 3);
@@ -521,7 +573,7 @@ export class Painter {
   }
 
   t(context, labels) {
-    context.font = FAMILIES[labels.f].replace("X", labels.z);
+    context.font = this.replay.families[labels.f].replace("X", labels.z);
     context.textAlign = ALIGN[labels.a];
     context.fillStyle = this.replay.colour(labels.c);
     labels.s.forEach((text, at) => context.fillText(text, labels.b[2 * at], labels.b[2 * at + 1]));
@@ -543,14 +595,22 @@ export class Painter {
   }
 }
 
-/** Adds a player with its buttons to an element. Returns its replay and the functions that control it. */
-export function mount(element, data) {
-  const replay = new Replay(data), painter = new Painter(replay);
+const KEYS = { " ": "play", ArrowRight: "on", ArrowLeft: "back", Home: "first", End: "last", PageDown: "phaseOn", PageUp: "phaseBack", d: "theme", "+": "faster", "-": "slower" };
+const SWIPE_PX = 30, PAPER_PX = 2400;
+
+const isCalm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** Creates the parts of a player in an element. */
+function build(element, replay) {
+  const { data } = replay;
   element.classList.add("gemmviz");
-  element.style.maxWidth = `min(1600px, calc((100vh - 170px) * ${data.width / data.height}))`;
+  element.style.setProperty("--ratio", data.width / data.height);
+  element.setAttribute("role", "group");
+  element.setAttribute("aria-label", data.name);
   const speeds = SPEEDS.map((value) => create("option", { value }, `${value} /s`));
   element.replaceChildren(
-    create("canvas", { tabindex: 0, role: "img", "aria-label": data.name }),
+    create("canvas", { class: "live", tabindex: 0, role: "img", "aria-label": data.name, "aria-keyshortcuts": "ArrowLeft ArrowRight Home End PageUp PageDown Space" }),
+    create("canvas", { class: "paper", role: "img", "aria-label": data.name, width: 0, height: 0 }),
     create("div", { class: "bar" },
       button("first", "First step (Home)", "First step"),
       button("back", "Step back (←)", "Step back"),
@@ -563,33 +623,64 @@ export function mount(element, data) {
       create("select", { class: "threads", title: "Threads to watch", "aria-label": "Threads to watch" }),
       button("theme", "Dark or light (D)", "Dark or light")),
     create("p", { class: "caption", "aria-live": "polite" }),
-    create("p", { class: "hover" }));
-  const find = (name) => element.querySelector(name);
-  const canvas = find("canvas"), context = canvas.getContext("2d"), slider = find("input");
+    create("p", { class: "hover", "aria-live": "polite" }));
+  fillThreads(element.querySelector(".threads"), data);
+  if (replay.steps < 2) element.querySelector(".bar").hidden = true;
+}
+
+/** Shows the state of a replay in the parts of its player. */
+function show(element, replay, painter) {
+  const { data } = replay, find = (name) => element.querySelector(name), canvas = find(".live"), slider = find("input");
+  const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = Math.round((width * data.height) / data.width);
+  if (width > 0 && (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio))) {
+    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+    canvas.style.height = `${height}px`;
+  }
+  painter.paint(canvas.getContext("2d"), canvas.width, canvas.height);
+  const place = `${replay.step + 1} / ${replay.steps}`, caption = `${replay.now.title}. ${replay.now.caption}`;
+  slider.value = String(replay.step);
+  slider.ariaValueText = place;
+  find(".at").textContent = place;
   find(".speed").value = String(replay.speed);
-  fillThreads(find(".threads"), data);
-  if (replay.steps < 2) find(".bar").hidden = true;
+  find(".threads").value = replay.watched ? `${replay.watched.first}-${replay.watched.last}` : "";
+  if (element.dataset.playing !== String(replay.isPlaying)) find("[data-do=play]").replaceChildren(icon(replay.isPlaying ? "pause" : "play"));
+  element.dataset.playing = String(replay.isPlaying);
+  find(".caption").ariaLive = replay.isPlaying ? "off" : "polite"; // a screen reader can't follow what plays
+  if (find(".caption").textContent !== caption) find(".caption").textContent = caption;
+  const words = (replay.now.words || []).map((number) => data.parts[number]).join("\n");
+  canvas.setAttribute("aria-label", words ? `${replay.now.title}. ${words}` : caption);
+  element.dataset.step = String(replay.step + 1);
+  element.dataset.theme = replay.theme;
+  element.style.background = replay.colour(data.background);
+  element.style.color = replay.colour(data.text);
+}
 
+/** Draws the picture that is printed instead of the canvas: light, and in the resolution of paper. */
+function drawPaper(element, replay, painter) {
+  const paper = element.querySelector(".paper"), theme = replay.theme;
+  [paper.width, paper.height] = [PAPER_PX, Math.round((PAPER_PX * replay.data.height) / replay.data.width)];
+  replay.theme = "light";
+  painter.paint(paper.getContext("2d"), paper.width, paper.height);
+  replay.theme = theme;
+  element.classList.add("on-paper");
+}
+
+function leavePaper(element) {
+  element.classList.remove("on-paper");
+  [element.querySelector(".paper").width, element.querySelector(".paper").height] = [0, 0];
+}
+
+/** Adds a player with its buttons to an element. ``onDraw`` is called after each picture. Returns its replay and the functions
+ * that control it.
+ */
+export function mount(element, data, onDraw = () => {}) {
+  const replay = new Replay(data), painter = new Painter(replay);
+  build(element, replay);
+  const find = (name) => element.querySelector(name), canvas = find(".live"), slider = find("input");
   const draw = () => {
-    const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = Math.round((width * data.height) / data.width);
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-      canvas.style.height = `${height}px`;
-    }
-    painter.paint(context, canvas.width, canvas.height);
-    slider.value = String(replay.step);
-    find(".at").textContent = `${replay.step + 1} / ${replay.steps}`;
-    if (element.dataset.playing !== String(replay.isPlaying)) find("[data-do=play]").replaceChildren(icon(replay.isPlaying ? "pause" : "play"));
-    element.dataset.playing = String(replay.isPlaying);
-    const caption = `${replay.now.title}. ${replay.now.caption}`;
-    find(".caption").ariaLive = replay.isPlaying ? "off" : "polite"; // a screen reader can't follow what plays
-    if (find(".caption").textContent !== caption) find(".caption").textContent = caption;
-    element.dataset.step = String(replay.step + 1);
-    element.dataset.theme = replay.theme;
-    element.style.background = replay.colour(data.background);
-    element.style.color = replay.colour(data.text);
+    show(element, replay, painter);
+    onDraw(replay);
   };
-
   const actions = {
     first: () => replay.go(0),
     last: () => replay.go(replay.steps - 1),
@@ -602,19 +693,18 @@ export function mount(element, data) {
     faster: () => (replay.speed = SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(replay.speed) + 1)]),
     slower: () => (replay.speed = SPEEDS[Math.max(0, SPEEDS.indexOf(replay.speed) - 1)]),
   };
-  const isCalm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   const act = (name) => {
     if (!["play", "theme", "faster", "slower"].includes(name)) replay.isPlaying = false;
     actions[name]();
-    find(".speed").value = String(replay.speed);
     draw();
     if (replay.isPlaying || replay.isMoving) run();
   };
-  const keys = { " ": "play", ArrowRight: "on", ArrowLeft: "back", Home: "first", End: "last", PageDown: "phaseOn", PageUp: "phaseBack", d: "theme", "+": "faster", "-": "slower" };
   element.addEventListener("keydown", (event) => {
-    if (event.target.tagName === "SELECT" || !(event.key in keys)) return;
+    if (event.target.tagName === "SELECT" || event.altKey || event.ctrlKey || event.metaKey || !(event.key in KEYS)) return;
+    if (event.key === " " && event.target.tagName === "BUTTON") return; // presses the button
     event.preventDefault();
-    act(keys[event.key]);
+    event.stopPropagation(); // slides around a figure have keys of their own
+    act(KEYS[event.key]);
   });
   element.querySelectorAll("[data-do]").forEach((button) => button.addEventListener("click", () => act(button.dataset.do)));
   slider.addEventListener("input", () => { replay.isPlaying = false; replay.go(Number(slider.value)); draw(); });
@@ -626,9 +716,12 @@ export function mount(element, data) {
   });
   canvas.addEventListener("pointermove", (event) => {
     const scale = canvas.clientWidth / data.width;
-    find(".hover").textContent = replay.describe(event.offsetX / scale, event.offsetY / scale);
+    find(".hover").textContent = event.pointerType === "touch" ? "" : replay.describe(event.offsetX / scale, event.offsetY / scale);
   });
   canvas.addEventListener("pointerleave", () => (find(".hover").textContent = ""));
+  onSwipe(canvas, (isOn) => act(isOn ? "on" : "back"));
+  window.addEventListener("beforeprint", () => element.isConnected && drawPaper(element, replay, painter));
+  window.addEventListener("afterprint", () => leavePaper(element));
 
   let last = 0, running = null;
   const run = () => {
@@ -646,10 +739,21 @@ export function mount(element, data) {
     requestAnimationFrame(tick);
   };
   new ResizeObserver(draw).observe(canvas);
-  const families = ["gemmviz", "gemmviz-semibold", "gemmviz-mono"].map((name) => document.fonts.load(`20px ${name}`));
-  Promise.allSettled(families).then(draw);
+  Promise.allSettled(replay.fonts.map((font) => font.load())).then(draw);
   draw();
   return { replay, act, draw };
+}
+
+/** Calls a function with true for a swipe of a finger to the left, and false for one to the right. */
+function onSwipe(canvas, onTurn) {
+  let start = null;
+  canvas.addEventListener("pointerdown", (event) => (start = event.pointerType === "mouse" ? null : event));
+  canvas.addEventListener("pointerup", (event) => {
+    if (start === null || start.pointerId !== event.pointerId) return;
+    const [right, down] = [event.clientX - start.clientX, event.clientY - start.clientY];
+    if (Math.abs(right) > Math.max(SWIPE_PX, Math.abs(down))) onTurn(right < 0);
+    start = null;
+  });
 }
 
 function fillThreads(select, data) {
@@ -674,6 +778,7 @@ export default {
     style.textContent = model.get("style");
     const inside = document.createElement("div");
     el.append(style, inside);
+    inside.className = "fits";
     mount(inside, await unpacked(model.get("packed")));
   },
 };

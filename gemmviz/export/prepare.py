@@ -20,21 +20,24 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
+from gemmviz.model.words import letter
 from gemmviz.render.format import RenderOptions
-from gemmviz.render.page import THEMES
+from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.engine import Engine
 from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
+from gemmviz.scenes.kit.link import link_height, with_link
 from gemmviz.scenes.kit.magnify import magnified
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.stage.lanes import shown_shape
 from gemmviz.scenes.stage.motion import TRAIL, is_trail
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.describing import described, texts_of
 from gemmviz.subjects.gathering import EngineOf, Given, engines, gather
 from gemmviz.subjects.picture import frame_for, options_for, theme_of
 from gemmviz.subjects.subject import Subject
@@ -131,13 +134,15 @@ def no_engine(kernel: KernelSpec) -> AbstractContextManager[Engine]:
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
     """Options of an export. ``look``: rendering options; ``speed``: steps per second of a film; ``hidden``: PARTS to omit;
-    ``hold_s``: duration of a film of a view without steps. Raises UsageError for a speed out of range.
+    ``hold_s``: duration of a film of a view without steps; ``link``: a URL, with its QR code below each picture. Raises
+    UsageError for a speed out of range.
     """
 
     look: RenderOptions = field(default_factory=RenderOptions)
     speed: float = 2.0
     hidden: frozenset[str] = frozenset()
     hold_s: float = 4.0
+    link: str = ""
 
     def __post_init__(self) -> None:
         if not 0.05 <= self.speed <= 240.0:
@@ -157,20 +162,21 @@ def frame_at(
     still = still or _without(view.still(subject, options), manner.hidden)
     motion = view.motion(subject, options)
     if shot.camera.zoom == 1.0:
-        return Frame(with_band(still, caption, high, options.theme), motion)
+        return Frame(with_link(with_band(still, caption, high, options.theme), manner.link, options.theme), motion)
     whole = magnified(Frame(still, motion).scene, shot.camera.zoom, shot.camera.x, shot.camera.y)
-    return Frame(with_band(whole, caption, high, options.theme))
+    return Frame(with_link(with_band(whole, caption, high, options.theme), manner.link, options.theme))
 
 
 def _drawn_at(
     stage: Prepared, step: int, moment: float, manner: ExportOptions, caption: Caption
 ) -> tuple[Shot, ViewOptions, float]:
-    """The shot and the options of a step at a moment, above the caption, and the height of the frame with the caption."""
+    """The shot and the options of a step at a moment, above caption and link, and the height of the frame with the caption."""
     counted = 0.0 if caption.asks else 1.0
     caption = _NOTHING if "caption" in manner.hidden else caption
     shot = stage.shot
     shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
     (wide, high), scale = frame_for(shot, manner.look.width, manner.look.height)
+    high -= link_height(manner.link)
     options = options_for(shot, theme_of(shot), (wide, high - band_height(caption, wide, high)), scale=scale)
     return shot, replace(options, counted=counted), high
 
@@ -191,16 +197,20 @@ def slide_at(stage: Prepared, step: int, manner: ExportOptions, caption: Caption
     """A picture of a step with title, caption and notes: those of a lesson if it has any."""
     subject = stage.subject(step)
     scene = frame_at(stage, step, stage.moment(step), manner, subject, caption=caption).scene
+    scene = _described(stage, subject, scene, caption)
     title, text, remarks = texts_of(stage.kind, subject, scene)
     return Slide(scene, caption.title or title, caption.caption or text, notes or remarks)
 
 
-def texts_of(kind: Subject, subject: Any, scene: Scene) -> tuple[str, str, str]:
-    """Title, caption and notes of a view."""
-    if kind.texts is not None:
-        return kind.texts(subject)
-    texts = {each.key.partition("-")[0]: " ".join(each.texts) for each in reversed(scene.words) if isinstance(each, Labels)}
-    return texts.get("title", "gemmviz"), texts.get("action", ""), texts.get("note", "")
+def _described(stage: Prepared, subject: Any, scene: Scene, caption: Caption) -> Scene:
+    """A scene with its words: those of a lesson first, and nothing else while a question is open."""
+    choices = (f"{letter(place)}: {text}" for place, text in enumerate(caption.choices))
+    words = "\n".join(filter(None, (caption.caption, *choices)))
+    if caption.asks:
+        return replace(scene, title=caption.title, description=words)
+    scene = described(scene, stage.shot, subject)
+    text = "\n".join(filter(None, (words, scene.description)))
+    return replace(scene, title=caption.title or scene.title, description=text)
 
 
 # Reels
@@ -229,6 +239,7 @@ def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: r
     return Reel(
         name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
         len(played), partial(_facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), SAMPLES, TRAIL,
+        played.index(stage.step) if stage.step in played else 0,
     )  # fmt: skip
 
 
@@ -280,7 +291,7 @@ def page_step(
     for theme in THEMES:
         own = with_theme(stage, theme)
         draw = partial(frame_at, own, step, manner=manner, subject=subject, caption=caption)
-        after[theme] = draw(moment=last).scene
+        after[theme] = _described(own, subject, draw(moment=last).scene, caption)
         before[theme] = draw(moment=0.0).still if is_played else after[theme]
         motion[theme] = tuple(_chips(own, step, each, manner, subject, caption) for each in moments)
     title, text, _ = texts_of(stage.kind, subject, after[THEMES[0]])
@@ -319,7 +330,8 @@ def _rows(stage: Prepared, step: int) -> list[dict[str, Any]]:
 
 def _facts_of(stage: Prepared) -> dict[str, Any]:
     """Facts that a page uses to describe cells and threads: of all traced blocks, or only the watched one if there are too
-    many. ``elements``: for each row, differences between consecutive numbers.
+    many. ``elements``: rows of the record, as differences between consecutive numbers; ``order``: which of them each row of the
+    trace is.
     """
     trace = _record(stage)
     if trace is None:
@@ -330,6 +342,7 @@ def _facts_of(stage: Prepared) -> dict[str, Any]:
     (x0, x1), (y0, y1), (z0, z1) = trace.blocks.ranges
     blocks = ((x, y, z) for z in range(z0, z1) for y in range(y0, y1) for x in range(x0, x1))
     names = [focus_text(Focus(block), trace) for block in blocks]
+    elements, order = np.unique(trace.element[:, columns], axis=0, return_inverse=True)
     arrays = []
     for array in trace.arrays:
         rows, width = shown_shape(array) if array.space == "shared" else (array.shape[0], array.shape[-1])
@@ -339,7 +352,7 @@ def _facts_of(stage: Prepared) -> dict[str, Any]:
     return {
         "threads": threads, "warp": trace.rules.warp_size, "arrays": arrays,
         "blocks": names if is_small else [names[scope.block_number]], "own": scope.block_number if is_small else 0,
-        "elements": np.diff(trace.element[:, columns], axis=1, prepend=0).tolist(),
+        "elements": np.diff(elements, axis=1, prepend=0).tolist(), "order": order.ravel().tolist(),
     }  # fmt: skip
 
 

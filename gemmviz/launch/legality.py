@@ -145,7 +145,7 @@ def broken_limit(setup: Setup) -> BrokenLimit | None:
             )
     for rule in kernel.requirements:
         if not evaluated_formula(kernel, rule.that, names):
-            return BrokenLimit(_rule_id(rule.that), _sentence(kernel, rule.otherwise, names), _named(setup, rule.that))
+            return BrokenLimit(_rule_id(rule.that), _sentence(kernel, tr(rule.otherwise), names), _named(setup, rule.that))
     launch = _launch(setup, device)
     return _device_limit(setup, launch, device) or _register_limit(setup, launch, device)
 

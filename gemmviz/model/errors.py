@@ -119,7 +119,7 @@ class KernelFault(GemmvizError, RuntimeError):
         id: ErrorId | None = None,
     ) -> None:
         if block is not None and thread is not None:
-            message += tr(", by thread {thread} of block {block}", thread=_triple(thread), block=_triple(block))
+            message += f", by thread {_triple(thread)} of block {_triple(block)}"
         super().__init__(message, place, remedy=remedy, id=id)
         self.block = block
         self.thread = thread

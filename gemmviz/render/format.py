@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import tr
+from gemmviz.render.credit import FigureOptions
 from gemmviz.render.reel import Reel
 from gemmviz.scenes.kit.primitives import Scene
 
@@ -18,7 +19,8 @@ class RenderOptions:
     """Options of saving pictures.
 
     ``width`` and ``height`` in pixels; ``fps``: frames per second of a film; ``is_transparent``: no background;
-    ``has_outlines``: text as shapes; ``has_film``: add a slide that plays the film. Raises UsageError for a size or a rate out
+    ``has_outlines``: text as shapes; ``has_film``: add a slide that plays the film; ``figure``: a figure
+    for web pages instead of a page. Raises UsageError for a size or a rate out
     of range.
     """
 
@@ -28,6 +30,7 @@ class RenderOptions:
     is_transparent: bool = False
     has_outlines: bool = False
     has_film: bool = False
+    figure: FigureOptions | None = None
 
     def __post_init__(self) -> None:
         if not all(LEAST_PIXELS <= side <= MOST_PIXELS for side in (self.width, self.height)):

@@ -1,4 +1,4 @@
-"""PNG encoding of pixels."""
+"""PNG encoding of pixels; and texts in a PNG file that say what it shows."""
 
 import struct
 import zlib
@@ -6,8 +6,12 @@ import zlib
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.render.xml import legible
+from gemmviz.render.xmp import xmp
+
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _EIGHT_BITS, _RGB = 8, 2
+_AFTER_HEADER = 33  # bytes: the signature and the chunk IHDR
 
 
 def encode_png(pixels: npt.NDArray[np.uint8], quick: bool = False) -> bytes:
@@ -21,6 +25,22 @@ def encode_png(pixels: npt.NDArray[np.uint8], quick: bool = False) -> bytes:
     header = struct.pack(">IIBBBBB", columns, rows, _EIGHT_BITS, _RGB, 0, 0, 0)
     data = zlib.compress(unfiltered, 1 if quick else 6)
     return _SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+
+
+def with_words(png: bytes, title: str, description: str) -> bytes:
+    """Return a PNG file with a title and a description, as texts (PNG, third edition, 11.3.3.4) and as XMP; the file itself
+    without a title.
+    """
+    if not title:
+        return png
+    texts = {"Title": legible(title), "Description": legible(description), "XML:com.adobe.xmp": xmp(title, description)}
+    chunks = b"".join(_text_chunk(key, text) for key, text in texts.items() if text)
+    return png[:_AFTER_HEADER] + chunks + png[_AFTER_HEADER:]
+
+
+def _text_chunk(key: str, text: str) -> bytes:
+    """Return the chunk of an uncompressed international text."""
+    return _chunk(b"iTXt", key.encode("latin-1") + b"\0\0\0\0\0" + text.encode())
 
 
 def _chunk(name: bytes, content: bytes) -> bytes:

@@ -60,7 +60,7 @@ class Reel:
     draws the ``step_count`` steps of a web page. ``name``: the title of the run; ``facts``: data with which a page answers
     questions; ``theme``, ``inks`` (of text, dark and light) and ``watched``: the initial state of a page. ``moments``: the
     shares of a step at which a page holds what moves; ``trail``: how long ago (in shares of a step) and how strongly a page
-    repeats it below.
+    repeats it below. ``start``: the place of the step with which a page opens.
     """
 
     name: str
@@ -76,6 +76,7 @@ class Reel:
     watched: str = ""
     moments: tuple[float, ...] = ()
     trail: tuple[tuple[float, float], ...] = ()
+    start: int = 0
 
     def first(self) -> Scene:
         """Return the first picture."""

@@ -1,6 +1,7 @@
 """A scene as SVG: vectors, with text in embedded fonts or as shapes."""
 
 import base64
+import hashlib
 import io
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -9,28 +10,33 @@ from typing import Any, Literal
 import numpy as np
 
 from gemmviz.render.png import encode_png
+from gemmviz.render.system_font import open_system_font
 from gemmviz.render.xml import legible, xml_attribute, xml_text
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.text import CAP_HEIGHT, font_path, text_width
 from gemmviz.scenes.kit.theme import channels
+from gemmviz.scenes.kit.wide_text import wide_characters
 
-Letters = Literal["fonts", "named", "outlines"]
+Letters = Literal["fonts", "named", "inherited", "outlines"]
 _MOST_VECTOR_CELLS = 256 * 256
+WideFace = Literal["wide"]
+_WIDE_FAMILY = "gemmviz-wide"
 _FAMILY: dict[Face, str] = {"regular": "gemmviz", "semibold": "gemmviz-semibold", "mono": "gemmviz-mono"}
 
 
 class _Writer:
     """The text of a document: in embedded fonts, in fonts of the reader, or as shapes."""
 
-    def __init__(self, letters: Letters, families: Mapping[Face, str]) -> None:
-        self.letters, self.families = letters, families
+    def __init__(self, letters: Letters, families: Mapping[Face, str], has_wide: bool) -> None:
+        self.letters, self.families, self.has_wide = letters, families, has_wide
 
     def family(self, face: Face) -> str:
         """The font family, with the nearest fallback for programs that can't read embedded fonts."""
         if self.letters == "named":
             return self.families[face] + ('" font-weight="600' if face == "semibold" else "")
         fallback = "monospace" if face == "mono" else "sans-serif"
-        return f"{self.families[face]}, {fallback}" + ('" font-weight="600' if face == "semibold" else "")
+        more = f", {_WIDE_FAMILY}" if self.has_wide else ""
+        return f"{self.families[face]}{more}, {fallback}" + ('" font-weight="600' if face == "semibold" else "")
 
     def texts(self, at: Iterable[tuple[float, float]], texts: Iterable[str], size: float, anchor: Anchor, face: Face) -> str:
         """Return texts of one kind in the colour of their group."""
@@ -48,8 +54,17 @@ class _Writer:
             return ""
         if self.letters == "outlines":
             return f'<g fill="{colour}">{content}</g>'
+        if self.letters == "inherited":
+            return f'<g fill="{colour}"{self._changed(size, anchor, face)}>{content}</g>'
         style = f'font-family="{self.family(face)}" font-size="{_n(size)}" text-anchor="{anchor}" xml:space="preserve"'
         return f'<g fill="{colour}" {style}>{content}</g>'
+
+    def _changed(self, size: float, anchor: Anchor, face: Face) -> str:
+        """The attributes of a group that differ from those of the document: regular, from its start."""
+        weight = ' font-weight="600"' if face == "semibold" else ""
+        family = f' font-family="{self.families[face]}"' if face == "mono" else ""
+        anchored = f' text-anchor="{anchor}"' if anchor != "start" else ""
+        return f' font-size="{_n(size)}"{family}{weight}{anchored}'
 
 
 def _length(text: str, size: float, face: Face) -> str:
@@ -70,20 +85,41 @@ def _outlined(x: float, y: float, text: str, size: float, anchor: Anchor, face: 
 def scene_svg(
     scene: Scene, letters: Letters = "fonts", *, is_transparent: bool = False, families: Mapping[Face, str] | None = None
 ) -> str:
-    """Return the SVG document of a scene. Each primitive is a group whose id is its key.
+    """Return the SVG document of a scene. Each primitive is a group whose id is its key. Its title and description are read by
+    screen readers instead of its texts.
 
     ``letters``: text in "fonts" that are embedded, in "named" fonts of these ``families``, or as "outlines".
     """
     scene = scene.clear if is_transparent else scene
-    writer = _Writer(letters, families or _FAMILY)
     width, height = _n(scene.width), _n(scene.height)
-    groups = "".join(f"<g id={xml_attribute(p.key)}>{_WRITERS[type(p)](p, writer)}</g>\n" for p in scene.all)
+    groups = scene_groups(scene, letters, families or _FAMILY)
     fonts = f"<style>{font_faces(scene.all)}</style>\n" if letters == "fonts" else ""
     ground = "" if is_transparent else f'<rect width="{width}" height="{height}" fill="{scene.background}"/>\n'
+    role, words = _words(scene)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
-        f"{fonts}{ground}{groups}</svg>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"{role}>\n'
+        f"{words}{fonts}{ground}{groups}</svg>\n"
     )
+
+
+def scene_groups(scene: Scene, letters: Letters, families: Mapping[Face, str], *, has_ids: bool = True) -> str:
+    """Return the primitives of a scene as SVG, each a group whose id is its key if ``has_ids``."""
+    writer = _Writer(letters, families, letters == "fonts" and bool(_wide_in(_characters(scene.all))))
+    groups = ((each.key, _WRITERS[type(each)](each, writer)) for each in scene.all)
+    return "".join(f"<g id={xml_attribute(key)}>{content}</g>\n" if has_ids else content for key, content in groups)
+
+
+def _words(scene: Scene) -> tuple[str, str]:
+    """Return the attributes that refer to the title and the description of a scene, and their elements; nothing without them.
+    Their ids follow from the words, so that several pictures on a page don't share one.
+    """
+    if not scene.title:
+        return "", ""
+    number = hashlib.sha256(f"{scene.title}\n{scene.description}".encode()).hexdigest()[:12]
+    parts = [("title", scene.title), *([("desc", scene.description)] if scene.description else [])]
+    ids = " ".join(f"{name}-{number}" for name, _ in parts)
+    elements = "".join(f'<{name} id="{name}-{number}">{xml_text(text)}</{name}>\n' for name, text in parts)
+    return f' role="img" aria-labelledby="{ids}"', elements
 
 
 def _n(number: float) -> str:
@@ -183,31 +219,70 @@ _WRITERS: dict[type, Callable[[Any, _Writer], str]] = {
 
 
 def font_faces(primitives: Iterable[Primitive]) -> str:
-    """Return @font-face rules with only the glyphs that the scene uses."""
+    """Return @font-face rules with only the glyphs that the primitives use."""
+    return "".join(_font_face(face, data) for face, data in subset_fonts(primitives).items())
+
+
+def _font_face(face: Face | WideFace, data: bytes) -> str:
+    family, weight = _WIDE_FAMILY if face == "wide" else _FAMILY[face], 600 if face == "semibold" else 400
+    source = f"url(data:font/otf;base64,{base64.b64encode(data).decode()})"
+    return f'@font-face{{font-family:"{family}";font-weight:{weight};src:{source}}}'
+
+
+def subset_fonts(primitives: Iterable[Primitive]) -> dict[Face | WideFace, bytes]:
+    """Return the fonts of some primitives as OpenType data, with only the glyphs that they use: those of the faces, and "wide"
+    from a font of the system if there are wide characters. Raises GemmvizError if the system has no such font.
+    """
+    used = _characters(primitives)
+    fonts: dict[Face | WideFace, bytes] = {face: _subset(face, "".join(sorted(used[face]))) for face in sorted(used)}
+    wide = _wide_in(used)
+    return {**fonts, "wide": _wide_subset(wide)} if wide else fonts
+
+
+def _wide_in(used: Mapping[Face, set[str]]) -> str:
+    return wide_characters("".join(sorted(set[str]().union(*used.values()))))
+
+
+def _characters(primitives: Iterable[Primitive]) -> dict[Face, set[str]]:
+    """Return the characters of each face."""
     used: dict[Face, set[str]] = {}
     for primitive in primitives:
         if isinstance(primitive, Labels):
             used.setdefault(primitive.face, set()).update(legible("".join(primitive.texts)))
         elif isinstance(primitive, Cells | Squares) and primitive.labels is not None:
             used.setdefault("regular", set()).update(legible("".join(np.unique(primitive.labels).tolist())))
-    return "".join(_font_face(face, "".join(sorted(used[face]))) for face in sorted(used))
+    return used
 
 
 @lru_cache(maxsize=64)
-def _font_face(face: Face, characters: str) -> str:
-    from fontTools import subset  # imported here because loading takes longer than drawing a picture
+def _subset(face: Face, characters: str) -> bytes:
+    from fontTools.subset import load_font  # imported here because loading takes longer than drawing a picture
 
-    options = subset.Options(layout_features=[], hinting=False, notdef_outline=True)
-    options.drop_tables += ["GDEF", "GPOS", "GSUB"]  # without features nothing is left of them, and to read them takes long
-    font = subset.load_font(str(font_path(face)), options)
-    chosen = subset.Subsetter(options)
+    return _cut_down(load_font(str(font_path(face)), _subset_options()), characters)
+
+
+@lru_cache(maxsize=16)
+def _wide_subset(characters: str) -> bytes:
+    return _cut_down(open_system_font(), characters)
+
+
+def _subset_options() -> Any:
+    from fontTools.subset import Options
+
+    options = Options(layout_features=[], hinting=False, notdef_outline=True)
+    options.drop_tables += ["FFTM", "GDEF", "GPOS", "GSUB"]  # without features nothing is left of them; reading them takes long
+    return options
+
+
+def _cut_down(font: Any, characters: str) -> bytes:
+    """Return a font with only these characters."""
+    from fontTools import subset
+
+    chosen = subset.Subsetter(_subset_options())
     chosen.populate(text=characters)
     chosen.subset(font)
     font["head"].modified = font["head"].created
     font.recalcTimestamp = False
     buffer = io.BytesIO()
     font.save(buffer)
-    data = base64.b64encode(buffer.getvalue()).decode()
-    weight = 600 if face == "semibold" else 400
-    source = f"url(data:font/otf;base64,{data})"
-    return f'@font-face{{font-family:"{_FAMILY[face]}";font-weight:{weight};src:{source}}}'
+    return buffer.getvalue()

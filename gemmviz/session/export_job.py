@@ -10,6 +10,7 @@ from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.translation import tr
+from gemmviz.render.credit import FigureOptions
 from gemmviz.render.export import formats
 from gemmviz.render.format import Film, Still
 from gemmviz.state.arguments import view_words
@@ -64,7 +65,8 @@ def order_words(job: ExportJob, source: Path, target: Path, shot: Shot, on: str)
         words += ["--steps", f"{job.first}:{job.last}", *(["--by", "phase"] if job.by_phase else [])]
     if job.is_film or look.has_film:
         words += ["--fps", str(look.fps), "--speed", f"{manner.speed:g}"]
-    words += ["--theme", job.theme] if job.theme else []
+    words += ["--theme", job.theme] if job.theme and look.figure is None else []
+    words += _figure_words(look.figure) if look.figure is not None else []
     words += [f"--no-{part}" for part in PARTS if part in manner.hidden]
     for flag, is_set in (
         ("--no-code", not job.has_code), ("--transparent", look.is_transparent), ("--outlines", look.has_outlines),
@@ -72,6 +74,13 @@ def order_words(job: ExportJob, source: Path, target: Path, shot: Shot, on: str)
     ):  # fmt: skip
         words += [flag] if is_set else []
     return words + (view_words(shot, without=("--theme",)) if source.suffix in (".gvt", ".json") else [])
+
+
+def _figure_words(figure: FigureOptions) -> list[str]:
+    """Arguments for a figure. Its theme is that of the page, and its name that of the file."""
+    words = ["--embed", f"--licence={figure.licence}", *(["--split"] if figure.is_split else [])]
+    words += [f"--author={figure.author}"] if figure.author else []
+    return words + ([f"--link={figure.link}"] if figure.link else [])
 
 
 def write_source(

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.lesson import Expectation, LessonStep
@@ -13,15 +14,18 @@ from gemmviz.teaching.stored_numbers import stored_number
 
 UNAVAILABLE = "?"
 _SHOWN_DIGITS = 3
+_WORDS = marked("right"), marked("wrong"), marked("unwritten"), marked("unchecked")  # values of "result"
 
 
 def shown_value(value: Any) -> str:
     """A value as captions display it."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return tr("yes") if value else tr("no")
     if isinstance(value, float):
         return spaced(round(value)) if 1000 <= abs(value) < math.inf else f"{value:.4g}"
-    return spaced(value) if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return spaced(value)
+    return tr(value) if value in _WORDS else str(value)
 
 
 def filled_step(stop: LessonStep, facts: ShotFacts) -> LessonStep:

@@ -1,10 +1,10 @@
-"""A lesson as one zip archive for a course: a handout, a page and a worksheet for students; slides, notes, answers and a quiz
-for the lecturer; the lesson and its kernels; and a README with the commands that make them again.
+"""A lesson as one zip archive for a course: a handout, a page and a worksheet for students; slides, notes, answers and
+questions for the lecturer; the lesson and its kernels; and a README with the commands that make them again.
 """
 
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +15,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.render.export import save_reel
 from gemmviz.run.engine import Engine
+from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.gathering import EngineOf, with_stored_answers
 from gemmviz.teaching.captions import filled_step
@@ -25,7 +26,8 @@ from gemmviz.teaching.pack_texts import notes_text, readme_text
 from gemmviz.teaching.quiz import quiz_of
 from gemmviz.teaching.reel import lesson_reel
 
-_QUIZ_LENGTHS = (10, 6, 3)  # tried in this order where a lesson has no questions of its own
+_PRACTICE_LENGTHS = (10, 6, 3)  # numbers of generated questions, tried in this order
+_PAPER = "light"  # theme of what is printed
 _MOMENT = (1980, 1, 1, 0, 0, 0)  # of every file in the archive, so that its bytes depend on nothing but its contents
 OnFile = Callable[[str, int, int], None]  # called with the name of the next file, the number of files done, and their number
 
@@ -71,19 +73,22 @@ def pack_files(lesson: Lesson, engine: Engine) -> list[PackFile]:
 
 def _for_students(lesson: Lesson, engine: Engine) -> Iterator[PackFile]:
     name, tasks = _stem(lesson), _tasks(lesson)
-    yield PackFile(f"students/{name}.pdf", "the slides as a handout", _reel(lesson, engine))
+    yield PackFile(f"students/{name}.pdf", "the slides as a handout", _reel(lesson, engine, theme=_PAPER))
     yield PackFile(f"students/{name}.html", "an interactive page that needs no network", _reel(lesson, engine))
     if tasks.stops:
-        yield PackFile("students/worksheet.pdf", "questions and exercises, without answers", _reel(tasks, engine))
+        yield PackFile("students/worksheet.pdf", "questions and exercises, without answers", _reel(tasks, engine, theme=_PAPER))
 
 
 def _for_the_lecturer(lesson: Lesson, engine: Engine) -> Iterator[PackFile]:
     yield PackFile(f"lecturer/{_stem(lesson)}.pptx", "slides, with notes for the speaker", _reel(lesson, engine))
     yield PackFile("lecturer/notes.md", "what to say at each step, with its duration", _text(lambda: _notes(lesson, engine)))
     if _tasks(lesson).stops:
-        answers = _reel(_tasks(lesson), engine, answers=True)
+        answers = _reel(_tasks(lesson), engine, answers=True, theme=_PAPER)
         yield PackFile("lecturer/worksheet-answers.pdf", "the worksheet with answers", answers)
-    yield PackFile("lecturer/quiz.xml", "questions for Moodle's question import", _text(lambda: _quiz(lesson, engine)))
+    if any(stop.question is not None for stop in lesson.stops):
+        yield PackFile("lecturer/quiz.xml", "its questions, for Moodle's question import", _text(lambda: _quiz(lesson, engine)))
+    purpose = "generated questions about a run of the lesson, for Moodle's question import"
+    yield PackFile("lecturer/practice.xml", purpose, _text(lambda: _practice(lesson, engine)))
 
 
 def _sources(lesson: Lesson) -> Iterator[PackFile]:
@@ -115,11 +120,14 @@ def _text(text: Callable[[], str]) -> Callable[[Path], None]:
     return write
 
 
-def _reel(lesson: Lesson, engine: Engine, answers: bool = False) -> Callable[[Path], None]:
-    """The function that writes a lesson in the format of a file's suffix."""
+def _reel(lesson: Lesson, engine: Engine, answers: bool = False, theme: str = "") -> Callable[[Path], None]:
+    """The function that writes a lesson in the format of a file's suffix. ``theme``: "" for that of each step."""
+
+    def themed(shot: Shot) -> Shot:
+        return replace(shot, theme=theme or shot.theme)
 
     def write(path: Path) -> None:
-        save_reel(lesson_reel(lesson, _engine_of(engine), ExportOptions(), answers=answers), path)
+        save_reel(lesson_reel(lesson, _engine_of(engine), ExportOptions(), themed, answers), path)
 
     return write
 
@@ -141,14 +149,15 @@ def _filled(stops: tuple[LessonStep, ...], engine: Engine) -> tuple[LessonStep, 
 
 
 def _quiz(lesson: Lesson, engine: Engine) -> str:
-    """The questions of a lesson for Moodle; of one without any, questions about the first run that gives some."""
+    """The questions of a lesson for Moodle."""
     asked = tuple(each for each in lesson.stops if each.question is not None)
-    if asked:
-        return moodle_xml(replace(lesson, stops=_filled(asked, engine)))
-    for stop in lesson.stops:
-        for count in _QUIZ_LENGTHS:
-            try:
+    return moodle_xml(replace(lesson, stops=_filled(asked, engine)))
+
+
+def _practice(lesson: Lesson, engine: Engine) -> str:
+    """Questions about the first run of a lesson that gives enough of them; none if no run does."""
+    for count in _PRACTICE_LENGTHS:
+        for stop in lesson.stops:
+            with suppress(GemmvizError):  # too few different questions, or a kernel that fails on purpose
                 return moodle_xml(quiz_of(stop.shot.setup, engine, count))
-            except GemmvizError:  # too few different questions, or a kernel that fails on purpose
-                continue
     return moodle_xml(replace(lesson, stops=()))

@@ -113,6 +113,31 @@ def test_only_what_means_something_is_offered(dialog: ExportDialog) -> None:
     assert "not a size" in dialog.status.text()
 
 
+def test_a_page_can_be_a_figure(window: MainWindow, dialog: ExportDialog, tmp_path: Path, qtbot: QtBot) -> None:
+    dialog.show()
+    assert not dialog.figure.isVisible()
+    choose(dialog, "html")
+    assert dialog.figure.isVisible()
+    assert not dialog.figure.author.isEnabled()
+    dialog.figure.is_figure.setChecked(True)
+    dialog.figure.author.setText("Ada & Co")
+    dialog.figure.licence.setCurrentText("")
+    dialog.figure.link.setText("javascript:x")
+    assert not dialog.save.isEnabled()
+    assert "can't be linked to" in dialog.status.text()
+    dialog.figure.link.setText("https://example.org/a")
+    dialog.figure.is_split.setChecked(True)
+    assert written(dialog, tmp_path / "tiles.html", qtbot) == f"Saved {tmp_path / 'tiles.html'}"
+    text = (tmp_path / "tiles.html").read_text(encoding="utf-8")
+    assert 'data-name="tiles" data-theme="auto"' in text
+    assert "<small>Ada &amp; Co · Cite as" in text
+    assert "QR code of https://example.org/a" in text
+    assert "step 4 of 29" in text
+    assert len(list(tmp_path.iterdir())) == 2  # and the script
+    dialog.figure.keep()
+    assert ExportDialog(window.model, window, "html").figure.author.text() == "Ada & Co"
+
+
 def test_the_views_that_were_kept(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     window.model.saved_views.keep("one")
     window.model.saved_views.keep("two")

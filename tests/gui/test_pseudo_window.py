@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.languages import languages
 from gemmviz.gui.export.export_dialog import ExportDialog
 from gemmviz.gui.preferences import InMemoryStore
@@ -16,6 +17,7 @@ from gemmviz.gui.window.action_table import actions
 from gemmviz.gui.window.keys import keys_text
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, lesson_names, load_kernel, pattern_kernel_names
+from gemmviz.render.credit import LICENCES
 from gemmviz.state.shot import default_shot, shot_text
 from gemmviz.teaching.lesson_file import original_lesson
 from gemmviz.teaching.lesson_translation import translated
@@ -49,13 +51,23 @@ def _settle(window: MainWindow, qtbot: QtBot) -> None:
 
 @cache
 def _names() -> tuple[str, ...]:
-    """Texts that are data: kernels, languages, what was measured, and lessons, which have catalogues of their own."""
+    """Texts that are data: kernels, licences, languages, what was measured, and lessons, which have catalogues of their own."""
     found = list[str]()
     for name in lesson_names():
         translated(original_lesson(name), lambda text, where: found.append(text) or text)
     kernels = (*kernel_names(), *pattern_kernel_names(), *lesson_kernel_names())
     measured = (each for file in recorded_benchmarks() for each in (file.host, *(row.kernel for row in file.rows)))
-    return (load_kernel("04_tiled").text, *languages().values(), *kernels, *dict.fromkeys(measured), *found)
+    devices = (load_device(name).name for name in device_names())
+    return (
+        *devices,
+        load_kernel("04_tiled").text,
+        "https:// Nsight Compute",
+        *LICENCES,
+        *languages().values(),
+        *kernels,
+        *dict.fromkeys(measured),
+        *found,
+    )
 
 
 def _plain(window: MainWindow, widget: QWidget) -> list[str]:

@@ -35,7 +35,7 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.trace import Trace
 from gemmviz.render.export import formats, save_frame, save_reel
 from gemmviz.render.format import RenderOptions
-from gemmviz.render.page import packed
+from gemmviz.render.pack import packed
 from gemmviz.render.reel import Reel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
@@ -293,7 +293,7 @@ def test_a_notebook_runs_no_script_of_a_file(browser: webdriver.Chrome, tmp_path
         script = f"{player.replace('export ', '')}\nnotebook.render({{ model: {model}, el: document.body }});"
         (tmp_path / f"{name}.html").write_text(f"<meta charset=utf-8><script type=module>{script}</script>", encoding="utf-8")
         unharmed(browser, tmp_path / f"{name}.html")
-        assert browser.execute_script("return document.querySelectorAll('canvas').length") == 1
+        assert browser.execute_script("return document.querySelectorAll('canvas.live').length") == 1
         frame = gemmviz.Player(reel)._repr_html_()
         (tmp_path / f"{name}-frame.html").write_text(f"<meta charset=utf-8>{frame}", encoding="utf-8")
         browser.get((tmp_path / f"{name}-frame.html").as_uri())

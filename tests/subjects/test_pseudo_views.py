@@ -2,6 +2,7 @@
 left.
 """
 
+import re
 from contextlib import nullcontext
 
 import pytest
@@ -10,6 +11,7 @@ from gemmviz.export.prepare import prepare
 from gemmviz.files.access_times_file import recorded_access_times
 from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.devices import load_device
+from gemmviz.files.levels_file import recorded_levels
 from gemmviz.launch.catalog import COURSE, lesson_names
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -22,20 +24,29 @@ from tests.pseudo import plain_words, pseudo, texts_of
 from tests.subjects.test_every_view import shot_of
 
 # Names in pictures of host calls: matrices of the device, functions of CUDA and HIP.
+_INSTRUCTION = re.compile(r"\bmma\.\S+")  # of PTX
+_OF_FAULTS = {"stop-why"}  # messages of a kernel's faults are English, as those of the compiler
 _CALLS = "Ad Bd Cd cudaMalloc cudaMemcpy cudaFree hipMalloc hipMemcpy hipFree clock64 blockIdx threadIdx"
 
 
 def _names(shot: Shot) -> tuple[str, ...]:
     """Texts of a picture that are data: the kernels, the device, and what was measured."""
     setups = (shot.setup,) if shot.against is None else (shot.setup, shot.against.setup)
-    kernels = (text for each in setups for text in (each.kernel.text, each.kernel.name, load_device(each.device).architecture))
+    kernels = (text for each in setups for text in (each.kernel.text, each.kernel.name, device_words(each.device)))
     measured = (each for file in recorded_benchmarks() for each in (file.host, *(row.kernel for row in file.rows)))
-    return (*kernels, *(each.device for each in recorded_access_times()), *dict.fromkeys(measured), _CALLS)
+    levels = (text for each in recorded_levels() for text in (each.tool, each.gpu.label))
+    return (*kernels, *levels, "NaN", *(each.device for each in recorded_access_times()), *dict.fromkeys(measured), _CALLS)
 
 
-def _plain(scene: Scene, shot: Shot) -> list[str]:
-    names = _names(shot)
-    found = (f"{key}: {text!r}: {', '.join(words)}" for key, text in texts_of(scene) if (words := plain_words(text, names)))
+def device_words(name: str) -> str:
+    device = load_device(name)
+    return f"{device.name} {device.architecture}"
+
+
+def _plain(scene: Scene, shot: Shot, *more: str) -> list[str]:
+    names = (*_names(shot), *more)
+    texts = ((key, _INSTRUCTION.sub("", text)) for key, text in texts_of(scene) if key not in _OF_FAULTS)
+    found = (f"{key}: {text!r}: {', '.join(words)}" for key, text in texts if (words := plain_words(text, names)))
     return list(dict.fromkeys(found))
 
 
@@ -54,4 +65,6 @@ def test_no_step_of_a_lesson_has(name: str) -> None:
     with pseudo():
         for stop in original_lesson(name).stops:
             stage = prepare(stop.shot, lambda kernel: nullcontext(engine_for("cpu")))
-            assert _plain(picture(stop.shot, stage.subject(stage.step)), stop.shot) == [], stop.id
+            fault = stage.replay.trace.stop if stage.replay is not None else None
+            why = () if fault is None else (fault.sentence,)
+            assert _plain(picture(stop.shot, stage.subject(stage.step)), stop.shot, *why) == [], stop.id

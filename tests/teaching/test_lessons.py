@@ -19,7 +19,7 @@ from gemmviz.model.errors import ErrorId, GemmvizError, SettingError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.render.export import save_reel
 from gemmviz.render.format import RenderOptions
-from gemmviz.render.page import THEMES
+from gemmviz.render.pack import THEMES
 from gemmviz.render.png import encode_png
 from gemmviz.render.qt.offscreen import start_qt
 from gemmviz.render.qt.raster import Raster

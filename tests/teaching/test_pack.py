@@ -1,7 +1,11 @@
 """A lesson is packed for a course: the same bytes each time, whole files, no answers for students, and nothing half written."""
 
+import base64
+import gzip
 import io
+import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,6 +18,7 @@ from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.lesson_file import parse_lesson, shipped_lesson
 from gemmviz.teaching.pack import kernels_of, pack_files, save_pack
 from gemmviz.teaching.pack_texts import escaped, notes_text
+from tests.conftest import sure
 
 
 def files_in(path: Path) -> dict[str, bytes]:
@@ -34,7 +39,7 @@ def test_a_pack_is_made_by_one_command(tmp_path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(files["transpose/lecturer/transpose.pptx"])) as slides:
         assert sum(name.startswith("ppt/slides/slide") for name in slides.namelist()) == 3
     assert b"<script" in files["transpose/students/transpose.html"]
-    assert len(ElementTree.fromstring(files["transpose/lecturer/quiz.xml"]).findall(".//answer[@fraction='100']")) >= 3
+    assert len(ElementTree.fromstring(files["transpose/lecturer/practice.xml"]).findall(".//answer[@fraction='100']")) >= 3
     again = parse_lesson(files["transpose/transpose.toml"].decode(), "transpose.toml")
     assert [stop.title for stop in again.stops] == [stop.title for stop in shipped_lesson("transpose").stops]
     for name, text in kernels_of(shipped_lesson("transpose")).items():
@@ -47,8 +52,9 @@ def test_every_lesson_says_what_is_in_its_pack(name: str) -> None:
     lesson, files = shipped_lesson(name), [each.name for each in pack_files(shipped_lesson(name), engine_for("cpu"))]
     asks = any(stop.question is not None or stop.exercise is not None for stop in lesson.stops)
     assert len(files) == len(set(files))
-    assert {"README.md", f"students/{name}.html", f"lecturer/{name}.pptx", "lecturer/quiz.xml", f"{name}.toml"} <= {*files}
+    assert {"README.md", f"students/{name}.html", f"lecturer/{name}.pptx", "lecturer/practice.xml", f"{name}.toml"} <= {*files}
     assert ("students/worksheet.pdf" in files) == ("lecturer/worksheet-answers.pdf" in files) == asks
+    assert ("lecturer/quiz.xml" in files) == any(stop.question is not None for stop in lesson.stops)
     assert {Path(each).suffix.removeprefix(".") for each in files} <= {*formats(), "md", "toml", "cu", "xml"}
 
 
@@ -102,3 +108,16 @@ def test_wrong_usage_is_named(words: list[str], said: str, capsys: pytest.Captur
         code = int(end.code or 0)
     assert code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_page_for_students_has_no_answers(tmp_path: Path) -> None:
+    lesson = shipped_lesson("slides")
+    asked = replace(lesson, stops=tuple(stop for stop in lesson.stops if stop.question is not None))
+    page = next(each for each in pack_files(asked, engine_for("cpu")) if each.name == "students/slides.html")
+    page.write(tmp_path / "slides.html")
+    packed = re.search(r'id="packed">([^<]+)<', (tmp_path / "slides.html").read_text(encoding="utf-8"))
+    shown = gzip.decompress(base64.b64decode(sure(packed)[1])).decode()
+    assert "None: the grid is as large as the matrix" in shown
+    assert "Nine blocks have 144 threads" not in shown
+    assert "C is right" not in shown

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from gemmviz.model.device import Device
 from gemmviz.model.occupancy import Needs
+from gemmviz.model.translation import marked
 
-SLOTS, WARPS, REGISTERS, SHARED = "block slots", "warps", "registers", "shared memory"
+SLOTS, WARPS, REGISTERS, SHARED = marked("block slots"), marked("warps"), marked("registers"), marked("shared memory")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,11 @@ from gemmviz.files.whole import is_folder
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
+from gemmviz.render.credit import DEFAULT_LICENCE, FIGURE_THEMES, FigureOptions, check_link, figure_name
 from gemmviz.render.export import format_of, formats, require_format, save_numbered, save_reel, stills
+from gemmviz.render.figure import figure_script, script_name
 from gemmviz.render.format import Film, RenderOptions, Still
+from gemmviz.render.page_script import script_hash
 from gemmviz.render.reel import Reel
 from gemmviz.run.engine import Engine
 from gemmviz.state.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
@@ -67,7 +70,11 @@ def _add(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--no-{part}", action="store_true", help=f"hide {_PART_WORDS[part]}")
     parser.add_argument("--transparent", action="store_true", help="transparent background, in formats that support it")
     parser.add_argument("--outlines", action="store_true", help="text as shapes in SVG, which looks the same in every program")
+    parser.add_argument(
+        "--link", metavar="URL", default="", help="a URL with its QR code below each picture, or below a figure"
+    )
     parser.add_argument("--film", action="store_true", help="add a last slide that plays the film")
+    _add_figure(parser)
     parser.add_argument("--as", dest="kind", choices=tuple(stills()), help="format of numbered pictures; -o is a folder")
     parser.add_argument(
         "--answers", action="store_true", help="include the answers to the questions of a lesson, with blanks filled in"
@@ -77,6 +84,17 @@ def _add(parser: argparse.ArgumentParser) -> None:
     add_timeout(parser)
     parser.add_argument("-o", "--output", required=True, metavar="FILE|FOLDER/", help="output file or folder")
     declare_output(parser, "output")
+
+
+def _add_figure(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("figure for a web page", "an element with a still and a player, from --embed")
+    group.add_argument("--embed", action="store_true", help="write an element for a page of your own instead of a whole page")
+    group.add_argument("--split", action="store_true", help="write the script of the figures to a file of its own beside it")
+    group.add_argument("--author", metavar="NAME", help="the name before the licence")
+    group.add_argument(
+        "--licence", metavar="TEXT", help=f"SPDX identifier or text of the licence (default: {DEFAULT_LICENCE}; '' for none)"
+    )
+    group.add_argument("--follow", metavar="NAME", help="show the steps of the figure of this name")
 
 
 _PART_WORDS = {"title": "title and settings", "step": "the number of the step", "caption": "the sentence about the step"}
@@ -95,6 +113,8 @@ class _Source:
     def dressed(self, shot: Shot) -> Shot:
         """Return the shot with the view options of the command line."""
         shot = view_from(self.args, shot)
+        if self.manner.look.figure is not None and self.args.theme is None:
+            shot = replace(shot, theme="light")  # its still is printed
         return replace(shot, code=False) if self.args.no_code else shot
 
 
@@ -133,17 +153,40 @@ def _check(args: argparse.Namespace) -> None:
     if not args.is_folder and isinstance(format_of(args.output), Film) and args.by != "step":
         raise UsageError("a film shows every step", remedy="leave out --by")
     kind = args.kind or suffix
+    _check_figure(args, kind)
     for flag, is_given, of in (("--film", args.film, "pptx"), ("--outlines", args.outlines, "svg")):
         if is_given and kind != of:
             raise UsageError(f"{flag} is for .{of}", remedy=f"leave out {flag}")
+
+
+def _check_figure(args: argparse.Namespace, kind: str) -> None:
+    if args.embed and kind != "html":
+        raise UsageError("--embed is for .html", remedy="leave out --embed")
+    for flag, is_given in (
+        ("--split", args.split), ("--author", args.author), ("--licence", args.licence), ("--follow", args.follow),
+    ):  # fmt: skip
+        if is_given and not args.embed:
+            raise UsageError(f"{flag} is for figures", remedy=f"add --embed, or leave out {flag}")
+
+
+def _figure(args: argparse.Namespace) -> FigureOptions | None:
+    if not args.embed:
+        return None
+    return FigureOptions(
+        figure_name(args.output.stem), args.theme if args.theme in FIGURE_THEMES else "auto", args.author or "",
+        DEFAULT_LICENCE if args.licence is None else args.licence, args.link, args.follow or "", args.split,
+    )  # fmt: skip
 
 
 def _manner(args: argparse.Namespace) -> ExportOptions:
     found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", args.size)
     if found is None:
         raise UsageError(f"--size {args.size}: write WIDTHxHEIGHT, such as 1920x1080")
-    look = RenderOptions(int(found[1]), int(found[2]), args.fps, args.transparent, args.outlines, args.film)
-    return ExportOptions(look, args.speed, frozenset(part for part in PARTS if getattr(args, f"no_{part}")))
+    look = RenderOptions(int(found[1]), int(found[2]), args.fps, args.transparent, args.outlines, args.film, _figure(args))
+    if args.link:
+        check_link(args.link)
+    hidden = frozenset(part for part in PARTS if getattr(args, f"no_{part}"))
+    return ExportOptions(look, args.speed, hidden, link="" if args.embed else args.link)
 
 
 def _lesson(source: _Source, lesson: Lesson) -> Reel:
@@ -218,6 +261,9 @@ def _at(args: argparse.Namespace, stage: Prepared) -> Prepared:
 def _reel(source: _Source, stage: Prepared) -> Reel:
     args = source.args
     played = _range(args, stage)
+    if args.embed:  # the still of one step, and the player of all
+        played = played or range(stage.steps)
+        return run_reel(stage, source.manner, [stage.step if stage.step in played else played.start], played)
     is_alone = played is None and args.by == "step" and _wants_one(args)
     if is_alone:
         return still_reel(stage, source.manner)
@@ -269,6 +315,9 @@ def _save(args: argparse.Namespace, reel: Reel, look: RenderOptions) -> None:
         raise UsageError(f"{reel.slide_count} pictures don't fit into one file, {args.output.name}", remedy=remedy)
     save_reel(reel, args.output, look, progress.update)
     progress.saved()
+    if look.figure is not None:
+        allowed = f"the file {script_name()}" if look.figure.is_split else f"script-src {script_hash(figure_script())}"
+        print(f"A page with a content security policy allows the figure by {allowed}")
 
 
 def _judged(stage: Prepared) -> int:

@@ -32,7 +32,8 @@ from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.extras import install_command, missing_extras, packages_of, pip_command
 from gemmviz.files.whole import sweep
 from gemmviz.gui.export.extra_installer import ExtraInstaller
-from gemmviz.gui.widgets.controls import plain
+from gemmviz.gui.export.figure_form import FigureForm
+from gemmviz.gui.widgets.controls import plain, set_name
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -68,10 +69,12 @@ class ExportDialog(QDialog):
         self.by_phase = QCheckBox(tr("One per phase"))
         self.code, self.clear = QCheckBox(tr("Source code")), QCheckBox(tr("Transparent background"))
         self.outlines, self.film = QCheckBox(tr("Text as shapes")), QCheckBox(tr("Add a slide with the film"))
+        self.figure = FigureForm(model.preferences)
         self.parts = {part: QCheckBox(tr(_PART_NAMES[part])) for part in PARTS}
         for box in self.parts.values():
             box.setChecked(True)
         self.status, self.bar = plain(), QProgressBar()
+        self.bar.setAccessibleName(tr("Progress of the export"))
         self.status.setWordWrap(True)
         self.save, self.stop, self.install = (
             QPushButton(tr(text)) for text in (marked("Export …"), marked("Close"), marked("Install …"))
@@ -112,6 +115,9 @@ class ExportDialog(QDialog):
         self.code.setChecked(self.session.shot.code)
         self.speed.setSuffix(tr(" steps/s"))
         self.fps.setSuffix(tr(" frames/s"))
+        self._name_fields()
+
+    def _name_fields(self) -> None:
         tips: tuple[tuple[QWidget, str], ...] = (
             (self.what, tr("What to export")),
             (self.kind, tr("Format of the file")),
@@ -132,7 +138,7 @@ class ExportDialog(QDialog):
         )
         for widget, tip in tips:
             widget.setToolTip(tip)
-            widget.setAccessibleName(tip)
+            set_name(widget, tip)
 
     def _lay_out(self) -> None:
         form = QFormLayout()
@@ -159,6 +165,7 @@ class ExportDialog(QDialog):
             form.addRow(name, field)
         for box in (*self.parts.values(), self.code, self.clear, self.outlines, self.by_phase, self.film):
             form.addRow("", box)
+        form.addRow(self.figure)
         above = QHBoxLayout()
         above.addWidget(self.preview, 1)
         above.addLayout(form)
@@ -182,6 +189,7 @@ class ExportDialog(QDialog):
         self.speed.valueChanged.connect(self.draw)
         for box in (*self.parts.values(), self.code, self.clear, self.outlines, self.by_phase, self.film):
             box.toggled.connect(self.draw)
+        self.figure.changed.connect(self.draw)
         self.save.clicked.connect(self._ask)
         self.stop.clicked.connect(self.reject)
         self.install.clicked.connect(lambda: self.installer.ask(self._missing_extras()))
@@ -193,7 +201,7 @@ class ExportDialog(QDialog):
 
     @property
     def job(self) -> ExportJob:
-        """The chosen export. Raises UsageError for an invalid size."""
+        """The chosen export. Raises UsageError for an invalid size or link."""
         text = self.pixels.currentData() or self.own_size.text()
         width, _, height = text.replace("×", "x").replace(" ", "").partition("x")
         if not (width.isdecimal() and height.isdecimal()):
@@ -202,6 +210,7 @@ class ExportDialog(QDialog):
         look = RenderOptions(
             int(width), int(height), self.fps.value(), self.clear.isChecked() and kind.can_be_clear,
             self.outlines.isChecked() and suffix == "svg", self.film.isChecked() and suffix == "pptx",
+            self.figure.options if isinstance(kind, Page) else None,
         )  # fmt: skip
         hidden = frozenset(part for part, box in self.parts.items() if not box.isChecked())
         first, last = sorted((self.first.value(), self.last.value()))
@@ -221,6 +230,7 @@ class ExportDialog(QDialog):
         self.clear.setVisible(kind.can_be_clear)
         self.outlines.setVisible(self.kind.currentData() == "svg")
         self.film.setVisible(self.kind.currentData() == "pptx")
+        self.figure.setVisible(isinstance(kind, Page))
         for widget in (self.theme, self.size_row):
             widget.setEnabled(not isinstance(kind, Page))
         try:
@@ -272,6 +282,7 @@ class ExportDialog(QDialog):
             )
             preferences.put("export folder", str(path.parent))
             preferences.put(_FORMAT_KEY, job.suffix)
+            self.figure.keep()
             self.write(job, path)
 
     def write(self, job: ExportJob, path: Path) -> None:
@@ -279,7 +290,7 @@ class ExportDialog(QDialog):
         display = self.session.display
         measured = display.subject if display.is_benchmark else None
         shot = self.session.shot
-        if shot.theme == "system" and not job.theme:
+        if shot.theme == "system" and not job.theme and job.manner.look.figure is None:
             job = replace(job, theme="dark" if self.model.theme.is_dark else "light")
         self._folder = TemporaryDirectory(prefix="gemmviz-export-")
         try:

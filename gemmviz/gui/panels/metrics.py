@@ -26,10 +26,10 @@ _PLACE = NUMBER + 1
 _NOT_HERE = "–"
 _COSTS = ["", marked("Step"), marked("So far"), marked("Launch")]
 _ACCESSES = {
-    "Access": marked("Line and access as in the source; = marks one that writes. Click a row to go to its next step"),
-    "Actual": marked("Sectors of global memory, wavefronts of shared memory"),
-    "Needed": marked("Minimum for the requested data"),
-    "Lost": marked("Actual − needed: lost to uncoalesced accesses or bank conflicts"),
+    marked("Access"): marked("Line and access as in the source; = marks one that writes. Click a row to go to its next step"),
+    marked("Actual"): marked("Sectors of global memory, wavefronts of shared memory"),
+    marked("Needed"): marked("Minimum for the requested data"),
+    marked("Lost"): marked("Actual − needed: lost to uncoalesced accesses or bank conflicts"),
 }
 
 

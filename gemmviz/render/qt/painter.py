@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap, QStaticText, QTransform
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap, QStaticText, QTextLayout, QTransform
 
 from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.stamps import Atlas, LabelLayout, Numbers, Stamp, stamp
 from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
+from gemmviz.scenes.kit.wide_text import wide_characters
 
 _KEPT_LAYOUTS = 24
 _LEAST_RADIUS = 2.5  # pixels
@@ -222,7 +223,7 @@ class ScenePainter:
             laid_out = QStaticText(text)
             laid_out.setTextFormat(Qt.TextFormat.PlainText)
             laid_out.prepare(QTransform(), chosen)
-            return laid_out, QFontMetricsF(chosen).ascent()
+            return laid_out, _ascent(text, chosen)
 
         return _cached(self._texts, (text, face, pixels), make)
 
@@ -293,6 +294,23 @@ class ScenePainter:
             painter.setTransform(QTransform(size, 0, 0, size, left * view.scale + view.dx, y * view.scale + view.dy))
             painter.drawStaticText(QPointF(0, -ascent), laid_out)
         painter.resetTransform()
+
+
+_ANY_WIDTH = 1e6  # pixels
+
+
+def _ascent(text: str, chosen: QFont) -> float:
+    """Return the distance of a text's baseline from its top. Wide characters come from another font, which may be higher."""
+    ascent = QFontMetricsF(chosen).ascent()
+    if not wide_characters(text):
+        return ascent
+    layout = QTextLayout(text, chosen)
+    layout.beginLayout()
+    line = layout.createLine()
+    line.setLineWidth(_ANY_WIDTH)
+    ascent = line.ascent()
+    layout.endLayout()
+    return ascent
 
 
 def _cached(cache: dict[CacheKey, Painted], key: CacheKey, make: Callable[[], Painted], most: int = _MOST_CACHED) -> Painted:

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.model.translation import language, marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares
+from gemmviz.scenes.kit.wide_text import wide_characters
 
 UNKNOWN = "?"
 SHAPES = ("sector", "wavefront", "wasteful", "meter", "request-", "waiting")
@@ -26,7 +28,10 @@ _UNITS = (
     "unasked", "too many", "would", "times", "× (?:more|fewer)",
 )  # fmt: skip
 _GROWING = frozenset({"sectors", "wavefronts", "transactions", "lanes", "elements", "loads", "bytes", "moved"})
-_INDEXED = ("warp", "lane", "thread", "block", "step", "line", "byte", "row", "column", "bank")
+_INDEXED = (
+    marked("warp"), marked("lane"), marked("thread"), marked("block"), marked("step"), marked("line"), marked("byte"),
+    marked("row"), marked("column"), marked("bank"),
+)  # fmt: skip
 _NO_INDEX = "".join(rf"(?<!\b{word} )" for word in _INDEXED)
 _COUNT = re.compile(
     rf"(?<![\w.,\[(]){_NO_INDEX}(?<!sector of )(?<!sectors of )(?P<count>{_NUMBER})"
@@ -46,6 +51,9 @@ def counted_text(text: str, share: float) -> str:
 
 @lru_cache(maxsize=2048)
 def _counted(text: str, share: float) -> str:
+    if wide_characters(text):
+        return _wide_count(language()).sub(UNKNOWN, text)
+
     def so_far(match: re.Match[str]) -> str:
         digits = match["count"].replace("\u202f", "")
         is_part = match["of"] or text[: match.start()].endswith(" of ")
@@ -54,6 +62,15 @@ def _counted(text: str, share: float) -> str:
         return spaced(int(int(digits) * share))
 
     return _COPIES.sub(UNKNOWN, _PHASES.sub(UNKNOWN, _COUNT.sub(so_far, text)))
+
+
+@lru_cache(maxsize=4)
+def _wide_count(code: str) -> re.Pattern[str]:
+    """The counts in a text of wide characters: numbers before a word or a percent sign. What stands before a number that is an
+    index is the name of what it counts, or a sign of order.
+    """
+    named = "".join(rf"(?<!{re.escape(tr(word))} )" for word in _INDEXED)
+    return re.compile(rf"(?<![\w.,\[(第])(?<!第 ){named}{_NUMBER}(?= ?[\u2e80-\u9fff%])")
 
 
 def counted_scene(scene: Scene, share: float) -> Scene:

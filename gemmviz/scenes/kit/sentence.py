@@ -89,7 +89,8 @@ def global_cost(counts: Counts, rules: MemoryRules) -> str:
 
 def shared_cost(counts: Counts, rules: MemoryRules) -> str:
     """Return the cost in shared memory. It is counted per instruction if a warp's lanes are served together."""
-    what = "instruction" if rules.request_lanes == rules.warp_size else "request"
+    is_whole, count = rules.request_lanes == rules.warp_size, counts.requests
+    made = many(count, "instruction") if is_whole else many(count, "request")
     conflicts = counts.excessive_wavefronts
     tail = tr("{conflicts} excess (bank conflicts)", conflicts=conflicts) if conflicts else tr("no bank conflicts")
-    return f"{many(counts.requests, what)}, {many(counts.wavefronts, 'wavefront')}: {tail}"
+    return f"{made}, {many(counts.wavefronts, 'wavefront')}: {tail}"

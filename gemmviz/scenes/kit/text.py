@@ -8,6 +8,7 @@ from fontTools.ttLib import TTFont
 from gemmviz.files.resources import resource
 from gemmviz.model.errors import InstallationError
 from gemmviz.scenes.kit.primitives import Face, Labels, points
+from gemmviz.scenes.kit.wide_text import is_wide, wide_characters, words_of
 
 FONT_FILES: dict[Face, str] = {
     "regular": "Inter-Regular.otf",
@@ -52,6 +53,8 @@ def load_faces() -> None:
 def text_width(text: str, size: float, face: Face = "regular") -> float:
     """Return the width of ``text`` in scene units at this font size, without kerning."""
     glyphs, advances, units = _advances(face)
+    if wide_characters(text):
+        return sum(units if is_wide(char) else advances[glyphs.get(ord(char), ".notdef")][0] for char in text) * size / units
     return sum(advances[glyphs.get(ord(char), ".notdef")][0] for char in text) * size / units
 
 
@@ -79,13 +82,13 @@ def wrap_text(text: str, size: float, room: float, most: int, face: Face = "regu
     """Return the lines of ``text`` within ``room``, broken between words; at most ``most`` lines, the last with an ellipsis
     then.
     """
-    lines, words = [""], text.split(" ")  # narrow spaces keep the digits of a number together
-    for number, word in enumerate(words):
-        longer = f"{lines[-1]} {word}".strip()
+    lines, words = [""], words_of(text)  # narrow spaces keep the digits of a number together
+    for number, (gap, word) in enumerate(words):
+        longer = f"{lines[-1]}{gap}{word}".strip()
         if not lines[-1] or text_width(longer, size, face) <= room:
             lines[-1] = longer
         elif len(lines) == most:
-            lines[-1] = " ".join([lines[-1], *words[number:]])
+            lines[-1] += "".join(gap + word for gap, word in words[number:])
             break
         else:
             lines.append(word)

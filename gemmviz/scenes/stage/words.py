@@ -45,7 +45,7 @@ def _sentence(text: str, width: float, height: float, sizes: TypeSizes) -> tuple
     for size in (sizes.sentence, sizes.words, sizes.least):
         most = max(1, min(_MOST_SENTENCE, int(height / (_LEADING * size))))
         lines = _wrapped(text, size, width, most)
-        if " ".join(lines) == text:
+        if "".join(lines).replace(" ", "") == text.replace(" ", ""):
             break
     return size, lines
 

@@ -105,7 +105,7 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     dx, dy, dz = case.launch.block
     plan, words = _Plan.of(case.launch.block, case.device.warp_size, options), case.device.words
     idle = plan.rows * plan.warp_size - plan.threads
-    note = f"{dx} × {dy} × {dz} = {many(plan.threads, 'thread')}: {many(-(-plan.threads // plan.warp_size), tr(words['warp']))}"
+    note = f"{dx} × {dy} × {dz} = {many(plan.threads, 'thread')}: {many(-(-plan.threads // plan.warp_size), words['warp'])}"
     note += (
         tr(" of {warp_size}, {lanes} idle in the last one", warp_size=plan.warp_size, lanes=many(idle, "lane"))
         if idle > 0

@@ -4,7 +4,7 @@ pinned memory; of calls that were not measured, beside the memories between whic
 
 from dataclasses import dataclass
 
-from gemmviz.model.host_run import HostCall, HostRun, TransferCase
+from gemmviz.model.host_run import HostCall, HostMemory, HostRun, TransferCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
 from gemmviz.scenes.kit.box import Box
@@ -13,6 +13,8 @@ from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
+
+_MEMORIES: dict[HostMemory, str] = {"pageable": marked("pageable memory"), "pinned": marked("pinned memory")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
     for run, box in zip(case.runs, plan.runs, strict=False):
         size = 1.1 * _value_size(plan, options)
         total, low = f"{number(run.total())} µs{'' if run.is_whole else ' + kernel'}", box.y - 0.3 * plan.pitch
-        for key, line, y in (("name", tr("{memory} memory", memory=run.memory), low - 1.25 * size), ("total", total, low)):
+        for key, line, y in (("name", tr(_MEMORIES[run.memory]), low - 1.25 * size), ("total", total, low)):
             primitives.append(text_line(f"{run.memory}-{key}", (box.x, y), line, size, box.width, theme.text, "semibold"))
         primitives.append(Lines(f"{run.memory}-start", boxes((box.x, box.y, box.x, box.y + box.height)), theme.line, 1.5))
     if not case.runs:

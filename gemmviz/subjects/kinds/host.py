@@ -52,7 +52,9 @@ def _timed(call: HostCall, run: HostRun, is_kernel: bool) -> HostCall:
 
 
 def _source(host: HostRuns, is_kernel: bool) -> str:
-    return f"{host.short_source}; " + (tr("kernel: {kernel}", kernel=host.kernel) if is_kernel else tr("with another kernel"))
+    return f"{host.short_source}; " + (
+        tr("kernel: {kernel}", kernel=tr(host.kernel)) if is_kernel else tr("with another kernel")
+    )
 
 
 def _reads_c(setup: Setup, context: Context) -> bool:

@@ -1,0 +1,147 @@
+"""The catalogues: in step with the sources, every placeholder kept, every plural form there; and the choice of a language."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from gemmviz.cli.main import main
+from gemmviz.files.languages import VARIABLE, languages, system_language, use_language
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
+from gemmviz.model.errors import UsageError
+from gemmviz.model.problem import Problem
+from gemmviz.model.translation import ENGLISH, language, speak, tr, trn
+from gemmviz.model.words import listed, many, ordinal, plural
+from gemmviz.render.svg import scene_svg, subset_fonts
+from gemmviz.render.system_font import system_font
+from gemmviz.scenes.kit.counting import counted_text
+from gemmviz.scenes.kit.primitives import Labels, Scene, points
+from gemmviz.scenes.kit.text import text_width, wrap_text
+from gemmviz.teaching.lesson_file import lesson_title, original_lesson, shipped_lesson
+from tests.pseudo import pseudo, wide
+from tests.test_docs import script
+
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+
+
+@pytest.fixture(autouse=True)
+def _english_afterwards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(VARIABLE, ENGLISH)
+    yield
+    speak(ENGLISH, None)
+
+
+@cache
+def _tool() -> ModuleType:
+    pytest.importorskip("babel")
+    return script("translations")
+
+
+def _messages() -> Iterator[tuple[str, Any]]:
+    for path in _tool().catalogues():
+        yield from ((path.name, each) for each in _tool().read(path) if each.id)
+
+
+def test_the_catalogues_are_in_step_with_the_sources() -> None:
+    stale = [path.name for path, content in _tool().made_files().items() if not path.exists() or path.read_bytes() != content]
+    assert stale == [], "make translations"
+
+
+def test_every_translation_keeps_the_placeholders() -> None:
+    wrong = []
+    for file, each in _messages():
+        ids, texts = ([value] if isinstance(value, str) else list(value) for value in (each.id, each.string))
+        wanted = set(_PLACEHOLDER.findall(ids[-1]))
+        wrong += [f"{file}: {text}" for text in texts if text and set(_PLACEHOLDER.findall(text)) != wanted]
+    assert wrong == []
+
+
+def test_every_plural_form_is_there() -> None:
+    for path in _tool().catalogues():
+        catalogue = _tool().read(path)
+        several = [each for each in catalogue if isinstance(each.id, tuple)]
+        assert [each.id for each in several if len(each.string) != catalogue.num_plurals] == []
+
+
+def test_menus_keep_their_shortcuts() -> None:
+    marks = [(each.id, each.string) for _, each in _messages() if isinstance(each.id, str) and re.search(r"&\w", each.id)]
+    assert [pair for pair in marks if pair[1] and len(re.findall(r"&\w", pair[1])) != 1] == []
+    assert len(marks) > 50
+
+
+def test_a_text_is_translated_when_it_is_shown() -> None:
+    assert tr("Step {step} does not access {what}", step=1, what="x") == "Step 1 does not access x"
+    with pseudo():
+        assert tr("no lane {of} that name", of=1) == "no lane 1 that name"  # no message
+        assert many(3, "lane") == "3 ļäńëś"
+        assert trn("{count} lane", "{count} lanes", 1) == "1 ļäńë"
+    assert (many(1, "lane"), many(2, "launch"), plural("box")) == ("1 lane", "2 launches", "boxes")
+    assert (listed("ABC"), listed("AB", "or"), ordinal(2), ordinal(13)) == ("A, B and C", "A or B", "2nd", "13th")
+
+
+def test_a_language_is_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(languages()) == [ENGLISH, "zh_CN"]
+    use_language("zh_CN")
+    assert (language(), many(2, "sector")) == ("zh_CN", "2 个扇区")
+    use_language(ENGLISH)
+    assert many(2, "sector") == "2 sectors"
+    with pytest.raises(UsageError, match="no translation into 'xx'"):
+        use_language("xx")
+    assert main(["--language", "zh_CN", "export", "04_tiled", "--step", "999", "-o", "x.png"]) == 2
+    assert "没有第 999 步" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("environment", "code"),
+    [({"LANG": "zh_CN.UTF-8"}, "zh_CN"), ({"LANG": "de_DE.UTF-8"}, ENGLISH), ({}, ENGLISH),
+     ({"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}, ENGLISH), ({"LC_MESSAGES": "zh_CN"}, "zh_CN")],
+)  # fmt: skip
+def test_the_systems_language_is_used_if_it_is_complete(environment: dict[str, str], code: str) -> None:
+    assert system_language(environment) == code
+
+
+@pytest.mark.parametrize("name", ["lecture", "shared-memory"])
+def test_a_lesson_is_translated_and_keeps_its_numbers(name: str) -> None:
+    english, title = original_lesson(name), lesson_title(name)
+    use_language("zh_CN")
+    chinese = shipped_lesson(name)
+    assert chinese.title == lesson_title(name) != title
+    assert [set(each.needed) for each in chinese.stops] == [set(each.needed) for each in english.stops]
+    assert all(a.caption != b.caption for a, b in zip(chinese.stops, english.stops, strict=True) if a.caption)
+    assert [each.shot for each in chinese.stops] == [each.shot for each in english.stops]
+
+
+def test_wide_characters_are_one_em_wide_and_break_anywhere() -> None:
+    assert text_width("线程", 20.0) == 40.0
+    assert wrap_text("线程束读取，然后写", 20.0, 90.0, 4) == ("线程束读", "取，然后", "写")
+    assert wrap_text("线程束读取，", 20.0, 101.0, 2)[1][:1] != "，"
+    assert wrap_text("16 threads read", 20.0, 110.0, 2) == ("16 threads", "read")
+
+
+def test_exports_embed_the_glyphs_of_a_font_of_the_system() -> None:
+    scene = Scene(100, 100, "#000000", (Labels("a", points((0, 50)), ("线程 A",), 20, "#ffffff"),))
+    assert set(subset_fonts(scene.all)) == {"regular", "wide"}
+    assert 'font-family="gemmviz, gemmviz-wide, sans-serif"' in scene_svg(scene)
+    assert scene_svg(scene, "outlines").count("<path") == 1
+    assert ord("线") in system_font().getBestCmap()
+    plain = Scene(100, 100, "#000000", (Labels("a", points((0, 50)), ("A",), 20, "#ffffff"),))
+    assert "gemmviz-wide" not in scene_svg(plain)
+
+
+def test_counts_of_a_chinese_text_are_hidden_while_a_question_is_open() -> None:
+    use_language("zh_CN")
+    assert (
+        counted_text("线程束 0 的请求：传输 32 个扇区，第 46 行，A[3, 5]", 0.0)
+        == "线程束 0 的请求：传输 ? 个扇区，第 46 行，A[3, 5]"
+    )
+    assert counted_text("50 % 为所请求", 0.0) == "? % 为所请求"
+
+
+def test_a_kernels_own_words_are_translated_where_they_are_shown() -> None:
+    case = setup_for(load_kernel("01_single_block"), Problem(8, 8, 8), {})
+    with wide():
+        assert "线程" in tr(case.kernel.title)
