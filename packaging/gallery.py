@@ -41,6 +41,19 @@ _LESSONS = """\
 
 `gemmviz lesson pack` saves a lesson as an archive: a folder `students` to hand out, and slides with notes, answers and a
 quiz for you. The same lesson always gives the same bytes. Nothing is sent anywhere.
+
+```
+gemmviz lesson pack LESSON -o LESSON.zip    # all of it
+gemmviz export LESSON -o LESSON.pptx        # slides alone; also .pdf, .mp4 and .html
+```
+"""
+
+_FIGURE = """\
+The figure, on this page:
+
+```{raw} html
+:file: ../assets/gallery/tiled-figure.html
+```
 """
 
 
@@ -106,7 +119,7 @@ def cards(entries: Sequence[Entry], facts: Callable[[Entry], str]) -> str:
 def _card(entry: Entry, facts: str) -> str:
     picture = f"gallery/{picture_name(entry)}.png"
     alternative = f"{entry.title}. {entry.sentence}".replace("[", "(").replace("]", ")")
-    texts = [f"![{alternative}]({picture})", f"**{entry.title}.** {entry.sentence}", facts, f"```\n{entry.command}\n```"]
+    texts = [f"![{alternative}]({picture})", f"**{entry.title}.** {entry.sentence}", facts, f"```text\n{entry.command}\n```"]
     return "\n".join(["::::{container} card", "\n\n".join(filter(None, texts)), "::::"])
 
 
@@ -141,7 +154,7 @@ def format_table() -> str:
         f"| [{each.title}](../assets/gallery/{each.file}) | `{each.command}` |"
         for each in format_entries() if (ROOT / "assets" / "gallery" / each.file).is_file()
     ]  # fmt: skip
-    return "\n".join(["| example | command |", "|---|---|", *rows, ""])
+    return "\n".join(["| example | command |", "|---|---|", *rows, "", _FIGURE])
 
 
 def main() -> None:

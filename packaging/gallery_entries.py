@@ -146,12 +146,15 @@ def cover(lesson: Lesson) -> LessonStep:
 
 # Formats
 
+FIGURE = Entry("tiled-figure.html", "Figure for a web page", "", (*_STAGE, "--steps", "1:14", "--embed"))
+
 
 def format_entries() -> Iterator[Entry]:
-    """An entry for each format of files: the first phase of a tiled multiplication, or a step of it."""
+    """An entry for each format of files: the first phase of a tiled multiplication, or a step of it; and the figure."""
     for suffix, kind in formats().items():
-        part = ("--step", "14") if isinstance(kind, Still) else ("--steps", "1:14")
+        part = ("--step", "1") if isinstance(kind, Still) else ("--steps", "1:14")
         size: tuple[str, ...] = ("--size", "1280x720") if isinstance(kind, Film) else ()
         if isinstance(kind, Film) and suffix not in ("mp4", "webm"):
             size = ("--size", "640x360", "--fps", "8")
         yield Entry(f"tiled.{suffix}", kind.title, "", (*_STAGE, *part, *size))
+    yield FIGURE

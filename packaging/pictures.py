@@ -9,6 +9,7 @@ from pathlib import Path
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
+from gallery_entries import format_entries
 from pyqtgraph import PlotWidget
 from PySide6.QtWidgets import QApplication
 
@@ -16,6 +17,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.position import Position
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.cli.main import main as gemmviz
 from gemmviz.export.prepare import ExportOptions, Prepared, prepare, run_reel
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
@@ -23,8 +25,8 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.render.export import formats, save_frame, save_reel
-from gemmviz.render.format import Film, RenderOptions
+from gemmviz.render.export import save_frame, save_reel
+from gemmviz.render.format import RenderOptions
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
@@ -77,23 +79,14 @@ def main() -> None:
     tiled = _prepared(Shot(_setup("04_tiled", 8, TILE_WIDTH=4), theme="dark"))
     manner = ExportOptions(RenderOptions(960, 540, fps=10), speed=1.6)
     save_reel(run_reel(tiled, manner, [0], range(tiled.steps)), FOLDER / "tiled.gif", manner.look)
-    _gallery(tiled)
+    _gallery()
 
 
-def _gallery(stage: Prepared) -> None:
-    """Saves the first phase of a tiled multiplication in every format."""
+def _gallery() -> None:
+    """Saves the example of each format with the command that the gallery prints."""
     GALLERY.mkdir(exist_ok=True)
-    steps = range(14)
-    for suffix, kind in formats().items():
-        is_animation = isinstance(kind, Film) and suffix not in ("mp4", "webm")
-        look = (
-            RenderOptions(640, 360, fps=8)
-            if is_animation
-            else RenderOptions(1280, 720)
-            if isinstance(kind, Film)
-            else RenderOptions()
-        )
-        save_reel(run_reel(stage, ExportOptions(look), list(steps), steps), GALLERY / f"tiled.{suffix}", look)
+    for entry in format_entries():
+        gemmviz([*entry.words, "-o", str(GALLERY / entry.file)])
 
 
 def _setup(name: str, size: int, **parameters: int) -> Setup:

@@ -1,7 +1,8 @@
 """Checks for Qt's system libraries. Installs missing ones on Debian and Ubuntu as root; elsewhere prints their names and exits
 with 1.
 
-``--for-tests`` also installs programs that read exported files, where possible; tests that need a missing one are skipped.
+``--for-tests`` also installs programs that read exported files, a display and the bus of screen readers, where possible; tests
+that need a missing one are skipped.
 """
 
 import os
@@ -12,6 +13,7 @@ import sys
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.qt.libraries import missing_libraries, packages_of, platform_here, require_qt
 
+_SCREEN = "xcb"
 _READERS = {
     "ffprobe": "ffmpeg",
     "pdftoppm": "poppler-utils",
@@ -19,6 +21,9 @@ _READERS = {
     "soffice": "libreoffice-impress",
     "fc-match": "fontconfig",
     "chromedriver": "chromium-driver",
+    "Xvfb": "xvfb",
+    "dbus-run-session": "dbus",
+    "/usr/libexec/at-spi-bus-launcher": "at-spi2-core",
 }
 
 
@@ -29,6 +34,7 @@ def main() -> int:
     packages = packages_of(missing_libraries(platform))
     if "--for-tests" in sys.argv:
         packages += [package for program, package in _READERS.items() if shutil.which(program) is None]
+        packages += packages_of(missing_libraries(_SCREEN))  # a window on a display that the tests make
     if packages and os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing packages for Qt and the tests:", *packages, flush=True)
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}

@@ -647,6 +647,8 @@ function show(element, replay, painter) {
   element.dataset.playing = String(replay.isPlaying);
   find(".caption").ariaLive = replay.isPlaying ? "off" : "polite"; // a screen reader can't follow what plays
   if (find(".caption").textContent !== caption) find(".caption").textContent = caption;
+  const words = (replay.now.words || []).map((number) => data.parts[number]).join("\n");
+  canvas.setAttribute("aria-label", words ? `${replay.now.title}. ${words}` : caption);
   element.dataset.step = String(replay.step + 1);
   element.dataset.theme = replay.theme;
   element.style.background = replay.colour(data.background);

@@ -20,6 +20,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
+from gemmviz.model.words import letter
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.pack import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
@@ -30,12 +31,13 @@ from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
 from gemmviz.scenes.kit.link import link_height, with_link
 from gemmviz.scenes.kit.magnify import magnified
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.stage.lanes import shown_shape
 from gemmviz.scenes.stage.motion import TRAIL, is_trail
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.describing import described, texts_of
 from gemmviz.subjects.gathering import EngineOf, Given, engines, gather
 from gemmviz.subjects.picture import frame_for, options_for, theme_of
 from gemmviz.subjects.subject import Subject
@@ -195,16 +197,20 @@ def slide_at(stage: Prepared, step: int, manner: ExportOptions, caption: Caption
     """A picture of a step with title, caption and notes: those of a lesson if it has any."""
     subject = stage.subject(step)
     scene = frame_at(stage, step, stage.moment(step), manner, subject, caption=caption).scene
+    scene = _described(stage, subject, scene, caption)
     title, text, remarks = texts_of(stage.kind, subject, scene)
     return Slide(scene, caption.title or title, caption.caption or text, notes or remarks)
 
 
-def texts_of(kind: Subject, subject: Any, scene: Scene) -> tuple[str, str, str]:
-    """Title, caption and notes of a view."""
-    if kind.texts is not None:
-        return kind.texts(subject)
-    texts = {each.key.partition("-")[0]: " ".join(each.texts) for each in reversed(scene.words) if isinstance(each, Labels)}
-    return texts.get("title", "gemmviz"), texts.get("action", ""), texts.get("note", "")
+def _described(stage: Prepared, subject: Any, scene: Scene, caption: Caption) -> Scene:
+    """A scene with its words: those of a lesson first, and nothing else while a question is open."""
+    choices = (f"{letter(place)}: {text}" for place, text in enumerate(caption.choices))
+    words = "\n".join(filter(None, (caption.caption, *choices)))
+    if caption.asks:
+        return replace(scene, title=caption.title, description=words)
+    scene = described(scene, stage.shot, subject)
+    text = "\n".join(filter(None, (words, scene.description)))
+    return replace(scene, title=caption.title or scene.title, description=text)
 
 
 # Reels
@@ -285,7 +291,7 @@ def page_step(
     for theme in THEMES:
         own = with_theme(stage, theme)
         draw = partial(frame_at, own, step, manner=manner, subject=subject, caption=caption)
-        after[theme] = draw(moment=last).scene
+        after[theme] = _described(own, subject, draw(moment=last).scene, caption)
         before[theme] = draw(moment=0.0).still if is_played else after[theme]
         motion[theme] = tuple(_chips(own, step, each, manner, subject, caption) for each in moments)
     title, text, _ = texts_of(stage.kind, subject, after[THEMES[0]])

@@ -10,7 +10,9 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.step_link import linked_step
+from gemmviz.session.spoken import Spoken
 from gemmviz.subjects.catalog import subject_of_view
 
 
@@ -20,6 +22,8 @@ class ViewDock(SceneDock):
     def __init__(self, model: WindowModel, view: str, what: str) -> None:
         super().__init__(tr(view_named(view).title), tr(what))
         self.model, self.view_name = model, view
+        self.words = Spoken(model.session, view)
+        self.clicked.connect(self._on_clicked)
         self._refresh = Refresh(self, self.draw)
         session = model.session
         for event in (
@@ -36,9 +40,13 @@ class ViewDock(SceneDock):
         self.resized.connect(self._refresh.due)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Follow a link to another step."""
         hit = self.hit(event.position()) if event.button() == Qt.MouseButton.LeftButton else None
-        if hit is not None and linked_step(hit) is not None:
+        if hit is not None:
+            self.clicked.emit(hit)
+
+    def _on_clicked(self, hit: Hit) -> None:
+        """Follow a link to another step."""
+        if linked_step(hit) is not None:
             self.model.commands.click(hit)
 
     def draw(self) -> None:

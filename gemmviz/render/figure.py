@@ -23,8 +23,12 @@ _QR_PX = "96"
 
 def figure_script() -> str:
     """Return the script of all figures of this version of gemmviz: nothing in it is of one figure, and one hash allows all."""
-    constants = f"const VERSION = {json.dumps(citation().version)}, STYLE = {json.dumps(page_asset('style.css'))};\n"
+    constants = f"const VERSION = {json.dumps(citation().version)}, STYLE = {json.dumps(_style())};\n"
     return page_script(constants + page_asset("figure.js"))
+
+
+def _style() -> str:
+    return re.sub(r"\s*([{};,])\s*", r"\1", page_asset("style.css"))
 
 
 def script_name() -> str:
@@ -40,7 +44,7 @@ def figure_html(reel: Reel, options: FigureOptions) -> str:
         script = f'<script src="{script_name()}" defer></script>'  # browsers refuse modules that are files
     follow = f' data-follow="{escape(options.follow)}"' if options.follow else ""
     about = f'data-gemmviz="{citation().version}" data-name="{escape(options.name)}" data-theme="{options.theme}"{follow}'
-    still = still_image(slide.scene, _line(f"{slide.title}. {slide.caption}"))
+    still = still_image(slide.scene, _line(f"{slide.title}. {slide.scene.description or slide.caption}"))
     theme = "light" if options.theme == "auto" else options.theme
     lines = (
         f"<figure {about}>",

@@ -55,7 +55,8 @@ class Pack:
             pool.append(value)
         return self._numbers[key]
 
-    def _part(self, value: Any) -> int:
+    def part(self, value: Any) -> int:
+        """Return the number of a value that others may share."""
         return self._number("part", value, self.parts)
 
     def _primitive(self, one: Primitive, other: Primitive) -> int:
@@ -63,7 +64,7 @@ class Pack:
         if entry is None:
             look = self._facts(one, other)
             own = [look.pop(name) if isinstance(look.get(name), list) else 0 for name in _OWN]
-            number = self._number("primitive", [self._part(look), *own], self.primitives)
+            number = self._number("primitive", [self.part(look), *own], self.primitives)
             entry = one, other, number  # keeps both alive, so that no other object gets their ids
             self._packed[id(one), id(other)] = entry
             self.letters.append(one)
@@ -71,7 +72,7 @@ class Pack:
 
     def _palette(self, one: tuple[str, ...], other: tuple[str, ...]) -> int:
         if (one, other) not in self._palettes:
-            self._palettes[one, other] = self._part([self.colour(a, b) for a, b in zip(one, other, strict=True)])
+            self._palettes[one, other] = self.part([self.colour(a, b) for a, b in zip(one, other, strict=True)])
         return self._palettes[one, other]
 
     def _facts(self, one: Primitive, other: Primitive) -> dict[str, Any]:
@@ -79,15 +80,15 @@ class Pack:
             case Cells(), Cells():
                 facts = {
                     "t": "c", "x": _short(one.x), "y": _short(one.y), "s": _short(one.size), "h": _short(one.pitch),
-                    "n": list(one.fill.shape), "f": self._part(_text(one.fill)), "p": self._palette(one.palette, other.palette),
+                    "n": list(one.fill.shape), "f": self.part(_text(one.fill)), "p": self._palette(one.palette, other.palette),
                     "i": self._palette(one.inks, other.inks), "z": _short(one.label_size),
                     "g": self.colour(one.line, other.line), "m": one.factor, "o": list(one.origin),
                 }  # fmt: skip
-                ids = {} if one.ids is None else {"e": self._part(one.ids.ravel().tolist())}
+                ids = {} if one.ids is None else {"e": self.part(one.ids.ravel().tolist())}
                 return {**facts, "k": one.key, **self._texts(one.labels), **ids}
             case Squares(), Squares():
                 facts = {
-                    "t": "q", "b": _numbers(one.boxes, _parts_of_unit(one.key)), "f": self._part(_text(one.fill)),
+                    "t": "q", "b": _numbers(one.boxes, _parts_of_unit(one.key)), "f": self.part(_text(one.fill)),
                     "z": _short(one.label_size),
                     "p": self._palette(one.palette, other.palette), "i": self._palette(one.inks, other.inks),
                     "g": self.colour(one.line, other.line),
@@ -112,7 +113,7 @@ class Pack:
         raise TypeError(f"{one.key} differs between themes")
 
     def _texts(self, labels: "np.ndarray[Any, np.dtype[np.str_]] | None") -> dict[str, int]:
-        return {} if labels is None else {"l": self._part(labels.ravel().tolist())}
+        return {} if labels is None else {"l": self.part(labels.ravel().tolist())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,8 @@ def _step(pack: Pack, coder: _Coder, step: Step) -> dict[str, Any]:
         "title": step.title, "caption": step.caption, "rows": step.rows,
     }  # fmt: skip
     facts |= {"way": step.way} if step.way else {}
+    lines = step.after[THEMES[0]].description.splitlines()
+    facts |= {"words": [pack.part(line) for line in lines]} if lines else {}
     samples = [pack.layer(*(step.motion[name][number] for name in THEMES)) for number in range(len(step.motion[THEMES[0]]))]
     coded = [coder.code("motion", sample) for sample in samples] if any(samples) else []
     return {**facts, **({"motion": coded} if coded else {})}

@@ -17,10 +17,11 @@ def page_html(reel: Reel, theme: str) -> str:
     template, style, pack = page_asset("page.html"), page_asset("style.css"), packed(reel, theme)
     style = f"html, body {{ margin: 0; height: 100%; background: {pack.background}; }}\n{style}"
     player = page_script(_START)
-    return template.format(title=escape(reel.name), policy=_policy(player, style), style=style, packed=pack.text, player=player)
+    policy = page_policy(player, style)
+    return template.format(title=escape(reel.name), policy=policy, style=style, packed=pack.text, player=player)
 
 
-def _policy(script: str, style: str) -> str:
+def page_policy(script: str, style: str) -> str:
     """Return the content security policy: one script and one style by their hashes, and nothing else.
 
     No text can become a script, and the script can't turn text into markup (Trusted Types).

@@ -51,6 +51,16 @@ class Shapes:
         """Return the shapes of a scene, from the bottom up."""
         return "".join("".join(_WRITERS[type(each)](self, each)) for each in scene.all)
 
+    def group(self, scene: Scene, name: str, description: str) -> str:
+        """Return the shapes of a scene as one group, which office programs read aloud as its description."""
+        number, size = next(self._numbers), f'cx="{self._emu(scene.width)}" cy="{self._emu(scene.height)}"'
+        about = f"name={xml_attribute(name)} descr={xml_attribute(description)}"
+        return (
+            f'<p:grpSp><p:nvGrpSpPr><p:cNvPr id="{number}" {about}/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr><a:xfrm>'
+            f'<a:off x="0" y="0"/><a:ext {size}/><a:chOff x="0" y="0"/><a:chExt {size}/></a:xfrm></p:grpSpPr>'
+            f"{self.of(scene)}</p:grpSp>"
+        )
+
     def box(
         self, name: str, x: float, y: float, width: float, height: float, *, fill: str | None, stroke: str | None = None,
         line: float = 1.0, geometry: str = "rect", radius: float = 0.0, text: str = "",

@@ -85,11 +85,12 @@ class _Deck:
         ground.fore_color.rgb = colour.from_string(scene.background[1:])
         unit = _HIGH * _INCH / scene.height
         if pixels is None:
-            _append(slide, Shapes(unit, 10).of(scene))
+            title, words = legible(content.title), legible(_alternative(content))
+            _append(slide, Shapes(unit, 10).group(scene, title, words))
         else:
             self._add_picture(slide, content, pixels.result())
         if content.notes or content.caption:
-            words = "\n\n".join(filter(None, (content.title, content.caption, content.notes)))
+            words = "\n\n".join(filter(None, (content.title, content.caption, content.notes, scene.description)))
             slide.notes_slide.notes_text_frame.text = legible(words)
         self._add_number(slide)
 
@@ -103,7 +104,7 @@ class _Deck:
         size = self._file.slide_width, self._file.slide_height
         picture = slide.shapes.add_picture(io.BytesIO(pixels), 0, 0, *size)
         picture.name = legible(content.title)
-        picture._element.nvPicPr.cNvPr.attrib["descr"] = legible(content.caption or content.title)
+        picture._element.nvPicPr.cNvPr.attrib["descr"] = legible(_alternative(content))
         name = PackURI(f"/ppt/media/picture{len(self._file.slides)}.svg")
         vectors = Part(name, "image/svg+xml", slide.part.package, scene_svg(content.scene, "outlines").encode())
         number = slide.part.relate_to(vectors, RELATIONSHIP_TYPE.IMAGE)
@@ -146,6 +147,11 @@ class _Deck:
             for part in parts.infolist():
                 kind = zipfile.ZIP_STORED if part.filename.endswith((".png", ".mp4")) else zipfile.ZIP_DEFLATED
                 target.writestr(zipfile.ZipInfo(part.filename, _ZIP_DATE), parts.read(part), kind)
+
+
+def _alternative(content: Slide) -> str:
+    """Return what a screen reader says for the picture of a slide."""
+    return content.scene.description or content.caption or content.title
 
 
 def _width(options: RenderOptions) -> int:

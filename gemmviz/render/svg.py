@@ -1,6 +1,7 @@
 """A scene as SVG: vectors, with text in embedded fonts or as shapes."""
 
 import base64
+import hashlib
 import io
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -84,7 +85,8 @@ def _outlined(x: float, y: float, text: str, size: float, anchor: Anchor, face: 
 def scene_svg(
     scene: Scene, letters: Letters = "fonts", *, is_transparent: bool = False, families: Mapping[Face, str] | None = None
 ) -> str:
-    """Return the SVG document of a scene. Each primitive is a group whose id is its key.
+    """Return the SVG document of a scene. Each primitive is a group whose id is its key. Its title and description are read by
+    screen readers instead of its texts.
 
     ``letters``: text in "fonts" that are embedded, in "named" fonts of these ``families``, or as "outlines".
     """
@@ -93,9 +95,10 @@ def scene_svg(
     groups = scene_groups(scene, letters, families or _FAMILY)
     fonts = f"<style>{font_faces(scene.all)}</style>\n" if letters == "fonts" else ""
     ground = "" if is_transparent else f'<rect width="{width}" height="{height}" fill="{scene.background}"/>\n'
+    role, words = _words(scene)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
-        f"{fonts}{ground}{groups}</svg>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"{role}>\n'
+        f"{words}{fonts}{ground}{groups}</svg>\n"
     )
 
 
@@ -104,6 +107,19 @@ def scene_groups(scene: Scene, letters: Letters, families: Mapping[Face, str], *
     writer = _Writer(letters, families, letters == "fonts" and bool(_wide_in(_characters(scene.all))))
     groups = ((each.key, _WRITERS[type(each)](each, writer)) for each in scene.all)
     return "".join(f"<g id={xml_attribute(key)}>{content}</g>\n" if has_ids else content for key, content in groups)
+
+
+def _words(scene: Scene) -> tuple[str, str]:
+    """Return the attributes that refer to the title and the description of a scene, and their elements; nothing without them.
+    Their ids follow from the words, so that several pictures on a page don't share one.
+    """
+    if not scene.title:
+        return "", ""
+    number = hashlib.sha256(f"{scene.title}\n{scene.description}".encode()).hexdigest()[:12]
+    parts = [("title", scene.title), *([("desc", scene.description)] if scene.description else [])]
+    ids = " ".join(f"{name}-{number}" for name, _ in parts)
+    elements = "".join(f'<{name} id="{name}-{number}">{xml_text(text)}</{name}>\n' for name, text in parts)
+    return f' role="img" aria-labelledby="{ids}"', elements
 
 
 def _n(number: float) -> str:

@@ -31,12 +31,14 @@ _UNWATCHED_S = 0.2  # of a request, before the first look at its time and while 
 class ReaderLink:
     """A link to the reader process, usable from any thread; requests run one at a time.
 
-    ``lost`` counts processes that crashed or were ended because of a limit.
+    ``lost`` counts processes that crashed or were ended because of a limit. ``relay``: sends requests to another process's
+    link instead; a child process that was forked can't use the pipes of its parent.
     """
 
     def __init__(self, command: Sequence[str] | None = None) -> None:
         self.command = list(command or gemmviz_command("reader"))
         self.lost = 0
+        self.relay: Callable[[str, tuple[Any, ...]], Any] | None = None
         self._numbers = itertools.count(READY + 1)
         self._turn = threading.Lock()
         self._process: _ReaderProcess | None = None
@@ -46,6 +48,8 @@ class ReaderLink:
         """The result of a request. Raises its error, SourceError if it exceeds a limit or crashes the process, and Cancelled
         once ``cancelled()`` is true.
         """
+        if self.relay is not None:
+            return self.relay(name, arguments)
         with self._in_turn(cancelled):
             while True:
                 process = self._running()

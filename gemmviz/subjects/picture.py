@@ -9,6 +9,7 @@ from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.theme import Theme, load_theme
 from gemmviz.state.shot import Camera, Shot
+from gemmviz.subjects.describing import described
 
 Rectangle = tuple[float, float, float, float]
 _Size = tuple[float, float]
@@ -54,7 +55,7 @@ def camera_box(camera: Camera, width: float, height: float) -> Rectangle:
 
 
 def picture(shot: Shot, subject: Any, theme: Theme | None = None) -> Scene:
-    """The scene of a shot, magnified as its camera has it."""
+    """The scene of a shot, magnified as its camera has it, with its description."""
     options = options_for(shot, theme or theme_of(shot))
     scene = view_named(shot.view).scene(subject, options)
-    return magnified(scene, shot.camera.zoom, shot.camera.x, shot.camera.y)
+    return described(magnified(scene, shot.camera.zoom, shot.camera.x, shot.camera.y), shot, subject)

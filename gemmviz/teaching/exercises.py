@@ -2,7 +2,6 @@
 first wrong access is if it doesn't.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gemmviz.model.errors import GemmvizError, Place
@@ -11,23 +10,9 @@ from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
 from gemmviz.source.program import check_source, program_for
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.answer_headers import check_names
-from gemmviz.teaching.captions import shown_value
 from gemmviz.teaching.lesson import Exercise, ExerciseSize
-from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
-from gemmviz.teaching.quantities.quantity import QuantityValue
-from gemmviz.teaching.wrong_access import at_wrong_access
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedQuantity:
-    """A requirement: the displayed name of a quantity, its value, the ``required`` one, and whether it is met."""
-
-    title: str
-    value: str
-    required: str
-    is_met: bool
+from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, SizeRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,51 +86,21 @@ def _refusal(filled: Shot, answers: tuple[str, ...]) -> GemmvizError | None:
 
 def _judged_at(exercise: Exercise, size: ExerciseSize, filled: Shot, engine: Engine) -> Verdict:
     """The verdict at one size."""
-    words = _words(size)
     try:
-        shot = replace(filled, setup=filled.setup.changed(**dict(size.problem), **dict(size.parameters)))
+        run = SizeRun(size, filled, engine)
     except GemmvizError as error:
-        return Verdict(words, error=error)
-    facts, rows = ShotFacts(shot, engine), []
-    try:
-        for row in _rows(exercise, size, facts):
-            rows.append(row)
-    except GemmvizError as error:
-        return Verdict(words, tuple(rows), error, _failed(facts))
+        return Verdict(size.words, error=error)
+    rows, reason = run.judged(requirements_of(exercise, size))
+    if reason is not None:
+        return Verdict(size.words, rows, reason, run.wrong_access())
     passed = all(row.is_met for row in rows)
-    return Verdict(words, tuple(rows), shot=shot if passed else _failed(facts))
+    return Verdict(size.words, rows, shot=run.shot if passed else run.wrong_access())
 
 
-def _rows(exercise: Exercise, size: ExerciseSize, facts: ShotFacts) -> Iterator[JudgedQuantity]:
-    """The requirements, then the limits of the size. Raises GemmvizError for a value that can't be computed."""
-    for each in exercise.until:
-        value = quantity_value(each.quantity, facts)
-        yield _row(each.quantity, value, shown_value(each.value), each.is_met_by(value))
-    for limit in size.at_most:
-        value = quantity_value(limit.quantity, facts)
-        is_met = not isinstance(value, str) and value <= limit.most
-        yield _row(limit.quantity, value, tr("at most {shown_value}", shown_value=shown_value(limit.most)), is_met)
-
-
-def _row(quantity: str, value: QuantityValue, required: str, is_met: bool) -> JudgedQuantity:
-    return JudgedQuantity(quantity_title(quantity), shown_value(value) or "none", required or "none", is_met)
-
-
-def _failed(facts: ShotFacts) -> Shot | None:
-    """The shot of what is wrong; None for a kernel that can't be run."""
-    try:
-        return at_wrong_access(facts)
-    except GemmvizError:
-        return None
-
-
-def _words(size: ExerciseSize) -> str:
-    """A size, as in ``M = N = K = 12, TILE_WIDTH = 8``."""
-    names: dict[int, list[str]] = {}
-    for name, value in size.problem:
-        names.setdefault(value, []).append(name)
-    equal = [" = ".join([*some, str(value)]) for value, some in names.items()]
-    return ", ".join([*equal, *(f"{name} = {value}" for name, value in size.parameters)])
+def requirements_of(exercise: Exercise, size: ExerciseSize) -> tuple[QuantityRequirement, ...]:
+    """What an exercise requires at a size: its expectations, then the limits of the size."""
+    until = (QuantityRequirement(each.quantity, each.value, about=each.about) for each in exercise.until)
+    return (*until, *(QuantityRequirement(limit.quantity, limit.most, "at_most") for limit in size.at_most))
 
 
 # Blanks that errors are in

@@ -121,6 +121,15 @@ class ExerciseSize:
     parameters: tuple[tuple[str, int], ...] = ()
     at_most: tuple[CountLimit, ...] = ()
 
+    @property
+    def words(self) -> str:
+        """The size, as in ``M = N = K = 12, TILE_WIDTH = 8``."""
+        names: dict[int, list[str]] = {}
+        for name, value in self.problem:
+            names.setdefault(value, []).append(name)
+        equal = [" = ".join([*some, str(value)]) for value, some in names.items()]
+        return ", ".join([*equal, *(f"{name} = {value}" for name, value in self.parameters)])
+
 
 @dataclass(frozen=True, slots=True)
 class Solution:

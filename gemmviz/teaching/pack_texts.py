@@ -37,8 +37,8 @@ Give `students/` to your students. The rest is for you.
 
 ## Licence
 
-gemmviz with its lessons and kernels is under the MIT licence. You may publish the pictures that it draws; please name gemmviz
-as their source.
+gemmviz with its lessons and kernels is under the MIT licence. You may share the pictures, slides and pages that it draws under
+CC BY 4.0; name gemmviz as their source.
 """
 
 

@@ -1,5 +1,5 @@
-"""The first wrong access of a run that fails an exercise, as the shot that shows it: a fault, a hazard, or the store of a wrong
-element of C.
+"""The first wrong access of a run that fails an exercise, as the shot that shows it: a fault, a hazard, the store of a wrong
+element of C, or the end if elements are never written.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ def at_wrong_access(facts: ShotFacts) -> Shot:
     if (fault := facts.outcome.fault) is not None:
         place: tuple[int, Triple] | None = trace.steps - 1, fault.block or shot.focus.block
     else:
-        place = _hazard(facts.replay) or _wrong_store(facts.replay)
+        place = _hazard(facts.replay) or _wrong_store(facts.replay) or _end_without(facts)
     if place is None:
         return shot
     step, block = place
@@ -38,3 +38,9 @@ def _wrong_store(replay: Replay) -> tuple[int, Triple] | None:
     wrong, owners = replay.trace.check.wrong_elements[:1], replay.owners
     at = np.flatnonzero(owners.elements == wrong[0]) if wrong else np.zeros(0, np.int64)
     return None if not len(at) else (int(owners.steps[at[0]]), replay.trace.space.indices(int(owners.threads[at[0]]))[0])
+
+
+def _end_without(facts: ShotFacts) -> tuple[int, Triple] | None:
+    """The last step of a run that leaves elements unwritten, and the block in focus."""
+    trace = facts.replay.trace
+    return (trace.steps - 1, facts.shot.focus.block) if trace.check.unwritten else None

@@ -142,7 +142,7 @@ def _as_markup(patch: Patch) -> None:
             )
 
     patch.setattr(page, "resource", Spoiled)
-    patch.setattr(page, "_policy", lambda script, style: "default-src 'unsafe-inline' data:")
+    patch.setattr(page, "page_policy", lambda script, style: "default-src 'unsafe-inline' data:")
 
 
 def _is_changed(trace: Any, file: str) -> bool:

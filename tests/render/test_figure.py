@@ -135,6 +135,7 @@ def test_one_hash_allows_all_figures(reel: Reel) -> None:
         assert [script_hash(each) for each in scripts] == [script_hash(figure_script())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("payload", [SCRIPT, CONTROL])
 def test_names_stay_text(payload: str, tmp_path: Path) -> None:
     for each in reels(payload, tmp_path).values():

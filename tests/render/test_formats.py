@@ -262,11 +262,12 @@ def test_what_is_transparent_shows_what_is_behind(stage: Prepared, tmp_path: Pat
 def test_slides_can_be_edited(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
     path = saved(stage, tmp_path / "f.pptx", RenderOptions())
     slides = pptx.Presentation(str(path)).slides
-    rounded = next(each for each in slides[0].shapes if each.name == "code-panel")  # with a radius of 8 units
+    rounded = next(each for each in slides[0].shapes[0].shapes if each.name == "code-panel")  # with a radius of 8 units
     assert rounded.adjustments[0] * min(rounded.width, rounded.height) == pytest.approx(8 * 7.5 * 914_400 / 900, rel=0.01)
     assert len(slides) == 4
     for number, slide in enumerate(slides, 1):
-        texts = [shape.text_frame.text for shape in slide.shapes if shape.has_text_frame and shape.text_frame.text]
+        drawn, *beside = slide.shapes
+        texts = [shape.text_frame.text for shape in (*drawn.shapes, *beside) if shape.has_text_frame and shape.text_frame.text]
         assert "04_tiled, TILE_WIDTH = 4" in texts
         assert texts.count("0,0") >= 3
         assert texts[-1] == str(number)

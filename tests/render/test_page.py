@@ -1,7 +1,9 @@
 """The page that plays, driven in a browser without a network."""
 
 import base64
+import gzip
 import io
+import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,11 +20,12 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 import gemmviz
-from gemmviz.export.prepare import ExportOptions, run_reel, slide_at
+from gemmviz.export.prepare import ExportOptions, prepare, run_reel, slide_at
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.render.export import save_frame, save_reel
 from gemmviz.render.format import RenderOptions
+from gemmviz.render.pack import packed
 from gemmviz.scenes.kit.primitives import Squares
 from gemmviz.scenes.kit.transition import Transition
 from gemmviz.state.shot import Shot
@@ -222,3 +225,12 @@ def test_the_browser_draws_the_vectors(browser: webdriver.Chrome, tmp_path: Path
         width, height = image.size
     own = pixels(tmp_path / "own.png", (1600, 900))[:height, :width]
     assert difference(pixels(tmp_path / "drawn.png", (width, height)), own) < 4.0
+
+
+def test_each_step_has_its_words(qapp: QApplication) -> None:
+    stage = prepare(Shot(setup_for(load_kernel("04_tiled"))), interpreter)
+    reel = run_reel(stage, ExportOptions(), [0], range(4))
+    data = json.loads(gzip.decompress(base64.b64decode(packed(reel, "dark").text)))
+    said = ["\n".join(data["parts"][number] for number in step["words"]) for step in data["steps"]]
+    assert said == [step.after["dark"].description for step in reel.steps()]
+    assert "16 threads each fetch one element of A, line 36" in said[0]

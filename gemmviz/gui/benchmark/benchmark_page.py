@@ -105,12 +105,13 @@ class BenchmarkPage(QWidget):
         self.save.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.save.setMenu(self._save_menu())
         self.bar = QProgressBar()
+        self.bar.setAccessibleName(tr("Progress of the measurement"))
         self.bar.setTextVisible(True)
         self.bar.hide()
         self.list = CurveList()
         self.list.toggled.connect(self._on_toggled)
         self.point = plain()
-        self.point.setAccessibleName(tr("Point"))
+        self.point.setAccessibleDescription(tr("The point under the pointer"))
         self.point.setWordWrap(True)
         self.point.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.point.setMinimumHeight(2 * self.point.fontMetrics().lineSpacing())  # the plot keeps its size while texts change
@@ -122,6 +123,7 @@ class BenchmarkPage(QWidget):
 
     def _save_menu(self) -> QMenu:
         menu = QMenu(self.save)
+        menu.setAccessibleName(tr("Save"))
         menu.setStyleSheet(MENU_SHEET)
         menu.addAction(tr("Export …"), lambda: ExportDialog(self.model, self).open())
         menu.addAction(tr("Curves, CSV …"), self._save_numbers)

@@ -1,21 +1,27 @@
 """An interactive chart: pyqtgraph draws the same ``Chart`` that the scenes draw."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QMenu
 
+from gemmviz.gui.benchmark.chart_rows import chart_grid
 from gemmviz.gui.widgets.controls import MENU_SHEET
 from gemmviz.gui.widgets.dialogs import copy_scene, save_numbers, save_scene
+from gemmviz.gui.widgets.fact_table import FactGrid
+from gemmviz.gui.widgets.picture_tables import PictureTables
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Axis, Chart, Curve, Opens
 from gemmviz.model.translation import tr
 from gemmviz.model.words import number
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.chart import bar_colour, chart_scene
+from gemmviz.scenes.kit.chart_words import chart_words
 from gemmviz.scenes.kit.curves import apart, curve_colours, curve_names
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Scene
@@ -85,10 +91,12 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         self.plotItem.vb.setMenuEnabled(False)
         self.setMouseEnabled(x=small, y=False)
         self.hideButtons()
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        for each in (self, self.viewport()):
+            each.setAccessibleName(name)
         self.scene().sigMouseMoved.connect(self._on_pointed)
         self.scene().sigMouseClicked.connect(self._on_clicked)
+        self.tables = PictureTables(self, self)
         self._ring = pg.ScatterPlotItem(size=16, brush=None)
         self._here = pg.InfiniteLine(angle=90)
 
@@ -101,6 +109,22 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
             return
         self.theme = theme
         self._draw(chart)
+        self.tables.changed()
+
+    def words_of(self) -> str:
+        """Return the chart in words."""
+        return "" if self.chart is None else chart_words(self.chart)
+
+    def grids(self) -> Mapping[str, FactGrid]:
+        """Return the table of the chart's points."""
+        has_points = self.chart is not None and bool(self.chart.curves or self.chart.bars)
+        return {"points": chart_grid(self.chart, lambda: QRectF(self.rect()))} if self.chart is not None and has_points else {}
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Go on to the table of the chart's points."""
+        if forward:
+            self.tables.enter()
+        return bool(super().focusNextPrevChild(forward))
 
     def fit(self) -> None:
         """Show the whole chart."""
@@ -248,6 +272,8 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         super().resizeEvent(event)
         if chart is not None and not self.is_small:
             self.fit()
+        if chart is not None:
+            self.tables.changed()
 
     # Pointing
 
@@ -301,6 +327,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
     def menu(self) -> QMenu:
         """Return the context menu of the chart."""
         menu = QMenu(self)
+        menu.setAccessibleName(tr("Chart"))
         menu.setStyleSheet(MENU_SHEET)
         menu.addAction(tr("Fit"), self.fit)
         menu.addAction(tr("Copy picture"), lambda: copy_scene(self.model, self._as_slide()))
@@ -317,7 +344,8 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
     def _as_slide(self) -> Scene:
         """Return the chart as a scene in the format of a slide, as it is saved."""
         assert self.chart is not None
-        return chart_scene(self.chart, ViewOptions(self.theme))
+        scene = chart_scene(self.chart, ViewOptions(self.theme))
+        return replace(scene, title=self.chart.title, description=chart_words(self.chart))
 
 
 def _without_here(chart: Chart) -> tuple[Any, ...]:

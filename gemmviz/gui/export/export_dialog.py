@@ -31,7 +31,7 @@ from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, frame_at
 from gemmviz.files.child_process import gemmviz_command
 from gemmviz.files.whole import sweep
 from gemmviz.gui.export.figure_form import FigureForm
-from gemmviz.gui.widgets.controls import plain
+from gemmviz.gui.widgets.controls import plain, set_name
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -71,6 +71,7 @@ class ExportDialog(QDialog):
         for box in self.parts.values():
             box.setChecked(True)
         self.status, self.bar = plain(), QProgressBar()
+        self.bar.setAccessibleName(tr("Progress of the export"))
         self.status.setWordWrap(True)
         self.save, self.stop = QPushButton(tr("Export …")), QPushButton(tr("Close"))
         self.process: QProcess | None = None
@@ -130,7 +131,7 @@ class ExportDialog(QDialog):
         )
         for widget, tip in tips:
             widget.setToolTip(tip)
-            widget.setAccessibleName(tip)
+            set_name(widget, tip)
 
     def _lay_out(self) -> None:
         form = QFormLayout()

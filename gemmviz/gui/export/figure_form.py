@@ -4,6 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLineEdit, QWidget
 
 from gemmviz.gui.preferences import Preferences
+from gemmviz.gui.widgets.controls import set_name
 from gemmviz.model.translation import tr
 from gemmviz.render.credit import DEFAULT_LICENCE, LICENCES, FigureOptions
 
@@ -34,7 +35,7 @@ class FigureForm(QWidget):
         )  # fmt: skip
         for widget, tip in tips:
             widget.setToolTip(tip)
-            widget.setAccessibleName(tip)
+            set_name(widget, tip)
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.addRow("", self.is_figure)

@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
-from gemmviz.gui.widgets.controls import tip_text
+from gemmviz.gui.widgets.controls import set_name, tip_text
 from gemmviz.launch.catalog import all_kernel_names
 from gemmviz.model.translation import tr
 from gemmviz.teaching.kernel_groups import KernelGroup, kernel_groups
@@ -17,7 +17,7 @@ _MOVES = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp
 def kernel_box() -> "KernelBox":
     """Return the field that shows the kernel's name, and opens the list."""
     box = KernelBox()
-    box.setAccessibleName(tr("Kernel"))
+    set_name(box, tr("Kernel"))
     box.setToolTip(tr("Kernel to run (Ctrl+O opens a file). Type to search"))
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     for name in all_kernel_names():
@@ -74,7 +74,7 @@ class KernelPicker(QFrame):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setAccessibleName(tr("Kernels"))
         self.search = QLineEdit(placeholderText=tr("Search names and titles"), clearButtonEnabled=True)
-        self.search.setAccessibleName(tr("Search kernels"))
+        set_name(self.search, tr("Search kernels"))
         self.list = QTreeWidget(columnCount=2)
         self.list.setHeaderHidden(True)
         self.list.setRootIsDecorated(False)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.gui.widgets.controls import line, plain, set_look
+from gemmviz.gui.widgets.controls import line, plain, set_look, set_name
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.launch_form import LaunchField, LaunchForm
 from gemmviz.model.errors import GemmvizError
@@ -71,7 +71,7 @@ class LaunchDialog(QDialog):
         box = QComboBox()
         box.addItems(list(entries))
         box.setCurrentIndex(max(0, box.findText(present)))
-        box.setAccessibleName(label)
+        set_name(box, label)
         self.controls[name] = box
         return box
 
@@ -141,6 +141,7 @@ def _heading(text: str) -> QWidget:
 
 def _scrolled(widget: QWidget) -> QScrollArea:
     area = QScrollArea()
+    area.setAccessibleName(tr("Launch"))
     area.setWidgetResizable(True)
     area.setFrameShape(QScrollArea.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -50,6 +50,7 @@ class Presenter(QWidget):
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.minutes = QSpinBox(minimum=1, maximum=600, value=_minutes(model), suffix=tr(" min"))
         self.minutes.setToolTip(tr("Planned duration of the lecture"))
+        self.minutes.setAccessibleName(tr("Planned duration of the lecture"))
         self.minutes.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.minutes.valueChanged.connect(self._on_minutes)
         hints = QLabel(" · ".join(f"<b>{escape(key)}</b> {escape(what)}" for key, what in keys))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.lecture.overlay import Overlay
 from gemmviz.gui.lecture.picture import WallPicture
+from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import tr
@@ -18,6 +19,7 @@ from gemmviz.scenes.kit.frame import ViewOptions, apology
 from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.transition import Transition
+from gemmviz.session.spoken import Spoken
 from gemmviz.state.shot import MOST_ZOOM, Camera, Shot
 from gemmviz.subjects.cache import WAITING
 from gemmviz.subjects.catalog import subject_of_view
@@ -54,6 +56,7 @@ class Wall(QWidget):
         self.setWindowTitle(tr("gemmviz: lecture"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.stage = WallPicture(tr("Lecture"), self)
+        self.stage.words = Spoken(model.session)
         self.overlay = Overlay(self)
         self.overlay.circled.connect(self._on_circled)
         self.overlay.raise_()
@@ -158,6 +161,8 @@ class Wall(QWidget):
         elif self._moves_next and last is not None and now.place != last.place:
             self._settling.start()
         else:
+            if last is None or last.caption != now.caption:
+                announce(self.stage, ". ".join(filter(None, (now.caption.caption, *now.caption.choices))))
             self._last = now
             self._draw(now)
 

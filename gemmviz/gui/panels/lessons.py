@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.start.shelf import Shelf
-from gemmviz.gui.widgets.controls import TextRole, line
+from gemmviz.gui.widgets.controls import TextRole, line, set_name
 from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.catalog import lesson_names
@@ -39,7 +39,7 @@ class Lessons(QWidget):
         self.model, self.course = model, model.course
         self.setAccessibleName(tr("Lessons"))
         self.choice = QComboBox()
-        self.choice.setAccessibleName(tr("Lesson"))
+        set_name(self.choice, tr("Lesson"))
         self.choice.setToolTip(tr("Choose a lesson and show its first step"))
         self.choice.setPlaceholderText(tr(_FROM_FILE))
         self.choice.addItem(tr(_NONE), "")
@@ -78,6 +78,7 @@ class Lessons(QWidget):
             inner.addWidget(widget)
         inner.addStretch(1)
         self.area = QScrollArea()
+        self.area.setAccessibleName(tr("Text of the lesson"))
         self.area.setWidget(words)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QScrollArea.Shape.NoFrame)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets import dialogs
+from gemmviz.gui.widgets.controls import set_name
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import marked, tr
 from gemmviz.teaching.lesson import BUILDS
@@ -54,7 +55,7 @@ class SavedViews(QWidget):
             field.setPlaceholderText(words)
             field.setAccessibleName(words)
             field.setToolTip(tip)
-        self.build.setAccessibleName(tr("Build-up"))
+        set_name(self.build, tr("Build-up"))
         self.list.setAccessibleName(tr("Saved views"))
         self.build.setToolTip(tr("How the view builds up in a lecture"))
         self.buttons = {

@@ -5,9 +5,10 @@ from html import escape
 from typing import Any
 
 from PySide6.QtCore import QPoint
-from PySide6.QtGui import QCursor, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
+from gemmviz.gui.stage.announcer import StepAnnouncer
 from gemmviz.gui.stage.stage_canvas import Stage
 from gemmviz.gui.stage.tile_slider import TileSlider
 from gemmviz.gui.stage.timeline import TimelineBar
@@ -21,6 +22,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions, apology, framed
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.session.session import Session
+from gemmviz.session.spoken import Spoken
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.picture import options_for
@@ -71,6 +73,8 @@ class ReplayPage(QWidget):
         self.session.position_changed.connect(self._on_moved)
         for event in (self.session.notices.changed, self.session.shot_changed):
             event.connect(lambda: self.stage.set_stale(over_the_picture(self.session)))
+        self.stage.words = Spoken(self.session)
+        self._announcer = StepAnnouncer(self.stage, self.session)
         self.stage.resized.connect(self.draw)
         self.stage.looked.connect(self.session.navigation.look)
         self.stage.lensed.connect(self.model.commands.show_lens)
@@ -164,7 +168,7 @@ class ReplayPage(QWidget):
 
     def _on_clicked(self, hit: Hit) -> None:
         """Pass a click to the session, and answer what a matrix, a tile or a block moves."""
-        self.answer.set_place(self.stage.mapFromGlobal(QCursor.pos()))
+        self.answer.set_place(self.stage.mapFromGlobal(self.stage.tip_place))
         self.model.answers.ask(hit)
         try:
             self.model.commands.click(hit)
@@ -184,6 +188,6 @@ class ReplayPage(QWidget):
         if lines and self.answer.isHidden():
             first, *others = map(escape, lines)
             heading = f"<span style='font-weight:600'>{first}</span><br>"
-            QToolTip.showText(QCursor.pos(), heading + "<br>".join(others), self.stage)
+            QToolTip.showText(self.stage.tip_place, heading + "<br>".join(others), self.stage)
         else:
             QToolTip.hideText()

@@ -23,12 +23,11 @@ _LEAST_SCALE, _SHARE, _LIMITING_WIDTH, _LIMITING_HEIGHT = 0.54, 0.85, 1240.0, 90
 class Stage(SceneWidget):
     """The interactive picture.
 
-    Signals: ``looked`` with the requested Camera, ``lensed`` with the requested lens, ``clicked`` with a Hit.
+    Signals: ``looked`` with the requested Camera, ``lensed`` with the requested lens.
     """
 
     looked = Signal(object)
     lensed = Signal(str)
-    clicked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(tr("Stage"), parent)
@@ -48,6 +47,7 @@ class Stage(SceneWidget):
         if camera != self.camera:
             self.camera = camera
             self.forget_still()
+            self.tables.changed()
 
     @property
     def view(self) -> Viewport:

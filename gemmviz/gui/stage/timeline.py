@@ -277,6 +277,7 @@ class TimelineBar(QWidget):
     def _on_player(self) -> None:
         self.slider.show_marks(self.player.marked)
         self.play.setIcon(transport_icon("pause" if self.player.is_playing else "play", self.model.theme.text))
+        self.play.setAccessibleName(tr("Pause (Space)") if self.player.is_playing else tr("Play (Space)"))
         quietly(self.reverse, lambda: self.reverse.setChecked(self.player.is_backwards))
         nearest = min(range(len(SPEEDS)), key=lambda i: abs(SPEEDS[i] - self.player.speed))
         quietly(self.speed, lambda: self.speed.setCurrentIndex(nearest))

@@ -38,6 +38,7 @@ class Shelf(QWidget):
         self._column.setContentsMargins(0, 0, 4, 0)
         self._column.setSpacing(6)
         self.area = QScrollArea()
+        self.area.setAccessibleName(tr("Lessons"))
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QScrollArea.Shape.NoFrame)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

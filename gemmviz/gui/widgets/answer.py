@@ -23,7 +23,7 @@ class AnswerBubble(QWidget):
         self.text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.text.setAccessibleName(tr("Answer"))
+        self.text.setAccessibleDescription(tr("Answer"))
         self.close_button = QToolButton()
         self.close_button.setText("✕")
         self.close_button.setAutoRaise(True)
@@ -77,5 +77,5 @@ class AnswerBubble(QWidget):
 
 def announce(widget: QWidget, sentence: str) -> None:
     """Let a screen reader say a sentence."""
-    if QAccessible.isActive():
+    if sentence and QAccessible.isActive():
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, sentence))

@@ -23,7 +23,7 @@ class Callout(QWidget):
         self.text = plain()
         self.text.setWordWrap(True)
         set_look(self.text, "message")
-        self.text.setAccessibleName(tr("Error"))
+        self.text.setAccessibleDescription(tr("Error"))
         self.remedy = QPushButton()
         self.remedy.setToolTip(tr("Use the nearest valid setting"))
         close = QToolButton()

@@ -7,9 +7,10 @@ from typing import Literal
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtGui import Qt as Guessed
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QLineEdit, QSpinBox, QToolButton, QWidget
 
 from gemmviz.gui.widgets.typing import keep_typing
+from gemmviz.model.translation import tr
 
 TextRole = Literal["", "message", "notice", "faint", "heading"]
 _LOOKS: dict[TextRole, tuple[QPalette.ColorRole, bool]] = {
@@ -25,10 +26,19 @@ MENU_SHEET = (
 )
 
 
+def set_name(field: QWidget, name: str) -> None:
+    """Name a field for screen readers, and the parts that Qt gives it: the list of a drop-down list, the button that clears."""
+    field.setAccessibleName(name)
+    if isinstance(field, QComboBox):
+        field.view().setAccessibleName(name)
+    for button in field.findChildren(QToolButton) if isinstance(field, QLineEdit) else ():
+        button.setAccessibleName(tr("Clear: {name}", name=name))
+
+
 def choice(name: str, tip: str, entries: Iterable[tuple[str, object]] = ()) -> QComboBox:
     """Return a drop-down list of (text, value) pairs."""
     box = QComboBox()
-    box.setAccessibleName(name)
+    set_name(box, name)
     box.setToolTip(tip)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     for words, value in entries:

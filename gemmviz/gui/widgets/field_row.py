@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox
 
-from gemmviz.gui.widgets.controls import choice, decimal_field, number_field, quietly, tip_text
+from gemmviz.gui.widgets.controls import choice, decimal_field, number_field, quietly, set_name, tip_text
 from gemmviz.gui.widgets.typing import keep_typing
 from gemmviz.state.fields import FieldValue, FormField
 
@@ -32,9 +32,9 @@ def control_for(field: FormField, changed: Callable[[str, FieldValue], None], en
             return box
         case _:
             text = QLineEdit()
-            text.setAccessibleName(field.label)
             text.setPlaceholderText(field.empty)
             text.setClearButtonEnabled(True)
+            set_name(text, field.label)
             text.editingFinished.connect(lambda: changed(field.name, text.text()))
             text.returnPressed.connect(entered)
             keep_typing(text)

@@ -1,24 +1,30 @@
 """A widget that shows a scene and what moves over it, and reports the cell under the pointer."""
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from collections.abc import Mapping
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QCursor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from gemmviz.gui.widgets.fact_table import FactGrid
+from gemmviz.gui.widgets.picture_tables import OwnWords, PictureTables, Words, scene_grids
 from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
 
 _HOVER_MS = 90
 _FRAME, _LEAST_FRAME = 1600.0, 1100.0  # units
+_RING = 3.0  # pixels: around the picture when it has the keyboard's focus
 _SOON_MS = 150  # a picture that takes less time is not announced
 
 
 class SceneWidget(QWidget):
-    """A picture. ``hovered`` carries the Hit that the pointer rests on, or None when it leaves; ``resized`` follows a change of
-    size.
+    """A picture. ``hovered`` carries the Hit that the pointer rests on or that has the keyboard's focus, None when it leaves;
+    ``clicked`` a Hit; ``resized`` follows a change of size. ``words``: what the picture says to those who can't see it.
     """
 
     hovered = Signal(object)
+    clicked = Signal(object)
     resized = Signal()
     painted = Signal()
 
@@ -41,6 +47,10 @@ class SceneWidget(QWidget):
         self._at: QPointF | None = None
         self._rest = QTimer(self, singleShot=True, interval=_HOVER_MS)
         self._rest.timeout.connect(self._on_rest)
+        self.words: Words = OwnWords()
+        self.tables = PictureTables(self, self, self._on_focused, self.clicked.emit)
+        self._focused: Hit | None = None
+        self._is_entered = False  # whether the focus came by the keyboard
 
     def set_scene(self, scene: Scene, motion: tuple[Primitive, ...] = ()) -> None:
         """Show another picture."""
@@ -49,6 +59,7 @@ class SceneWidget(QWidget):
         self.update()
         if self._at is not None:
             self._rest.start()  # the cell under the pointer may have changed
+        self.tables.changed()
 
     def set_stale(self, why: str) -> None:
         """Dim the picture and show why it does not match the settings; "" removes the message."""
@@ -92,6 +103,25 @@ class SceneWidget(QWidget):
         view = self.view
         return self.scene.hit((at.x() - view.dx) / view.scale, (at.y() - view.dy) / view.scale)
 
+    def words_of(self) -> str:
+        """Return the whole picture in words."""
+        return "" if self.scene is None else self.words.picture(self.scene)
+
+    def grids(self) -> Mapping[str, FactGrid]:
+        """Return the tables of the picture."""
+        return {} if self.scene is None else dict(scene_grids(self.scene, self.words, self.box_of, QRectF(self.rect())))
+
+    def box_of(self, hit: Hit) -> QRectF:
+        """Return the place of a cell in pixels."""
+        return self.view.rect(*hit.box)
+
+    @property
+    def tip_place(self) -> QPoint:
+        """The place on the screen for what is said about the cell that ``hovered`` carries."""
+        if self._focused is None:
+            return QCursor.pos()
+        return self.mapToGlobal(self.box_of(self._focused).bottomRight().toPoint())
+
     def forget_still(self) -> None:
         """Discard the painted still part, because the picture is now viewed differently."""
         self._still, self._was_painted = None, False
@@ -108,6 +138,10 @@ class SceneWidget(QWidget):
             self._paint_veil(painter, area)
         if self.pending:
             self._paint_pending(painter, area)
+        if self._is_entered:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(self.palette().text().color(), _RING))
+            painter.drawRect(area.adjusted(_RING / 2, _RING / 2, -_RING / 2, -_RING / 2))
         painter.end()
         self.painted.emit()
 
@@ -172,6 +206,27 @@ class SceneWidget(QWidget):
         self.update()
         self.hovered.emit(self._pointed)
 
+    def _on_focused(self, hit: Hit | None) -> None:
+        self._focused = hit
+        self.hovered.emit(hit)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Go on to the tables of the picture."""
+        if forward:
+            self.tables.enter()
+        return super().focusNextPrevChild(forward)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._is_entered = event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+        self.tables.changed()
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._is_entered = False
+        self.update()
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.point_at(event.position())
 
@@ -180,6 +235,7 @@ class SceneWidget(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._still, self._was_painted = None, False
+        self.tables.changed()
         self.resized.emit()
 
 
@@ -190,6 +246,7 @@ class SceneDock(SceneWidget):
         super().__init__(name, parent)
         self.setMinimumSize(240, 110)
         self.setAccessibleDescription(what)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def frame_size(self, type_scale: float) -> tuple[float, float]:
         """Width and height of a frame that fills the widget, within readable limits: the smaller, the larger its text."""

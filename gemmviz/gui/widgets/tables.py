@@ -4,12 +4,16 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from gemmviz.gui.widgets.controls import tip_text
+from gemmviz.gui.widgets.typing import TABLE_KEYS, keep_keys
+from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.counting import UNKNOWN, counted_text
 
+_UNTITLED = marked("Quantity")  # of a column without a title, for screen readers
 NUMBER = Qt.ItemDataRole.UserRole
 _ROW = 1.7  # of the height of a letter
 _SHEET = (
     "QTableWidget::item { padding-left: 6px; }"
+    "QTableWidget::item:focus { border: 2px solid palette(text); padding-left: 4px; }"
     "QHeaderView::section { background: palette(window); color: palette(placeholder-text); border: none; padding: 2px 6px; }"
 )
 
@@ -32,11 +36,17 @@ class Table(QTableWidget):
         self.is_covered = False
         self.setAccessibleName(name)
         self.setHorizontalHeaderLabels(columns)
+        for column, text in enumerate(columns):
+            heading = self.horizontalHeaderItem(column)
+            if heading is not None and not text:
+                heading.setData(Qt.ItemDataRole.AccessibleTextRole, tr(_UNTITLED))
         self.verticalHeader().hide()
         self._fit_font()
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setTabKeyNavigation(False)
+        keep_keys(self, TABLE_KEYS)
         self.setShowGrid(False)
         self.setFrameShape(QTableWidget.Shape.NoFrame)
         self.setStyleSheet(_SHEET)

@@ -1,15 +1,43 @@
 """Keys that a field needs while it has the focus, which would otherwise trigger shortcuts of the window."""
 
+from collections.abc import Container
+
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QWidget
 
+# Keys that move over the cells of a table, and the one that chooses a cell
+TABLE_KEYS = frozenset(
+    {
+        Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown,
+        Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Return, Qt.Key.Key_Enter,
+    }
+)  # fmt: skip
 _WITH_COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
 
 def keep_typing(field: QWidget) -> None:
     """Give a field the letters and digits that are typed in it, and undo for as long as there is typing to undo."""
     field.installEventFilter(_TypingFilter(field))
+
+
+def keep_keys(field: QWidget, keys: Container[Qt.Key]) -> None:
+    """Give a field these keys without modifiers, such as the arrows that move over the cells of a table."""
+    field.installEventFilter(_KeyFilter(field, keys))
+
+
+class _KeyFilter(QObject):
+    def __init__(self, field: QWidget, keys: Container[Qt.Key]) -> None:
+        super().__init__(field)
+        self._keys = keys
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return False
+        is_own = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and Qt.Key(event.key()) in self._keys
+        if is_own:
+            event.accept()
+        return is_own
 
 
 class _TypingFilter(QObject):

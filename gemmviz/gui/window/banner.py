@@ -46,7 +46,7 @@ class Banner(QWidget):
         text.setWordWrap(True)
         set_look(text, "message" if notice.warns else "notice")
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        text.setAccessibleName(tr("Message"))
+        text.setAccessibleDescription(tr("Message"))
         close.setText("✕")
         close.setAutoRaise(True)
         close.setToolTip(tr("Close this message"))

@@ -86,7 +86,7 @@ class Docks:
         self.widgets[name] = widget = panel.make(model)
         dock = _Dock(tr(panel.title), self.window)
         dock.setObjectName(name)
-        dock.setWidget(_scrolled(widget, panel.least_width) if panel.scrolls else widget)
+        dock.setWidget(_scrolled(widget, panel) if panel.scrolls else widget)
         self.window.addDockWidget(_AREAS[panel.area], dock)
         return dock
 
@@ -173,11 +173,12 @@ class Docks:
         self.window.resizeDocks(right[:2], [height * 55 // 100, height * 45 // 100], Qt.Orientation.Vertical)
 
 
-def _scrolled(widget: QWidget, least_width: int) -> QScrollArea:
+def _scrolled(widget: QWidget, panel: Panel) -> QScrollArea:
     area = QScrollArea()
+    area.setAccessibleName(panel.title)
     area.setWidget(widget)
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setMinimumWidth(least_width)
+    area.setMinimumWidth(panel.least_width)
     area.setFrameShape(QScrollArea.Shape.NoFrame)
     return area

@@ -37,7 +37,7 @@ class LaunchStrip(QWidget):
         self.text = line()
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        self.text.setAccessibleName(tr("Launch"))
+        self.text.setAccessibleDescription(tr("Launch"))
         self.edit = _button(tr("&Edit …"), tr("Correct what the arguments are, and the launch"))
         self.insert = _button(tr("Insert &header"), tr("Write this launch into the file, as a header"))
         row = QHBoxLayout(self)
@@ -57,6 +57,7 @@ class LaunchStrip(QWidget):
         lead, tip = map(tr, _LEADS[kernel.launch_from])
         self.sentence = f"{lead}: {launch_line(kernel)}"
         self.text.setToolTip(f"{tip}\n{self.sentence}")
+        self.text.setAccessibleName(self.sentence)  # what is shown may be shortened
         self._fit()
         set_look(self.text, "message" if kernel.launch_from == "unsure" else "")
         self.insert.setVisible(self.model.opening.can_insert_header)

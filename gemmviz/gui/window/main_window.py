@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QElapsedTimer, Qt, QTimer
+from PySide6.QtCore import QChildEvent, QElapsedTimer, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
@@ -103,6 +103,8 @@ class MainWindow(QMainWindow):
         whole.setLayout(self._row)
         self.setCentralWidget(whole)
         self.status = Status(self.statusBar(), self.model)
+        self.menuBar().setAccessibleName(tr("Menus"))
+        self.tabs.setAccessibleName(tr("Pages"))
 
     def _listen(self) -> None:
         session = self.session
@@ -169,6 +171,8 @@ class MainWindow(QMainWindow):
         self.pages.setMinimumWidth(_LEAST_STAGE if page == _REPLAY else 0)  # the hidden page must not narrow the docks
         if page == _REPLAY:
             self.pages.setCurrentIndex(page)  # before the docks: a hidden page needs no space
+        for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            bar.setFocusPolicy(Qt.FocusPolicy.TabFocus if page == _REPLAY else Qt.FocusPolicy.NoFocus)  # Qt leaves empty ones
         self.docks.hide(page == _BENCHMARK or self._was_alone, _LESSONS if self.model.course.is_on else "")
         self.pages.setCurrentIndex(page)
         self.tabs.setCurrentIndex(page)
@@ -266,6 +270,13 @@ class MainWindow(QMainWindow):
             )
             first = broken[0]
             self.session.notices.complain("extension", GemmvizError(first.message + more, file=first.file, remedy=first.remedy))
+
+    def childEvent(self, event: QChildEvent) -> None:
+        """Name the tab bars that Qt makes for docks in one place."""
+        super().childEvent(event)
+        bar = event.child()
+        if event.polished() and isinstance(bar, QTabBar):
+            bar.setAccessibleName(tr("Panels"))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

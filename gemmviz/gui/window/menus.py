@@ -43,6 +43,7 @@ class Menus:
         if name not in self._menus:
             parent = name.rpartition(".")[0]
             menu = (self._menu(parent) if parent else self.context.window.menuBar()).addMenu(tr(MENUS[name]))
+            menu.setAccessibleName(menu.title().replace("&", ""))
             menu.setToolTipsVisible(True)
             menu.setStyleSheet(MENU_SHEET)
             menu.aboutToShow.connect(self.sync)
@@ -65,6 +66,7 @@ class Menus:
 
     def _add_menu(self, menu: QMenu, action: Action) -> None:
         inner = menu.addMenu(action.text)
+        inner.setAccessibleName(inner.title().replace("&", ""))
         inner.setStyleSheet(MENU_SHEET)
         fill = action.fill
         assert fill is not None

@@ -20,7 +20,8 @@ class Status:
         self.busy, self.place, self.recorder = plain(), plain(), plain()
         self.recorder.setToolTip(tr("What ran and recorded the kernel"))
         self.place.setToolTip(tr("The phase of the run; without barriers, the trip of its loop"))
-        self.place.setAccessibleName(tr("Place in the run"))
+        bar.setAccessibleName(tr("Status"))
+        self.place.setAccessibleDescription(tr("Place in the run"))
         for label in (self.busy, self.place, self.recorder):
             bar.addPermanentWidget(label)
         session = model.session

@@ -5,6 +5,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gemmviz.gui.stage.replay_page import ReplayPage
+from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.widgets.controls import set_look
 from gemmviz.gui.widgets.scene_widget import faded
 from gemmviz.gui.window.docks import Docks
@@ -89,6 +90,7 @@ class Tour(QWidget):
         self.text.setText(text)
         self.count.setText(tr("{number} of {stops}", number=self.number + 1, stops=len(self.stops)))
         self.next.setText(tr("Done") if self.number + 1 == len(self.stops) else tr("Next"))
+        announce(self.card, f"{title}. {text}")
         self.place()
 
     def place(self) -> None:

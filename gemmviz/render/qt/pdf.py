@@ -1,16 +1,20 @@
 """Pictures as pages of a PDF file, with Qt's SVG reader and PDF writer."""
 
 import re
+import zlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSizeF
 from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgRenderer
 
+from gemmviz.model.translation import tr
 from gemmviz.render.qt.fonts import load_fonts
 from gemmviz.render.qt.offscreen import start_qt
 from gemmviz.render.reel import Reel
 from gemmviz.render.svg import scene_svg
+from gemmviz.render.xmp import xmp
 from gemmviz.scenes.kit.primitives import Scene
 
 _DPI = 144
@@ -23,24 +27,38 @@ _VARIABLE = {
 }  # dates and random ids
 
 
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page: its width relative to its height, its picture as compressed SVG, and its words."""
+
+    aspect: float
+    svg: bytes
+    words: str
+
+
 def write_pdf(reel: Reel, path: Path) -> None:
-    """Write a page for each slide. The same slides give the same bytes. Raises OSError if the file can't be written."""
+    """Write a page for each slide. The same slides give the same bytes. Raises OSError if the file can't be written.
+
+    Qt writes no tags: the descriptions of the pages are that of the document, which Qt writes before the first page.
+    """
     start_qt()
+    pages = [_page(number, reel.slide_count, slide.scene) for number, slide in enumerate(reel.slides())]
     buffer = QBuffer()  # Qt's writer doesn't report a full disk
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
     writer.setResolution(_DPI)
     writer.setTitle(reel.name)
     writer.setCreator("gemmviz")
+    writer.setDocumentXmpMetadata(QByteArray(xmp(reel.name, "\n\n".join(page.words for page in pages if page.words)).encode()))
     painter = QPainter()
     try:
-        for number, slide in enumerate(reel.slides()):
-            _set_page(writer, slide.scene)
+        for number, page in enumerate(pages):
+            _set_page(writer, page)
             if number:
                 writer.newPage()
             elif not painter.begin(writer):
                 raise OSError(None, "Qt can't draw a PDF")
-            drawn = QSvgRenderer(QByteArray(scene_svg(slide.scene, "named", families=load_fonts()).encode()))
+            drawn = QSvgRenderer(QByteArray(zlib.decompress(page.svg)))
             drawn.render(painter, QRectF(0, 0, writer.width() + 1, writer.height() + 1))
     finally:
         painter.end()
@@ -50,8 +68,19 @@ def write_pdf(reel: Reel, path: Path) -> None:
     path.write_bytes(data)
 
 
-def _set_page(writer: QPdfWriter, scene: Scene) -> None:
+def _page(number: int, count: int, scene: Scene) -> _Page:
+    svg = scene_svg(scene, "named", families=load_fonts()).encode()
+    return _Page(scene.width / scene.height, zlib.compress(svg, 1), _words(number, count, scene))
+
+
+def _words(number: int, count: int, scene: Scene) -> str:
+    """Return the title and the description of a page, with its number if there are several."""
+    page = tr("Page {page} of {pages}: ", page=number + 1, pages=count) if count > 1 and scene.title else ""
+    return "\n".join(filter(None, (f"{page}{scene.title}", scene.description)))
+
+
+def _set_page(writer: QPdfWriter, page: _Page) -> None:
     """Set a page in the format of the picture, without margins."""
-    size = QSizeF(_POINTS_HIGH * scene.width / scene.height, _POINTS_HIGH)
+    size = QSizeF(_POINTS_HIGH * page.aspect, _POINTS_HIGH)
     writer.setPageSize(QPageSize(size, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))

@@ -3,7 +3,7 @@
 Coordinates are scene units, y downwards. ``key`` names a primitive for hit-testing and for groups in SVG.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -147,7 +147,8 @@ class Scene(_Comparable):
     """Primitives in painting order over a background, with the extent of the whole frame.
 
     ``above``: primitives over everything that moves; ``words``: primitives over all others, which keep their place when the
-    view is zoomed.
+    view is zoomed. ``title`` and ``description`` say in words what it shows; they are not drawn, but files carry them. Both are
+    "" until the scene is exported.
     """
 
     width: float
@@ -156,6 +157,8 @@ class Scene(_Comparable):
     primitives: tuple[Primitive, ...]
     above: tuple[Primitive, ...] = ()
     words: tuple[Primitive, ...] = ()
+    title: str = ""
+    description: str = ""
 
     @property
     def all(self) -> tuple[Primitive, ...]:
@@ -169,8 +172,8 @@ class Scene(_Comparable):
         def stays(each: Primitive) -> bool:
             return not (isinstance(each, Rects) and each.fill == self.background and each.stroke is None)
 
-        parts = (tuple(filter(stays, part)) for part in (self.primitives, self.above, self.words))
-        return Scene(self.width, self.height, self.background, *parts)
+        primitives, above, words = (tuple(filter(stays, part)) for part in (self.primitives, self.above, self.words))
+        return replace(self, primitives=primitives, above=above, words=words)
 
     def find(self, key: str) -> Primitive | None:
         """Return the primitive with this key, None if there is none."""

@@ -54,16 +54,17 @@ def hover_lines(
     history = history or element_history(moment, number, element)
     return [
         element_text(array, element, labels),
-        _address(array, element, moment.trace.rules),
-        *_content(moment, number, element, labels),
-        *_value(moment, history, array),
-        *_touches(moment, array, history),
+        address_text(array, element, moment.trace.rules),
+        *content_texts(moment, number, element, labels),
+        *value_texts(moment, history, array),
+        *(_now(moment, array, history) + access_texts(moment, array, history) or [tr("not accessed by the traced blocks")]),
         *_owner(moment, array, element),
-        *([tr("wrong: differs from the float64 result")] if _is_wrong(moment.trace, array, element) else []),
+        *wrong_texts(moment.trace, array, element),
     ]
 
 
-def _address(array: MemoryArray, element: int, rules: MemoryRules) -> str:
+def address_text(array: MemoryArray, element: int, rules: MemoryRules) -> str:
+    """Return where an element lies in its memory."""
     byte = element * array.itemsize
     if array.space == "shared":
         return tr("byte {byte}: bank {bank}", byte=spaced(byte), bank=byte // rules.bank_bytes % rules.banks)
@@ -71,7 +72,8 @@ def _address(array: MemoryArray, element: int, rules: MemoryRules) -> str:
     return tr("element {element}, byte {byte}: {place}", element=spaced(element), byte=spaced(byte), place=place)
 
 
-def _content(moment: Moment, number: int, element: int, labels: LabelStyle) -> list[str]:
+def content_texts(moment: Moment, number: int, element: int, labels: LabelStyle) -> list[str]:
+    """Return what a cell of shared memory holds; nothing for other arrays."""
     content = moment.tiles.get(number)
     if content is None:
         return []
@@ -94,7 +96,8 @@ def _content(moment: Moment, number: int, element: int, labels: LabelStyle) -> l
     ]
 
 
-def _value(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[str]:
+def value_texts(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[str]:
+    """Return the value of an element, and when it was read or written; nothing if the run has no values."""
     if moment.replay.value is None:
         return []
     if history.value is None or history.value_step is None:
@@ -106,16 +109,21 @@ def _value(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[
     return [text.format(value=array.element.text(history.value, 6), step=history.value_step + 1)]
 
 
-def _touches(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
+def _now(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
+    if not history.now:
+        return []
+    named = ", ".join(_thread(moment, thread, array.space == "global") for thread in history.now[:_MOST_NAMED])
+    more = tr(" and {count} more", count=len(history.now) - _MOST_NAMED) if len(history.now) > _MOST_NAMED else ""
+    return [
+        tr("now: threads {named}{more}", named=named, more=more)
+        if len(history.now) > 1
+        else tr("now: thread {named}{more}", named=named, more=more)
+    ]
+
+
+def access_texts(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
+    """Return how often an element is loaded and stored; nothing if it never is."""
     lines = []
-    if history.now:
-        named = ", ".join(_thread(moment, thread, array.space == "global") for thread in history.now[:_MOST_NAMED])
-        more = tr(" and {count} more", count=len(history.now) - _MOST_NAMED) if len(history.now) > _MOST_NAMED else ""
-        lines.append(
-            tr("now: threads {named}{more}", named=named, more=more)
-            if len(history.now) > 1
-            else tr("now: thread {named}{more}", named=named, more=more)
-        )
     if history.loads:
         whole = tr("this block") if array.space == "shared" else tr("all traced blocks")
         own = (
@@ -142,7 +150,7 @@ def _touches(moment: Moment, array: MemoryArray, history: ElementHistory) -> lis
             if history.stores > 1
             else tr("stored {stores} time in all", stores=history.stores)
         )
-    return lines or [tr("not accessed by the traced blocks")]
+    return lines
 
 
 def _thread(moment: Moment, number: int, with_block: bool) -> str:
@@ -156,8 +164,10 @@ def _thread(moment: Moment, number: int, with_block: bool) -> str:
     )
 
 
-def _is_wrong(trace: Trace, array: MemoryArray, element: int) -> bool:
-    return array.name == trace.check.array and array.space == "global" and element in trace.check.wrong_elements
+def wrong_texts(trace: Trace, array: MemoryArray, element: int) -> list[str]:
+    """Return that an element of the result is wrong; nothing if it isn't known to be."""
+    is_wrong = array.name == trace.check.array and array.space == "global" and element in trace.check.wrong_elements
+    return [tr("wrong: differs from the float64 result")] if is_wrong else []
 
 
 def _owner(moment: Moment, array: MemoryArray, element: int) -> list[str]:

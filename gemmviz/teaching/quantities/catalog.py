@@ -47,6 +47,11 @@ def quantity_value(reference: str, facts: ShotFacts) -> QuantityValue:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def check_reference(reference: str) -> None:
+    """Checks that ``reference`` names a quantity with the arguments that it takes. Raises UsageError."""
+    _resolved(parse_reference(reference))
+
+
 def quantity_origin(reference: str) -> Origin | None:
     """What the value of the quantity that ``reference`` names comes from; None where it names none."""
     try:

@@ -1,12 +1,13 @@
 """Quantities counted over the whole launch: elements, bytes, transactions, arithmetic intensity."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from gemmviz.analysis.memory.counts import intensity
+from gemmviz.analysis.memory.counts import Counts, intensity
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.model.sites import Access, Space
+from gemmviz.model.sites import Access, MemoryArray, Space
 from gemmviz.model.speed_case import DRAM
 from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.block_phase import loads_per_phase, operations_per_phase
@@ -71,6 +72,42 @@ def launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavef
 def compared_launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests", "wavefronts"]) -> int:
     """Memory transactions of the launch that the shot compares with. Raises UsageError where there is none."""
     return int(launch_cost.compute(facts.compared, measure))
+
+
+@quantity(marked("sectors per request of {array}[, {access}s only]"), origin="counts")
+def sectors_per_request(facts: ShotFacts, array: Matrix, access: Access | None = None) -> float:
+    """Mean number of sectors that a warp's request of a matrix moves, over the whole launch."""
+    matrix_named(facts.counts.arrays, array)
+    total = _total_of(facts, lambda each, kind: each.space == "global" and each.name == array and access in (None, kind))
+    if not total.requests:
+        raise UsageError(f"no thread accesses {array}" if access is None else f"there are no {access}s of {array}")
+    return total.sectors / total.requests
+
+
+@quantity(marked("bank conflicts[ of {array}]"), origin="counts")
+def bank_conflicts(facts: ShotFacts, array: str = "") -> int:
+    """Wavefronts of shared memory beyond those without conflicts, over the whole launch. Raises UsageError for an array that
+    the kernel doesn't have.
+    """
+    if array and array not in (each.name for each in facts.counts.arrays if each.space == "shared"):
+        raise UsageError(f"the kernel has no array {array} in shared memory")
+    return _total_of(facts, lambda each, kind: each.space == "shared" and array in ("", each.name)).excessive_wavefronts
+
+
+@quantity(marked("bytes of {array} read per block"), origin="counts")
+def bytes_read_per_block(facts: ShotFacts, array: Matrix) -> float:
+    """Bytes of a matrix that lanes request in reads of global memory, for each block of the grid."""
+    matrix_named(facts.counts.arrays, array)
+    total = _total_of(facts, lambda each, kind: (each.space, each.name, kind) == ("global", array, "read"))
+    return total.bytes_asked / facts.launch.block_count
+
+
+def _total_of(facts: ShotFacts, is_chosen: Callable[[MemoryArray, Access], bool]) -> Counts:
+    """Costs of the accesses that are chosen by their array and direction."""
+    counts = facts.counts
+    return sum(
+        (cost for (_, each), cost in counts.accesses.items() if is_chosen(counts.arrays[each.array], each.access)), Counts()
+    )
 
 
 @quantity(marked("elements read per block and phase"), origin="counts")

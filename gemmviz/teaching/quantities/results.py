@@ -39,6 +39,12 @@ def wrong_elements(facts: ShotFacts) -> int:
     return facts.replay.trace.check.wrong
 
 
+@quantity(marked("elements of C that are never written"))
+def unwritten_elements(facts: ShotFacts) -> int:
+    """Elements of the outputs that no thread stores, in a complete run of the whole launch."""
+    return facts.replay.trace.check.unwritten
+
+
 @quantity("fault")
 def fault(facts: ShotFacts) -> str:
     """Id of the fault that ended the run early; ``""`` for a complete run."""

@@ -15,8 +15,8 @@ def play_actions() -> Iterator[Action]:
     for name, text, run, keys, description in (
         ("play", tr("&Play or pause"), _press_or_play, ("Space",), tr("play, pause")),
         ("play-backwards", tr("Play back&wards"), _play_backwards, ("R",), tr("play backwards")),
-        ("step-forward", tr("Step &forward"), partial(_step, 1), ("Right",), tr("one step forward")),
-        ("step-back", tr("Step &back"), partial(_step, -1), ("Left",), tr("one step back")),
+        ("step-forward", tr("Step &forward"), partial(_step, 1), ("Right", "."), tr("one step forward")),
+        ("step-back", tr("Step &back"), partial(_step, -1), ("Left", ","), tr("one step back")),
         ("next-phase", tr("&Next phase"), partial(_jump_phase, 1), ("PgDown",), tr("next phase")),
         ("previous-phase", tr("Pre&vious phase"), partial(_jump_phase, -1), ("PgUp",), tr("previous phase")),
         ("first-step", tr("F&irst step"), lambda c: c.model.session.player.jump(0), ("Home",), tr("first step")),

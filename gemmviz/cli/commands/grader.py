@@ -1,0 +1,13 @@
+"""The command ``grader``: the process that judges hand-ins for ``grade``."""
+
+import argparse
+
+from gemmviz.cli.command import Command, no_arguments
+from gemmviz.grading.grader_process import serve_grader
+
+
+def _run(args: argparse.Namespace) -> int:
+    return serve_grader()
+
+
+COMMAND = Command("", no_arguments, _run)

@@ -1,0 +1,228 @@
+"""Folders, files and archives to hand-ins: one for each file, each folder, or each student of a course system's export."""
+
+import io
+import os
+import re
+import stat
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from gemmviz.files.kinds import KERNEL_SUFFIXES, file_stem
+from gemmviz.files.program_text import decoded
+from gemmviz.files.whole import is_file
+from gemmviz.grading.hand_in import HandIn
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.kernel import MOST_TEXT
+
+_MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)", re.DOTALL)
+_SUFFIXES = KERNEL_SUFFIXES | {".cuh", ".hh", ".inc"}
+_SKIPPED = frozenset(("__MACOSX", "node_modules", "build"))
+_MOST_ENTRIES, _MOST_FILES, _MOST_BYTES = 100_000, 64, 4 * MOST_TEXT
+_LARGEST_ARCHIVE = 256 << 20  # bytes
+_LONGEST_NAME = 120
+_RESERVED = frozenset(
+    ("CON", "PRN", "AUX", "NUL", *(f"{name}{n}" for name in ("COM", "LPT") for n in range(1, 10)))
+)  # on Windows
+_NO_KERNEL = "no file of CUDA C++ was handed in"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A file of a collection; ``read`` returns at most that many bytes of it. ``problem``: why it can't be read."""
+
+    path: PurePosixPath
+    read: Callable[[int], bytes]
+    problem: str = ""
+
+
+def collected(paths: list[Path], *, as_one: bool = False) -> list[HandIn]:
+    """The hand-ins in some folders, files and .zip archives, sorted by name. ``as_one``: each path is one hand-in. Raises
+    UsageError for a path that is none, or if there are no hand-ins.
+    """
+    groups: dict[tuple[str, str], list[_Entry]] = {}
+    for path in paths:
+        entries = list(_entries(path))
+        for student, entry in _by_student(path, entries, as_one or (is_file(path) and path.suffix.lower() != ".zip")):
+            groups.setdefault((str(path), student), []).append(entry)
+    taken: set[str] = set()
+    hand_ins = [_hand_in(student, entries, taken) for (_, student), entries in groups.items()]
+    if not hand_ins:
+        raise UsageError(
+            "there are no hand-ins", file=str(paths[0]), remedy="name a folder with .cu files, or with one folder a student"
+        )
+    return sorted(hand_ins, key=lambda each: (each.name.casefold(), each.id))
+
+
+# Files
+
+
+def _entries(path: Path) -> Iterator[_Entry]:
+    """The files of a folder or an archive, those of archives in it included; a file alone."""
+    if path.is_dir():
+        found = _in_folder(path)
+    elif is_file(path):
+        found = iter([_Entry(PurePosixPath(path.name), _file_reader(path))])
+    else:
+        raise UsageError("there is no such file or folder", file=str(path))
+    for entry in found:
+        is_archive = entry.path.suffix.lower() == ".zip" and not entry.problem
+        yield from _in_archive(entry) if is_archive else [entry]
+
+
+def _in_folder(folder: Path) -> Iterator[_Entry]:
+    """Regular files below a folder. Links, and what isn't a regular file, are named but never opened."""
+    for number, (place, folders, names) in enumerate(os.walk(folder)):
+        if number > _MOST_ENTRIES:
+            raise UsageError(f"there are more than {_MOST_ENTRIES:,} folders", file=str(folder))
+        links = [each for each in folders if (Path(place) / each).is_symlink()]
+        folders[:] = sorted(each for each in folders if not _is_skipped(each))
+        for name in sorted((*names, *links)):
+            path = Path(place) / name
+            is_plain = is_file(path) and not path.is_symlink()
+            problem = "" if is_plain else f"{_shown(name)} is a link, or not a regular file; it isn't opened"
+            yield _Entry(PurePosixPath(path.relative_to(folder).as_posix()), _file_reader(path), problem)
+
+
+def _file_reader(path: Path) -> Callable[[int], bytes]:
+    def read(most: int) -> bytes:
+        with path.open("rb") as file:
+            return file.read(most)
+
+    return read
+
+
+def _in_archive(entry: _Entry) -> Iterator[_Entry]:
+    """The files of an archive, as if they lay in its folder. Nothing is written to disk."""
+    inside = entry.path.parent
+    try:
+        content = entry.read(_LARGEST_ARCHIVE + 1)
+        archive = zipfile.ZipFile(io.BytesIO(content))
+        infos = archive.infolist()
+    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):
+        yield replace(entry, problem=f"{_shown(entry.path.name)} is not a .zip archive that can be read")
+        return
+    for info in infos[:_MOST_ENTRIES]:
+        parts = PurePosixPath(info.filename.replace("\\", "/")).parts
+        if info.is_dir() or any(map(_is_skipped, parts)):
+            continue
+        is_link = stat.S_ISLNK(info.external_attr >> 16)
+        leads_out = is_link or ".." in parts or parts[:1] == ("/",) or ":" in info.filename
+        problem = f"{_shown(info.filename)} leads out of the archive; it isn't opened" if leads_out else ""
+        safe = [each for each in parts if each not in ("..", "/")] or ["file"]
+        yield _Entry(inside.joinpath(*safe), _packed_reader(archive, info), problem)
+
+
+def _packed_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[int], bytes]:
+    def read(most: int) -> bytes:
+        try:
+            with archive.open(info) as file:
+                return file.read(most)
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+            raise GemmvizError(f"it can't be unpacked: {error}") from None
+
+    return read
+
+
+def _is_skipped(name: str) -> bool:
+    return (name.startswith(".") and name not in (".", "..")) or name in _SKIPPED
+
+
+# Students
+
+
+def _by_student(path: Path, entries: list[_Entry], as_one: bool) -> Iterator[tuple[str, _Entry]]:
+    """Each entry with the folder or file of its student; entries below that folder are named from there."""
+    outer = _only_folder(entries)
+    for entry in entries:
+        parts = entry.path.parts
+        if as_one:
+            yield (path.stem if is_file(path) else path.resolve().name), entry
+            continue
+        if outer and len(parts) > 1:
+            parts = parts[1:]
+        if len(parts) > 1:
+            yield parts[0], _Entry(PurePosixPath(*parts[1:]), entry.read, entry.problem)
+        elif _is_program(entry.path) or (entry.problem and entry.path.suffix.lower() in (*_SUFFIXES, ".zip")):
+            match = _MOODLE.fullmatch(parts[0])
+            yield (_student_of(match), entry) if match is not None else (entry.path.stem, entry)
+
+
+def _only_folder(entries: list[_Entry]) -> bool:
+    """Whether everything lies in one folder that isn't a student's: an archive of a folder of hand-ins."""
+    tops = {each.path.parts[0] for each in entries}
+    is_deep = entries and all(len(each.path.parts) > 1 for each in entries)
+    holds_programs = any(len(each.path.parts) == 2 and _is_program(each.path) for each in entries)
+    holds_folders = any(len(each.path.parts) > 2 for each in entries)
+    return bool(is_deep and len(tops) == 1 and holds_folders and not holds_programs)
+
+
+def _student_of(match: re.Match[str]) -> str:
+    return f"{match['name']}_{match['number']}_assignsubmission_file_"
+
+
+def _is_program(path: PurePosixPath) -> bool:
+    return path.suffix.lower() in _SUFFIXES
+
+
+def _hand_in(student: str, entries: list[_Entry], taken: set[str]) -> HandIn:
+    match = _MOODLE.fullmatch(student)
+    name, number = (match["name"], match["number"]) if match is not None else (student, "")
+    id = unique_id(f"{name}-{number}" if number else name, taken)
+    programs = [each for each in entries if _is_program(each.path)]
+    if len(programs) > _MOST_FILES:
+        return HandIn(id, _shown(name), {}, number, f"{len(programs)} files were handed in; at most {_MOST_FILES} are read")
+    texts, problems = {}, [each.problem for each in entries if each.problem]
+    for each in programs:
+        try:
+            text, problem = _text_of(each)
+        except (GemmvizError, OSError) as error:
+            text, problem = "", f"{_shown(each.path.name)} can't be read: {error}"
+        if problem:
+            problems.append(problem)
+        else:
+            texts[each.path.as_posix()] = text
+    hand_in = HandIn(id, _shown(name), texts, number)
+    if hand_in.main(""):
+        return hand_in
+    return HandIn(id, _shown(name), texts, number, "; ".join(dict.fromkeys(problems)) or _no_kernel(texts))
+
+
+def _no_kernel(texts: dict[str, str]) -> str:
+    if not texts:
+        return _NO_KERNEL
+    if not any(text.strip() for text in texts.values()):
+        return "the file is empty"
+    return "the file has no kernel: a kernel is a function that begins with __global__ void"
+
+
+def _text_of(entry: _Entry) -> tuple[str, str]:
+    """The text of a file, and why it isn't one."""
+    if entry.problem:
+        return "", entry.problem
+    content = entry.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        return "", f"{_shown(entry.path.name)} has more than {_MOST_BYTES:,} bytes; it isn't read"
+    text = decoded(content)
+    return ("", f"{_shown(entry.path.name)} isn't text") if "\0" in text else (text, "")
+
+
+def unique_id(name: str, taken: set[str]) -> str:
+    """A name of a file for a student, different from those that are ``taken``, which it is added to."""
+    stem = file_stem(name)
+    stem = f"{stem}-" if stem.split(".")[0].upper() in _RESERVED else stem
+    number, id = 1, stem
+    while id.casefold() in taken:
+        number += 1
+        id = f"{stem}-{number}"
+    taken.add(id.casefold())
+    return id
+
+
+def _shown(name: str) -> str:
+    """A name on one line, without control characters and marks that reorder text."""
+    text = "".join(each if unicodedata.category(each) not in ("Cc", "Cf", "Cs", "Zl", "Zp") else "\ufffd" for each in name)
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

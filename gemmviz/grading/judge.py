@@ -1,0 +1,218 @@
+"""A hand-in and a task to a grade: its kernel is run at each size, and each check is judged by the rules of exercises."""
+
+from dataclasses import dataclass, replace
+
+from gemmviz.grading.check_state import CheckState, sentence_for
+from gemmviz.grading.grade import Grade, JudgedRow
+from gemmviz.grading.hand_in import HandIn
+from gemmviz.grading.opening import OpenedHandIn, opened_hand_in
+from gemmviz.grading.task import Task
+from gemmviz.launch.legality import setup_for
+from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
+from gemmviz.model.filling import Filling
+from gemmviz.run.engine import Engine
+from gemmviz.state.shot import Shot
+from gemmviz.teaching.costly_access import at_costly_access
+from gemmviz.teaching.lesson import ExerciseSize
+from gemmviz.teaching.requirements import SizeRun
+from gemmviz.teaching.wrong_access import at_wrong_access
+
+_IN_HAZARDS = frozenset(("divergent-barrier", "hazard"))
+_IN_GUARDS = frozenset(("out-of-range", "misaligned-access", "uninitialised-read"))
+_BEYOND = frozenset(("unsupported", "setting"))  # limits of the interpreter, not mistakes
+NOT_MET = "not-met"
+_LAUNCH = frozenset(("block-extent", "grid-extent", "block-threads", "shared-memory", "registers"))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A grade, and the shots of the replays that its checks refer to, each with the run that it is of."""
+
+    grade: Grade
+    replays: tuple[tuple[Shot, SizeRun], ...] = ()
+
+
+def judged_hand_in(hand_in: HandIn, task: Task, engine: Engine) -> Judged:
+    """The grade on a hand-in."""
+    judging = _Judging(task, engine)
+    main = hand_in.main(task.launch.entry)
+    try:
+        opened = opened_hand_in(hand_in, task)
+    except GemmvizError as error:
+        judging.refuse(error)
+        return judging.judged(main, "", ())
+    judging.judge(opened)
+    return judging.judged(main, opened.kernel.function, tuple(filter(None, [opened.note])))
+
+
+class _Judging:
+    """Judges the checks of a task on one kernel."""
+
+    def __init__(self, task: Task, engine: Engine) -> None:
+        self.task, self.engine = task, engine
+        self.states = {each.id: CheckState(each) for each in task.checks}
+        self.runs: dict[str, SizeRun] = {}
+        self.has_given_up = False
+
+    def refuse(self, error: GemmvizError) -> None:
+        """Fails reading for a file that can't be read, and the host code for a launch that isn't known."""
+        if error.id == "unsupported":
+            self._give_up(error)
+            return
+        is_text = isinstance(error, SourceError)
+        self._fail("parses" if is_text else "host", error)
+        if not is_text:
+            self._pass("parses")
+        self._leave("the kernel couldn't be run")
+
+    def judge(self, opened: OpenedHandIn) -> None:
+        self._pass("parses")
+        if opened.host is not None:
+            self._fail("host", opened.host.error, finding=opened.host.finding)
+        self._pass("host")
+        shot = self._shot(opened)
+        task = self.task.for_square() if opened.kernel.tied_sizes else self.task
+        for size in task.all_sizes:
+            if self.has_given_up:
+                break
+            states = [self.states[each.id] for each in task.checks_at(size)]
+            if any(each.failure is None for each in states if each.check.requirements):
+                self._judge_at(size, shot, states)
+
+    def _shot(self, opened: OpenedHandIn) -> Shot:
+        if self.task.shot is not None and self.task.shot.setup.kernel.blanks:
+            shot = self.task.shot
+            return replace(shot, setup=replace(shot.setup, kernel=opened.kernel))
+        filling = Filling(old_outputs="nan" if opened.is_unset else "zeros")
+        return Shot(setup_for(opened.kernel, device=self.task.device, blocks="all", filling=filling))
+
+    def _judge_at(self, size: ExerciseSize, shot: Shot, states: list[CheckState]) -> None:
+        """Judges the checks of one size. A launch that is refused fails the host code, a fault the check that it is about. A
+        size at which only quantities are judged is traced if they need it: counts of the whole launch don't.
+        """
+        try:
+            run = SizeRun(size, shot, self.engine)
+            self.runs[size.words] = run
+            fault = run.facts.outcome.fault if any(each.check.is_always_judged for each in states) else None
+        except GemmvizError as error:
+            self._refused(size, error)
+            return
+        if fault is not None and fault.id != "no-access":
+            self._faulted(size, fault)
+        for state in states:
+            if state.failure is None and state.check.requirements:
+                self._judge_check(state, run, fault)
+
+    def _refused(self, size: ExerciseSize, error: GemmvizError) -> None:
+        """Fails the check that is about an error before the first access, and leaves the others unjudged at this size."""
+        if error.id in _BEYOND:
+            self._give_up(error, size.words)
+            return
+        about = "parses" if isinstance(error, SourceError) else "host" if error.id in _LAUNCH else "result"
+        self._fail(about, error, size=size.words)
+        self._leave(f"at {size.words}, the kernel couldn't be run")
+
+    def _faulted(self, size: ExerciseSize, fault: KernelFault) -> None:
+        about = "guards" if fault.id in _IN_GUARDS else "hazards" if fault.id in _IN_HAZARDS else "result"
+        self._fail(about, fault, size=size.words)
+
+    def _judge_check(self, state: CheckState, run: SizeRun, fault: KernelFault | None) -> None:
+        check, size = state.check, run.size.words
+        if check.id == "guards":
+            state.is_met = state.is_met or fault is None
+            state.rows.append(JudgedRow(size, "fault", fault.id if fault is not None else "none", "none", fault is None))
+            if fault is not None:
+                state.unjudged = _because(size, fault)
+            return
+        rows, error = run.judged(check.requirements)
+        state.rows += [JudgedRow(size, each.title, each.value, each.required, each.is_met) for each in rows]
+        if any(not each.is_met for each in rows):
+            self._unmet(state, run)
+        elif isinstance(error, SettingError):
+            self._refused(run.size, error)
+        elif error is not None or (fault is not None and check.id in ("hazards", "result")):
+            state.unjudged = _because(size, error or fault)
+        else:
+            state.is_met = True
+
+    def _unmet(self, state: CheckState, run: SizeRun) -> None:
+        """Fails a check whose requirements aren't met, with the sentence of what was found."""
+        check, size = state.check, run.size.words
+        unmet = [each for each in state.rows if each.size == size and not each.is_met]
+        if check.id == "hazards":
+            hazard = run.facts.replay.hazards[0].fault("")
+            hazard.file = None
+            self._fail("hazards", hazard, size=size, finding=run.facts.replay.hazards[0].kind.replace(" ", "-"))
+            return
+        if check.id == "result":
+            state.fail(*_wrong_result(run), size=size)
+            return
+        values = "; ".join(f"{each.title}: {each.value}, required: {each.required}" for each in unmet)
+        state.fail(NOT_MET, f"{check.message} ({values})" if check.message else values, size=size)
+
+    # Results
+
+    def _pass(self, id: str) -> None:
+        if id in self.states:
+            self.states[id].is_met = True
+
+    def _fail(self, id: str, error: GemmvizError, *, size: str = "", finding: str = "") -> None:
+        """Fails a check; the first of the task if it isn't judged, so that nothing that was found is lost."""
+        state = self.states.get(id) or self.states.get("result") or next(reversed(self.states.values()))
+        line = 0 if error.place is None else error.place.line
+        state.fail(finding or error.id, sentence_for(error), line=line, size=size)
+
+    def _give_up(self, error: GemmvizError, size: str = "") -> None:
+        """Leaves everything unjudged that isn't judged yet: the interpreter can't run what a compiler may accept."""
+        self.has_given_up = True
+        for state in self.states.values():
+            state.beyond = state.beyond or error.id
+        where = f"at {size}, " if size else ""
+        self._leave(f"{where}the interpreter can't run this, a person has to look at it: {sentence_for(error)}")
+
+    def _leave(self, why: str) -> None:
+        for state in self.states.values():
+            state.unjudged = state.unjudged or why
+
+    def judged(self, file: str, kernel: str, notes: tuple[str, ...]) -> Judged:
+        """The grade, and a replay for each place at which a check failed."""
+        replays: list[tuple[Shot, SizeRun]] = []
+        results = []
+        for state in self.states.values():
+            result, replay = replace(state.result(), rows=tuple(state.rows)), self._replay(state)
+            if replay is not None:
+                shots = [shot for shot, _ in replays]
+                replays += [] if replay[0] in shots else [replay]
+                result = replace(result, replay=[*shots, replay[0]].index(replay[0]))
+            results.append(result)
+        return Judged(Grade(tuple(results), file, kernel, notes), tuple(replays))
+
+    def _replay(self, state: CheckState) -> tuple[Shot, SizeRun] | None:
+        """The picture of a failed check: the wrong access, or for a count the access that costs most; None if there is none."""
+        run = None if state.failure is None else self.runs.get(state.failure.size)
+        if state.failure is None or run is None or state.check.id in ("parses", "host"):
+            return None
+        try:
+            if state.failure.finding != NOT_MET:
+                return at_wrong_access(run.facts), run
+            some = replace(run.shot, setup=replace(run.shot.setup, blocks=""))  # those that are quick
+            near = SizeRun(run.size, some, self.engine)
+            return at_costly_access(near.facts, state.check.requirements), near
+        except GemmvizError:
+            return None
+
+
+def _wrong_result(run: SizeRun) -> tuple[str, str]:
+    """The finding about a wrong result, and its sentence."""
+    trace = run.facts.outcome.trace
+    if trace is None or not trace.check.compared:
+        return "unwritten", "no element of the result is written"
+    check = trace.check
+    if check.wrong and check.worst_error is None and run.shot.setup.filling.old_outputs == "nan":
+        return "unset", f"{check} (is something added to {check.array} that was never set to 0?)"
+    return "wrong" if check.wrong else "unwritten", str(check)
+
+
+def _because(size: str, error: GemmvizError | None) -> str:
+    where = f"at {size}, " if size else ""
+    return f"{where}the run ended early ({error.id})" if isinstance(error, KernelFault) else f"{where}{error}"

@@ -1,0 +1,249 @@
+"""A hand-in to the kernel that is judged: its text as a student wrote it, its launch, and the roles of its parameters."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from gemmviz.files.kernel_file import has_header, parse_kernel
+from gemmviz.grading.hand_in import HandIn
+from gemmviz.grading.host_mistakes import HostMistake, host_mistake, is_output_unset
+from gemmviz.grading.task import Task
+from gemmviz.launch.draft import Draft, draft_of
+from gemmviz.launch.drafted_spec import KernelText, problem_of, spec_of
+from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.guessed_launch import completed, guesses, launch_by_names
+from gemmviz.launch.roles import Roles, candidates
+from gemmviz.launch.tilings import tilings
+from gemmviz.loading.outlines import outline_of
+from gemmviz.loading.project import Project
+from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest
+from gemmviz.model.kernel import BLANK, KernelSpec, ProjectFile
+from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
+from gemmviz.model.problems.catalog import PROBLEM_KINDS
+from gemmviz.parser.source_text import SourceText
+from gemmviz.run.trying import is_right
+from gemmviz.source.reader_link import reader
+
+_MOST_FILES, _MOST_ROLES, _MOST_GUESSES = 12, 12, 16
+_TRIAL_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedHandIn:
+    """The kernel of a hand-in. ``host``: a mistake in the host code, None if it has none; ``note``: what was assumed;
+    ``is_unset``: the result's memory holds no values before the launch.
+    """
+
+    kernel: KernelSpec
+    host: HostMistake | None = None
+    note: str = ""
+    is_unset: bool = False
+
+
+def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
+    """The kernel of a hand-in as the task wants it launched. Raises SourceError for a file that can't be read, and UsageError
+    for one without a kernel, or whose launch isn't known.
+    """
+    if hand_in.problem:
+        raise SourceError(hand_in.problem)
+    main = hand_in.main(task.launch.entry)
+    text = hand_in.texts[main]
+    if BLANK.search(text):
+        raise SourceError(f"{len(BLANK.findall(text))} of the blanks are empty", remedy="write something for each /*?*/")
+    texts = {**dict(task.files), **hand_in.texts}
+    if task.shot is not None and task.shot.setup.kernel.blanks:
+        spec = replace(task.shot.setup.kernel, text=text, file=main, is_shipped=False)
+        _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
+        return OpenedHandIn(spec)
+    if has_header(text):
+        spec = parse_kernel(text, main)
+        _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
+        return OpenedHandIn(task.launch.applied(_with_others(spec, main, texts)))
+    _check_text(SourceText(main, texts, main))
+    return _Opening(task, main, texts).opened()
+
+
+def _with_others(spec: KernelSpec, main: str, texts: dict[str, str]) -> KernelSpec:
+    others = _others(main, texts)
+    return replace(spec, own_name=main, project=others) if others else spec
+
+
+def _others(main: str, texts: dict[str, str]) -> tuple[ProjectFile, ...]:
+    """The other files of a hand-in."""
+    return tuple(ProjectFile(name, text) for name, text in texts.items() if name != main)
+
+
+def _check_text(source: SourceText) -> None:
+    """Raises SourceError for the first error of a compiler, unless it may come from a header that isn't there."""
+    refusal: SourceError | None = reader().run("refusal", source)
+    if refusal is not None and not _missing(source):
+        raise refusal.in_file(source.main)
+
+
+def _missing(source: SourceText) -> tuple[str, ...]:
+    """Headers that neither the hand-in nor gemmviz has."""
+    missing: tuple[str, ...] = reader().run("missing", source)
+    return missing
+
+
+class _Opening:
+    """Reads the launch of a kernel without a header. The roles of its parameters are the task's, else those of their names."""
+
+    def __init__(self, task: Task, main: str, texts: dict[str, str]) -> None:
+        self.task, self.main, self.texts = task, main, texts
+        project = _others(main, texts)
+        self.source = KernelText(main.rpartition("/")[2], main, texts[main], main if project else "", project)
+        self.outline = self._outline(main)
+
+    def opened(self) -> OpenedHandIn:
+        kernel, note = self._kernel()
+        if missing := _missing(SourceText(self.main, self.texts, self.main)):
+            note = " ".join(filter(None, (note, f"Headers that were not handed in: {', '.join(missing)}.")))
+        launch, where = self._launch_of(kernel)
+        mistake = host_mistake(self.texts, kernel, launch, has_launch_elsewhere=bool(self.task.launch.grid))
+        if launch is not None and launch.is_read:
+            draft = draft_of(kernel, completed(launch, kernel, {}))
+            spec = self._spec(draft, GivenLaunch())
+            return OpenedHandIn(spec, mistake, note, self._is_unset(spec, draft, launch))
+        spec, assumed = self._without_launch(kernel, launch)
+        return OpenedHandIn(spec, mistake, " ".join(filter(None, (note, assumed, where))))
+
+    def _is_unset(self, spec: KernelSpec, draft: Draft, launch: LaunchOutline) -> bool:
+        """Whether the result's memory holds no values; not told of a kernel with factors, which may multiply them by 0."""
+        outputs = [
+            each.buffer for each, role in zip(draft.parameters, spec.args, strict=True)
+            if role in spec.problem.output_names and each.buffer is not None
+        ]  # fmt: skip
+        has_factors = any(each.kind == "real" for each in draft.parameters)
+        return bool(outputs) and not has_factors and all(is_output_unset(self.texts, launch, each.name) for each in outputs)
+
+    def _outline(self, main: str) -> FileOutline:
+        return outline_of(Project(Path(), main, self.texts))
+
+    # Which kernel
+
+    def _kernel(self) -> tuple[KernelOutline, str]:
+        """The kernel that the task names, else the first one that is launched and has as many arrays as the problem."""
+        kernels = list(self.outline.kernels)
+        if not kernels:
+            raise SourceError(
+                "the file has no kernel", file=self.main, remedy="a kernel is a function that begins with __global__ void"
+            )
+        entry = self.task.launch.entry.split("<")[0].strip()
+        named = [each for each in kernels if f"::{each.name}".endswith(f"::{entry}")] if entry else []
+        if named:
+            return named[0], ""
+        if entry and len(kernels) > 1:
+            names = [each.name for each in kernels]
+            raise UsageError(
+                f"the file has no kernel {entry}",
+                file=self.main,
+                remedy=closest(entry, names) or f"its kernels are {', '.join(names)}",
+            )
+        launched = [each.kernel for each in self.outline.launches]
+        arrays = (
+            len(PROBLEM_KINDS[self.task.launch.kind].arrays) if self.task.launch.kind else len(self.task.problem.kind.arrays)
+        )
+
+        def rank(kernel: KernelOutline) -> tuple[bool, bool, int]:
+            fits = sum(each.is_pointer for each in kernel.parameters) == arrays
+            return not fits, kernel.name not in launched, launched.index(kernel.name) if kernel.name in launched else 0
+
+        chosen = min(kernels, key=rank)
+        note = f"The task names the kernel {entry}; {chosen.name} is judged." if entry else ""
+        if len(kernels) > 1:
+            note = f"Of {len(kernels)} kernels, {chosen.name} is judged."
+        return chosen, note
+
+    # Its launch
+
+    def _launch_of(self, kernel: KernelOutline) -> tuple[LaunchOutline | None, str]:
+        """The first launch of the kernel that can be read, in this file or another one; and what can't be read of it."""
+        launches = list(self.outline.launches_of(kernel.name))
+        function = kernel.name.rpartition("::")[2]
+        for name in [each for each, text in self.texts.items() if each != self.main and function in text][:_MOST_FILES]:
+            if launches:
+                break
+            launches = [each for each in self._outline(name).launches if each.kernel.rpartition("::")[2] == function]
+        launch = next((each for each in launches if each.is_read), launches[0] if launches else None)
+        if launch is None or launch.is_read:
+            return launch, ""
+        return launch, " ".join(f"The {each.part} can't be read: {each.reason}." for each in launch.unread[:2])
+
+    def _without_launch(self, kernel: KernelOutline, launch: LaunchOutline | None) -> tuple[KernelSpec, str]:
+        """The kernel with the task's launch; without one, with the usual launch that gives a right result. Raises UsageError if
+        none does: it can't be told then whether the launch or the kernel is wrong.
+        """
+        given = self.task.launch
+        for tiles in tilings(kernel):
+            open_launch = launch_by_names(kernel, tiles) if launch is None else completed(launch, kernel, tiles)
+            draft = draft_of(kernel, open_launch)
+            if given.block and given.grid:
+                return self._spec(draft, GivenLaunch(block=given.block, grid=given.grid, shared_bytes=given.shared_bytes)), ""
+            break
+        sizes = tuple(each.name for each in self.task.problem.kind.sizes if not each.is_optional)
+        specs = [
+            self._spec(draft, replace(each, block=() if draft.block else each.block))
+            for each in islice(guesses(self.source.text, draft.tile_values, sizes), _MOST_GUESSES)
+        ]
+        chosen = next(filter(_is_right, specs), None)
+        if chosen is None:
+            message = f"{kernel.name} is launched nowhere, and no usual launch gives a right result"
+            raise UsageError(message, file=self.main, remedy="launch it in the host code, as the task says")
+        return chosen, f"The launch is assumed: block ({', '.join(chosen.block)}), grid ({', '.join(chosen.grid)})."
+
+    # Its parameters
+
+    def _spec(self, draft: Draft, launch: GivenLaunch) -> KernelSpec:
+        """The kernel with its launch and the roles of its parameters."""
+        kind = self.task.problem.kind
+        given = replace(self.task.launch, block=launch.block, grid=launch.grid, shared_bytes=launch.shared_bytes, entry="")
+        specs = [given.applied(each) for each in islice(self._specs(draft), _MOST_ROLES)]
+        if not specs:
+            arrays = ", ".join(each.name for each in kind.arrays)
+            raise UsageError(
+                f"{draft.entry} has {len(draft.pointers)} pointers; the task has the arrays {arrays}", file=self.main,
+                remedy="write the parameters that the task gives",
+            )  # fmt: skip
+        if len(specs) == 1 or given.args:
+            return specs[0]
+        return next(filter(_is_right, specs), specs[0])
+
+    def _specs(self, draft: Draft) -> Iterator[KernelSpec]:
+        """The kernel with each likely choice of its parameters' roles: those of the task alone if it gives them. Otherwise the
+        arrays are those of the likeliest choice: a kernel whose result is right for exchanged arrays is wrong.
+        """
+        task, arrays = self.task, None
+        for roles in candidates(draft, task.problem.kind):
+            if arrays not in (None, roles.arrays):
+                continue
+            spec = self._with_roles(draft, roles)
+            if not task.launch.args or _agrees(spec, task.launch):
+                arrays = roles.arrays
+                yield spec
+        if arrays is None and task.launch.args:
+            yield from self._by_arguments(draft)
+
+    def _by_arguments(self, draft: Draft) -> Iterator[KernelSpec]:
+        """The kernel with the task's roles, whatever the names are."""
+        for roles in islice(candidates(draft, self.task.problem.kind), 1):
+            yield self._with_roles(draft, roles)
+
+    def _with_roles(self, draft: Draft, roles: Roles) -> KernelSpec:
+        column_major = self.task.launch.column_major or frozenset()
+        return spec_of(self.source, draft, roles, problem_of(self.source, draft, roles), column_major)
+
+
+def _agrees(spec: KernelSpec, given: GivenLaunch) -> bool:
+    """Whether the roles of a kernel's parameters are the given ones."""
+    named = given.arguments(spec.parameter_names)
+    return all(named.get(name, own) == own for name, own in zip(spec.parameter_names, spec.args, strict=True))
+
+
+def _is_right(spec: KernelSpec) -> bool:
+    try:
+        return is_right(spec, time.monotonic() + _TRIAL_S)
+    except GemmvizError:
+        return False

@@ -1,0 +1,180 @@
+"""Hand-ins to results, on several processor cores: each core has a grader process, which is replaced when it is lost."""
+
+import contextlib
+import os
+import pickle
+import queue
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import psutil
+
+from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command, read_frame, write_frame
+from gemmviz.grading.graded import Graded, stopped
+from gemmviz.grading.grader_process import CAN_FORK
+from gemmviz.grading.hand_in import HandIn
+from gemmviz.grading.limits import Limits
+from gemmviz.grading.task import Task
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import Cancelled, GemmvizError
+
+_POLL_S, _START_S, _EXIT_S = 0.1, 60.0, 5.0
+_ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+_MIB, _PROGRAM_MIB = 1 << 20, 512
+
+
+def core_count() -> int:
+    """Number of processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def graded_in_parallel(
+    hand_ins: Sequence[HandIn],
+    task: Task,
+    limits: Limits,
+    jobs: int,
+    cancelled: Callable[[], bool] = is_cancelled,
+) -> Iterator[tuple[HandIn, Graded]]:
+    """Each hand-in with its result, in the order in which they are finished. Raises Cancelled, and GemmvizError if no process
+    can be started.
+    """
+    waiting: queue.SimpleQueue[HandIn | None] = queue.SimpleQueue()
+    results: queue.SimpleQueue[tuple[HandIn, Graded] | GemmvizError] = queue.SimpleQueue()
+    jobs = max(1, min(jobs, len(hand_ins)))
+    for each in (*hand_ins, *(None for _ in range(jobs))):
+        waiting.put(each)
+    is_over = threading.Event()
+
+    def work() -> None:
+        grader = _Grader(task, limits, is_over)
+        try:
+            while not is_over.is_set() and (hand_in := waiting.get()) is not None:
+                results.put((hand_in, grader.graded(hand_in)))
+        except GemmvizError as error:
+            results.put(error)
+        finally:
+            grader.close()
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in hand_ins:
+            yield _next(results, cancelled)
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
+
+
+def _next(
+    results: "queue.SimpleQueue[tuple[HandIn, Graded] | GemmvizError]", cancelled: Callable[[], bool]
+) -> tuple[HandIn, Graded]:
+    while True:
+        if cancelled():
+            raise Cancelled
+        with contextlib.suppress(queue.Empty):
+            result = results.get(timeout=_POLL_S)
+            if isinstance(result, GemmvizError):
+                raise result
+            return result
+
+
+class _Grader:
+    """A grader process, used by one thread."""
+
+    def __init__(self, task: Task, limits: Limits, is_over: threading.Event) -> None:
+        self.task, self.limits, self.is_over = task, limits, is_over
+        self.is_idle = True
+        self._process: subprocess.Popen[bytes] | None = None
+        self._frames: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+
+    def graded(self, hand_in: HandIn) -> Graded:
+        """The result of a hand-in; of a process that was lost, that it was."""
+        process = self._running()
+        assert process.stdin is not None
+        self.is_idle = False
+        try:
+            write_frame(process.stdin, pickle.dumps(hand_in))
+        except OSError:
+            self.close()
+            raise GemmvizError("the process that judges hand-ins can't be started", remedy="install gemmviz again") from None
+        frame, finding = self._reply(process)
+        if frame is None:
+            self.close()
+            words = self.limits.memory_words if finding == "memory" else self.limits.time_words if finding == "time" else ""
+            return stopped(hand_in, self.task, finding, words or "judging this file crashed (please report it with the file)")
+        self.is_idle = True
+        if not CAN_FORK:  # it judged within limits, and has ended
+            self.close()
+        result = pickle.loads(frame)
+        assert isinstance(result, Graded)
+        return result
+
+    def close(self) -> None:
+        """Ends the process: politely once all is judged, else at once with its children."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if self.is_idle and not self.is_over.is_set():
+            with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                process.stdin.close()  # type: ignore[union-attr]  # a pipe
+                process.wait(_EXIT_S)
+        _kill(process)
+
+    def _running(self) -> "subprocess.Popen[bytes]":
+        if self._process is None:
+            self._process = subprocess.Popen(
+                gemmviz_command("grader"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=child_environment(_ONE_THREAD),
+                creationflags=NO_CONSOLE,
+            )  # fmt: skip
+            self._frames = queue.SimpleQueue()
+            threading.Thread(target=_listen, args=(self._process, self._frames), daemon=True).start()
+            assert self._process.stdin is not None
+            with contextlib.suppress(OSError):
+                write_frame(self._process.stdin, pickle.dumps((self.task, self.limits)))
+        return self._process
+
+    def _reply(self, process: "subprocess.Popen[bytes]") -> tuple[bytes | None, str]:
+        """The reply of the process, or the limit that it exceeds: ended children are named in a reply."""
+        until = time.monotonic() + self.limits.wall_s + _START_S
+        most = (_PROGRAM_MIB + self.limits.memory_mib) * _MIB
+        while time.monotonic() < until and not self.is_over.is_set():
+            try:
+                return self._frames.get(timeout=_POLL_S), "error"
+            except queue.Empty:
+                if not CAN_FORK and _memory(process.pid) > most:  # a child that was forked has a limit of its own
+                    return None, "memory"
+        return None, "time"
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """Ends a process that may have ended, with its children."""
+    with contextlib.suppress(psutil.Error):
+        for child in psutil.Process(process.pid).children(recursive=True):
+            child.kill()
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with contextlib.suppress(OSError):
+            pipe.close()  # type: ignore[union-attr]  # a pipe
+
+
+def _listen(process: "subprocess.Popen[bytes]", frames: "queue.SimpleQueue[bytes | None]") -> None:
+    assert process.stdout is not None
+    with contextlib.suppress(OSError, ValueError):
+        while (frame := read_frame(process.stdout)) is not None:
+            frames.put(frame)
+    frames.put(None)
+
+
+def _memory(process_id: int) -> int:
+    """Bytes of memory of a process and its children."""
+    total = 0
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(process_id)
+        for each in (process, *process.children()):
+            total += each.memory_info().rss
+    return total

@@ -1,0 +1,199 @@
+"""A table over a picture that has no pixels of its own: keys move over the cells of the picture, and screen readers read them.
+
+It is a table of Qt, so that every platform's accessibility knows its rows, columns and cells; only the places of the cells are
+those of the picture. The mouse passes through it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QTableView, QWidget
+
+from gemmviz.gui.widgets.typing import TABLE_KEYS, keep_keys
+from gemmviz.model.translation import tr
+
+_Index = QModelIndex | QPersistentModelIndex
+_STEPS = {
+    Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0),
+    Qt.Key.Key_PageUp: (-8, 0), Qt.Key.Key_PageDown: (8, 0),
+}  # fmt: skip
+_RING = 3.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FactGrid:
+    """The content of a table. ``text`` gives the whole text of a cell, ``box`` its place in pixels of the picture, both by row
+    and column; ``columns``: the names of columns that have one.
+    """
+
+    name: str
+    rows: int
+    count: int
+    text: Callable[[int, int], str]
+    box: Callable[[int, int], QRectF]
+    columns: tuple[str, ...] = ()
+    source: Any = None  # what the grid is made of, for those who point at one of its cells
+
+
+class _Model(QAbstractTableModel):
+    """The cells of a grid; a text is made when it is asked for."""
+
+    def __init__(self, grid: FactGrid) -> None:
+        super().__init__()
+        self.grid = grid
+
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008  # as Qt has it
+        return 0 if parent.isValid() else self.grid.rows
+
+    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else self.grid.count
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole) and index.isValid():
+            return self.grid.text(index.row(), index.column())
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        if orientation == Qt.Orientation.Horizontal:
+            return self.grid.columns[section] if section < len(self.grid.columns) else tr("column {number}", number=section)
+        return tr("row {number}", number=section)
+
+
+class FactTable(QTableView):
+    """The table of a grid. ``pointed`` carries row and column of the cell that has the focus, None when it leaves the table;
+    ``chosen`` a cell on which Return was pressed; ``left`` follows Escape.
+    """
+
+    pointed = Signal(object)
+    chosen = Signal(int, int)
+    left = Signal()
+
+    def __init__(self, grid: FactGrid, over: QWidget) -> None:
+        super().__init__(over)
+        self._cells = _Model(grid)
+        self.setModel(self._cells)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setTabKeyNavigation(False)
+        self.horizontalHeader().hide()
+        self.verticalHeader().hide()
+        for each in (self, self.viewport()):
+            each.setAutoFillBackground(False)
+            each.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
+        keep_keys(self, TABLE_KEYS | {Qt.Key.Key_Escape})  # here the arrows move over the cells, not over the steps
+        self._name()
+        self.show()
+
+    @property
+    def grid(self) -> FactGrid:
+        return self._cells.grid
+
+    def show_grid(self, grid: FactGrid) -> None:
+        """Show other content. The cell with the focus keeps it if it is still there."""
+        before, at = self.grid, self.currentIndex()
+        place = (at.row(), at.column()) if at.isValid() else None
+        if (before.rows, before.count) == (grid.rows, grid.count):
+            self._cells.grid = grid
+            last = self._cells.index(grid.rows - 1, grid.count - 1)
+            self._cells.dataChanged.emit(self._cells.index(0, 0), last)
+        else:
+            self._cells.beginResetModel()
+            self._cells.grid = grid
+            self._cells.endResetModel()
+            if place is not None:
+                self._go(*place)
+        self._name()
+        self.viewport().update()
+
+    def _name(self) -> None:
+        grid = self.grid
+        if self.accessibleName() != grid.name:
+            self.setAccessibleName(grid.name)
+        size = tr("{rows} rows, {columns} columns", rows=grid.rows, columns=grid.count)
+        self.setAccessibleDescription(tr("{size}. Arrow keys move, Return follows, Escape leaves", size=size))
+
+    # Places: those of the picture
+
+    def visualRect(self, index: _Index) -> QRect:
+        return self._box(index.row(), index.column()).toAlignedRect() if index.isValid() else QRect()
+
+    def indexAt(self, at: QPoint) -> QModelIndex:
+        """Return the cell at a position, an invalid index if there is none. All cells are of one size."""
+        first, last = self._box(0, 0), self._box(self.grid.rows - 1, self.grid.count - 1)
+        if not first.united(last).contains(at):
+            return QModelIndex()
+        row, column = (at.y() - first.y()) / first.height(), (at.x() - first.x()) / first.width()
+        return self._cells.index(min(int(row), self.grid.rows - 1), min(int(column), self.grid.count - 1))
+
+    def scrollTo(self, index: _Index, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible) -> None:
+        """Nothing scrolls: the picture has its own camera."""
+
+    def _box(self, row: int, column: int) -> QRectF:
+        """The place of a cell in this widget."""
+        return self.grid.box(row, column).translated(-self.x(), -self.y())
+
+    # Keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        at, grid = self.currentIndex(), self.grid
+        match event.key():
+            case Qt.Key.Key_Escape:
+                self.left.emit()
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self.chosen.emit(at.row(), at.column())
+            case Qt.Key.Key_Home:
+                self._go(at.row(), 0)
+            case Qt.Key.Key_End:
+                self._go(at.row(), grid.count - 1)
+            case key if key in _STEPS:
+                down, right = _STEPS[Qt.Key(key)]
+                self._go(at.row() + down, at.column() + right)
+            case _:
+                event.ignore()
+
+    def _go(self, row: int, column: int) -> None:
+        """Move to a cell, or to the nearest one."""
+        row, column = max(0, min(row, self.grid.rows - 1)), max(0, min(column, self.grid.count - 1))
+        self.setCurrentIndex(self._cells.index(row, column))
+
+    def currentChanged(self, current: _Index, previous: _Index) -> None:
+        super().currentChanged(current, previous)
+        self.viewport().update()
+        if self.hasFocus():
+            self.pointed.emit((current.row(), current.column()) if current.isValid() else None)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if not self.currentIndex().isValid():
+            self._go(0, 0)
+        self.pointed.emit((self.currentIndex().row(), self.currentIndex().column()))
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.pointed.emit(None)
+        self.viewport().update()
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the ring around the cell with the focus, in two colours so that one of them stands out on any other."""
+        if not self.hasFocus() or not self.currentIndex().isValid():
+            return
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        box = self._box(self.currentIndex().row(), self.currentIndex().column())
+        for role, wide in ((QPalette.ColorRole.Base, _RING + 3.0), (QPalette.ColorRole.Text, _RING)):
+            painter.setPen(QPen(self.palette().color(role), wide))
+            painter.drawRect(box.adjusted(-2, -2, 2, 2))
+        painter.end()

@@ -1,0 +1,28 @@
+"""Texts judged in the process of the tests."""
+
+from functools import cache
+
+from gemmviz.files.program_text import decoded
+from gemmviz.grading.grade import CheckResult
+from gemmviz.grading.hand_in import HandIn
+from gemmviz.grading.judge import Judged, judged_hand_in
+from gemmviz.grading.task import Task
+from gemmviz.grading.task_file import named_task
+from gemmviz.run.cpu.interpreter import Interpreter
+from tests.grading.planted import FOLDER
+
+
+@cache
+def task_for(kernel: str) -> Task:
+    """The task of one of the five kernels."""
+    return named_task(str(FOLDER / kernel / "task.toml"))
+
+
+def judged_text(text: str, task: Task, **others: str) -> Judged:
+    """A hand-in of one file, and of ``others`` by their names without the suffix .cu."""
+    texts = {"main.cu": decoded(text.encode()), **{f"{name}.cu": each for name, each in others.items()}}
+    return judged_hand_in(HandIn("student", "A student", texts), task, Interpreter())
+
+
+def failed(judged: Judged) -> dict[str, CheckResult]:
+    return {each.id: each for each in judged.grade.checks if each.status == "failed"}

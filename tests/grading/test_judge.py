@@ -1,0 +1,168 @@
+"""What is judged, and what is said, beyond the planted mistakes."""
+
+from dataclasses import replace
+
+import pytest
+
+from gemmviz.grading.task import Task
+from gemmviz.grading.task_file import exercise_task, parse_task
+from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.state.shot import Shot
+from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.exercises import judged as judged_exercise
+from gemmviz.teaching.lesson_file import shipped_lesson
+from tests.conftest import sure
+from tests.grading.judging import failed, judged_text, task_for
+from tests.grading.planted import FAULTS, base_text, changed
+
+_HEAD = 'format = "gemmviz task"\nversion = 1\ntitle = "T"\n'
+
+
+def _kernel_alone(kernel: str) -> str:
+    text = base_text(kernel)
+    return text[: text.index("int main")]
+
+
+def test_a_race_that_larger_tiles_alone_show() -> None:
+    text = changed("tiled", (("__syncthreads();", "__syncwarp();"),))
+    small = parse_task(f"{_HEAD}[[size]]\nproblem = {{ M = 9, N = 7, K = 10 }}\nparameters = {{ TILE_WIDTH = 4 }}", "t.toml")
+    both = parse_task(
+        f"{_HEAD}[[size]]\nproblem = {{ M = 9, N = 7, K = 10 }}\nparameters = {{ TILE_WIDTH = 4 }}\n"
+        "[[size]]\nproblem = { M = 19, N = 17, K = 20 }\nparameters = { TILE_WIDTH = 8 }",
+        "t.toml",
+    )
+    assert judged_text(text, small).grade.has_passed
+    check = failed(judged_text(text, both))["hazards"]
+    assert check.size == "M = 19, N = 17, K = 20, TILE_WIDTH = 8"
+
+
+def test_a_kernel_without_host_code_has_the_launch_of_the_task() -> None:
+    task = task_for("flat")
+    text = _kernel_alone("flat")
+    given = GivenLaunch(block=("256",), grid=("ceil_div(N, 32)", "ceil_div(M, 8)"), args=task.launch.args, kind="multiply")
+    assert judged_text(text, replace(task, launch=given)).grade.has_passed
+    unknown = judged_text(text.replace("tmp +=", "tmp ="), task)
+    assert "no usual launch" in failed(unknown)["host"].output
+    assert {each.status for each in unknown.grade.checks if each.id not in ("host", "parses")} == {"unjudged"}
+
+
+def test_a_usual_launch_is_assumed_and_said_so() -> None:
+    grade = judged_text(_kernel_alone("naive"), task_for("naive")).grade
+    assert grade.has_passed
+    assert grade.notes[0].startswith("The launch is assumed: block (16, 16)")
+
+
+def test_arrays_that_are_exchanged_are_wrong() -> None:
+    """Of roles that are found by trying, only those are taken that the names allow."""
+    text = base_text("naive").replace("A[row * K + k] * B[k * N + col]", "B[row * K + k] * A[k * N + col]")
+    task = parse_task(f"{_HEAD}[[size]]\nproblem = {{ M = 8, N = 8, K = 8 }}", "t.toml")
+    assert failed(judged_text(text, task))["result"].finding == "wrong"
+
+
+def test_square_kernels_are_judged_at_square_sizes_unless_the_task_gives_others() -> None:
+    text = """__global__ void mm(const float* a, const float* b, float* c, int n) {
+      int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+      if (i >= n || j >= n) return;
+      float s = 0;
+      for (int k = 0; k < n; ++k) s += a[i * n + k] * b[k * n + j];
+      c[i * n + j] = s;
+    }
+    void run(float* a, float* b, float* c, int n) { mm<<<dim3((n + 7) / 8, (n + 7) / 8), dim3(8, 8)>>>(a, b, c, n); }"""
+    assert judged_text(text, parse_task(_HEAD, "t.toml")).grade.has_passed
+    task = parse_task(f"{_HEAD}[[size]]\nproblem = {{ M = 8, N = 4, K = 8 }}", "t.toml")
+    assert "one number for" in failed(judged_text(text, task))["result"].output
+
+
+def test_a_launch_in_another_file_of_the_hand_in() -> None:
+    text = base_text("naive")
+    kernel, main = text[: text.index("int main")], text[text.index("int main") :]
+    declared = "__global__ void matmul(const float *A, const float *B, float *C, int M, int N, int K);\n"
+    host = f"#include <cstdio>\n#include <cstdlib>\n{declared}{main}"
+    assert judged_text(kernel, task_for("naive"), host=host).grade.has_passed
+    wrong = host.replace("(N + threads.x - 1) / threads.x", "(N + threads.x - 1) / threads.x - 1")
+    assert "host" in failed(judged_text(kernel, task_for("naive"), host=wrong))
+
+
+def test_what_the_interpreter_cannot_run_is_left_to_a_person() -> None:
+    text = base_text("naive").replace("C[row * N + col] = sum;", "again: if (sum < 0) goto again; C[row * N + col] = sum;")
+    grade = judged_text(text, task_for("naive")).grade
+    assert not failed(judged_text(text, task_for("naive")))
+    assert not grade.has_passed
+    assert "unsupported" in grade.findings
+
+
+def test_a_header_that_was_not_handed_in_is_named() -> None:
+    text = '#include "/etc/passwd"\n#include "mine.h"\n' + base_text("naive")
+    grade = judged_text(text, task_for("naive")).grade
+    assert grade.has_passed
+    assert grade.notes == ("Headers that were not handed in: /etc/passwd, mine.h.",)
+    assert "mine.h" in failed(judged_text(text.replace("int row", "row_t row"), task_for("naive")))["parses"].output
+
+
+def test_files_beside_the_task_can_be_included(tmp_path: object) -> None:
+    task = replace(task_for("naive"), files=(("mine.h", "typedef int row_t;\n"),))
+    text = '#include "mine.h"\n' + base_text("naive").replace("int row", "row_t row")
+    assert judged_text(text, task).grade.has_passed
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"), [((("row < M && col < N", "row < M"),), 13), ((("C[row * N + col] = sum", "C[0] = sum"),), 15)]
+)
+def test_the_replay_is_at_the_step_that_failed(changes: tuple[tuple[str, str], ...], line: int) -> None:
+    judged = judged_text(changed("naive", changes), task_for("naive"))
+    check = next(each for each in judged.grade.checks if each.status == "failed" and each.replay >= 0)
+    shot, run = judged.replays[check.replay]
+    trace = run.facts.replay.trace
+    assert trace.site_of(shot.at.step).place.line == line
+    assert check.line == line
+
+
+@pytest.mark.parametrize(("name", "line"), [("A is read by every thread", 24), ("A by columns into the tile", 15)])
+def test_the_replay_of_a_count_is_at_the_access_that_costs_most(name: str, line: int) -> None:
+    fault = next(each for each in FAULTS["tiled"] if each.name == name)
+    judged = judged_text(changed("tiled", fault.changes), task_for("tiled"))
+    shot, run = judged.replays[failed(judged)[fault.check].replay]
+    trace = run.facts.replay.trace
+    assert trace.site_of(shot.at.step).place.line == line
+
+
+# Exercises
+
+
+def _filled(lesson: str, id: str, key: str) -> tuple[Shot, Task, str]:
+    found = shipped_lesson(lesson)
+    step = found.stops[sure(found.find(id))]
+    return step.shot, exercise_task(lesson, id), step.shot.setup.kernel.filled(answers_of(key)).text
+
+
+@pytest.mark.parametrize(
+    ("lesson", "id", "key"), [("slides", "writing", "blanks"), ("shared-memory", "exercise-barriers", "barriers")]
+)
+def test_an_exercise_and_a_hand_in_are_judged_alike(lesson: str, id: str, key: str) -> None:
+    shot, task, text = _filled(lesson, id, key)
+    exercise = sure(shipped_lesson(lesson).stops[sure(shipped_lesson(lesson).find(id))].exercise)
+    for old, new in (("", ""), ("__syncthreads();", "__syncwarp();"), ("__syncthreads();", ""), ("blockIdx.y", "blockIdx.x")):
+        changed_text = text.replace(old, new) if old else text
+        own = replace(shot, setup=replace(shot.setup, kernel=replace(shot.setup.kernel, text=changed_text, is_shipped=False)))
+        in_window = judged_exercise(exercise, own, Interpreter())
+        assert judged_text(changed_text, task).grade.has_passed == in_window.passed, (old, new)
+
+
+def test_an_exercise_without_blanks_takes_any_kernel() -> None:
+    task = exercise_task("coalescing", "exercise-coalesce")
+    assert judged_text(base_text("naive").replace("threads(16, 16)", "threads(32, 8)"), task).grade.has_passed
+    by_rows = changed(
+        "naive",
+        (
+            ("blockIdx.y * blockDim.y + threadIdx.y", "blockIdx.x * blockDim.x + threadIdx.x"),
+            ("int col = blockIdx.x * blockDim.x + threadIdx.x", "int col = blockIdx.y * blockDim.y + threadIdx.y"),
+        ),
+    )
+    assert "criterion-1" in failed(judged_text(by_rows, task))
+
+
+def test_blanks_that_are_left_are_named() -> None:
+    shot, task, _ = _filled("slides", "writing", "blanks")
+    check = failed(judged_text(shot.setup.kernel.text, task))["parses"]
+    assert check.output.startswith("8 of the blanks are empty")

@@ -1,0 +1,105 @@
+"""Tasks are read with errors that name their place, and the exercises that ship are tasks."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.files.codec import FormatError
+from gemmviz.grading.task import ALWAYS_JUDGED
+from gemmviz.grading.task_file import DEFAULT_SIZES, exercise_task, named_task, parse_task
+from gemmviz.launch.catalog import lesson_names
+from gemmviz.model.errors import UsageError
+from gemmviz.teaching.lesson_file import shipped_lesson
+from tests.grading.judging import judged_text
+from tests.grading.planted import FOLDER, KERNELS, base_text
+
+_HEAD = 'format = "gemmviz task"\nversion = 1\ntitle = "T"\n'
+
+
+def test_the_least_task() -> None:
+    task = parse_task(_HEAD, "folder/homework.toml")
+    assert [each.id for each in task.checks] == ["parses", "host", "guards", "hazards", "result"]
+    assert (task.name, task.most_points) == ("homework", 5)
+    assert [tuple(dict(each.problem).values()) for each in task.all_sizes] == list(DEFAULT_SIZES)
+
+
+def test_no_usual_tile_divides_the_sizes() -> None:
+    sizes = [side for each in DEFAULT_SIZES[1:] for side in each]
+    assert [side for side in sizes if any(side % tile == 0 for tile in (4, 8, 16, 32))] == []
+
+
+def test_points_and_checks_that_are_left_out() -> None:
+    task = parse_task(f"{_HEAD}[points]\nresult = 4\nhazards = 0\nparses = 0", "t.toml")
+    assert {each.id: each.points for each in task.checks} == {"parses": 0, "host": 1, "guards": 1, "result": 4}
+
+
+def test_a_criterion_has_its_own_size_and_sizes_are_run_in_order_of_their_work() -> None:
+    text = (
+        f"{_HEAD}[[criterion]]\nquantity = 'threads_per_block'\nat_least = 32\nat_most = 256\n"
+        "size = { problem = { M = 4, N = 4, K = 4 } }"
+    )
+    task = parse_task(text, "t.toml")
+    assert task.checks[-1].title == "Threads per block: at most 256 and at least 32"
+    assert dict(task.all_sizes[0].problem) == {"M": 4, "N": 4, "K": 4}
+    assert [each.id for each in task.checks_at(task.all_sizes[0])] == ["criterion-1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[criterion]]\nquantity = 'bank_conflict'\nis = 0", "t.toml:5:1: there is no quantity 'bank_conflict' (did you mean"),
+        ("[[criterion]]\nquantity = 'bank_conflicts'", "t.toml:4:1: criterion 1 requires nothing"),
+        ("[[criterion]]\nquantity = 'threads_per_block'\nmost = 3", "t.toml:6:1: criterion 1: the field 'most' is unknown (did you mean at_most?)"),
+        ("[points]\nresults = 1", "t.toml:5:1: there is no check 'results' (did you mean result?)"),
+        ("[[size]]\nproblem = { M = 3, X = 4 }", "t.toml:5:20: there is no size 'X'"),
+        ("[[size]]\nproblem = { M = 0 }", "t.toml:5:1: size 1, problem: Expected a whole number >= 1"),
+        ("[kernel]\nproblem = 'multiplication'", "t.toml:5:1: there is no problem"),
+        ("[kernel]\ndevice = 'h20'", "t.toml:5:1: there is no device 'h20'"),
+        ("[kernel]\nfiles = ['../x.h']", "t.toml:5:10: '../x.h' is not the name of a file beside the task"),
+        ("points = ]", "t.toml:4:10: this is not TOML"),
+    ],
+)  # fmt: skip
+def test_errors_name_their_place(text: str, said: str) -> None:
+    with pytest.raises(FormatError) as error:
+        parse_task(_HEAD + text, "t.toml")
+    assert str(error.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("title = 'x'", "this is not a gemmviz task"), ('format = "gemmviz task"\nversion = 2', "this task has version 2")],
+)
+def test_other_files(text: str, said: str) -> None:
+    with pytest.raises(FormatError, match=said):
+        parse_task(text, "t.toml")
+
+
+def test_named_tasks(tmp_path: Path) -> None:
+    assert named_task(str(FOLDER / KERNELS[0] / "task.toml")).name == "task"
+    with pytest.raises(UsageError, match="there is no such file"):
+        named_task(str(tmp_path / "missing.toml"))
+    with pytest.raises(UsageError, match="there is no task 'slide/writing'"):
+        named_task("slide/writing")
+    with pytest.raises(UsageError, match="has no exercise 'writin'"):
+        named_task("slides/writin")
+
+
+def test_every_exercise_is_a_task() -> None:
+    steps = [(name, stop.id) for name in lesson_names() for stop in shipped_lesson(name).stops if stop.exercise is not None]
+    assert len(steps) >= 4
+    for lesson, id in steps:
+        task = exercise_task(lesson, id)
+        assert task.most_points >= 3
+        assert task.sizes
+
+
+def test_the_task_of_the_documentation_is_one() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "grading.md").read_text(encoding="utf-8")
+    task = parse_task(page.partition("```toml\n")[2].partition("```")[0], "docs.toml")
+    assert task.most_points == 4 + 2 + 3 + 1 + 1 + 2
+    text = base_text("tiled").replace("matrixMultiplyShared", "matmul")
+    assert judged_text(text, task).grade.has_passed
+    kernel = text[: text.index("int main")]
+    assert judged_text(kernel, task).grade.has_passed
+    for check in ALWAYS_JUDGED:
+        assert f"| `{check}` |" in page

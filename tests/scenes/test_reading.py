@@ -1,0 +1,91 @@
+"""Pictures as text: reading order, tables, and cells as sentences."""
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.labels import LabelStyle
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene, points
+from gemmviz.scenes.kit.reading import lines_of, own_text, place_text, tables_of
+from gemmviz.scenes.stage.cell_sentence import cell_sentence
+from tests.conftest import trace_of
+
+
+def labels(*placed: tuple[float, float, str], size: float = 20.0) -> Labels:
+    return Labels("text", points(*((x, y) for x, y, _ in placed)), tuple(text for *_, text in placed), size, "#FFFFFF")
+
+
+def scene(*primitives: Labels | Cells) -> Scene:
+    return Scene(1600, 900, "#000000", primitives)
+
+
+def test_rows_are_read_from_top_to_bottom_and_texts_beside_each_other_as_one_line() -> None:
+    drawn = scene(labels((900, 40, "step 2")), labels((40, 300, "below")), labels((40, 40, "title")))
+    assert lines_of(drawn) == ("title, step 2", "below")
+
+
+def test_columns_are_read_one_after_the_other() -> None:
+    left = labels((40, 100, "one"), (40, 130, "two"), (40, 160, "three"))
+    right = labels((600, 110, "four"), (600, 140, "five"))
+    assert lines_of(scene(right, left)) == ("one", "two", "three", "four", "five")
+
+
+def test_numbers_along_an_axis_are_left_out() -> None:
+    scale = labels(*((40.0 * n, 40.0, str(n)) for n in range(8)))
+    assert lines_of(scene(scale, labels((40, 100, "8")))) == ("8",)
+
+
+def test_tables_are_those_of_arrays_and_those_with_texts() -> None:
+    fill = np.zeros((2, 3), np.uint8)
+    plain = Cells("ground", 0, 0, 10, fill, ("#000000",), ("#FFFFFF",))
+    array = Cells("tile-As", 0, 100, 10, fill, ("#000000",), ("#FFFFFF",))
+    tips = np.array([["", "a\nb", ""]] * 2)
+    told = Cells("slots", 0, 50, 10, fill, ("#000000",), ("#FFFFFF",), tips=tips)
+    assert [each.key for each in tables_of(scene(plain, told, array), ("A", "As"))] == ["tile-As", "slots"]
+    assert own_text(Hit(told, 0, 1)) == "a; b"
+    part = Cells("A", 0, 0, 10, fill, ("#000000",), ("#FFFFFF",), origin=(4, 8))
+    assert place_text(Hit(part, 1, 2)) == "row 5, column 10"
+    many = Cells("A", 0, 0, 10, fill, ("#000000",), ("#FFFFFF",), factor=4)
+    assert place_text(Hit(many, 1, 2)) == "rows 4 to 7, columns 8 to 11"
+
+
+@pytest.fixture(scope="module")
+def replay() -> Replay:
+    return Replay.of(trace_of("04_tiled", 16, 16, 16))
+
+
+def cell(moment: Moment, name: str, row: int, column: int, style: LabelStyle | None = None) -> str:
+    drawn = view_named("stage").scene(moment, ViewOptions())
+    names = tuple(array.name for array in moment.trace.arrays)
+    cells = next(each for each in tables_of(drawn, names) if each.key.removeprefix("tile-") == name)
+    return cell_sentence(moment, Hit(cells, row, column), style or LabelStyle())
+
+
+def test_a_cell_says_who_touches_it_where_it_lies_and_what_it_holds(replay: Replay) -> None:
+    first = Reader(replay).at(0)
+    sentence = cell(first, "A", 1, 2)
+    assert sentence.startswith("A, row 1, column 2: ")
+    assert "read now by thread (2, 1) of warp 0" in sentence
+    assert "element 18, byte 72: sector 2, line 0" in sentence
+    assert "not touched at this step" in cell(first, "B", 1, 2)
+    result = cell(first, "C", 5, 6)
+    assert "computed by thread (2, 1) of warp 0 of block (1, 1)" in result
+    stored = next(step for step in range(replay.steps) if replay.trace.site_of(step).kind == "store")
+    tile = Reader(replay).at(stored)
+    sentence = cell(tile, replay.trace.arrays[tile.touched[-1].operand.array].name, 1, 2)
+    assert "written now by thread (2, 1) of warp 0" in sentence
+
+
+def test_rows_and_columns_are_counted_as_the_labels_are(replay: Replay) -> None:
+    assert cell(Reader(replay).at(0), "A", 1, 2, LabelStyle(first=1)).startswith("A, row 2, column 3: ")
+
+
+def test_threads_of_several_warps_are_named_by_warp() -> None:
+    moment = Reader(Replay.of(trace_of("02_naive", 16, 16, 16)), Focus(everyone=True)).at(0)
+    sentence = cell(moment, "A", 3, 0)
+    assert " of warp " in sentence
+    assert " and 8 more" in sentence  # sixteen threads read the element
