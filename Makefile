@@ -10,7 +10,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test pytest lint types bench fuzz docs pictures gallery hosts notes races table items record patterns styles registers levels schedules course lessons contact-sheet wavefronts translations golden clean
+.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes races table items record patterns styles registers levels schedules course lessons contact-sheet wavefronts translations golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -108,7 +108,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[film,slides]"
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
@@ -122,6 +122,37 @@ docs: $(VENV)/installed-docs
 $(VENV)/installed-docs: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	@touch $@ $(VENV)/installed
+
+wheel: $(VENV)/installed-dev
+	$(BIN)/python -m hatchling build -d dist
+
+test-wheel: $(VENV)/installed-dev
+	$(QT) $(BIN)/python -m pytest --quiet tests/test_installed.py tests/test_packages.py
+
+deb archive appimage:
+	$(PYTHON) packaging/build.py $@
+
+packages: $(VENV)/installed-dev
+	$(BIN)/python packaging/download_size.py
+
+figures: $(VENV)/installed-dev
+	$(QT) $(BIN)/python packaging/figures.py
+
+release-notes: $(VENV)/installed
+	$(BIN)/python packaging/release.py notes
+
+checksums: $(VENV)/installed
+	$(BIN)/python packaging/release.py checksums
+
+check-tag: $(VENV)/installed
+	$(BIN)/python packaging/release.py tag $(TAG)
+
+# PyPI takes wheels and sources alone.
+only-python-packages:
+	find dist -type f ! -name '*.whl' ! -name 'gemmviz-*.tar.gz' -delete
+
+site: $(VENV)/installed-docs
+	$(BIN)/python packaging/site.py out/site
 
 clean:
 	rm -rf $(VENV) build dist out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,6 +2,8 @@
 
 import ast
 import colorsys
+import os
+import sys
 import tomllib
 from html import escape
 from pathlib import Path
@@ -11,12 +13,19 @@ from gemmviz.files.resources import resource
 from gemmviz.scenes.kit.text import text_width
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "packaging"))
+
+from figures import chart_svg, releases  # noqa: E402 - found by the path above
+
 project, author = "gemmviz", "The gemmviz authors"
 copyright = "2026, the gemmviz authors"
 version = release = gemmviz.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxarg.ext"]
 html_theme, html_title = "furo", "gemmviz"
 html_static_path, html_css_files = ["static"], ["gallery.css"]
+if os.environ.get("DOCS_VERSIONS"):  # the page of a site that lists its versions
+    announcement = f'Version {version}. <a href="{os.environ["DOCS_VERSIONS"]}">Other versions</a>'
+    html_theme_options = {"announcement": announcement}
 html_favicon = str(resource("assets/icons/gemmviz.svg"))
 myst_enable_extensions = ["deflist", "colon_fence"]
 myst_heading_anchors = 3
@@ -78,3 +87,4 @@ def layers_svg() -> str:
 
 (ROOT / "docs" / "made").mkdir(exist_ok=True)
 (ROOT / "docs" / "made" / "layers.svg").write_text(layers_svg(), encoding="utf-8")
+(ROOT / "docs" / "made" / "releases.svg").write_text(chart_svg(releases()), encoding="utf-8")

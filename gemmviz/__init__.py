@@ -6,6 +6,7 @@ As a library: see ``gemmviz.api``, whose names are here too.
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.5.0"
+RELEASES = "https://github.com/gemmviz/gemmviz/releases"  # where newer versions are; the program itself never looks
 __all__ = [
     "Count", "Figure", "GemmvizError", "Kernel", "Lesson", "Measurements", "Picture", "Player", "Run", "Shot",
     "count", "figure", "kernels", "lessons", "load", "save", "scene", "show", "trace",

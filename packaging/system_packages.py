@@ -1,5 +1,5 @@
-"""Checks for Qt's system libraries. Installs missing ones on Debian and Ubuntu as root; elsewhere prints their names and exits
-with 1.
+"""Checks for Qt's system libraries. Installs missing ones on Debian and Ubuntu as root, or with sudo if CI is set; elsewhere
+prints their names and exits with 1.
 
 ``--for-tests`` also installs programs that read exported files, a font with Chinese characters, a display and the bus of screen
 readers, where possible; tests that need a missing one are skipped.
@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 from gemmviz.model.errors import GemmvizError
-from gemmviz.render.qt.libraries import missing_libraries, packages_of, platform_here, require_qt
+from gemmviz.render.qt.libraries import missing_libraries, platform_here, require_qt
+from gemmviz.render.qt.system_packages import debian_packages
 from gemmviz.render.system_font import system_font
 
 _SCREEN = "xcb"
@@ -41,16 +42,17 @@ def main() -> int:
     if not sys.platform.startswith("linux"):
         return 0
     platform = (platform_here() if "--for-window" in sys.argv else "") or "offscreen"
-    packages = packages_of(missing_libraries(platform))
+    packages = debian_packages(missing_libraries(platform))
     if "--for-tests" in sys.argv:
         packages += [package for program, package in _READERS.items() if shutil.which(program) is None]
         packages += [] if _has_chinese_font() else ["fonts-wqy-microhei"]
-        packages += packages_of(missing_libraries(_SCREEN))  # a window on a display that the tests make
-    if packages and os.geteuid() == 0 and shutil.which("apt-get"):
+        packages += debian_packages(missing_libraries(_SCREEN))  # a window on a display that the tests make
+    sudo = ["sudo"] if os.geteuid() and os.environ.get("CI") and shutil.which("sudo") else []
+    if packages and (sudo or os.geteuid() == 0) and shutil.which("apt-get"):
         print("Installing packages for Qt and the tests:", *packages, flush=True)
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run(["apt-get", "update", "--quiet=2"], env=quiet, check=False)
-        command = ["apt-get", "install", "--yes", "--no-install-recommends", "--quiet=2", *packages]
+        subprocess.run([*sudo, "apt-get", "update", "--quiet=2"], env=quiet, check=False)
+        command = [*sudo, "apt-get", "install", "--yes", "--no-install-recommends", "--quiet=2", *packages]
         subprocess.run(command, env=quiet, check=False)
     try:
         require_qt(platform)

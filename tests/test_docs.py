@@ -20,7 +20,7 @@ from tests.conftest import DATA
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-MADE = {ROOT / "docs" / "made" / "layers.svg"}
+MADE = {ROOT / "docs" / "made" / name for name in ("layers.svg", "releases.svg")}
 
 
 def script(name: str) -> ModuleType:

@@ -15,6 +15,7 @@ from gemmviz.launch.catalog import lesson_names
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views
 
+PARSER = parser()
 ROOT = Path(__file__).resolve().parent.parent
 PICTURED = {gallery.picture_name(each): each for each in (*view_entries(), *lesson_entries())}
 FAR, MOST_FAR = 24, 0.01  # levels of a channel by which a pixel may differ; share of pixels that may differ more
@@ -36,7 +37,7 @@ def test_every_command_is_one(entry: Entry) -> None:
     words = shlex.split(entry.command)
     assert words[0] == "gemmviz"
     assert words[-2:] == ["-o", entry.file]
-    parser().parse_args(words[1:])
+    PARSER.parse_args(words[1:])
     saved = [ROOT / word for word in words if word.startswith("docs/")]
     assert all(path.is_file() for path in saved), "make gallery"
 
@@ -48,15 +49,15 @@ def test_it_stays_small() -> None:
 @pytest.mark.parametrize("suffix", ["pptx", "mp4", "html"])
 @pytest.mark.parametrize("entry", [*view_entries()], ids=lambda entry: entry.file)
 def test_every_view_has_a_command_for_a_slide_a_film_and_a_page(entry: Entry, suffix: str) -> None:
-    parser().parse_args([*entry.words, "-o", f"{Path(entry.file).stem}.{suffix}"])
+    PARSER.parse_args([*entry.words, "-o", f"{Path(entry.file).stem}.{suffix}"])
 
 
 @pytest.mark.parametrize("name", lesson_names())
 def test_every_lesson_has_a_command_for_slides_a_film_and_a_page(name: str) -> None:
     for command in re.findall(r"^gemmviz (.*LESSON[^#]*)", gallery.page(), re.MULTILINE):
-        parser().parse_args(shlex.split(command.replace("LESSON", name)))
+        PARSER.parse_args(shlex.split(command.replace("LESSON", name)))
     for suffix in ("pptx", "pdf", "mp4", "html"):
-        parser().parse_args(["export", name, "-o", f"{name}.{suffix}"])
+        PARSER.parse_args(["export", name, "-o", f"{name}.{suffix}"])
 
 
 def test_every_format_has_an_example() -> None:

@@ -12,6 +12,7 @@ from PIL import Image
 
 from gemmviz.cli.main import parser
 
+PARSER = parser()
 PAGES, TABLES = notes.pages(), notes.tables()
 
 
@@ -50,7 +51,7 @@ def test_what_the_note_says_of_races() -> None:
 
 @pytest.mark.parametrize("name", notes.PICTURES)
 def test_a_picture_has_a_command(name: str) -> None:
-    parser().parse_args([*notes.PICTURES[name].split(), "-o", name])
+    PARSER.parse_args([*notes.PICTURES[name].split(), "-o", name])
 
 
 @pytest.mark.slow

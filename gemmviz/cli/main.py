@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 import gemmviz.cli.commands as folder
-from gemmviz import __version__
+from gemmviz import RELEASES, __version__
 from gemmviz.cli.command import Command, check_outputs, print_error
 from gemmviz.cli.terminal import guard_terminals
 from gemmviz.files.codec import FormatError
@@ -120,7 +120,8 @@ def _with_arguments(command: Command, name: str, parser: argparse.ArgumentParser
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = _Parser(prog="gemmviz", description="Shows what every thread of a CUDA kernel does.")
-    parser.add_argument("--version", action="version", version=f"gemmviz {__version__}")
+    version = f"gemmviz {__version__} (newer versions: {RELEASES})"
+    parser.add_argument("--version", action="version", help="print the version, and where newer ones are", version=version)
     chosen = "language of the window and of pictures (default: that chosen in the window, or the system's if it is complete)"
     parser.add_argument(_LANGUAGE, choices=tuple(languages()), metavar="CODE", help=f"{chosen}: {', '.join(languages())}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")

@@ -12,9 +12,10 @@ from gemmviz.files.kinds import file_stem, kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.launch.legality import setup_for
 from gemmviz.loading.loader import open_kernel
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
-from gemmviz.model.words import many
+from gemmviz.model.words import capital, many
 from gemmviz.render.export import save_numbered, save_reel
 from gemmviz.render.format import RenderOptions
 from gemmviz.run.choosing import engine_for
@@ -49,8 +50,14 @@ def _render(path: Path | None, shot: Shot | None, lesson: str) -> int:
         is_right = outcome is None or outcome.trace is None or outcome.trace.check.passed
     print(f"There is no display for a window. Rendering {name} to {_FOLDER}/ instead.")
     save_numbered(reel, _FOLDER / name, "png", on_progress=on_progress)
-    save_reel(reel, _FOLDER / f"{name}.gif", RenderOptions(960, 540, fps=10), on_progress)
-    print(f"{_FOLDER}/{name}.gif: {many(reel.slide_count, 'picture')}")
+    film = _FOLDER / f"{name}.gif"
+    try:
+        save_reel(reel, film, RenderOptions(960, 540, fps=10), on_progress)
+        print(f"{film}: {many(reel.slide_count, 'picture')}")
+    except GemmvizError as error:
+        if error.id != "installation":
+            raise
+        print(f"{_FOLDER / name}/: {many(reel.slide_count, 'picture')}. {capital(str(error))}")
     return 0 if is_right else 1
 
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import gemmviz.render.formats as folder
 from gemmviz.files.extensions import Extensions, extensions_in
+from gemmviz.files.extras import require_extras
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import tr
@@ -50,6 +51,14 @@ def format_of(path: Path) -> Format:
     return format
 
 
+def require_format(path: Path, options: RenderOptions) -> None:
+    """Check that the packages which a file's format needs are installed. Raises GemmvizError with the command that installs
+    them, and UsageError for an unknown suffix.
+    """
+    kind = format_of(path)
+    require_extras(kind.extras(options), f"{tr(kind.title)} (.{_suffix(path)})")
+
+
 def _suffix(path: Path) -> str:
     return path.suffix.lower().removeprefix(".")
 
@@ -63,8 +72,10 @@ def save_frame(scene: Scene, path: Path, options: RenderOptions | None = None) -
             tr("can't save a picture as {suffix}", suffix=path.suffix or tr("a file without suffix")),
             remedy=tr("use {known}", known=known),
         )
+    options = options or RenderOptions()
+    require_format(path, options)
     with atomic_write(path) as part:
-        still.save(scene, part, options or RenderOptions())
+        still.save(scene, part, options)
 
 
 def save_reel(reel: Reel, path: Path, options: RenderOptions | None = None, on_progress: OnProgress = _nothing) -> None:
@@ -79,6 +90,7 @@ def save_reel(reel: Reel, path: Path, options: RenderOptions | None = None, on_p
             tr("{kind_title} doesn't support a transparent background", kind_title=tr(kind.title)),
             remedy=tr("use {clear}", clear=clear),
         )
+    require_format(path, options)
     with atomic_write(path) as part:
         if isinstance(kind, Still):
             kind.save(reel.first(), part, options)

@@ -54,13 +54,18 @@ class Still:
     """A format of single pictures, defined by a file in ``gemmviz.render.formats`` that ends with ``FORMAT = Still(...)``.
 
     The suffix is the file's name. ``save`` gets a scene, a path and the options, and raises OSError. ``can_be_clear``: whether
-    it supports a transparent background.
+    it supports a transparent background. ``extra``: the extra of gemmviz whose packages it needs, "" for none.
     """
 
     title: str
     save: Callable[[Scene, Path, RenderOptions], None]
     can_be_clear: bool = True
     order: int = 99
+    extra: str = ""
+
+    def extras(self, options: RenderOptions) -> tuple[str, ...]:
+        """Return the extras of gemmviz that a file with these options needs."""
+        return (self.extra,) if self.extra else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,12 @@ class _OfAll:
     save: Callable[[Reel, Path, RenderOptions], None]
     can_be_clear: bool = False
     order: int = 99
+    extra: str = ""
+
+    def extras(self, options: RenderOptions) -> tuple[str, ...]:
+        """Return the extras of gemmviz that a file with these options needs."""
+        film = ("film",) if options.has_film else ()
+        return tuple(dict.fromkeys((*((self.extra,) if self.extra else ()), *film)))
 
 
 class Film(_OfAll):

@@ -1,11 +1,13 @@
 """The dialog writes what the command line writes, beside the window."""
 
+import sys
 from pathlib import Path
 
 import pytest
 from PIL import Image
 from pytestqt.qtbot import QtBot
 
+from gemmviz.files.extras import MODULES, pip_command
 from gemmviz.gui.export.export_dialog import ExportDialog
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.render.export import formats
@@ -157,3 +159,19 @@ def test_marks_on_the_timeline_are_what_is_exported(window: MainWindow, qtbot: Q
     at = slider.grab().toImage()
     window.session.player.mark(first=False)
     assert slider.grab().toImage() != at
+
+
+@pytest.mark.parametrize(("suffix", "extra"), [("mp4", "film"), ("pptx", "slides")])
+def test_a_format_that_is_not_installed_says_what_it_needs(
+    dialog: ExportDialog, suffix: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog.show()
+    for module in MODULES[extra]:
+        monkeypatch.setitem(sys.modules, module, None)
+    choose(dialog, suffix)
+    assert f'pip install "gemmviz[{extra}]"' in dialog.status.text()
+    assert not dialog.save.isEnabled()
+    assert dialog.install.isVisible() == bool(pip_command([extra]))
+    choose(dialog, "png")
+    assert dialog.save.isEnabled()
+    assert not dialog.install.isVisible()

@@ -30,7 +30,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.render.credit import DEFAULT_LICENCE, FIGURE_THEMES, FigureOptions, check_link, figure_name
-from gemmviz.render.export import format_of, formats, save_numbered, save_reel, stills
+from gemmviz.render.export import format_of, formats, require_format, save_numbered, save_reel, stills
 from gemmviz.render.figure import figure_script, script_name
 from gemmviz.render.format import Film, RenderOptions, Still
 from gemmviz.render.page_script import script_hash
@@ -128,6 +128,8 @@ def _run(args: argparse.Namespace) -> int:
 
 def _export(args: argparse.Namespace) -> int:
     source = _Source(args, _manner(args))
+    if not args.is_folder:
+        require_format(args.output, source.manner.look)
     path = Path(args.kernel)
     lesson = named_lesson(args.kernel)
     if lesson is not None and not lesson.is_view:

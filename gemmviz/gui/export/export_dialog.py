@@ -29,15 +29,18 @@ from PySide6.QtWidgets import (
 
 from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, frame_at
 from gemmviz.files.child_process import gemmviz_command
+from gemmviz.files.extras import install_command, missing_extras, packages_of, pip_command
 from gemmviz.files.whole import sweep
+from gemmviz.gui.export.extra_installer import ExtraInstaller
 from gemmviz.gui.export.figure_form import FigureForm
 from gemmviz.gui.widgets.controls import plain, set_name
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.translation import marked, tr
+from gemmviz.model.words import listed
 from gemmviz.render.export import formats
-from gemmviz.render.format import Deck, Film, Page, RenderOptions, Still
+from gemmviz.render.format import Deck, Film, Format, Page, RenderOptions, Still
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source
@@ -73,7 +76,10 @@ class ExportDialog(QDialog):
         self.status, self.bar = plain(), QProgressBar()
         self.bar.setAccessibleName(tr("Progress of the export"))
         self.status.setWordWrap(True)
-        self.save, self.stop = QPushButton(tr("Export …")), QPushButton(tr("Close"))
+        self.save, self.stop, self.install = (
+            QPushButton(tr(text)) for text in (marked("Export …"), marked("Close"), marked("Install …"))
+        )
+        self.installer = ExtraInstaller(self)
         self.process: QProcess | None = None
         self._folder: TemporaryDirectory[str] | None = None
         self._began = 0.0
@@ -128,6 +134,7 @@ class ExportDialog(QDialog):
             (self.outlines, tr("SVG that looks the same in every program")),
             (self.film, tr("The last slide plays the film")),
             (self.save, tr("Choose a file name and export")),
+            (self.install, tr("Install the packages that this format needs")),
         )
         for widget, tip in tips:
             widget.setToolTip(tip)
@@ -164,6 +171,7 @@ class ExportDialog(QDialog):
         above.addLayout(form)
         below = QHBoxLayout()
         below.addWidget(self.status, 1)
+        below.addWidget(self.install)
         below.addWidget(self.save)
         below.addWidget(self.stop)
         rows = QVBoxLayout(self)
@@ -184,6 +192,12 @@ class ExportDialog(QDialog):
         self.figure.changed.connect(self.draw)
         self.save.clicked.connect(self._ask)
         self.stop.clicked.connect(self.reject)
+        self.install.clicked.connect(lambda: self.installer.ask(self._missing_extras()))
+        self.installer.started.connect(self.draw)
+        self.installer.finished.connect(self._on_installed)
+
+    def _missing_extras(self) -> list[str]:
+        return missing_extras(formats()[self.job.suffix].extras(self.job.manner.look))
 
     @property
     def job(self) -> ExportJob:
@@ -224,9 +238,17 @@ class ExportDialog(QDialog):
         except UsageError as error:
             self.status.setText(f"{error.message}: {error.remedy}" if error.remedy else error.message)
             self.save.setEnabled(False)
+            self.install.hide()
             return
-        self.save.setEnabled(self.process is None and self.session.display.subject is not None)
-        self.status.setText(_many(job))
+        missing = self._missing_extras()
+        can_start = self.process is None and not self.installer.is_running
+        self.save.setEnabled(can_start and not missing and self.session.display.subject is not None)
+        self.install.setVisible(bool(pip_command(missing)))
+        self.install.setEnabled(can_start)
+        if self.installer.is_running:
+            self.status.setText(tr("Installing …"))
+        else:
+            self.status.setText(_needed(kind, missing) if missing else _many(job))
         self._show(job)
 
     def _show(self, job: ExportJob) -> None:
@@ -331,8 +353,13 @@ class ExportDialog(QDialog):
         else:
             self.status.setText(errors.removeprefix("gemmviz: ") or tr("No file was written"))
 
+    def _on_installed(self, error: str) -> None:
+        self.draw()
+        self.status.setText(error or tr("Installed"))
+
     def reject(self) -> None:
         """Cancel the export that is running; otherwise close the dialog."""
+        self.installer.stop()
         if self.process is not None:
             self._is_cancelled = True
             self.stop.setEnabled(False)
@@ -341,6 +368,12 @@ class ExportDialog(QDialog):
             QTimer.singleShot(_LONGEST_END_MS, self.process, self.process.kill)
             return
         super().reject()
+
+
+def _needed(kind: Format, missing: list[str]) -> str:
+    """Return what a format needs, and the command that installs it."""
+    needed, command = listed(packages_of(missing)), install_command(missing)
+    return tr("{kind} needs {needed}, not installed yet: {command}", kind=tr(kind.title), needed=needed, command=command)
 
 
 def _many(job: ExportJob) -> str:

@@ -14,4 +14,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     save_film(reel, path, options, _CODING)
 
 
-FORMAT = Film(marked("Animated PNG"), _save, can_be_clear=True, order=13)
+FORMAT = Film(marked("Animated PNG"), _save, can_be_clear=True, order=13, extra="film")

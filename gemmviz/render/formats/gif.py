@@ -14,4 +14,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     save_film(reel, path, options, _CODING)
 
 
-FORMAT = Film(marked("GIF animation"), _save, order=12)
+FORMAT = Film(marked("GIF animation"), _save, order=12, extra="film")

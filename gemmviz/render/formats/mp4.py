@@ -12,4 +12,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     save_film(reel, path, options, MP4)
 
 
-FORMAT = Film(marked("MP4 video"), _save, order=10)
+FORMAT = Film(marked("MP4 video"), _save, order=10, extra="film")

@@ -13,4 +13,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     write_slides(reel, path, options)
 
 
-FORMAT = Deck(marked("PowerPoint slides"), _save, order=4)
+FORMAT = Deck(marked("PowerPoint slides"), _save, order=4, extra="slides")

@@ -17,4 +17,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     save_film(reel, path, options, _CODING)
 
 
-FORMAT = Film(marked("WebM video"), _save, can_be_clear=True, order=11)
+FORMAT = Film(marked("WebM video"), _save, can_be_clear=True, order=11, extra="film")

@@ -16,4 +16,4 @@ def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     save_film(reel, path, options, _CODING)
 
 
-FORMAT = Film(marked("WebP animation"), _save, can_be_clear=True, order=14)
+FORMAT = Film(marked("WebP animation"), _save, can_be_clear=True, order=14, extra="film")

@@ -13,11 +13,10 @@ from functools import cache
 from pathlib import Path
 
 from gemmviz.model.errors import GemmvizError
+from gemmviz.render.qt.system_packages import NO_GLIBC, family_here, install_command
 
 _MODULES = ("QtCore.abi3.so", "QtGui.abi3.so", "QtWidgets.abi3.so", "QtSvg.abi3.so")
 _NOT_FOUND = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
-_SONAME = re.compile(r"(lib.+)\.so\.(\d+)")
-_OTHERWISE = {"libz.so.1": "zlib1g", "libglib-2.0.so.0": "libglib2.0-0", "libgthread-2.0.so.0": "libglib2.0-0"}
 _INSTALL = "pip install PySide6-Essentials"
 
 
@@ -31,14 +30,15 @@ def platform_here() -> str:
 def require_qt(platform: str = "offscreen") -> None:
     """Check that Qt can start on this platform. Raises GemmvizError with the missing libraries."""
     if importlib.util.find_spec("PySide6") is None:
-        raise GemmvizError("Qt is not installed", remedy=_INSTALL)
+        raise GemmvizError("Qt is not installed", remedy=NO_GLIBC if family_here() == "alpine" else _INSTALL)
     why_not = _why_not_loaded(platform) if sys.platform.startswith("linux") else ""
     if why_not:
         missing = missing_libraries(platform)
         if not missing:
             raise GemmvizError(f"Qt can't start: {why_not}")
+        remedy = install_command(missing, family_here())
         several = "these system libraries are" if len(missing) > 1 else "a system library is"
-        raise GemmvizError(f"Qt can't start because {several} missing: {', '.join(missing)}", remedy=install_command(missing))
+        raise GemmvizError(f"Qt can't start because {several} missing: {', '.join(missing)}", remedy=remedy)
 
 
 def missing_libraries(platform: str) -> list[str]:
@@ -57,24 +57,6 @@ def missing_libraries(platform: str) -> list[str]:
 def missing_in(printed: str) -> list[str]:
     """Return the missing libraries in the output of ``ldd``."""
     return list(dict.fromkeys(_NOT_FOUND.findall(printed)))
-
-
-def packages_of(libraries: list[str]) -> list[str]:
-    """Return the Debian packages of these libraries, by the naming rule of Debian Policy, section 8.1."""
-    return sorted({_OTHERWISE.get(name) or _package(name) for name in libraries})
-
-
-def install_command(libraries: list[str]) -> str:
-    """Return the command that installs them on Debian and Ubuntu. Other systems use similar names."""
-    return f"on Debian or Ubuntu: sudo apt-get install {' '.join(packages_of(libraries))}"
-
-
-def _package(library: str) -> str:
-    match = _SONAME.match(library)
-    if match is None:
-        return library
-    name, version = match[1].lower(), match[2]
-    return f"{name}{'-' if name[-1].isdigit() else ''}{version}"
 
 
 def _folder() -> Path:

@@ -95,20 +95,32 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     return primitives
 
 
-def _memories(device: Device) -> list[tuple[str, str]]:
-    """Return key and text of each memory of a multiprocessor."""
-    held, count = size_text(device.register_bytes), spaced(device.registers_per_sm)
-    shared = tr(
-        "{shared_memory}: {shared_per_sm}, up to {most} per {block}", shared_memory=tr(device.words["shared memory"]),
-        shared_per_sm=size_text(device.shared_per_sm), most=size_text(device.shared_limit(opts_in=True)),
-        block=tr(device.words["block"]),
-    )  # fmt: skip
-    caches = [each for each in device.levels[1:-1] if each.shared_by == "SM"]
-    return [
-        ("registers", tr("registers: {held}, {registers_per_sm} of 32 bits", held=held, registers_per_sm=count)),
-        ("shared", shared),
-        *((each.name, f"{tr(each.name)}: {size_text(each.size_bytes)}") for each in caches),
-    ]
+def _memories(device: Device) -> tuple[tuple[str, str], ...]:
+    """Return the memories of an SM: their keys, and their texts with sizes."""
+    words = device.words
+    held = size_text(device.register_bytes)
+    most = size_text(device.shared_limit(opts_in=True))
+    return (
+        (
+            "registers",
+            tr("registers: {held}, {registers_per_sm} of 32 bits", held=held, registers_per_sm=spaced(device.registers_per_sm)),
+        ),
+        (
+            "shared",
+            tr(
+                "{shared_memory}: {shared_per_sm}, up to {most} per {block}",
+                shared_memory=tr(words["shared memory"]),
+                shared_per_sm=size_text(device.shared_per_sm),
+                most=most,
+                block=tr(words["block"]),
+            ),
+        ),
+        *(
+            (each.name, f"{tr(each.name)}: {size_text(each.size_bytes)}")
+            for each in device.levels[1:-1]
+            if each.shared_by == "SM"
+        ),
+    )
 
 
 def _cores(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:

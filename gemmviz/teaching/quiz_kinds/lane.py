@@ -1,11 +1,41 @@
 """Question: the warp and the lane of a thread."""
 
 from gemmviz.analysis.replay.focus import Focus, thread_number
-from gemmviz.model.threads import Triple
 from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.legend import extents_text
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
+
+
+def _mistakes(thread: tuple[int, int, int], source: QuizSource) -> tuple[tuple[int, str], ...]:
+    """Return the numbers that common mistakes give a thread of a block, each with its mistake."""
+    trace = source.replay.trace
+    (dx, dy, dz), size, (x, y, z) = trace.launch.block, trace.rules.warp_size, thread
+    number = thread_number(thread, trace.launch)
+    return (
+        (y + x * dy + z * dx * dy, tr("x and y are exchanged: x varies fastest")),
+        (z + y * dz + x * dy * dz, tr("the axes are exchanged: x varies fastest, then y, then z")),
+        (x + y * dx, tr("z is left out: each layer of the block has its own threads")),
+        (x, tr("only x counts: each row of the block has its own threads")),
+        (number + 1, tr("one too far: threads and lanes are counted from 0")),
+        (number - 1, tr("one too few: the first thread has number 0")),
+        (number + dx, tr("one row too far: rows of the block are counted from 0")),
+        (
+            number - dx,
+            tr("one row too few: y = {y} is row {row} of the block", y=y, row=y + 1) if dy > 1 else tr("one block too few"),
+        ),
+        (number + size, tr("one warp too far: warps are counted from 0")),
+        (
+            number - size,
+            tr(
+                "one warp too few: warp {warp} begins with thread {thread}",
+                warp=number // size,
+                thread=number // size * size,
+            ),
+        ),
+        (y * size + x, tr("each row of the block as a warp: a warp is filled from the next rows")),
+        (x * size + y, tr("x is mistaken for the warp, and y for the lane")),
+    )
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
@@ -19,7 +49,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     def answer(other: int) -> str:
         return tr("warp {warp}, lane {lane}", warp=other // size, lane=other % size)
 
-    numbers = _mistakes(thread, number, trace.launch.block, size)
+    numbers = _mistakes(thread, source)
     wrong = [(answer(other), reason) for other, reason in numbers if 0 <= other < count]
     block = extents_text(trace.launch.block)
     text = tr(
@@ -34,27 +64,6 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     focus = Focus(warp=number // size, thread=number)
     expect = (Expectation("place_in_request", f"warp {number // size}, lane {number % size}"),)
     return GeneratedQuestion(text, answer(number), why, source.shot(None, "mapping", focus), wrong, expect)
-
-
-def _mistakes(thread: Triple, number: int, block: Triple, size: int) -> tuple[tuple[int, str], ...]:
-    """Wrong numbers of a thread, each with the mistake that leads to it."""
-    (x, y, z), (dx, dy, dz) = thread, block
-    above = tr("one row too few: y = {y} is row {row} of the block", y=y, row=y + 1) if dy > 1 else tr("one block too few")
-    warp, first = number // size, number // size * size
-    return (
-        (y + x * dy + z * dx * dy, tr("x and y are exchanged: x varies fastest")),
-        (z + y * dz + x * dy * dz, tr("the axes are exchanged: x varies fastest, then y, then z")),
-        (x + y * dx, tr("z is left out: each layer of the block has its own threads")),
-        (x, tr("only x counts: each row of the block has its own threads")),
-        (number + 1, tr("one too far: threads and lanes are counted from 0")),
-        (number - 1, tr("one too few: the first thread has number 0")),
-        (number + dx, tr("one row too far: rows of the block are counted from 0")),
-        (number - dx, above),
-        (number + size, tr("one warp too far: warps are counted from 0")),
-        (number - size, tr("one warp too few: warp {warp} begins with thread {thread}", warp=warp, thread=first)),
-        (y * size + x, tr("each row of the block as a warp: a warp is filled from the next rows")),
-        (x * size + y, tr("x is mistaken for the warp, and y for the lane")),
-    )
 
 
 QUIZ_KIND = QuizKind(marked("Warp and lane of a thread"), _question, order=6)

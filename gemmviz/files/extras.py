@@ -1,0 +1,73 @@
+"""The packages that only some formats need: which are missing, and the command that installs them."""
+
+import importlib.util
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path, PurePath
+
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import tr
+from gemmviz.model.words import listed
+
+MODULES = {"film": ("av", "PIL"), "slides": ("pptx", "PIL")}  # the modules of each extra of pyproject.toml
+_COMMANDS = {  # the command for each way of installing, by a folder in the environment's path
+    "uv/tools": 'uv tool install "gemmviz[{extras}]"',
+    "uv/archive-v0": 'uvx --from "gemmviz[{extras}]" gemmviz',
+    "pipx/venvs": 'pipx install --force "gemmviz[{extras}]"',
+    "pipx/.cache": 'pipx run --spec "gemmviz[{extras}]" gemmviz',
+}
+
+
+def missing_extras(extras: Iterable[str]) -> list[str]:
+    """Return the extras of which a module isn't installed."""
+    return [extra for extra in extras if any(importlib.util.find_spec(module) is None for module in MODULES[extra])]
+
+
+def require_extras(extras: Iterable[str], what: str) -> None:
+    """Check that the packages of some extras are installed. Raises GemmvizError with the command that installs them;
+    ``what`` needs them.
+    """
+    missing = missing_extras(extras)
+    if missing:
+        needed = listed(packages_of(missing))
+        message = tr("{what} needs packages that aren't installed: {needed}", what=what, needed=needed)
+        raise GemmvizError(message, remedy=install_command(missing), id="installation")
+
+
+def install_command(extras: Iterable[str]) -> str:
+    """Return the command that adds extras to this environment, for the program that made it: pip, uv or pipx."""
+    prefix = PurePath(sys.prefix).as_posix()
+    command = next((each for folder, each in _COMMANDS.items() if f"/{folder}/" in prefix), 'pip install "gemmviz[{extras}]"')
+    return command.format(extras=",".join(extras))
+
+
+def packages_of(extras: Iterable[str]) -> list[str]:
+    """Return the names of the packages of extras."""
+    return [re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in requirements_of(extras)] or list(extras)
+
+
+def requirements_of(extras: Iterable[str]) -> list[str]:
+    """Return the requirements of extras, such as "av>=14", without duplicates."""
+    try:
+        required = requires("gemmviz") or []
+    except PackageNotFoundError:  # a folder with the modules alone
+        required = []
+    wanted = [f"extra == {quote}{extra}{quote}" for extra in extras for quote in ("'", '"')]
+    found = [each.partition(";") for each in required]
+    return sorted({name.strip() for name, _, marker in found if marker.strip() in wanted})
+
+
+def pip_command(extras: Iterable[str]) -> list[str]:
+    """Return the command line with which this environment's pip installs extras; empty if it has no pip, can't be written or
+    belongs to the system's package manager.
+    """
+    requirements = requirements_of(extras)
+    is_managed = sys.prefix == sys.base_prefix and (Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED").exists()
+    is_own = os.access(sysconfig.get_path("purelib"), os.W_OK) and not is_managed and not getattr(sys, "frozen", False)
+    if not (requirements and is_own and importlib.util.find_spec("pip")):
+        return []
+    return [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *requirements]

@@ -1,0 +1,75 @@
+"""Formats whose packages aren't installed: what is said, and that nothing is written. The packages are hidden, not removed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gemmviz.files.extras import MODULES, install_command, missing_extras, pip_command
+from gemmviz.render.export import formats
+from gemmviz.render.format import RenderOptions
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_SCREEN = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+HIDE = "import sys; sys.modules.update(dict.fromkeys(['av', 'PIL', 'pptx'])); from gemmviz.__main__ import main; "
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The program in a process that finds no extras."""
+    environment = {name: value for name, value in os.environ.items() if name not in NO_SCREEN}
+    environment |= {"PYTHONPATH": str(ROOT)}
+    code = f"{HIDE}sys.argv[1:] = {list(words)!r}; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=100, check=False
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "extra"), [("f.mp4", "film"), ("f.gif", "film"), ("f.pptx", "slides")])
+def test_the_command_names_what_to_install_before_anything_runs(name: str, extra: str, tmp_path: Path) -> None:
+    done = run(tmp_path, "export", "04_tiled", "--steps", "1:2", "-o", name)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert f'pip install "gemmviz[{extra}]"' in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_slides_with_a_film_need_both(tmp_path: Path) -> None:
+    done = run(tmp_path, "export", "04_tiled", "--film", "--steps", "1:2", "-o", "f.pptx")
+    assert 'pip install "gemmviz[slides,film]"' in done.stderr
+
+
+@pytest.mark.slow
+def test_without_a_display_pictures_are_rendered_and_the_film_is_left_out(tmp_path: Path) -> None:
+    done = run(tmp_path, "04_tiled")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert 'pip install "gemmviz[film]"' in done.stdout
+    assert len(list((tmp_path / "out").rglob("*.png"))) > 10
+
+
+def test_formats_name_extras_that_there_are() -> None:
+    assert {extra for each in formats().values() for extra in each.extras(RenderOptions(has_film=True))} == set(MODULES)
+    assert missing_extras(MODULES) == []
+
+
+@pytest.mark.parametrize(
+    ("prefix", "command"),
+    [
+        ("/home/a/.local/share/uv/tools/gemmviz", 'uv tool install "gemmviz[film]"'),
+        ("/home/a/.cache/uv/archive-v0/x1", 'uvx --from "gemmviz[film]" gemmviz'),
+        ("/home/a/.local/share/pipx/venvs/gemmviz", 'pipx install --force "gemmviz[film]"'),
+        ("/home/a/.local/share/pipx/.cache/1f", 'pipx run --spec "gemmviz[film]" gemmviz'),
+        ("/home/a/venv", 'pip install "gemmviz[film]"'),
+    ],
+)
+def test_the_command_is_that_of_the_program_that_installed(monkeypatch: pytest.MonkeyPatch, prefix: str, command: str) -> None:
+    monkeypatch.setattr(sys, "prefix", prefix)
+    assert install_command(["film"]) == command
+
+
+def test_a_packed_program_installs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert pip_command(["film"]) == []

@@ -1,0 +1,142 @@
+"""The packages that gemmviz asks for are those that it imports: the window's for everybody, others as extras."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from gemmviz.files.distributions import installed_distributions
+from gemmviz.files.extras import MODULES
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "installing.md"
+MOST_MIB = 126.0
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+NOT_HERE = {  # modules of extras that the tests don't need
+    "cupy": {"cupy-cuda12x", "cupy-cuda13x"}, "cupy_backends": {"cupy-cuda12x", "cupy-cuda13x"}, "numba": {"numba"},
+}  # fmt: skip
+COMES_WITH = {"shiboken6": "pyside6-essentials", "traitlets": "anywidget"}  # packages that come with another one, always
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def names(requirements: Iterable[str]) -> set[str]:
+    return {normal(re.split(r"[^\w.-]", each, maxsplit=1)[0]) for each in requirements}
+
+
+def extra(*which: str) -> set[str]:
+    return {name for each in which for name in names(PROJECT["optional-dependencies"][each])}
+
+
+@cache
+def packages() -> dict[str, set[str]]:
+    """The packages that have a module of this name."""
+    found = {module: {normal(each) for each in names} for module, names in packages_distributions().items()}
+    return {**NOT_HERE, **found}
+
+
+def imported(path: Path) -> set[str]:
+    """The packages that a file imports."""
+    modules = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            modules |= {each.name.partition(".")[0] for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            modules.add(node.module.partition(".")[0])
+    modules -= {*sys.stdlib_module_names, "gemmviz"}
+    assert modules <= set(packages()), f"{path}: which package has {modules - set(packages())}?"
+    return {COMES_WITH.get(name, name) for module in modules for name in packages()[module]}
+
+
+def of_extras(path: Path) -> set[str]:
+    """The extras that a file of the package is for."""
+    place = path.relative_to(ROOT / "gemmviz").as_posix()
+    where = {"film": r"render/film.py", "slides": r"render/slides.py", "gpu": r"run/cuda/.*", "bench": r"run/worker/host_speed.py",
+             "notebook": r"notebook.py"}  # fmt: skip
+    return {name for name, pattern in where.items() if re.fullmatch(pattern, place)} | (
+        {"gpu13"} if "run/cuda" in place else set()
+    )
+
+
+def test_what_is_imported_is_asked_for_and_nothing_else() -> None:
+    core, used = names(PROJECT["dependencies"]), set()
+    used_by_extras: dict[str, set[str]] = {}
+    for path in sorted((ROOT / "gemmviz").rglob("*.py")):
+        extras = of_extras(path)
+        found = imported(path)
+        assert found <= core | extra(*extras), f"{path} imports {found - core - extra(*extras)}"
+        used |= found & core
+        for each in extras:
+            used_by_extras.setdefault(each, set()).update(found & extra(each))
+    assert used == core
+    unused = {name: extra(name) - used for name, used in used_by_extras.items()}
+    assert unused.pop("slides") == {"pillow"}  # of python-pptx
+    assert not any(unused.values()), unused
+    assert set(PROJECT["optional-dependencies"]) - set(used_by_extras) == {"dev", "docs"}
+
+
+def test_the_modules_of_extras_are_those_of_their_packages() -> None:
+    for name, modules in MODULES.items():
+        assert {package for module in modules for package in packages()[module]} == extra(name)
+
+
+@pytest.mark.slow
+def test_the_window_loads_every_package_that_is_installed_with_it() -> None:
+    """It runs without the packages of extras, and the reader of kernels is a process of the window."""
+    absent = {module for modules in MODULES.values() for module in modules}
+    loaded = toured(absent) | loaded_by("import gemmviz.source.reader_process, gemmviz.source.reader, gemmviz.parser.unit")
+    assert not loaded & absent
+    found = {COMES_WITH.get(name, name) for module in loaded & set(packages()) for name in packages()[module]}
+    assert names(PROJECT["dependencies"]) <= found
+
+
+def toured(absent: Iterable[str]) -> set[str]:
+    """The top-level modules that a tour of the window loads where some are absent."""
+    block = f"import runpy, sys; sys.modules.update(dict.fromkeys({sorted(absent)!r})); "
+    return loaded_by(block + "runpy.run_module('tests.window_tour', run_name='__main__')", "") - set(absent)
+
+
+def loaded_by(code: str, report: str = "; import json, sys; print(json.dumps(sorted(sys.modules)))") -> set[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", code + report],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return {module.partition(".")[0] for module in json.loads(done.stdout.splitlines()[-1])}
+
+
+def test_the_table_of_packages_is_that_of_the_installation() -> None:
+    """Names and licences; versions and sizes are those of the day of ``make packages``."""
+    extras = [f"{each}; extra == '{extra}'" for extra in MODULES for each in PROJECT["optional-dependencies"][extra]]
+    found = installed_distributions([*PROJECT["dependencies"], *extras])
+    expected = {normal(each.name): (each.licence, each.extra or "the window") for each in found}
+    rows = re.findall(
+        r"^\| (\w[\w-]*) \| [\d.]+ \| [\d.]+ \| [\d.]+ \| (.+) \| (.+) \|$", PAGE.read_text("utf-8"), re.MULTILINE
+    )
+    written = {normal(name): (licence, purpose) for name, licence, purpose in rows}
+    assert written.pop("gemmviz") == (PROJECT["license"], "the window")
+    assert written == expected
+
+
+def test_the_download_is_within_its_limit() -> None:
+    """What the four largest packages alone take is 113.3 MiB."""
+    found = re.search(r"\*\*pip install gemmviz\*\* \| \| \*\*([\d.]+)\*\*", PAGE.read_text("utf-8"))
+    assert found is not None
+    assert float(found[1]) <= MOST_MIB
