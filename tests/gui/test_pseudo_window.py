@@ -54,7 +54,7 @@ def _names() -> tuple[str, ...]:
     """Texts that are data: kernels, licences, languages, what was measured, and lessons, which have catalogues of their own."""
     found = list[str]()
     for name in lesson_names():
-        translated(original_lesson(name), lambda text, where: found.append(text) or text)
+        translated(original_lesson(name), lambda text, where: (found.append(text), text)[1])
     kernels = (*kernel_names(), *pattern_kernel_names(), *lesson_kernel_names())
     measured = (each for file in recorded_benchmarks() for each in (file.host, *(row.kernel for row in file.rows)))
     devices = (load_device(name).name for name in device_names())

@@ -32,9 +32,8 @@ _ACCESSES: dict[str, tuple[str, str]] = {
     "store": (marked("stores {what}"), marked("each store {what}")),
     "update": (marked("updates {what}"), marked("each update {what}")),
     "multiply": (marked("multiplies {what}"), marked("each multiply {what}")),
-    "copy": (marked("copies {what} into {array}"), marked("each copy {what} into {array}")),
 }
-_IDLE: dict[str, tuple[str, str]] = {"load": (marked("loads"), marked("load")), "store": (marked("stores"), marked("store"))}
+_COPIES = (marked("copies {what} into {array}"), marked("each copy {what} into {array}"))
 _TOGETHER: dict[str, tuple[str, str]] = {
     "read": (marked("together reads part of {array}"), marked("together read part of {array}")),
     "store": (marked("together stores part of {array}"), marked("together store part of {array}")),
@@ -110,11 +109,11 @@ def _action(moment: Moment, active: int, labels: LabelStyle) -> tuple[str, tuple
     if site.kind == "matrix":
         return _matrix(reads, writes, is_one), ()
     if not moment.touched:
-        return _form(_IDLE[site.kind], is_one), ()
+        return _form((f"{site.kind}s", site.kind), is_one), ()
     if reads and writes:
         later = (tr("it arrives later"),) if site.is_async and is_one else (tr("they arrive later"),) if site.is_async else ()
         what, _ = _read_of(moment, reads[0], labels)
-        copies = _form(_ACCESSES["copy"], is_one, what=what, array=writes[0].array.name)
+        copies = _form(_COPIES, is_one, what=what, array=writes[0].array.name)
         return copies, (*later, *_different(reads[0]))
     products = _products(moment)
     if products and reads[0].array.space == "shared":

@@ -11,8 +11,7 @@ from gemmviz.analysis.memory.moved_sectors import MovedSectors, moved_sectors
 from gemmviz.analysis.memory.punchcard import access_card
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Floats
-from gemmviz.model.site_kinds import SiteKind
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import tr
 from gemmviz.model.words import many, number
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -32,11 +31,6 @@ _LOWEST = 1.6  # width of the flattest cell, of its height
 _COLUMNS, _MOST_SECTORS = (1, 2, 4, 8, 16), 256
 _GRID = "request-sectors"
 _LEAST_HATCHED, _LEAST_STACKS = 6.0, 60.0
-_KINDS: dict[SiteKind, str] = {
-    "load": marked("load"), "store": marked("store"), "copy": marked("copy"), "atomic": marked("atomic"),
-    "barrier": marked("barrier"), "warp barrier": marked("warp barrier"), "wait": marked("wait"), "matrix": marked("matrix"),
-    "fence": marked("fence"),
-}  # fmt: skip
 
 
 def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[Primitive]:
@@ -48,9 +42,7 @@ def request_primitives(moment: Moment, box: Box, options: ViewOptions) -> list[P
     request = None if touched is None else moment.request_of(touched.row)
     if touched is None or request is None:
         return [_text("request-none", tr("No request in this step"), sizes.words, theme.faint, box, box.y)]
-    place = tr(
-        "{kind} {array}, line {line}", kind=tr(_KINDS[moment.site.kind]), array=touched.array.name, line=moment.site.place.line
-    )
+    place = tr("{kind} {array}, line {line}", kind=tr(moment.site.kind), array=touched.array.name, line=moment.site.place.line)
     above, room = _rooms(moment, box, theme)
     draw = _sectors if touched.array.space == "global" else _banks
     return [

@@ -151,11 +151,11 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Pri
     y += _LANE_ROW
     places = np.array([thread_place(warp * size + int(each), trace.launch) for each in lane])
     for axis, name in _axes(moment, options):
-        texts = tuple(map(str, places[:, axis].tolist()))
+        indices = tuple(map(str, places[:, axis].tolist()))
         middle = np.stack([x + (lane + 0.5) * cell, np.full(count, y + 0.5 * _ROW + 0.36 * least)], axis=1)
         primitives += [
             Labels(f"lanes-{name}-name", points((at.x, y + 21)), (f"threadIdx.{name}",), least, theme.faint),
-            Labels(f"lanes-{name}", middle, texts, least, theme.faint, "middle"),
+            Labels(f"lanes-{name}", middle, indices, least, theme.faint, "middle"),
         ]
         y += _ROW
     return primitives
