@@ -309,7 +309,7 @@ def test_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     """One row of the table of kinds: counted, drawn, saved, searched for hazards; its words in a second file."""
     monkeypatch.setitem(sites.SITE_KINDS, "prefetch", Kind(frozenset({"read"})))  # type: ignore[arg-type]
     monkeypatch.setitem(sites.SITE_KINDS, "flush", Kind())  # type: ignore[arg-type]
-    monkeypatch.setitem(beat._SYNCHRONISES, "flush", ("flush", "the caches"))
+    monkeypatch.setitem(beat._SYNCHRONISES, "flush", ("flushes the caches", "flush the caches"))
     run = HandMade("float32")
     run.step("prefetch", (Operand(0, "read", vector(2)), 2 * LANES))  # type: ignore[arg-type]
     run.step("flush")  # type: ignore[arg-type]

@@ -53,8 +53,13 @@ def _settle(window: MainWindow, qtbot: QtBot) -> None:
 def _names() -> tuple[str, ...]:
     """Texts that are data: kernels, licences, languages, what was measured, and lessons, which have catalogues of their own."""
     found = list[str]()
+
+    def note(text: str, where: str) -> str:
+        found.append(text)
+        return text
+
     for name in lesson_names():
-        translated(original_lesson(name), lambda text, where: (found.append(text), text)[1])
+        translated(original_lesson(name), note)
     kernels = (*kernel_names(), *pattern_kernel_names(), *lesson_kernel_names())
     measured = (each for file in recorded_benchmarks() for each in (file.host, *(row.kernel for row in file.rows)))
     devices = (load_device(name).name for name in device_names())
