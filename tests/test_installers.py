@@ -187,7 +187,7 @@ def test_checksums_are_read_by_sha256sum(tmp_path: Path) -> None:
 def test_a_site_lists_its_versions_newest_first(tmp_path: Path) -> None:
     for name in ("0.9.0", "0.10.0", "_static"):
         (tmp_path / name).mkdir()
-    script("site.py").write_lists(tmp_path)
+    script("versions_site.py").write_lists(tmp_path)
     page = (tmp_path / "versions.html").read_text(encoding="utf-8")
     assert re.findall(r"gemmviz ([\d.]+)", page) == ["0.10.0", "0.9.0"]
     assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text(encoding="utf-8")

@@ -77,8 +77,8 @@ def counted_scene(scene: Scene, share: float) -> Scene:
     """Return the picture with its counts at ``share`` of their value. At 0 shapes that are counts are left out."""
     if share >= 1.0:
         return scene
-    parts = (counted(part, share) for part in (scene.primitives, scene.above, scene.words))
-    return Scene(scene.width, scene.height, scene.background, *parts)
+    primitives, above, words = (counted(part, share) for part in (scene.primitives, scene.above, scene.words))
+    return Scene(scene.width, scene.height, scene.background, primitives, above, words)
 
 
 def counted(primitives: tuple[Primitive, ...], share: float) -> tuple[Primitive, ...]:
