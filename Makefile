@@ -10,7 +10,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes races table items record patterns styles registers levels schedules course lessons contact-sheet wavefronts golden clean
+.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes races table items record patterns styles registers levels schedules course lessons contact-sheet wavefronts translations golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -64,6 +64,9 @@ registers: $(VENV)/installed
 
 patterns: $(VENV)/installed
 	$(BIN)/python packaging/patterns.py
+
+translations: $(VENV)/installed-dev
+	$(BIN)/python packaging/translations.py $(if $(NEW),--language $(NEW)) $(if $(LESSON),--lesson $(LESSON))
 
 styles: $(VENV)/installed
 	$(BIN)/python packaging/styles.py build/styles

@@ -4,15 +4,7 @@ import signal
 import sys
 
 _READER = "reader"  # the child process that reads kernels; it starts without the commands and their libraries
-_READING_NOTHING = {
-    "-h",
-    "--help",
-    "--version",
-    "info",
-    "kernels",
-    "grade",
-    "worker",
-}  # words of command lines without a kernel
+_READING_NOTHING = {"-h", "--help", "--version", "info", "kernels", "grade", "worker"}  # words of commands without one
 
 
 def main() -> int:

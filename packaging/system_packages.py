@@ -1,8 +1,8 @@
 """Checks for Qt's system libraries. Installs missing ones on Debian and Ubuntu as root, or with sudo if CI is set; elsewhere
 prints their names and exits with 1.
 
-``--for-tests`` also installs programs that read exported files, a display and the bus of screen readers, where possible; tests
-that need a missing one are skipped.
+``--for-tests`` also installs programs that read exported files, a font with Chinese characters, a display and the bus of screen
+readers, where possible; tests that need a missing one are skipped.
 """
 
 import os
@@ -13,6 +13,7 @@ import sys
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.qt.libraries import missing_libraries, platform_here, require_qt
 from gemmviz.render.qt.system_packages import debian_packages
+from gemmviz.render.system_font import system_font
 
 _SCREEN = "xcb"
 _READERS = {
@@ -28,6 +29,15 @@ _READERS = {
 }
 
 
+def _has_chinese_font() -> bool:
+    """Whether the system has a font with Chinese characters, which pictures in Chinese need."""
+    try:
+        system_font()
+    except GemmvizError:
+        return False
+    return True
+
+
 def main() -> int:
     if not sys.platform.startswith("linux"):
         return 0
@@ -35,6 +45,7 @@ def main() -> int:
     packages = debian_packages(missing_libraries(platform))
     if "--for-tests" in sys.argv:
         packages += [package for program, package in _READERS.items() if shutil.which(program) is None]
+        packages += [] if _has_chinese_font() else ["fonts-wqy-microhei"]
         packages += debian_packages(missing_libraries(_SCREEN))  # a window on a display that the tests make
     sudo = ["sudo"] if os.geteuid() and os.environ.get("CI") and shutil.which("sudo") else []
     if packages and (sudo or os.geteuid() == 0) and shutil.which("apt-get"):

@@ -10,7 +10,7 @@ from gemmviz.launch.legality import device_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Space
-from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.timing import KernelSpeed, Resources
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import all_blocks, many, number, percent, spaced
@@ -228,25 +228,7 @@ def _of_speed(speed: KernelSpeed) -> list[str]:
         tr("Real kernel, {source}:", source=speed.source),
         f"{time}{spread}, {number(measured.gflops or 0.0)} GFLOP/s{share}",
     ]
-    if measured.resources is not None:
-        resources, occupancy = measured.resources, measured.resources.occupancy
-        spills = (
-            tr("{local_bytes} bytes spilled", local_bytes=resources.local_bytes) if resources.local_bytes else tr("no spills")
-        )
-        lines.append(
-            tr(
-                "{registers} registers, {shared_bytes} bytes of shared memory, {spills}",
-                registers=resources.registers,
-                shared_bytes=number(resources.shared_bytes),
-                spills=spills,
-            )
-        )
-        blocks = tr(
-            "{blocks} of {warps} per SM",
-            blocks=many(occupancy.blocks_per_sm, "block"),
-            warps=many(occupancy.warps_per_block, "warp"),
-        )
-        lines.append(tr("theoretical occupancy {share}: {blocks}", share=percent(occupancy.share), blocks=blocks))
+    lines += _of_resources(measured.resources) if measured.resources is not None else []
     if measured.transfer is not None:
         there, back = measured.transfer.to_device_ms, measured.transfer.to_host_ms
         lines.append(
@@ -261,6 +243,20 @@ def _of_speed(speed: KernelSpeed) -> list[str]:
     if measured.reads_c:
         lines.append(tr("C was filled with zeros, because the kernel reads it"))
     return lines
+
+
+def _of_resources(resources: Resources) -> list[str]:
+    occupancy = resources.occupancy
+    spills = tr("{local_bytes} bytes spilled", local_bytes=resources.local_bytes) if resources.local_bytes else tr("no spills")
+    used = tr(
+        "{registers} registers, {shared_bytes} bytes of shared memory, {spills}",
+        registers=resources.registers, shared_bytes=number(resources.shared_bytes), spills=spills,
+    )  # fmt: skip
+    blocks = tr(
+        "{blocks} of {warps} per SM",
+        blocks=many(occupancy.blocks_per_sm, "block"), warps=many(occupancy.warps_per_block, "warp"),
+    )  # fmt: skip
+    return [used, tr("theoretical occupancy {share}: {blocks}", share=percent(occupancy.share), blocks=blocks)]
 
 
 def recorder_line(shown: KnownRun) -> str:

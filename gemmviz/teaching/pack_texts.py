@@ -42,7 +42,7 @@ CC BY 4.0; name gemmviz as their source.
 """
 
 
-def escaped(text: str) -> str:
+def unmarked(text: str) -> str:
     """A text in which nothing is Markdown's or HTML's markup."""
     return " ".join(_MARKUP.sub(r"\\\1", text).split())
 
@@ -54,24 +54,24 @@ def readme_text(lesson: Lesson, name: str, rows: Sequence[tuple[str, str]]) -> s
     width = max(len(command) for command, _ in commands)
     lines = "\n".join(f"{command:{width}}    # {purpose}" if purpose else command for command, purpose in commands)
     return _README.format(
-        title=escaped(lesson.title), about=escaped(lesson.about), steps=many(len(lesson.stops), "step"),
+        title=unmarked(lesson.title), about=unmarked(lesson.about), steps=many(len(lesson.stops), "step"),
         minutes=lesson.minutes, version=__version__, rows=table, commands=lines,
     )  # fmt: skip
 
 
 def notes_text(lesson: Lesson, steps: Sequence[LessonStep]) -> str:
     """The notes of each step, with numbers, minutes, the right answer of a question and the task of an exercise."""
-    parts, minutes = [f"# {escaped(lesson.title)}\n"], 0.0
+    parts, minutes = [f"# {unmarked(lesson.title)}\n"], 0.0
     for number, step in enumerate(steps, 1):
-        parts.append(f"## {number}. {escaped(step.title)}\n\n*Minute {minutes:g}, {step.minutes:g} minutes.*\n")
-        parts += [f"{escaped(text)}\n" for text in (step.caption, step.text, step.notes) if text]
+        parts.append(f"## {number}. {unmarked(step.title)}\n\n*Minute {minutes:g}, {step.minutes:g} minutes.*\n")
+        parts += [f"{unmarked(text)}\n" for text in (step.caption, step.text, step.notes) if text]
         if step.question is not None:
             right = step.question.choices[step.question.right]
             parts.append(
-                f"**Question.** {escaped(step.question.text)} **Answer:** {escaped(right.text)}. {escaped(right.why)}\n"
+                f"**Question.** {unmarked(step.question.text)} **Answer:** {unmarked(right.text)}. {unmarked(right.why)}\n"
             )
         if step.exercise is not None:
-            hints = "".join(f"\n- Hint: {escaped(hint)}" for hint in step.exercise.hints)
-            parts.append(f"**Exercise.** {escaped(step.exercise.task)}\n{hints}\n")
+            hints = "".join(f"\n- Hint: {unmarked(hint)}" for hint in step.exercise.hints)
+            parts.append(f"**Exercise.** {unmarked(step.exercise.task)}\n{hints}\n")
         minutes += step.minutes
     return "\n".join(parts)

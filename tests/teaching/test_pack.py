@@ -17,7 +17,7 @@ from gemmviz.render.export import formats
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.lesson_file import parse_lesson, shipped_lesson
 from gemmviz.teaching.pack import kernels_of, pack_files, save_pack
-from gemmviz.teaching.pack_texts import escaped, notes_text
+from gemmviz.teaching.pack_texts import notes_text, unmarked
 from tests.conftest import sure
 
 
@@ -73,7 +73,7 @@ def test_notes_have_numbers_and_answers(tmp_path: Path) -> None:
 
 def test_texts_of_a_lesson_are_no_markup() -> None:
     hostile = "# <script>alert(1)</script> | `x` *y*\n\n## no heading"
-    assert "<script" not in escaped(hostile).replace("\\<", "")
+    assert "<script" not in unmarked(hostile).replace("\\<", "")
     lesson = parse_lesson(
         f'format = "gemmviz lesson"\nversion = 4\ntitle = "t"\n[[step]]\ntitle = {hostile!r}\nshot.setup.kernel = "04_tiled"\n'.replace(
             "'", '"'

@@ -175,7 +175,7 @@ class Docks:
 
 def _scrolled(widget: QWidget, panel: Panel) -> QScrollArea:
     area = QScrollArea()
-    area.setAccessibleName(panel.title)
+    area.setAccessibleName(tr(panel.title))
     area.setWidget(widget)
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

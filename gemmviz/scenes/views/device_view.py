@@ -86,9 +86,21 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     cores = Box(inner.x, inner.y + 1.6 * small, inner.width, 0.42 * inner.height)
     primitives += _cores(device, cores, options)
     y = cores.y + cores.height + 14
+    bars = _memories(device)
+    bar = (inner.y + inner.height - y) / len(bars)
+    for key, label in bars:
+        high = bar - 12
+        primitives += _memory_box(key, label, Box(inner.x, y, inner.width, high), min(small, 0.6 * high), options)
+        y += bar
+    return primitives
+
+
+def _memories(device: Device) -> tuple[tuple[str, str], ...]:
+    """Return the memories of an SM: their keys, and their texts with sizes."""
+    words = device.words
     held = size_text(device.register_bytes)
     most = size_text(device.shared_limit(opts_in=True))
-    bars = (
+    return (
         (
             "registers",
             tr("registers: {held}, {registers_per_sm} of 32 bits", held=held, registers_per_sm=spaced(device.registers_per_sm)),
@@ -109,12 +121,6 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
             if each.shared_by == "SM"
         ),
     )
-    bar = (inner.y + inner.height - y) / len(bars)
-    for key, label in bars:
-        high = bar - 12
-        primitives += _memory_box(key, label, Box(inner.x, y, inner.width, high), min(small, 0.6 * high), options)
-        y += bar
-    return primitives
 
 
 def _cores(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:

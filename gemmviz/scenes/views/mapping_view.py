@@ -6,12 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gemmviz.analysis.memory.counts import Counts, count_rows
-from gemmviz.analysis.memory.moved_sectors import MovedSectors, moved_sectors
-from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.analysis.replay.reads import reads_at
+from gemmviz.analysis.replay.warp_reads import WarpRead, warp_reads
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
@@ -35,20 +32,6 @@ _LOW = 420.0  # height of a frame with the lanes' numbers alone
 
 
 @dataclass(frozen=True)
-class _Read:
-    """A warp's request for a matrix: its elements and their lanes, one entry for each element of each lane, with its sectors
-    and counts. ``ks``: the range of k that it covers.
-    """
-
-    array: MemoryArray
-    elements: Longs
-    lanes: Longs
-    moved: MovedSectors
-    cost: Counts
-    ks: tuple[int, int]
-
-
-@dataclass(frozen=True)
 class _Plan:
     """What a frame shows of the watched ``warp``, and where. ``owned``: elements of the result with their threads; ``own``:
     which of them are the warp's; ``grids``: the drawn parts of the result, A and B, by name; ``end``: the lower edge of the
@@ -58,7 +41,7 @@ class _Plan:
     warp: int
     owned: tuple[Longs, Longs]
     own: np.ndarray
-    reads: list[_Read]
+    reads: list[WarpRead]
     strip: Box
     end: float
     parts: Box
@@ -71,7 +54,7 @@ class _Plan:
         strip = Box(MARGIN, options.top, options.width - 2 * MARGIN, 0.0)
         end = strip.y + _strip_height(moment, options)
         room = Box(MARGIN, end + 24.0, options.width - 2 * MARGIN, options.bottom - end - 24.0)
-        reads = moment.cached(("mapping", warp), lambda: _reads(moment, warp))
+        reads = moment.cached(("mapping", warp), lambda: warp_reads(moment, warp))
         parts = Box(room.x, room.y, (1 - _METERS) * room.width - 40.0, room.height)
         beside = Box(room.x + (1 - _METERS) * room.width, room.y, _METERS * room.width, room.height)
         own = owned[1] // moment.trace.rules.warp_size == warp
@@ -157,28 +140,13 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Pri
     fits = least if text_width(str(size - 1), least) <= cell - 2 else 0.0
     x, y = at.x + names, at.y
     tips = np.array([[_tip(moment, warp * size + int(each)) for each in lane]])
+    texts, name = (
+        lane.astype("<U4")[None] if fits else None,
+        tr("warp {warp}, lane", warp=warp) if options.words else tr("lane"),
+    )
     primitives: list[Primitive] = [
-        Cells(
-            "lanes",
-            x,
-            y,
-            cell,
-            fill,
-            shades,
-            inks,
-            lane.astype("<U4")[None] if fits else None,
-            fits,
-            theme.background,
-            height=_LANE_ROW,
-            tips=tips,
-        ),
-        Labels(
-            "lanes-name",
-            points((at.x, y + 26)),
-            (tr("warp {warp}, lane", warp=warp) if options.words else tr("lane"),),
-            least,
-            theme.text,
-        ),
+        Cells("lanes", x, y, cell, fill, shades, inks, texts, fits, theme.background, height=_LANE_ROW, tips=tips),
+        Labels("lanes-name", points((at.x, y + 26)), (name,), least, theme.text),
     ]
     y += _LANE_ROW
     places = np.array([thread_place(warp * size + int(each), trace.launch) for each in lane])
@@ -212,7 +180,7 @@ def _tip(moment: Moment, thread: int) -> str:
     )
 
 
-def _grids(moment: Moment, elements: Longs, reads: list[_Read], room: Box, options: ViewOptions) -> dict[str, CellGrid]:
+def _grids(moment: Moment, elements: Longs, reads: list[WarpRead], room: Box, options: ViewOptions) -> dict[str, CellGrid]:
     """Return the places of the block's part of the result and, on its left and above it, of what is read of A and B."""
     array = moment.replay.owners.array
     if array is None or not len(elements):
@@ -231,7 +199,7 @@ def _grids(moment: Moment, elements: Longs, reads: list[_Read], room: Box, optio
     return {array.name: table, **{read.array.name: _read_grid(read, table, depth) for read in reads}}
 
 
-def _read_grid(read: _Read, table: CellGrid, depth: tuple[int, int]) -> CellGrid:
+def _read_grid(read: WarpRead, table: CellGrid, depth: tuple[int, int]) -> CellGrid:
     """Return the place of what is read of A on the left of the result, or of B above it."""
     if read.array.name == "A":
         x = table.x - (depth[1] - depth[0] + 1) * table.cell
@@ -261,7 +229,7 @@ def _result(moment: Moment, plan: _Plan, options: ViewOptions) -> list[Primitive
     return primitives
 
 
-def _depth(reads: list[_Read]) -> tuple[int, int]:
+def _depth(reads: list[WarpRead]) -> tuple[int, int]:
     """Return the range of k that is drawn of A: the sectors that hold what is read of it."""
     for read in reads:
         if read.array.name == "A":
@@ -271,7 +239,7 @@ def _depth(reads: list[_Read]) -> tuple[int, int]:
     return 0, 1
 
 
-def _width(columns: tuple[int, int], reads: list[_Read]) -> int:
+def _width(columns: tuple[int, int], reads: list[WarpRead]) -> int:
     """Return how many columns are drawn from the first one of the result: of B, whole sectors."""
     ends = [columns[1]]
     for read in reads:
@@ -318,7 +286,7 @@ def _order(table: CellGrid, rows: Longs, columns: Longs, lanes: Longs, theme: Th
     return [line, Rects("lane-first", start, theme.background, radius=dot / 2)]
 
 
-def _read_part(read: _Read, part: CellGrid, shown: slice, options: ViewOptions) -> list[Primitive]:
+def _read_part(read: WarpRead, part: CellGrid, shown: slice, options: ViewOptions) -> list[Primitive]:
     """Draw what is read of A or B; once the lanes have arrived, with their elements and the sectors that the request moves."""
     theme, name = options.theme, read.array.name
     at = points((part.x, part.y - 10))
@@ -329,38 +297,9 @@ def _read_part(read: _Read, part: CellGrid, shown: slice, options: ViewOptions) 
     ]
 
 
-def _reads(moment: Moment, warp: int) -> list[_Read]:
-    """Return what a warp reads of A and of B; nothing of other problems."""
-    return [read for name in "AB" if (read := _read(moment, warp, name))] if moment.trace.is_multiply else []
-
-
-def _read(moment: Moment, warp: int, name: str) -> _Read | None:
-    """Return a warp's latest request for A or B in global memory, its first one before that; None if it makes none."""
-    trace, reads = moment.trace, reads_at(moment)
-    number, size = trace.number_of(name), trace.rules.warp_size
-    own = np.flatnonzero((reads.number == number) & (reads.thread // size == warp))
-    if number is None or not len(own):
-        return None
-    past = own[reads.step[own] <= moment.step]
-    step = int(reads.step[past[-1] if len(past) else own[0]])
-    place, operand = next(
-        (place, each)
-        for place, each in enumerate(trace.site_of(step).operands)
-        if (each.array, each.access) == (number, "read")
-    )
-    rows = warp_rows(trace.element[int(trace.row[step]) + place][None, moment.scope.of_block], size)[warp]
-    lanes = np.flatnonzero(rows >= 0)
-    requests, array = rows.reshape(-1, trace.rules.request_lanes), trace.arrays[number]
-    elements = operand.layout.spread(rows[lanes], lanes).ravel()
-    row, column = array.row_column(elements)
-    k = column if name == "A" else row
-    return _Read(
-        array, elements, np.repeat(lanes, operand.width), moved_sectors(requests, operand, array, trace.rules),
-        count_rows(requests, operand, array, trace.rules), (int(k.min()), int(k.max()) + 1),
-    )  # fmt: skip
-
-
-def _costs(moment: Moment, warp: int, elements: Longs, reads: list[_Read], room: Box, options: ViewOptions) -> list[Primitive]:
+def _costs(
+    moment: Moment, warp: int, elements: Longs, reads: list[WarpRead], room: Box, options: ViewOptions
+) -> list[Primitive]:
     """Draw what the warp stores in words, and the meters of its requests one below the other, in squares of one size."""
     array, theme = moment.replay.owners.array, options.theme
     assert array is not None
@@ -397,7 +336,7 @@ def _lines(meters: list[Meter], room: Box, size: float, theme: Theme) -> list[Pr
     ]
 
 
-def _meter(read: _Read, moment: Moment, options: ViewOptions) -> Meter:
+def _meter(read: WarpRead, moment: Moment, options: ViewOptions) -> Meter:
     first, (low, high) = options.labels.first, read.ks
     ks = f"k = {low + first}" if high - low == 1 else tr("k = {low} to {high}", low=low + first, high=high - 1 + first)
     what = tr(
@@ -406,16 +345,8 @@ def _meter(read: _Read, moment: Moment, options: ViewOptions) -> Meter:
         sector_bytes=moment.trace.rules.sector_bytes,
     )
     moved, needed = read.cost.sectors, read.cost.ideal_sectors
-    return Meter(
-        tr("reads {array}, {ks}", array=read.array.name, ks=ks),
-        "sector",
-        moved,
-        needed,
-        read.cost.requests,
-        moved,
-        needed,
-        what,
-    )
+    title = tr("reads {array}, {ks}", array=read.array.name, ks=ks)
+    return Meter(title, "sector", moved, needed, read.cost.requests, moved, needed, what)
 
 
 def _shape(rows: Longs, columns: Longs) -> str:

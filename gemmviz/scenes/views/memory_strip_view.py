@@ -87,8 +87,7 @@ def shown_array(moment: Moment) -> MemoryArray:
 
 def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     array, theme = shown_array(moment), options.theme
-    whole_rows, whole_columns = array.extents
-    rows, columns = min(whole_rows, _MOST), min(whole_columns, _MOST)
+    rows, columns = (min(each, _MOST) for each in array.extents)
     r, c = np.divmod(np.arange(rows * columns), columns)
     lit = _lit(moment, array, rows, columns)
     names = np.array([_label(array, int(i), int(j), options) for i, j in zip(r, c, strict=True)])
@@ -98,19 +97,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     palette = _row_colours(array.name, rows, theme)
     inks = tuple(theme.ink_on(each) for each in palette)
     fill = np.where(lit, _LIT, r.reshape(rows, columns)).astype(np.uint8)
-    part = (
-        ""
-        if (rows, columns) == (whole_rows, whole_columns)
-        else tr(", its first {rows} rows and {columns} columns", rows=rows, columns=columns)
-    )
-    heading = tr(
-        "{array}, {whole_rows} rows of {whole_columns} elements of {itemsize} bytes{part}",
-        array=array.name,
-        whole_rows=whole_rows,
-        whole_columns=whole_columns,
-        itemsize=array.itemsize,
-        part=part,
-    )
+    heading = _heading(array, rows, columns)
     size = _fit(names, cell, options.theme.type)
     texts = names.reshape(rows, columns) if size else None
     primitives: list[Primitive] = [
@@ -138,6 +125,17 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
             options,
         )
     return primitives
+
+
+def _heading(array: MemoryArray, rows: int, columns: int) -> str:
+    """Return the shape of an array, and how much of it is drawn."""
+    whole_rows, whole_columns = array.extents
+    is_whole = (rows, columns) == (whole_rows, whole_columns)
+    part = "" if is_whole else tr(", its first {rows} rows and {columns} columns", rows=rows, columns=columns)
+    return tr(
+        "{array}, {whole_rows} rows of {whole_columns} elements of {itemsize} bytes{part}",
+        array=array.name, whole_rows=whole_rows, whole_columns=whole_columns, itemsize=array.itemsize, part=part,
+    )  # fmt: skip
 
 
 def _label(array: MemoryArray, row: int, column: int, options: ViewOptions) -> str:

@@ -56,7 +56,7 @@ def storing_thread(facts: ShotFacts, element: Whole) -> str:
     if number is None:
         return _NONE
     block, thread = replay.trace.space.indices(number)
-    return tr("thread {thread} of block {block}", thread=thread, block=block)
+    return f"thread {thread} of block {block}"
 
 
 @quantity(marked("warp and lane of the thread in focus"))
@@ -65,7 +65,7 @@ def place_in_request(facts: ShotFacts) -> str:
     scope, rules = facts.moment.scope, facts.replay.trace.rules
     threads = np.arange(scope.of_block.stop - scope.of_block.start)
     warp, lane = np.argwhere(warp_rows(threads[None], rules.warp_size) == scope.first_thread)[0].tolist()
-    return tr("warp {warp}, lane {lane}", warp=warp, lane=lane)
+    return f"warp {warp}, lane {lane}"
 
 
 @quantity(marked("hazards without the barrier in line {line}"))

@@ -64,7 +64,7 @@ def terms_in_order(facts: ShotFacts) -> bool:
 def block_range(facts: ShotFacts, axis: MatrixAxis) -> str:
     """First and last row or column that the block in focus stores, as ``"0 to 1"``."""
     indices = _stored(facts, facts.moment.scope.of_block, axis)
-    return tr("{min} to {max}", min=int(indices.min()), max=int(indices.max()))
+    return f"{int(indices.min())} to {int(indices.max())}"
 
 
 @quantity(marked("{axis} of C of the warp"))

@@ -7,18 +7,12 @@ from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
 
-def _question(source: QuizSource) -> GeneratedQuestion | None:
-    trace, words = source.replay.trace, source.words
-    (dx, dy, dz), size = trace.launch.block, trace.rules.warp_size
-    x, y, z = thread = source.any_thread()
-    number, count = thread_number(thread, trace.launch), trace.space.threads_per_block
-    if number == x and number < size:
-        return None  # x is the answer
-
-    def answer(other: int) -> str:
-        return tr("warp {warp}, lane {lane}", warp=other // size, lane=other % size)
-
-    numbers = (
+def _mistakes(thread: tuple[int, int, int], source: QuizSource) -> tuple[tuple[int, str], ...]:
+    """Return the numbers that common mistakes give a thread of a block, each with its mistake."""
+    trace = source.replay.trace
+    (dx, dy, dz), size, (x, y, z) = trace.launch.block, trace.rules.warp_size, thread
+    number = thread_number(thread, trace.launch)
+    return (
         (y + x * dy + z * dx * dy, tr("x and y are exchanged: x varies fastest")),
         (z + y * dz + x * dy * dz, tr("the axes are exchanged: x varies fastest, then y, then z")),
         (x + y * dx, tr("z is left out: each layer of the block has its own threads")),
@@ -42,6 +36,20 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         (y * size + x, tr("each row of the block as a warp: a warp is filled from the next rows")),
         (x * size + y, tr("x is mistaken for the warp, and y for the lane")),
     )
+
+
+def _question(source: QuizSource) -> GeneratedQuestion | None:
+    trace, words = source.replay.trace, source.words
+    (dx, dy, dz), size = trace.launch.block, trace.rules.warp_size
+    thread = source.any_thread()
+    number, count = thread_number(thread, trace.launch), trace.space.threads_per_block
+    if number == thread[0] and number < size:
+        return None  # x is the answer
+
+    def answer(other: int) -> str:
+        return tr("warp {warp}, lane {lane}", warp=other // size, lane=other % size)
+
+    numbers = _mistakes(thread, source)
     wrong = [(answer(other), reason) for other, reason in numbers if 0 <= other < count]
     block = extents_text(trace.launch.block)
     text = tr(
