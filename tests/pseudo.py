@@ -3,13 +3,14 @@ has.
 """
 
 import re
+from ast import literal_eval
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import cache, lru_cache
 from gettext import NullTranslations
 
-from gemmviz.files.languages import catalogue, languages
-from gemmviz.model.translation import ENGLISH, spoken
+from gemmviz.files.resources import resource
+from gemmviz.model.translation import spoken
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 
 _PLAIN = "AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpQqRrSsTtUuVvWwXxYyZz"
@@ -59,10 +60,11 @@ def widened(text: str) -> str:
 
 @cache
 def _messages() -> frozenset[str]:
-    """The messages of the program: those of a complete catalogue."""
-    complete = next(code for code in languages() if code != ENGLISH)
-    known = vars(catalogue(complete))["_catalog"]
-    return frozenset(key[0] if isinstance(key, tuple) else key for key in known)
+    """The messages of the template: strings in quotes, one below another, after the word msgid."""
+    text = resource("assets/translations/gemmviz.pot").read_text(encoding="utf-8")
+    return frozenset(
+        literal_eval(f"({each})") for each in re.findall(r'^msgid((?: "[^\n]*"\n|"[^\n]*"\n)+)', text, re.MULTILINE)
+    )
 
 
 def pseudo() -> AbstractContextManager[None]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import gemmviz.files.languages as chosen
 from gemmviz.cli.main import main
 from gemmviz.files.languages import VARIABLE, languages, system_language, use_language
 from gemmviz.launch.catalog import load_kernel
@@ -43,7 +44,7 @@ def _tool() -> ModuleType:
 
 def _messages() -> Iterator[tuple[str, Any]]:
     for path in _tool().catalogues():
-        yield from ((path.name, each) for each in _tool().read(path) if each.id)
+        yield from ((path.name, each) for each in _tool().read(path) if each.id and not each.fuzzy)
 
 
 def test_the_catalogues_are_in_step_with_the_sources() -> None:
@@ -100,8 +101,13 @@ def test_a_language_is_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     [({"LANG": "zh_CN.UTF-8"}, "zh_CN"), ({"LANG": "de_DE.UTF-8"}, ENGLISH), ({}, ENGLISH),
      ({"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}, ENGLISH), ({"LC_MESSAGES": "zh_CN"}, "zh_CN")],
 )  # fmt: skip
-def test_the_systems_language_is_used_if_it_is_complete(environment: dict[str, str], code: str) -> None:
+def test_the_systems_language_is_used_if_it_is_complete(
+    environment: dict[str, str], code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chosen, "_translated", lambda: {"zh_CN": chosen._Facts("中文", complete=True)})
     assert system_language(environment) == code
+    monkeypatch.setattr(chosen, "_translated", lambda: {"zh_CN": chosen._Facts("中文", complete=False)})
+    assert system_language(environment) == ENGLISH
 
 
 @pytest.mark.parametrize("name", ["lecture", "shared-memory"])

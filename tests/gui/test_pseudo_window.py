@@ -67,7 +67,8 @@ def _names() -> tuple[str, ...]:
     return (
         *devices,
         load_kernel("04_tiled").text,
-        "https:// Nsight Compute",
+        "Nsight Compute",
+        "https://",
         *LICENCES,
         *languages().values(),
         *kernels,
