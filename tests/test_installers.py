@@ -4,6 +4,7 @@ import configparser
 import contextlib
 import importlib.util
 import io
+import json
 import os
 import re
 import shutil
@@ -76,6 +77,14 @@ def libraries(code: str, folder: Path, platform: str = "offscreen") -> set[str]:
     assert done.returncode == 0, done.stderr
     reports = [each.read_text(encoding="utf-8", errors="replace") for each in folder.glob("loaded.*")]
     return {name for report in reports for name in re.findall(r"calling init: (\S+)", report)}
+
+
+def test_installers_have_qt_s_texts_in_the_languages_of_the_window() -> None:
+    unneeded = script("frozen/unneeded.py")
+    languages = json.loads((ROOT / "assets" / "translations" / "languages.json").read_text(encoding="utf-8"))
+    for language in languages:
+        assert not unneeded.is_unneeded(f"_internal/PySide6/Qt/translations/qtbase_{language}.qm")
+    assert unneeded.is_unneeded("_internal/PySide6/Qt/translations/qtbase_de.qm") == ("de" not in languages)
 
 
 # The desktop
