@@ -152,7 +152,7 @@ only-python-packages:
 	find dist -type f ! -name '*.whl' ! -name 'gemmviz-*.tar.gz' -delete
 
 site: $(VENV)/installed-docs
-	$(BIN)/python packaging/site.py out/site
+	$(BIN)/python packaging/versions_site.py out/site
 
 clean:
 	rm -rf $(VENV) build dist out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

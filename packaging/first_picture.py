@@ -62,7 +62,7 @@ def first_picture(command: list[str]) -> tuple[float, float]:
 
 def _processor_s(process: psutil.Process) -> float:
     times = [each.cpu_times() for each in (process, *process.children(recursive=True))]
-    return sum(each.user + each.system for each in times)
+    return float(sum(each.user + each.system for each in times))
 
 
 def _has_picture(screen: mmap.mmap) -> bool:

@@ -4,6 +4,7 @@ import configparser
 import contextlib
 import importlib.util
 import io
+import json
 import os
 import re
 import shutil
@@ -76,6 +77,14 @@ def libraries(code: str, folder: Path, platform: str = "offscreen") -> set[str]:
     assert done.returncode == 0, done.stderr
     reports = [each.read_text(encoding="utf-8", errors="replace") for each in folder.glob("loaded.*")]
     return {name for report in reports for name in re.findall(r"calling init: (\S+)", report)}
+
+
+def test_installers_have_qt_s_texts_in_the_languages_of_the_window() -> None:
+    unneeded = script("frozen/unneeded.py")
+    languages = json.loads((ROOT / "assets" / "translations" / "languages.json").read_text(encoding="utf-8"))
+    for language in languages:
+        assert not unneeded.is_unneeded(f"_internal/PySide6/Qt/translations/qtbase_{language}.qm")
+    assert unneeded.is_unneeded("_internal/PySide6/Qt/translations/qtbase_de.qm") == ("de" not in languages)
 
 
 # The desktop
@@ -187,7 +196,7 @@ def test_checksums_are_read_by_sha256sum(tmp_path: Path) -> None:
 def test_a_site_lists_its_versions_newest_first(tmp_path: Path) -> None:
     for name in ("0.9.0", "0.10.0", "_static"):
         (tmp_path / name).mkdir()
-    script("site.py").write_lists(tmp_path)
+    script("versions_site.py").write_lists(tmp_path)
     page = (tmp_path / "versions.html").read_text(encoding="utf-8")
     assert re.findall(r"gemmviz ([\d.]+)", page) == ["0.10.0", "0.9.0"]
     assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text(encoding="utf-8")

@@ -5,8 +5,8 @@ import ctypes.util
 import itertools
 import re
 import shutil
-import site
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -24,7 +24,9 @@ NVCC = shutil.which("nvcc")
 
 def nvrtc() -> ctypes.CDLL | None:
     """The run-time compiler: a system library, or the one that pip installs with CuPy."""
-    installed = [path for root in site.getsitepackages() for path in Path(root).glob("nvidia/**/libnvrtc.so.*")]
+    installed = [
+        path for root in map(sysconfig.get_path, ("purelib", "platlib")) for path in Path(root).glob("nvidia/**/libnvrtc.so.*")
+    ]
     for name in (ctypes.util.find_library("nvrtc"), *map(str, installed)):
         if name and "builtins" not in name:
             return ctypes.CDLL(name)

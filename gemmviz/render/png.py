@@ -23,7 +23,7 @@ def encode_png(pixels: npt.NDArray[np.uint8], quick: bool = False) -> bytes:
     unfiltered = np.zeros((rows, 1 + 3 * columns), np.uint8)  # each row begins with the number of its filter, 0 for none
     unfiltered[:, 1:] = pixels.reshape(rows, -1)
     header = struct.pack(">IIBBBBB", columns, rows, _EIGHT_BITS, _RGB, 0, 0, 0)
-    data = zlib.compress(unfiltered, 1 if quick else 6)
+    data = zlib.compress(unfiltered.tobytes(), 1 if quick else 6)
     return _SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
 
 

@@ -28,7 +28,7 @@ _NETWORK = ("*/plugins/networkinformation/*", "*/plugins/tls/*", "libQt6Network.
 _PICTURES = ("*/plugins/imageformats/libq[gijtw]*",)  # they come from SVG files and from memory
 _PARTS_OF_QT = (
     "libQt6OpenGL*", "libQt6Pdf*", "libQt6Qml*", "libQt6Quick*", "libQt6Test.*", "libQt6VirtualKeyboard*", "QtOpenGL*.so",
-    "QtQml*", "QtQuick*", "QtTest.*", "*/Qt/qml/*", "*/Qt/translations/qt_help*",
+    "QtQml*", "QtQuick*", "QtTest.*", "*/Qt/qml/*", "*/Qt/translations/*",
 )  # fmt: skip
 _GTK = (  # Qt's theme for GTK, and what it needs
     "libqgtk3.so", "libatk-*", "libatspi.*", "libcairo*", "libdatrie.*", "libepoxy.*", "libgdk*", "libgio-*", "libgmodule-*",
@@ -41,10 +41,13 @@ _OF_LEFT_OUT_ONES = (
     "libharfbuzz-*", "libk5crypto.*", "libkeyutils.*", "libkrb5*", "liblcms2-*", "libmount.*", "libpng16-*", "libreadline.*",
     "libsharpyuv-0066295b*", "libssl.*", "libtinfo.*", "libwebpdemux-*", "libwebpmux-8*",
 )  # fmt: skip
+LANGUAGES = ("zh_CN",)  # those of the window beside English: Qt's own texts in others are never shown
 LIBRARIES = (*_SCREENS, *_NETWORK, *_PICTURES, *_OF_PYQTGRAPH, *_PARTS_OF_QT, *_GTK, *_OF_LEFT_OUT_ONES)
 
 
 def is_unneeded(path: str) -> bool:
     """Whether a file is a library that no part of the program needs, by its path in the bundle or in an environment."""
     path = path.replace("\\", "/")
+    if PurePath(path).name in {f"qtbase_{language}.qm" for language in LANGUAGES}:
+        return False
     return any(fnmatch(path if "/" in pattern else PurePath(path).name, pattern) for pattern in LIBRARIES)

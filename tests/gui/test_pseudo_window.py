@@ -49,17 +49,18 @@ def _settle(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.wait(60)
 
 
+def _kept(text: str, texts: list[str]) -> str:
+    """The text itself, added to ``texts``."""
+    texts.append(text)
+    return text
+
+
 @cache
 def _names() -> tuple[str, ...]:
     """Texts that are data: kernels, licences, languages, what was measured, and lessons, which have catalogues of their own."""
     found = list[str]()
-
-    def note(text: str, where: str) -> str:
-        found.append(text)
-        return text
-
     for name in lesson_names():
-        translated(original_lesson(name), note)
+        translated(original_lesson(name), lambda text, where: _kept(text, found))
     kernels = (*kernel_names(), *pattern_kernel_names(), *lesson_kernel_names())
     measured = (each for file in recorded_benchmarks() for each in (file.host, *(row.kernel for row in file.rows)))
     devices = (load_device(name).name for name in device_names())

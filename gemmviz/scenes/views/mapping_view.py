@@ -140,13 +140,11 @@ def _lanes(moment: Moment, warp: int, at: Box, options: ViewOptions) -> list[Pri
     fits = least if text_width(str(size - 1), least) <= cell - 2 else 0.0
     x, y = at.x + names, at.y
     tips = np.array([[_tip(moment, warp * size + int(each)) for each in lane]])
-    texts, name = (
-        lane.astype("<U4")[None] if fits else None,
-        tr("warp {warp}, lane", warp=warp) if options.words else tr("lane"),
-    )
+    numbers = lane.astype("<U4")[None] if fits else None
+    whose = tr("warp {warp}, lane", warp=warp) if options.words else tr("lane")
     primitives: list[Primitive] = [
-        Cells("lanes", x, y, cell, fill, shades, inks, texts, fits, theme.background, height=_LANE_ROW, tips=tips),
-        Labels("lanes-name", points((at.x, y + 26)), (name,), least, theme.text),
+        Cells("lanes", x, y, cell, fill, shades, inks, numbers, fits, theme.background, height=_LANE_ROW, tips=tips),
+        Labels("lanes-name", points((at.x, y + 26)), (whose,), least, theme.text),
     ]
     y += _LANE_ROW
     places = np.array([thread_place(warp * size + int(each), trace.launch) for each in lane])

@@ -62,7 +62,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         "it has the number {terms} = {number} in the block; a warp has {size} threads", terms=terms, number=number, size=size
     )
     focus = Focus(warp=number // size, thread=number)
-    expect = (Expectation("place_in_request", f"warp {number // size}, lane {number % size}"),)
+    expect = (Expectation("place_in_request", answer(number)),)
     return GeneratedQuestion(text, answer(number), why, source.shot(None, "mapping", focus), wrong, expect)
 
 

@@ -1,4 +1,4 @@
-"""Adds the documentation of this version to a site with all versions: ``python packaging/site.py FOLDER``.
+"""Adds the documentation of this version to a site with all versions: ``python packaging/versions_site.py FOLDER``.
 
 The folder has one folder for each version, a page that lists them, and a start page that leads to the newest one.
 """
