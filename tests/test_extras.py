@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.files.extras import MODULES, install_command, missing_extras, pip_command
+from gemmviz.files.extras import MODULES, extras_command, missing_extras, pip_command
 from gemmviz.render.export import formats
 from gemmviz.render.format import RenderOptions
 
@@ -67,7 +67,7 @@ def test_formats_name_extras_that_there_are() -> None:
 )
 def test_the_command_is_that_of_the_program_that_installed(monkeypatch: pytest.MonkeyPatch, prefix: str, command: str) -> None:
     monkeypatch.setattr(sys, "prefix", prefix)
-    assert install_command(["film"]) == command
+    assert extras_command(["film"]) == command
 
 
 def test_a_packed_program_installs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

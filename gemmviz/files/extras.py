@@ -35,10 +35,10 @@ def require_extras(extras: Iterable[str], what: str) -> None:
     if missing:
         needed = listed(packages_of(missing))
         message = tr("{what} needs packages that aren't installed: {needed}", what=what, needed=needed)
-        raise GemmvizError(message, remedy=install_command(missing), id="installation")
+        raise GemmvizError(message, remedy=extras_command(missing), id="installation")
 
 
-def install_command(extras: Iterable[str]) -> str:
+def extras_command(extras: Iterable[str]) -> str:
     """Return the command that adds extras to this environment, for the program that made it: pip, uv or pipx."""
     prefix = PurePath(sys.prefix).as_posix()
     command = next((each for folder, each in _COMMANDS.items() if f"/{folder}/" in prefix), 'pip install "gemmviz[{extras}]"')
@@ -47,10 +47,10 @@ def install_command(extras: Iterable[str]) -> str:
 
 def packages_of(extras: Iterable[str]) -> list[str]:
     """Return the names of the packages of extras."""
-    return [re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in requirements_of(extras)] or list(extras)
+    return [re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in required_packages(extras)] or list(extras)
 
 
-def requirements_of(extras: Iterable[str]) -> list[str]:
+def required_packages(extras: Iterable[str]) -> list[str]:
     """Return the requirements of extras, such as "av>=14", without duplicates."""
     try:
         required = requires("gemmviz") or []
@@ -65,7 +65,7 @@ def pip_command(extras: Iterable[str]) -> list[str]:
     """Return the command line with which this environment's pip installs extras; empty if it has no pip, can't be written or
     belongs to the system's package manager.
     """
-    requirements = requirements_of(extras)
+    requirements = required_packages(extras)
     is_managed = sys.prefix == sys.base_prefix and (Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED").exists()
     is_own = os.access(sysconfig.get_path("purelib"), os.W_OK) and not is_managed and not getattr(sys, "frozen", False)
     if not (requirements and is_own and importlib.util.find_spec("pip")):

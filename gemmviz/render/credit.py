@@ -73,7 +73,7 @@ def figure_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", text).strip("-.")[:64] or "figure"
 
 
-def licence_of(identifier: str) -> tuple[str, str]:
+def known_licence(identifier: str) -> tuple[str, str]:
     """Return the name of a licence and the address of its text, which is "" unless the SPDX identifier is known."""
     return LICENCES.get(identifier, (identifier, ""))
 

@@ -10,7 +10,7 @@ from html import escape
 
 import numpy as np
 
-from gemmviz.render.credit import FigureOptions, citation, licence_of
+from gemmviz.render.credit import FigureOptions, citation, known_licence
 from gemmviz.render.pack import packed
 from gemmviz.render.page_script import page_asset, page_script
 from gemmviz.render.reel import Reel, Slide
@@ -83,7 +83,7 @@ def _qr_image(url: str) -> str:
 
 def _credits(reel: Reel, options: FigureOptions) -> str:
     """Return author, licence and how to cite."""
-    name, address = licence_of(options.licence)
+    name, address = known_licence(options.licence)
     licence = _anchor(address, name, ' rel="license"') if address else _text(name)
     own, author = citation(), f"{options.author}: " if options.author else ""
     cite = f"Cite as: {_text(author + reel.name)}. Made with {_text(own.words)}, {_anchor(own.address, own.address)}"

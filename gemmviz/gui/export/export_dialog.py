@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, frame_at
 from gemmviz.files.child_process import gemmviz_command
-from gemmviz.files.extras import install_command, missing_extras, packages_of, pip_command
+from gemmviz.files.extras import extras_command, missing_extras, packages_of, pip_command
 from gemmviz.files.whole import sweep
 from gemmviz.gui.export.extra_installer import ExtraInstaller
 from gemmviz.gui.export.figure_form import FigureForm
@@ -372,7 +372,7 @@ class ExportDialog(QDialog):
 
 def _needed(kind: Format, missing: list[str]) -> str:
     """Return what a format needs, and the command that installs it."""
-    needed, command = listed(packages_of(missing)), install_command(missing)
+    needed, command = listed(packages_of(missing)), extras_command(missing)
     return tr("{kind} needs {needed}, not installed yet: {command}", kind=tr(kind.title), needed=needed, command=command)
 
 

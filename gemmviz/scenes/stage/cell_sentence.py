@@ -13,7 +13,7 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.reading import own_text, place_text, table_name
-from gemmviz.scenes.stage.hover import access_texts, address_text, content_texts, pointed_at, value_texts, wrong_texts
+from gemmviz.scenes.stage.hover import access_texts, address_text, content_texts, pointed_at, touched_value_texts, wrong_texts
 
 _MOST_NAMED = 8
 _LANES = ("request-lanes", "bank-lanes")
@@ -49,7 +49,7 @@ def cell_sentence(moment: Moment | None, hit: Hit, labels: LabelStyle = PLAIN) -
         return f"{array.name}, {place_text(hit)}: {_touched_of(moment, number, hit)}"
     history = element_history(moment, number, element)
     facts = (
-        *value_texts(moment, history, array), *content_texts(moment, number, element, labels),
+        *touched_value_texts(moment, history, array), *content_texts(moment, number, element, labels),
         *_now(moment, number, history), address_text(array, element, moment.trace.rules),
         *access_texts(moment, array, history), *_owner(moment, number, element), *wrong_texts(moment.trace, array, element),
     )  # fmt: skip

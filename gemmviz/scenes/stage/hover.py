@@ -56,7 +56,7 @@ def hover_lines(
         element_text(array, element, labels),
         address_text(array, element, moment.trace.rules),
         *content_texts(moment, number, element, labels),
-        *value_texts(moment, history, array),
+        *touched_value_texts(moment, history, array),
         *(_now(moment, array, history) + access_texts(moment, array, history) or [tr("not accessed by the traced blocks")]),
         *_owner(moment, array, element),
         *wrong_texts(moment.trace, array, element),
@@ -96,7 +96,7 @@ def content_texts(moment: Moment, number: int, element: int, labels: LabelStyle)
     ]
 
 
-def value_texts(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[str]:
+def touched_value_texts(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[str]:
     """Return the value of an element, and when it was read or written; nothing if the run has no values."""
     if moment.replay.value is None:
         return []
