@@ -42,7 +42,9 @@ def test_the_wheel_holds_every_kernel_and_asset(built: Path) -> None:
     folders = [ROOT / "kernels", *(each for each in (ROOT / "assets").iterdir() if each.name not in FOR_DOCUMENTATION)]
     expected = {path.relative_to(ROOT).as_posix() for folder in folders for path in folder.rglob("*") if path.is_file()}
     assert {"assets/lessons/course.toml", "assets/lessons/keys/blanks.toml", "assets/fonts/OFL.txt"} <= expected
-    assert {name.removeprefix("gemmviz/data/") for name in names if name.startswith("gemmviz/data/")} == expected | {"CITATION.cff"}
+    assert {name.removeprefix("gemmviz/data/") for name in names if name.startswith("gemmviz/data/")} == expected | {
+        "CITATION.cff"
+    }
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "gemmviz").rglob("*.py")}
     stubs = {path.relative_to(ROOT).as_posix() for path in (ROOT / "gemmviz/parser").rglob("*") if path.is_file()}
     assert modules | {each for each in stubs if "__pycache__" not in each} <= set(names)
@@ -77,10 +79,14 @@ def test_an_installed_wheel_does_what_the_readme_says(built: Path, tmp_path: Pat
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "VIRTUAL_ENV"):
         environment.pop(name, None)
     environment |= {"HOME": str(home), "PATH": f"{tmp_path / 'venv' / 'bin'}{os.pathsep}{environment['PATH']}"}
-    _install(_wheel(built), tmp_path)
+    _install(str(_wheel(built)), tmp_path)
     installed = _said("python -c 'import gemmviz; print(gemmviz.__file__)'", home, environment)
     assert Path(installed.strip()).is_relative_to(tmp_path / "venv"), installed
 
+    for suffix in ("pptx", "gif"):
+        refused = _done(f"gemmviz export 04_tiled -o one.{suffix}", home, environment)
+        assert (refused.returncode, "pip install" in refused.stderr) == (1, True), refused.stderr
+    _install(f"{_wheel(built)}[film,slides]", tmp_path)
     _read_me(home, environment)
     listed = _said("gemmviz lesson list", home, environment)
     lessons = [name for name in lesson_names() if name != COURSE]  # the course has the same steps
@@ -97,8 +103,8 @@ def test_an_installed_wheel_does_what_the_readme_says(built: Path, tmp_path: Pat
         assert (home / f"one.{suffix}").stat().st_size > 1000
 
 
-def _install(wheel: Path, folder: Path) -> None:
-    """A fresh environment with the wheel and all that it asks for, at the versions that are tested here."""
+def _install(wheel: str, folder: Path) -> None:
+    """A fresh environment, or the one of before, with the wheel and all that it asks for, at the versions that are tested here."""
     versions = folder / "versions.txt"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     frozen = subprocess.run([*pip, "freeze", "--exclude-editable"], capture_output=True, text=True, check=True).stdout
@@ -106,7 +112,7 @@ def _install(wheel: Path, folder: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
     done = subprocess.run(
         [str(folder / "venv" / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet",
-         "--no-compile", "--constraint", str(versions), str(wheel)], capture_output=True, text=True, check=False,
+         "--no-compile", "--constraint", str(versions), wheel], capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 

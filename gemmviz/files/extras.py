@@ -34,7 +34,7 @@ def require_extras(extras: Iterable[str], what: str) -> None:
     missing = missing_extras(extras)
     if missing:
         needed = listed(packages_of(missing))
-        message = tr("{what} needs packages that aren't installed: {needed}", what=what, needed=needed)
+        message = tr("writing {what} needs packages that aren't installed: {needed}", what=what, needed=needed)
         raise GemmvizError(message, remedy=extras_command(missing), id="installation")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.chart import Bars, Chart
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import language, tr
 from gemmviz.scenes.kit.curves import (
     ASIDES,
     asides_drawn,
@@ -69,17 +69,17 @@ def chart_view(
 
 
 class _Latest:
-    """The chart of the subject that was drawn last: it is made once for all frames of a motion."""
+    """The chart of the subject that was drawn last, in its language: it is made once for all frames of a motion."""
 
     def __init__(self, make: Callable[[Any], Chart]) -> None:
         self._make = make
-        self._last: tuple[Any, Chart] | None = None
+        self._last: tuple[Any, str, Chart] | None = None
 
     def of(self, subject: Any) -> Chart:
         last = self._last
-        if last is None or last[0] is not subject:
-            last = self._last = subject, self._make(subject)
-        return last[1]
+        if last is None or last[0] is not subject or last[1] != language():
+            last = self._last = subject, language(), self._make(subject)
+        return last[2]
 
 
 def bar_colour(bars: Bars, theme: Theme) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.models.schedules import DONE, RUNNING, WAITING, WAVE_NS, states, waves
 from gemmviz.model.schedule import GridCase
-from gemmviz.model.translation import marked, tr
+from gemmviz.model.translation import language, marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, title_size
@@ -122,13 +122,13 @@ def _labels(case: GridCase, cell: float, size: float) -> npt.NDArray[np.str_] | 
 
 def _tips(case: GridCase, state: npt.NDArray[np.int8]) -> npt.NDArray[np.str_]:
     """Return the hover text of each block: its place, its state, and the SM that runs it."""
-    waits, runs, ran = _tips_by_state(case)
+    waits, runs, ran = _tips_by_state(case, language())
     return np.where(state == DONE, ran, np.where(state == RUNNING, runs, waits))
 
 
 @lru_cache(maxsize=2)
-def _tips_by_state(case: GridCase) -> tuple[npt.NDArray[np.str_], ...]:
-    """Return the hover texts of all blocks while they wait, run, and after they ran."""
+def _tips_by_state(case: GridCase, code: str) -> tuple[npt.NDArray[np.str_], ...]:
+    """Return the hover texts of all blocks while they wait, run, and after they ran, in the language of ``code``."""
     names, sms = block_names(case), case.schedule.sm.tolist()
     verbs = {WAITING: tr("waits for"), RUNNING: tr("runs on"), DONE: tr("ran on")}
     return tuple(
