@@ -20,6 +20,11 @@ ROOT = Path(__file__).resolve().parent.parent
 FOR_DOCUMENTATION = ("pictures", "gallery")
 OPENS_THE_WINDOW = "gemmviz homework.cu"
 ON_A_GPU = ("gemmviz bench",)
+TASK = '''format = "gemmviz task"
+version = 1
+title = "Homework"
+text = "Multiply A by B."
+'''
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +130,11 @@ def _read_me(home: Path, environment: Mapping[str, str]) -> None:
     ]
     assert len(commands) >= 10
     _said('python -c \'import gemmviz; gemmviz.save(gemmviz.load("04_tiled"), "my_kernel.cu")\'', home, environment)
-    shutil.copy(ROOT / "tests" / "data" / "kernels" / "styles" / "homework.cu", home / "homework.cu")
+    homework = ROOT / "tests" / "data" / "kernels" / "styles" / "homework.cu"
+    shutil.copy(homework, home / "homework.cu")
+    (home / "hand-ins").mkdir()
+    shutil.copy(homework, home / "hand-ins" / "ada.cu")
+    (home / "homework.toml").write_text(TASK, encoding="utf-8")
     for command in commands:
         if command == OPENS_THE_WINDOW:
             continue

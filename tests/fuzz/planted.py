@@ -228,6 +228,7 @@ PLANTED: dict[str, Defect] = {
             "gemmviz.files.trace_checks:check_facts",
             _raising(KeyError, _is_changed),
         ),
+        1000,
     ),
     "a view never ends": Defect("traces", "Endless", _endless_view, 1500),
     "a benchmark's times are not checked": Defect(
