@@ -20,11 +20,11 @@ ROOT = Path(__file__).resolve().parent.parent
 FOR_DOCUMENTATION = ("pictures", "gallery")
 OPENS_THE_WINDOW = "gemmviz homework.cu"
 ON_A_GPU = ("gemmviz bench",)
-TASK = '''format = "gemmviz task"
+TASK = """format = "gemmviz task"
 version = 1
 title = "Homework"
 text = "Multiply A by B."
-'''
+"""
 
 
 @pytest.fixture(scope="module")
