@@ -1,9 +1,9 @@
 """Brings the catalogues of translations up to date with the sources: make translations.
 
 Messages are the literals in calls of ``tr``, ``trn``, ``marked``, ``many``, ``noun`` and ``Control``; those of a lesson are its
-texts. Each
-language has a folder with a catalogue (``.po``) of the program and of each lesson that is translated. New messages are merged
-into them, and their compiled forms (``.mo``) are what the program loads. docs/translating.md says how to add a language.
+texts. Each language has a folder in ``translations``, with a catalogue (``.po``) of the program and of each lesson that is
+translated. New messages are merged into them; the program loads their compiled forms (``.mo``) from ``assets/translations``.
+docs/translating.md says how to add a language.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from gemmviz.teaching.lesson_file import original_lesson
 from gemmviz.teaching.lesson_translation import translated
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "assets" / "translations"
+SOURCES, FOLDER = ROOT / "translations", ROOT / "assets" / "translations"  # what people edit, and what the program loads
 _SINGLE, _PLURAL, _COUNTED = {"tr", "marked", "noun"}, {"trn"}, {"many", "_many", "noun"}
 _CONTROL, _OF_CONTROL = "Control", {"empty", "menu", "undo", "unless"}  # label and help come first
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)  # files must not change with the date
@@ -61,7 +61,7 @@ def main() -> None:
 
 def begin(language: str, lesson: str | None) -> None:
     """Make an empty catalogue of the program, or of a lesson, in a language."""
-    path = FOLDER / language / (f"{LESSONS}/{lesson}.po" if lesson else f"{PROGRAM}.po")
+    path = SOURCES / language / (f"{LESSONS}/{lesson}.po" if lesson else f"{PROGRAM}.po")
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         path.write_bytes(po_bytes(Catalog(locale=language, charset="utf-8", fuzzy=False)))
@@ -70,20 +70,20 @@ def begin(language: str, lesson: str | None) -> None:
 def made_files() -> dict[Path, bytes]:
     """All files that are made: the template, the catalogues with all messages, their compiled forms, and the languages."""
     program, files, complete = template_of(PROGRAM, messages_of_program()), dict[Path, bytes](), dict[str, bool]()
-    files[FOLDER / f"{PROGRAM}.pot"] = po_bytes(program)
+    files[SOURCES / f"{PROGRAM}.pot"] = po_bytes(program)
     for path in catalogues():
-        language = path.relative_to(FOLDER).parts[0]
+        place = path.relative_to(SOURCES)
         template = program if path.stem == PROGRAM else template_of(path.stem, messages_of_lesson(path.stem))
         catalogue = merged(path, template)
-        files[path], files[path.with_suffix(".mo")] = po_bytes(catalogue), mo_bytes(catalogue)
+        files[path], files[FOLDER / place.with_suffix(".mo")] = po_bytes(catalogue), mo_bytes(catalogue)
         if path.stem == PROGRAM:
-            complete[language] = is_complete(catalogue)
+            complete[place.parts[0]] = is_complete(catalogue)
     return {**files, FOLDER / "languages.json": facts_of(complete)}
 
 
 def catalogues() -> list[Path]:
     """The catalogues of all languages."""
-    return sorted(FOLDER.rglob("*.po"))
+    return sorted(SOURCES.rglob("*.po"))
 
 
 def template_of(name: str, messages: Iterator[Message]) -> Catalog:
@@ -172,7 +172,7 @@ def merged(po: Path, template: Catalog) -> Catalog:
 def read(po: Path) -> Catalog:
     """The catalogue in a file."""
     with po.open("rb") as file:
-        return read_po(file, locale=po.relative_to(FOLDER).parts[0])
+        return read_po(file, locale=po.relative_to(SOURCES).parts[0])
 
 
 def po_bytes(catalogue: Catalog) -> bytes:
@@ -216,6 +216,7 @@ def is_translated(message: BabelMessage) -> bool:
 def write_if_changed(path: Path, content: bytes) -> None:
     """Write a file unless it has this content already."""
     if not path.exists() or path.read_bytes() != content:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
 

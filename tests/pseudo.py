@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import cache, lru_cache
 from gettext import NullTranslations
+from pathlib import Path
 
-from gemmviz.files.resources import resource
 from gemmviz.model.translation import spoken
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 
+ROOT = Path(__file__).resolve().parent.parent
 _PLAIN = "AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpQqRrSsTtUuVvWwXxYyZz"
 _ACCENTED = "ÄäḂḃĆćĎďËëḞḟĜĝĤĥÏïĴĵĶķĻļṀṁŃńÖöṖṗɊɋŔŕŚśŤťÜüṼṽŴŵẌẍŶŷŽž"
 _ACCENTS = str.maketrans(_PLAIN, _ACCENTED)
@@ -61,7 +62,7 @@ def widened(text: str) -> str:
 @cache
 def _messages() -> frozenset[str]:
     """The messages of the template: strings in quotes, one below another, after the word msgid."""
-    text = resource("assets/translations/gemmviz.pot").read_text(encoding="utf-8")
+    text = (ROOT / "translations" / "gemmviz.pot").read_text(encoding="utf-8")
     return frozenset(
         literal_eval(f"({each})") for each in re.findall(r'^msgid((?: "[^\n]*"\n|"[^\n]*"\n)+)', text, re.MULTILINE)
     )

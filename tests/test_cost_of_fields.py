@@ -83,7 +83,7 @@ def test_a_drawing_option_is_a_field_and_the_view_that_draws_it(tmp_path: Path, 
         "    return scene if options.marks == 'none' else scene.__class__(\n"
         "        scene.width, scene.height, scene.background, (*scene.primitives, mark))\n\n\n"
     )
-    view = 'VIEW = View("Stage", Moment, stage_scene,'
+    view = 'VIEW = View(marked("Stage"), Moment, stage_scene,'
     edit("scenes/views/stage_view.py", view, drawn + view.replace("stage_scene,", "_with_marks,"))
     run(
         tmp_path,

@@ -1,13 +1,15 @@
 """Formats whose packages aren't installed: what is said, and that nothing is written. The packages are hidden, not removed."""
 
+import importlib
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from gemmviz.files.extras import MODULES, extras_command, missing_extras, pip_command
+from gemmviz.files.extras import MODULES, cupy_command, extras_command, missing_extras, pip_command
 from gemmviz.render.export import formats
 from gemmviz.render.format import RenderOptions
 
@@ -73,3 +75,24 @@ def test_the_command_is_that_of_the_program_that_installed(monkeypatch: pytest.M
 def test_a_packed_program_installs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     assert pip_command(["film"]) == []
+
+
+def test_a_packed_program_names_the_folder_that_it_imports_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path))
+    assert 'pip install "gemmviz[gpu13]" for drivers from 580 on' in cupy_command()
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert f'--target "{tmp_path / "packages"}" --python-version {version} ' in cupy_command()
+
+
+def test_a_packed_program_imports_what_its_folder_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path))
+    monkeypatch.delenv("CUDA_PATH", raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    toolkit = tmp_path / "packages" / "nvidia" / "cu13"
+    toolkit.mkdir(parents=True)
+    (tmp_path / "packages" / "only_there.py").write_text("found = 1\n", encoding="utf-8")
+    packed = runpy.run_path(str(ROOT / "packaging" / "frozen" / "start.py"))
+    packed["find_more_packages"]()
+    assert importlib.import_module("only_there").found == 1
+    assert os.environ["CUDA_PATH"] == str(toolkit)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path, PurePath
 
+from gemmviz.files.resources import packages_folder
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
@@ -43,6 +44,19 @@ def extras_command(extras: Iterable[str]) -> str:
     prefix = PurePath(sys.prefix).as_posix()
     command = next((each for folder, each in _COMMANDS.items() if f"/{folder}/" in prefix), 'pip install "gemmviz[{extras}]"')
     return command.format(extras=",".join(extras))
+
+
+def cupy_command() -> str:
+    """Return the command that installs CuPy, with a compiler, for this program. An installer's program can't be changed: it
+    finds packages in a folder beside it.
+    """
+    if getattr(sys, "frozen", False):
+        version = ".".join(map(str, sys.version_info[:2]))
+        return (
+            f'pip install --target "{packages_folder()}" --python-version {version} --only-binary=:all: "cupy-cuda13x[ctk]", '
+            "for drivers from 580 on"
+        )
+    return f"{extras_command(['gpu13'])} for drivers from 580 on, {extras_command(['gpu'])} for older ones"
 
 
 def packages_of(extras: Iterable[str]) -> list[str]:

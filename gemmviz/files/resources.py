@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from platformdirs import user_cache_path, user_config_path
+from platformdirs import user_cache_path, user_config_path, user_data_path
 
 from gemmviz.model.errors import InstallationError
 
@@ -61,3 +61,11 @@ def cache_folder() -> Path:
     """
     home = os.environ.get("GEMMVIZ_HOME")
     return Path(home) / "cache" if home else user_cache_path("gemmviz", appauthor=False)
+
+
+def packages_folder() -> Path:
+    """Folder of the packages that an installer's program may import beside its own, such as CuPy; it may not exist. It is
+    ``packages`` in the folder GEMMVIZ_HOME if that is set, else in the system's folder for data.
+    """
+    home = os.environ.get("GEMMVIZ_HOME")
+    return Path(home or user_data_path("gemmviz", appauthor=False)) / "packages"

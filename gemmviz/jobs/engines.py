@@ -5,12 +5,13 @@ from typing import Literal
 from psygnal import Signal
 
 from gemmviz.files.devices import device_of
+from gemmviz.files.extras import cupy_command
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.trust import Trust
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import DeviceError, GemmvizError
-from gemmviz.model.gpu import INSTALL_CUPY, Gpu
+from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.translation import tr
 from gemmviz.run.choosing import engine_for, has_cupy
@@ -83,7 +84,7 @@ class Engines:
             self.has_cupy = True
             self.worker.start(self._open_gpu)
         else:
-            self.on_gpu_missing(DeviceError(tr("CuPy is not installed"), remedy=INSTALL_CUPY))
+            self.on_gpu_missing(DeviceError(tr("CuPy is not installed"), remedy=cupy_command()))
 
     def close(self) -> None:
         self.worker.close()

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-INSTALL_CUPY = 'pip install "gemmviz[gpu13]" for drivers from 580 on, "gemmviz[gpu]" for older ones'
-
 
 @dataclass(frozen=True, slots=True)
 class Gpu:

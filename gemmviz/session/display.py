@@ -100,8 +100,9 @@ class Display:
             return tr("Running the kernel …")
         if "facts" in kind.needs and run is not None and run.counts is None and session.slot.will_count:
             return tr("Counting the launch …")
-        is_waiting = (kind.is_slow and self.missing == WAITING) or (kind.is_of_run and session.slot.reading.is_drawing)
-        return WAITING if is_waiting else ""
+        is_computing = kind.is_slow and self.subject is None
+        is_waiting = is_computing and self._cache.is_computing(kind, session.shot, self._context(kind))
+        return tr(WAITING) if is_waiting or (kind.is_of_run and session.slot.reading.is_drawing) else ""
 
     @property
     def is_replay(self) -> bool:

@@ -47,6 +47,10 @@ class SubjectCache:
         if not any(entry.kind is subject.kind and entry.key == key for entry in self._entries):
             self._add(_Entry(subject.kind, key, value), is_new=False)
 
+    def is_computing(self, subject: Subject, shot: Shot, context: Context) -> bool:
+        """Whether the value is being computed; that starts here if it hasn't yet."""
+        return self._entry(subject, shot, context) is None
+
     def missing(self, subject: Subject, shot: Shot, context: Context) -> str:
         """The reason for a missing value: an error, or that it is being computed; "" if the context is incomplete."""
         entry = self._entry(subject, shot, context)

@@ -128,7 +128,7 @@ def _leave_parts(patch: Patch) -> None:
 def _as_markup(patch: Patch) -> None:
     """A page that writes a name as markup, and has no policy to stop it."""
     from gemmviz.files.resources import resource as read
-    from gemmviz.render import page
+    from gemmviz.render import page, page_script
 
     class Spoiled:
         def __init__(self, name: str) -> None:
@@ -141,7 +141,7 @@ def _as_markup(patch: Patch) -> None:
                 'find(".caption").innerHTML = caption; find(".hover").innerHTML = data.name',
             )
 
-    patch.setattr(page, "resource", Spoiled)
+    patch.setattr(page_script, "resource", Spoiled)
     patch.setattr(page, "page_policy", lambda script, style: "default-src 'unsafe-inline' data:")
 
 

@@ -23,6 +23,7 @@ from gemmviz.subjects.catalog import subject_for, subject_of_view
 from gemmviz.subjects.picture import picture
 from tests.app_model import TestModel
 from tests.legible import too_small, wrong_with
+from tests.pseudo import pseudo
 
 
 def shot_of(view: str) -> Shot:
@@ -60,6 +61,17 @@ def test_the_session_draws_a_view(model: TestModel, view: str) -> None:
     model.inbox.until(lambda: session.display.subject is not None and not session.display.pending)
     assert isinstance(session.display.subject, view_named(view).subject)
     assert picture(session.shot, session.display.subject).primitives
+
+
+@pytest.mark.parametrize("language", ["English", "another"])
+def test_a_slow_view_waits_in_every_language(model: TestModel, language: str) -> None:
+    display, slow = model.session.display, next(name for name in views() if subject_of_view(name).is_slow)
+    with pseudo() if language == "another" else nullcontext():
+        model.session.show(shot_of(slow))
+        assert display.subject is None
+        assert display.pending
+        model.inbox.until(lambda: display.subject is not None)
+        assert display.pending == ""
 
 
 @pytest.mark.slow

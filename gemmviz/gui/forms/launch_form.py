@@ -37,6 +37,7 @@ class LaunchDialog(QDialog):
         self.resize(620, 640)
         self.setMinimumWidth(480)
         self.controls: dict[str, QComboBox | QLineEdit] = {}
+        self._kinds = self._kinds_box()
         self.columns = {name: QCheckBox(name) for name in form.arrays}
         self.message = line("message")
         self.message.hide()
@@ -53,9 +54,7 @@ class LaunchDialog(QDialog):
         layout = QFormLayout(rows)
         layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         layout.addRow(tr("&Kernel"), self._list("entry", tr("Kernel"), form.entries, form.entry))
-        titles = tuple(tr(kind.title) for kind in form.kinds)
-        present = next((tr(kind.title) for kind in form.kinds if kind.name == form.kind), "")
-        layout.addRow(tr("&Problem"), self._list("kind", tr("Problem"), titles, present))
+        layout.addRow(tr("&Problem"), self._kinds)
         layout.addRow(_heading(tr("What each argument is")))
         for field in form.parameters:
             layout.addRow(plain(field.label), self._editable(field))
@@ -73,6 +72,13 @@ class LaunchDialog(QDialog):
         box.setCurrentIndex(max(0, box.findText(present)))
         set_name(box, label)
         self.controls[name] = box
+        return box
+
+    def _kinds_box(self) -> QComboBox:
+        box = self._list("kind", tr("Problem"), (), "")
+        for kind in self.form.kinds:
+            box.addItem(tr(kind.title), kind.name)
+        box.setCurrentIndex(max(0, box.findData(self.form.kind)))
         return box
 
     def _editable(self, field: LaunchField) -> QComboBox:
@@ -115,8 +121,7 @@ class LaunchDialog(QDialog):
 
     def _on_run(self) -> None:
         values = {name: _text_of(control).strip() for name, control in self.controls.items()}
-        kinds = {tr(kind.title): kind.name for kind in self.form.kinds}
-        values["kind"] = kinds.get(values["kind"], self.form.kind)
+        values["kind"] = self._kinds.currentData() or self.form.kind
         columns = frozenset(name for name, box in self.columns.items() if box.isChecked())
         try:
             given = self.form.given(values, columns)

@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gemmviz.files.extras import cupy_command
 from gemmviz.model.errors import DeviceError
-from gemmviz.model.gpu import INSTALL_CUPY, Gpu
+from gemmviz.model.gpu import Gpu
 
 if TYPE_CHECKING:
     from gemmviz.run.cuda.runner import CudaRunner
@@ -20,7 +21,7 @@ def open_gpu() -> Gpu:
     """The first GPU of this machine, with a context. Raises DeviceError naming what is missing."""
     if cupy is None:
         missing = f"CuPy can't be loaded: {_MISSING}" if _MISSING else "CuPy is not installed"
-        raise DeviceError(missing, remedy=INSTALL_CUPY)
+        raise DeviceError(missing, remedy=cupy_command())
     runtime = cupy.cuda.runtime
     try:
         count = runtime.getDeviceCount()
@@ -59,7 +60,7 @@ def _no_driver(status: int) -> DeviceError:
         needs = _dotted(cupy.cuda.runtime.runtimeGetVersion())
         return DeviceError(
             f"the NVIDIA driver is missing, or too old for CUDA {needs}",
-            remedy="install a newer driver, or the CuPy that fits it: " + INSTALL_CUPY,
+            remedy="install a newer driver, or the CuPy that fits it: " + cupy_command(),
         )
     return DeviceError(f"the NVIDIA driver can't be used (CUDA error {status})", remedy="does nvidia-smi work?")
 
