@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import gemmviz
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.position import Position
 from gemmviz.cli.main import commands, main
@@ -342,6 +343,12 @@ def test_a_saved_view_is_rendered_as_it_was_seen(tmp_path: Path) -> None:
     assert (tmp_path / "w.svg").read_text(encoding="utf-8") == seen
     assert main(["export", str(tmp_path / "v.toml"), "--step", "9", "-o", str(tmp_path / "v.svg")]) == 0
     assert "step 9 of 29" in (tmp_path / "v.svg").read_text(encoding="utf-8")
+
+
+def test_the_command_line_of_a_chart_of_one_tile_width_draws_it(tmp_path: Path) -> None:
+    shot = replace(default_shot(), view="amdahl", chart=replace(default_shot().chart, width=16))
+    assert main([*command_words(shot), "-o", str(tmp_path / "w.svg")]) == 0
+    assert (tmp_path / "w.svg").read_text(encoding="utf-8") == gemmviz.scene(shot).svg
 
 
 def test_render_marks_hazards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

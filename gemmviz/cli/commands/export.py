@@ -218,7 +218,7 @@ def _prepared(source: _Source, path: Path, shot: Shot | None) -> Prepared:
         return prepare_benchmark(shot, read_benchmark(path, recorded=True))
     shot = source.dressed(shot_from(args) if shot is None else with_setup(args, shot))
     page = subject_of_view(shot.view).page
-    if args.tile_width is not None and page != "benchmark":
+    if args.tile_width is not None and "measurements" not in subject_of_view(shot.view).needs:
         raise UsageError(
             f"--tile-width is for charts, and the view {shot.view!r} is none",
             remedy="choose the tile with -D TILE_WIDTH=N, the size of the picture with --size 1920x1080",
