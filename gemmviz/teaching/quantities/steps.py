@@ -62,9 +62,9 @@ def terms_in_order(facts: ShotFacts) -> bool:
 
 @quantity(marked("{axis} of C of the block"))
 def block_range(facts: ShotFacts, axis: MatrixAxis) -> str:
-    """First and last row or column that the block in focus stores, as ``"0 to 1"``."""
+    """First and last row or column that the block in focus stores, as ``"0–1"``."""
     indices = _stored(facts, facts.moment.scope.of_block, axis)
-    return f"{int(indices.min())} to {int(indices.max())}"
+    return f"{int(indices.min())}–{int(indices.max())}"
 
 
 @quantity(marked("{axis} of C of the warp"))
