@@ -209,8 +209,8 @@ def _manifest(archive: zipfile.ZipFile, file: str) -> tuple[int, Manifest]:
         refuse(file, "its version can't be read")
     if version > VERSION:
         raise TraceFileError(
-            tr("this trace has format version {version}; this gemmviz reads up to {most}", version=version, most=VERSION), file=file,
-            remedy=tr("update gemmviz"),
+            tr("this trace has format version {version}; this gemmviz reads up to {most}", version=version, most=VERSION),
+            file=file, remedy=tr("update gemmviz"),
         )  # fmt: skip
     try:
         return version, from_plain(upgraded(plain), Manifest)
