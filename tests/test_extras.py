@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.files.extras import MODULES, cupy_command, extras_command, missing_extras, pip_command
+from gemmviz.files.extras import MODULES, cupy_command, extras_command, missing_extras, missing_packages, pip_command
 from gemmviz.render.export import formats
 from gemmviz.render.format import RenderOptions
 
@@ -96,3 +96,8 @@ def test_a_packed_program_imports_what_its_folder_holds(monkeypatch: pytest.Monk
     packed["find_more_packages"]()
     assert importlib.import_module("only_there").found == 1
     assert os.environ["CUDA_PATH"] == str(toolkit)
+
+
+def test_only_packages_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemmviz.files.extras.packages_of", lambda extras: ["numpy", "not-a-package-1"])
+    assert missing_packages(["slides"]) == ["not-a-package-1"]

@@ -6,7 +6,7 @@ import re
 import sys
 import sysconfig
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, requires
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path, PurePath
 
 from gemmviz.files.resources import packages_folder
@@ -34,7 +34,7 @@ def require_extras(extras: Iterable[str], what: str) -> None:
     """
     missing = missing_extras(extras)
     if missing:
-        needed = listed(packages_of(missing))
+        needed = listed(missing_packages(missing))
         message = tr("writing {what} needs packages that aren't installed: {needed}", what=what, needed=needed)
         raise GemmvizError(message, remedy=extras_command(missing), id="installation")
 
@@ -57,6 +57,19 @@ def cupy_command() -> str:
             "for drivers from 580 on"
         )
     return f"{extras_command(['gpu13'])} for drivers from 580 on, {extras_command(['gpu'])} for older ones"
+
+
+def missing_packages(extras: Iterable[str]) -> list[str]:
+    """Return the names of the packages of extras that aren't installed; all of them if each is, but can't be imported."""
+    names = packages_of(extras)
+    return [name for name in names if not _is_installed(name)] or names
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return bool(version(package))
+    except PackageNotFoundError:
+        return False
 
 
 def packages_of(extras: Iterable[str]) -> list[str]:

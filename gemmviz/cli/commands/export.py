@@ -265,6 +265,8 @@ def _reel(source: _Source, stage: Prepared) -> Reel:
         played = played or range(stage.steps)
         return run_reel(stage, source.manner, [stage.step if stage.step in played else played.start], played)
     is_alone = played is None and args.by == "step" and _wants_one(args)
+    if is_alone and args.film:
+        return run_reel(stage, source.manner, [stage.step], range(stage.steps))
     if is_alone:
         return still_reel(stage, source.manner)
     played = played or range(stage.steps)
