@@ -181,8 +181,10 @@ def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         raise UsageError("there is no such file", file=str(path)) from None
-    except (OSError, UnicodeDecodeError):
-        raise FormatError("the file can't be read as UTF-8 text", file=str(path)) from None
+    except UnicodeDecodeError:
+        raise FormatError("the file can't be read as UTF-8 text", file=str(path), remedy="save it as UTF-8") from None
+    except OSError as error:
+        raise FormatError(f"the file can't be read: {error.strerror or error}", file=str(path)) from None
 
 
 def read_toml(path: Path, kind: type[_T]) -> _T:
