@@ -6,6 +6,7 @@ import pytest
 
 from gemmviz.grading.task import Task
 from gemmviz.grading.task_file import exercise_task, parse_task
+from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
@@ -45,6 +46,13 @@ def test_a_kernel_without_host_code_has_the_launch_of_the_task() -> None:
     unknown = judged_text(text.replace("tmp +=", "tmp ="), task)
     assert "no usual launch" in failed(unknown)["host"].output
     assert {each.status for each in unknown.grade.checks if each.id not in ("host", "parses")} == {"unjudged"}
+
+
+def test_a_kernel_with_a_header_keeps_the_launch_of_the_header() -> None:
+    task = task_for("naive")
+    launch = replace(task.launch, entry="", block=("16", "16"), grid=("ceil_div(N, 16)", "ceil_div(M, 16)"))
+    judged = judged_text(load_kernel("04_tiled").text, replace(task, launch=launch))
+    assert [each.output for each in failed(judged).values()] == ["threads per block: 16, required: at least 64"]
 
 
 def test_a_usual_launch_is_assumed_and_said_so() -> None:
