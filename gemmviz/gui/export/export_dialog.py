@@ -388,7 +388,9 @@ def _many(job: ExportJob) -> str:
     if job.is_film:
         seconds = job.pictures / job.manner.look.fps
         return (
-            tr("{pictures} frames, {seconds} s", pictures=job.pictures, seconds=f"{seconds:.1f}") if job.what != "lesson" else ""
+            tr("{pictures} frames, {seconds} s", pictures=job.pictures, seconds=f"{seconds:.1f}")
+            if job.what != "lesson"
+            else ""
         )
     is_known = job.what == "steps" and not job.by_phase
     return tr("{pictures} pictures", pictures=job.pictures) if is_known and job.pictures > 1 else ""

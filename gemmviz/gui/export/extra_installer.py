@@ -29,7 +29,9 @@ class ExtraInstaller(QObject):
     def ask(self, extras: list[str]) -> None:
         """Ask whether to install extras, then start."""
         box = QMessageBox(
-            QMessageBox.Icon.Question, tr("Install packages"), tr("Install {packages}?", packages=listed(missing_packages(extras)))
+            QMessageBox.Icon.Question,
+            tr("Install packages"),
+            tr("Install {packages}?", packages=listed(missing_packages(extras))),
         )
         box.setParent(self._parent, box.windowFlags())
         box.setInformativeText(tr("pip downloads them into the Python environment of gemmviz. The details show the command."))
