@@ -286,11 +286,11 @@ def look(driver: webdriver.Chrome, made: Made, folder: Path) -> Seen:
 
 
 def row(name: str, made: Made, seen: Seen) -> str:
-    def said(fact: bool) -> str:
+    def yes_or_no(fact: bool) -> str:
         return "yes" if fact else "no"
 
     plays = f"yes, {seen.difference:.1f}" if seen.plays else "no"
-    facts = (plays, said(seen.has_still), said(seen.is_printed), said(seen.is_still_printed), made.remark)
+    facts = (plays, yes_or_no(seen.has_still), yes_or_no(seen.is_printed), yes_or_no(seen.is_still_printed), made.remark)
     return f"| {name} | {made.version} | {' | '.join(facts)} |\n"
 
 

@@ -185,8 +185,11 @@ def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         raise UsageError(tr("there is no such file"), file=str(path)) from None
-    except (OSError, UnicodeDecodeError):
-        raise FormatError(tr("the file can't be read as UTF-8 text"), file=str(path)) from None
+    except UnicodeDecodeError:
+        message, remedy = tr("the file can't be read as UTF-8 text"), tr("save it as UTF-8")
+        raise FormatError(message, file=str(path), remedy=remedy) from None
+    except OSError as error:
+        raise FormatError(tr("the file can't be read: {error}", error=error.strerror or error), file=str(path)) from None
 
 
 def read_toml(path: Path, kind: type[_T]) -> _T:

@@ -83,9 +83,9 @@ def required_packages(extras: Iterable[str]) -> list[str]:
         required = requires("gemmviz") or []
     except PackageNotFoundError:  # a folder with the modules alone
         required = []
-    wanted = [f"extra == {quote}{extra}{quote}" for extra in extras for quote in ("'", '"')]
+    markers = [f"extra == {quote}{extra}{quote}" for extra in extras for quote in ("'", '"')]
     found = [each.partition(";") for each in required]
-    return sorted({name.strip() for name, _, marker in found if marker.strip() in wanted})
+    return sorted({name.strip() for name, _, marker in found if marker.strip() in markers})
 
 
 def pip_command(extras: Iterable[str]) -> list[str]:

@@ -95,6 +95,7 @@ class _Scanner:
             if number == len(keys) and is_element:
                 self._lengths[path] = self._lengths.get(path, 0) + 1
             if path in self._lengths:
+                self.places.setdefault(path, self._place(start, self._at + 1 + is_element))
                 path = (*path, self._lengths[path] - 1)
         self.places[path] = self._place(start, self._at + 1 + is_element)
         return path

@@ -11,6 +11,7 @@ from gemmviz.files.toml_places import FieldPath, nearest_place, path_of
 from gemmviz.model.errors import Place, closest
 
 _T = TypeVar("_T")
+_START = Place(1, 1, 1, 2)
 
 
 def read_fields(plain: Any, kind: type[_T], places: Callable[[], Mapping[FieldPath, Place]], path: FieldPath = ()) -> _T:
@@ -38,7 +39,8 @@ def _field_error(message: str, kind: type, places: Mapping[FieldPath, Place], ou
     elif choices := get_args(wrong) if get_origin(wrong) is Literal else ():
         remedy = f"choose {', '.join(map(str, choices))}"
     sentence = re.sub(r"`([^`]*)`", lambda name: _type_text(name[1]), sentence)
-    error = FormatError(f"{where}: {sentence}" if where else sentence, nearest_place(places, (*outer, *inner)), remedy=remedy)
+    place = nearest_place(places, (*outer, *inner)) or _START
+    error = FormatError(f"{where}: {sentence}" if where else sentence, place, remedy=remedy)
     error.path = (*outer, *inner)
     return error
 

@@ -23,7 +23,7 @@ _SUFFIXES = KERNEL_SUFFIXES | {".cuh", ".hh", ".inc"}
 _SKIPPED = frozenset(("__MACOSX", "node_modules", "build"))
 _MOST_ENTRIES, _MOST_FILES, _MOST_BYTES = 100_000, 64, 4 * MOST_TEXT
 _LARGEST_ARCHIVE = 256 << 20  # bytes
-_LONGEST_NAME = 120
+_LONGEST_NAME, _MOST_NAMED = 120, 4
 _RESERVED = frozenset(
     ("CON", "PRN", "AUX", "NUL", *(f"{name}{n}" for name in ("COM", "LPT") for n in range(1, 10)))
 )  # on Windows
@@ -39,15 +39,19 @@ class _Entry:
     problem: str = ""
 
 
-def collected(paths: list[Path], *, as_one: bool = False) -> list[HandIn]:
-    """The hand-ins in some folders, files and .zip archives, sorted by name. ``as_one``: each path is one hand-in. Raises
-    UsageError for a path that is none, or if there are no hand-ins.
+def collected(paths: list[Path], *, as_one: bool = False, on_other: Callable[[str], None] = lambda name: None) -> list[HandIn]:
+    """The hand-ins in some folders, files and .zip archives, sorted by name. ``as_one``: each path is one hand-in; ``on_other``
+    is called with the name of each file that belongs to no hand-in. Raises UsageError for a path that is none, or if there are
+    no hand-ins.
     """
     groups: dict[tuple[str, str], list[_Entry]] = {}
     for path in paths:
         entries = list(_entries(path))
         for student, entry in _by_student(path, entries, as_one or (is_file(path) and path.suffix.lower() != ".zip")):
-            groups.setdefault((str(path), student), []).append(entry)
+            if student:
+                groups.setdefault((str(path), student), []).append(entry)
+            else:
+                on_other(_shown(entry.path.name))
     taken: set[str] = set()
     hand_ins = [_hand_in(student, entries, taken) for (_, student), entries in groups.items()]
     if not hand_ins:
@@ -135,7 +139,7 @@ def _is_skipped(name: str) -> bool:
 
 
 def _by_student(path: Path, entries: list[_Entry], as_one: bool) -> Iterator[tuple[str, _Entry]]:
-    """Each entry with the folder or file of its student; entries below that folder are named from there."""
+    """Each entry with the folder or file of its student, "" if it is nobody's. Entries below it are named from there."""
     outer = _only_folder(entries)
     for entry in entries:
         parts = entry.path.parts
@@ -149,6 +153,8 @@ def _by_student(path: Path, entries: list[_Entry], as_one: bool) -> Iterator[tup
         elif _is_program(entry.path) or (entry.problem and entry.path.suffix.lower() in (*_SUFFIXES, ".zip")):
             match = _MOODLE.fullmatch(parts[0])
             yield (_student_of(match), entry) if match is not None else (entry.path.stem, entry)
+        elif not _is_skipped(entry.path.name):
+            yield "", entry
 
 
 def _only_folder(entries: list[_Entry]) -> bool:
@@ -188,12 +194,13 @@ def _hand_in(student: str, entries: list[_Entry], taken: set[str]) -> HandIn:
     hand_in = HandIn(id, _shown(name), texts, number)
     if hand_in.main(""):
         return hand_in
-    return HandIn(id, _shown(name), texts, number, "; ".join(dict.fromkeys(problems)) or _no_kernel(texts))
+    return HandIn(id, _shown(name), texts, number, "; ".join(dict.fromkeys(problems)) or _no_kernel(texts, entries))
 
 
-def _no_kernel(texts: dict[str, str]) -> str:
+def _no_kernel(texts: dict[str, str], entries: list[_Entry]) -> str:
     if not texts:
-        return _NO_KERNEL
+        names = [_shown(each.path.name) for each in entries]
+        return f"{_NO_KERNEL}, but {', '.join(names[:_MOST_NAMED])}{' …' if len(names) > _MOST_NAMED else ''}"
     if not any(text.strip() for text in texts.values()):
         return "the file is empty"
     return "the file has no kernel: a kernel is a function that begins with __global__ void"

@@ -14,8 +14,10 @@ from gemmviz.launch.draft import Draft, draft_of
 from gemmviz.launch.drafted_spec import KernelText, problem_of, spec_of
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.guessed_launch import completed, guesses, launch_by_names
+from gemmviz.launch.legality import can_run, device_for, names_for, setup_for
 from gemmviz.launch.roles import Roles, candidates
 from gemmviz.launch.tilings import tilings
+from gemmviz.launch.words import names_in
 from gemmviz.loading.outlines import outline_of
 from gemmviz.loading.project import Project
 from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest
@@ -23,7 +25,7 @@ from gemmviz.model.kernel import BLANK, KernelSpec, ProjectFile
 from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
 from gemmviz.model.problems.catalog import PROBLEM_KINDS
 from gemmviz.parser.source_text import SourceText
-from gemmviz.run.trying import is_right
+from gemmviz.run.trying import is_right, trial_of
 from gemmviz.source.reader_link import reader
 
 _MOST_FILES, _MOST_ROLES, _MOST_GUESSES = 12, 12, 16
@@ -60,7 +62,8 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
     if has_header(text):
         spec = parse_kernel(text, main)
         _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
-        return OpenedHandIn(task.launch.applied(_with_others(spec, main, texts)))
+        own = replace(task.launch, block=(), grid=(), shared_bytes="")  # the header has the launch, as host code would
+        return OpenedHandIn(own.applied(_with_others(spec, main, texts)))
     _check_text(SourceText(main, texts, main))
     return _Opening(task, main, texts).opened()
 
@@ -177,12 +180,12 @@ class _Opening:
         none does: it can't be told then whether the launch or the kernel is wrong.
         """
         given = self.task.launch
-        for tiles in tilings(kernel):
-            open_launch = launch_by_names(kernel, tiles) if launch is None else completed(launch, kernel, tiles)
-            draft = draft_of(kernel, open_launch)
-            if given.block and given.grid:
-                return self._spec(draft, GivenLaunch(block=given.block, grid=given.grid, shared_bytes=given.shared_bytes)), ""
-            break
+        tiles = next(tilings(kernel))
+        draft = draft_of(kernel, launch_by_names(kernel, tiles) if launch is None else completed(launch, kernel, tiles))
+        if given.block and given.grid:
+            spec = self._spec(draft, GivenLaunch(block=given.block, grid=given.grid, shared_bytes=given.shared_bytes))
+            self._check_names(spec)
+            return spec, ""
         sizes = tuple(each.name for each in self.task.problem.kind.sizes if not each.is_optional)
         specs = [
             self._spec(draft, replace(each, block=() if draft.block else each.block))
@@ -190,15 +193,38 @@ class _Opening:
         ]
         chosen = next(filter(_is_right, specs), None)
         if chosen is None:
-            message = f"{kernel.name} is launched nowhere, and no usual launch gives a right result"
-            raise UsageError(message, file=self.main, remedy="launch it in the host code, as the task says")
+            raise self._without_usual_launch(kernel, specs)
         return chosen, f"The launch is assumed: block ({', '.join(chosen.block)}), grid ({', '.join(chosen.grid)})."
+
+    def _check_names(self, spec: KernelSpec) -> None:
+        """Raises UsageError if the task's launch uses a name that the hand-in doesn't define."""
+        setup = setup_for(spec, device=self.task.device)
+        known = names_for(setup, device_for(setup))
+        formulas = (*spec.block, *spec.grid, spec.shared_bytes)
+        for name in names_in(formulas):
+            if not name.isdigit() and name not in known:
+                message = f"the task launches the kernel with {name}, which the file doesn't define"
+                raise UsageError(message, file=self.main, remedy=f"define {name} as a macro or a template parameter")
+
+    def _without_usual_launch(self, kernel: KernelOutline, specs: list[KernelSpec]) -> GemmvizError:
+        """The error of a kernel that no usual launch makes right: what the interpreter can't run is no mistake, and what the
+        likeliest launch shows tells the student where to look.
+        """
+        message = f"{kernel.name} is launched nowhere, and no usual launch gives a right result"
+        error = _first_error(specs[0]) if specs else None
+        if error is not None and error.id == "unsupported":
+            return error
+        if error is not None:
+            where = "" if error.place is None else f"line {error.place.line}: "
+            message += f"; with block ({', '.join(specs[0].block)}), {where}{error.message}"
+        return UsageError(message, file=self.main, remedy="launch it in the host code, as the task says")
 
     # Its parameters
 
     def _spec(self, draft: Draft, launch: GivenLaunch) -> KernelSpec:
         """The kernel with its launch and the roles of its parameters."""
         kind = self.task.problem.kind
+        self._check_count(draft)
         given = replace(self.task.launch, block=launch.block, grid=launch.grid, shared_bytes=launch.shared_bytes, entry="")
         specs = [given.applied(each) for each in islice(self._specs(draft), _MOST_ROLES)]
         if not specs:
@@ -210,6 +236,13 @@ class _Opening:
         if len(specs) == 1 or given.args:
             return specs[0]
         return next(filter(_is_right, specs), specs[0])
+
+    def _check_count(self, draft: Draft) -> None:
+        """Raises UsageError for a kernel with other parameters than the task gives in order."""
+        given, names = self.task.launch.args, [each.name for each in draft.parameters]
+        if given and not any("=" in each for each in given) and len(given) != len(names):
+            message = f"{draft.entry} has {len(names)} parameters, {', '.join(names)}; the task wants {len(given)}"
+            raise UsageError(message, file=self.main, remedy=f"write them in the order {', '.join(given)}")
 
     def _specs(self, draft: Draft) -> Iterator[KernelSpec]:
         """The kernel with each likely choice of its parameters' roles: those of the task alone if it gives them. Otherwise the
@@ -240,6 +273,17 @@ def _agrees(spec: KernelSpec, given: GivenLaunch) -> bool:
     """Whether the roles of a kernel's parameters are the given ones."""
     named = given.arguments(spec.parameter_names)
     return all(named.get(name, own) == own for name, own in zip(spec.parameter_names, spec.args, strict=True))
+
+
+def _first_error(spec: KernelSpec) -> GemmvizError | None:
+    """The error that a run of the kernel ends with; None if it ends without one, or takes too long."""
+    try:
+        setup = setup_for(spec)
+        if can_run(setup):
+            trial_of(setup, time.monotonic() + _TRIAL_S)
+    except GemmvizError as error:
+        return error
+    return None
 
 
 def _is_right(spec: KernelSpec) -> bool:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,9 @@ from gemmviz.model.errors import GemmvizError
 
 _FORMAT_VERSION = 1
 ALL, TABLE, PAGE, AUTOGRADER = "all.json", "table.csv", "page.html", "results.json"
+_MARK = "\ufeff"  # Excel takes a CSV file without it for one of the system's code page
 _RISKY = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes a cell that begins so for a formula
+_RISKY_BEHIND = re.compile(r';(?=[\s"]*[=+\-@])')  # where ; separates cells, another cell begins here
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class Results:
         """Write the table and the JSON of all results up to now."""
         records = sorted(self.records.values(), key=lambda each: (each.name.casefold(), each.id))
         contents = _Contents(_FORMAT_VERSION, self.task.title, self.task.most_points, tuple(records))
-        write_text(self.folder / TABLE, csv_table(self.task, records))
+        write_text(self.folder / TABLE, _MARK + csv_table(self.task, records))
         write_text(self.folder / ALL, to_json(contents).decode())
 
     def _digest(self, hand_in: HandIn) -> str:
@@ -155,7 +158,7 @@ def csv_table(task: Task, records: Sequence[GradedRecord]) -> str:
 
 def _cell(text: str) -> str:
     """A cell on one line that no spreadsheet takes for a formula."""
-    text = " ".join(text.split())
+    text = _RISKY_BEHIND.sub(",", " ".join(text.split()))
     return f"'{text}" if text.startswith(_RISKY) else text
 
 

@@ -1,10 +1,12 @@
 """Tasks as TOML files, and the exercises of lessons as tasks."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import asdict
 
 from gemmviz.files.codec import FormatError, read_text, toml_to_plain
 from gemmviz.files.devices import device_names
@@ -12,6 +14,15 @@ from gemmviz.files.program_text import read_program_text
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
 from gemmviz.files.written_fields import read_fields
 from gemmviz.grading.task import ALWAYS_JUDGED, REQUIREMENTS, Task, TaskCheck
+from gemmviz.grading.task_rules import (
+    TaskMistake,
+    argument_mistakes,
+    column_mistakes,
+    criterion_mistakes,
+    entry_mistakes,
+    launch_mistakes,
+    size_mistakes,
+)
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.model.device import DEFAULT_DEVICE
@@ -29,6 +40,7 @@ from gemmviz.teaching.requirements import QuantityRequirement, Relation
 FORMAT, VERSION = "gemmviz task", 1
 DEFAULT_SIZES = ((5, 7, 3), (37, 21, 43), (50, 70, 65))  # no usual tile divides them
 _SQUARE_SIDES = (5, 37, 67)
+_START = Place(1, 1, 1, 2)
 _Points = Annotated[float, Meta(ge=0, le=10_000)]
 _Formulas = tuple[str, ...]
 _Number = str | bool | int | float
@@ -47,6 +59,16 @@ class _KernelFields(Struct, forbid_unknown_fields=True):
     problem: str = MULTIPLY
     device: str = DEFAULT_DEVICE
     files: tuple[str, ...] = ()
+
+
+class _PointsFields(Struct, forbid_unknown_fields=True):
+    """``[points]``"""
+
+    parses: _Points = 1.0
+    host: _Points = 1.0
+    guards: _Points = 1.0
+    hazards: _Points = 1.0
+    result: _Points = 1.0
 
 
 class _SizeFields(Struct, forbid_unknown_fields=True):
@@ -76,7 +98,7 @@ class _TaskFields(Struct, forbid_unknown_fields=True):
     title: str
     text: str = ""
     kernel: _KernelFields = field(default_factory=_KernelFields)
-    points: dict[str, _Points] = {}
+    points: _PointsFields = field(default_factory=_PointsFields)
     size: tuple[_SizeFields, ...] = ()
     criterion: tuple[_CriterionFields, ...] = ()
 
@@ -98,11 +120,14 @@ def parse_task(text: str, file: str) -> Task:
     try:
         plain = toml_to_plain(text)
         kind, version = plain.pop("format", None), plain.pop("version", 0)
-        if kind != FORMAT:
-            raise FormatError("this is not a gemmviz task", remedy=f'begin it with format = "{FORMAT}"')
-        if version != VERSION:
-            raise FormatError(f"this task has version {version}; this gemmviz reads {VERSION}", remedy="update gemmviz")
         places = toml_places(text)
+        if kind != FORMAT:
+            where = places.get(("format",), _START)
+            raise FormatError("this is not a gemmviz task", where, remedy=f'begin it with format = "{FORMAT}"')
+        if version != VERSION:
+            message = f"this task has version {version}; this gemmviz reads {VERSION}"
+            remedy = "update gemmviz" if isinstance(version, int) and version > VERSION else f"write version = {VERSION}"
+            raise FormatError(message, places.get(("version",), _START), remedy=remedy)
         task = _task(read_fields(plain, _TaskFields, lambda: places), places, Path(file))
         return replace(task, digest=text_hash(repr((text, task.files))))
     except GemmvizError as error:
@@ -114,17 +139,17 @@ def _task(fields: _TaskFields, places: _Places, path: Path) -> Task:
     kernel = fields.kernel
     _check_known(kernel.problem, PROBLEM_KINDS, "problem", places, ("kernel", "problem"))
     _check_known(kernel.device, device_names(), "device", places, ("kernel", "device"))
-    for name in fields.points:
-        _check_known(name, ALWAYS_JUDGED, "check", places, ("points", name))
     sizes = tuple(_size(each, kernel.problem, ("size", place), places) for place, each in enumerate(fields.size))
     criteria = (
         _criterion(each, number, kernel.problem, ("criterion", number - 1), places)
         for number, each in enumerate(fields.criterion, 1)
     )
+    sizes = sizes or _default_sizes(kernel.problem)
+    _refuse(_kernel_mistakes(kernel, sizes), places)
     return Task(
         title=fields.title,
-        checks=(*always_judged(fields.points), *criteria),
-        sizes=sizes or _default_sizes(kernel.problem),
+        checks=(*always_judged(asdict(fields.points)), *criteria),
+        sizes=sizes,
         text=fields.text,
         name=path.stem,
         launch=GivenLaunch(
@@ -133,9 +158,25 @@ def _task(fields: _TaskFields, places: _Places, path: Path) -> Task:
         ),
         problem=Problem(kind=kernel.problem),
         device=kernel.device,
-        square=() if sizes or kernel.problem != MULTIPLY else tuple(ExerciseSize(_square(side)) for side in _SQUARE_SIDES),
+        square=() if fields.size or kernel.problem != MULTIPLY else _squares(),
         files=tuple(_given_file(path.parent, name, number, places) for number, name in enumerate(kernel.files)),
     )  # fmt: skip
+
+
+def _kernel_mistakes(kernel: _KernelFields, sizes: tuple[ExerciseSize, ...]) -> Iterator[TaskMistake]:
+    kind = PROBLEM_KINDS[kernel.problem]
+    yield from entry_mistakes(kernel.entry)
+    yield from argument_mistakes(kind, kernel.arguments)
+    yield from column_mistakes(kind, kernel.column_major)
+    shared = (kernel.shared_bytes,) if kernel.shared_bytes else ()
+    formulas = {"block": kernel.block, "grid": kernel.grid, "shared_bytes": shared}
+    yield from launch_mistakes(formulas, kernel.device, sizes)
+
+
+def _refuse(mistakes: Iterator[TaskMistake], places: _Places) -> None:
+    """Raises FormatError for the first mistake."""
+    for each in mistakes:
+        raise FormatError(each.message, nearest_place(places, each.path), remedy=each.remedy)
 
 
 def always_judged(points: dict[str, float]) -> tuple[TaskCheck, ...]:
@@ -157,6 +198,7 @@ def _size(fields: _SizeFields, kind: str, path: FieldPath, places: _Places) -> E
     known = [each.name for each in PROBLEM_KINDS[kind].sizes]
     for name in fields.problem:
         _check_known(name, known, "size", places, (*path, "problem", name))
+    _refuse(size_mistakes(PROBLEM_KINDS[kind], tuple(fields.problem), (*path, "problem")), places)
     return ExerciseSize(tuple(fields.problem.items()), tuple(fields.parameters.items()))
 
 
@@ -165,6 +207,10 @@ def _default_sizes(kind: str) -> tuple[ExerciseSize, ...]:
     if kind == MULTIPLY:
         return tuple(ExerciseSize(tuple(zip("MNK", each, strict=True))) for each in DEFAULT_SIZES)
     return tuple(ExerciseSize(tuple(dict.fromkeys(names, side).items())) for side in _SQUARE_SIDES)
+
+
+def _squares() -> tuple[ExerciseSize, ...]:
+    return tuple(ExerciseSize(_square(side)) for side in _SQUARE_SIDES)
 
 
 def _square(side: int) -> tuple[tuple[str, int], ...]:
@@ -186,6 +232,7 @@ def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath
         raise FormatError(
             f"criterion {number} requires nothing", nearest_place(places, path), remedy="write is, at_most or at_least"
         )
+    _refuse(criterion_mistakes(PROBLEM_KINDS[kind], requirements, fields.about, path), places)
     title = fields.title or capital(f"{quantity_title(fields.quantity)}: {' and '.join(each.words for each in requirements)}")
     at = None if fields.size is None else _size(fields.size, kind, (*path, "size"), places)
     return TaskCheck(f"criterion-{number}", title, float(fields.points), requirements, fields.message, at)
@@ -196,7 +243,11 @@ def _given_file(folder: Path, name: str, number: int, places: _Places) -> tuple[
     if Path(name).name != name:
         where = nearest_place(places, ("kernel", "files", number))
         raise FormatError(f"{name!r} is not the name of a file beside the task", where, remedy="put it there")
-    return name, read_program_text(folder / name, 4 * MOST_TEXT)
+    try:
+        return name, read_program_text(folder / name, 4 * MOST_TEXT)
+    except GemmvizError as error:
+        where = nearest_place(places, ("kernel", "files", number))
+        raise FormatError(f"{name}: {error.message}", where, remedy=error.remedy or "put it beside the task") from None
 
 
 # Exercises

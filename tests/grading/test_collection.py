@@ -30,7 +30,10 @@ def _archive(files: dict[str, str]) -> bytes:
 def test_a_file_for_each_student(tmp_path: Path) -> None:
     for name in ("ben.cu", "Ada.cu", "notes.txt"):
         _write(tmp_path / name)
-    assert [(each.id, each.main("")) for each in collected([tmp_path])] == [("Ada", "Ada.cu"), ("ben", "ben.cu")]
+    others: list[str] = []
+    hand_ins = collected([tmp_path], on_other=others.append)
+    assert [(each.id, each.main("")) for each in hand_ins] == [("Ada", "Ada.cu"), ("ben", "ben.cu")]
+    assert others == ["notes.txt"]
 
 
 def test_a_folder_for_each_student(tmp_path: Path) -> None:
@@ -41,7 +44,7 @@ def test_a_folder_for_each_student(tmp_path: Path) -> None:
     ada, ben, eve = collected([tmp_path])
     assert (ada.name, ada.main(""), sorted(ada.texts)) == ("ada", "src/mm.cu", ["src/mm.cu", "src/mm.cuh"])
     assert ben.main("") == "mm.cu"
-    assert eve.problem == "no file of CUDA C++ was handed in"
+    assert eve.problem == "no file of CUDA C++ was handed in, but essay.pdf"
 
 
 def test_one_folder_is_one_hand_in_if_asked(tmp_path: Path) -> None:

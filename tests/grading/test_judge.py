@@ -6,6 +6,7 @@ import pytest
 
 from gemmviz.grading.task import Task
 from gemmviz.grading.task_file import exercise_task, parse_task
+from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
@@ -45,6 +46,41 @@ def test_a_kernel_without_host_code_has_the_launch_of_the_task() -> None:
     unknown = judged_text(text.replace("tmp +=", "tmp ="), task)
     assert "no usual launch" in failed(unknown)["host"].output
     assert {each.status for each in unknown.grade.checks if each.id not in ("host", "parses")} == {"unjudged"}
+
+
+def test_without_a_launch_the_first_fault_is_named() -> None:
+    wrong = _kernel_alone("naive").replace("k < K", "k <= K")
+    output = failed(judged_text(wrong, task_for("naive")))["host"].output
+    assert "no usual launch gives a right result; with block (16, 16), line " in output
+    assert "out of range" in output
+
+
+def test_without_a_launch_a_limit_of_the_interpreter_is_no_mistake() -> None:
+    text = (
+        "__global__ void matmul(float* A, float* B, float* C, int M, int N, int K) { if (K == 0) goto end; C[0] = 0; end: ; }"
+    )
+    grade = judged_text(text, task_for("naive")).grade
+    assert failed(judged_text(text, task_for("naive"))) == {}
+    assert all("a person has to look at it" in each.output for each in grade.checks if each.status == "unjudged")
+
+
+def test_other_parameters_than_the_task_gives() -> None:
+    text = "__global__ void matmul(float* A, float* B, float* C) { C[0] = A[0] * B[0]; }"
+    output = failed(judged_text(text, task_for("naive")))["host"].output
+    assert output.startswith("matmul has 3 parameters, A, B, C; the task wants 6 (write them in the order A, B, C, M, N, K)")
+
+
+def test_a_task_launches_with_a_name_that_the_hand_in_lacks() -> None:
+    task = parse_task(f"{_HEAD}[kernel]\nblock = ['TILE', 'TILE']\ngrid = ['ceil_div(N, TILE)', 'ceil_div(M, TILE)']", "t.toml")
+    output = failed(judged_text(_kernel_alone("naive"), task))["host"].output
+    assert output.startswith("the task launches the kernel with TILE, which the file doesn't define (define TILE as")
+
+
+def test_a_kernel_with_a_header_keeps_the_launch_of_the_header() -> None:
+    task = task_for("naive")
+    launch = replace(task.launch, entry="", block=("16", "16"), grid=("ceil_div(N, 16)", "ceil_div(M, 16)"))
+    judged = judged_text(load_kernel("04_tiled").text, replace(task, launch=launch))
+    assert [each.output for each in failed(judged).values()] == ["threads per block: 16, required: at least 64"]
 
 
 def test_a_usual_launch_is_assumed_and_said_so() -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.grading.grade import Grade
 from gemmviz.grading.graded import graded
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.limits import Limits
-from gemmviz.grading.results import Results, autograder_results, summary
+from gemmviz.grading.results import GradedRecord, Results, autograder_results, csv_table, summary
 from gemmviz.model.errors import GemmvizError
 from tests.grading.judging import task_for
 from tests.grading.planted import base_text, changed
@@ -34,12 +35,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_cells_are_no_formulas(folder: Path) -> None:
-    rows = list(csv.DictReader((folder / "table.csv").open(encoding="utf-8")))
+    rows = list(csv.DictReader((folder / "table.csv").open(encoding="utf-8-sig")))
     assert [(each["name"], each["points"], each["passed"]) for each in rows] == [
         (f"'=1+1 {_MARKUP}", "7", "no"), ("'@right", "8", "yes"),
     ]  # fmt: skip
     assert rows[0]["findings"] == "wrong"
     assert all(not cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
+
+
+def test_a_spreadsheet_reads_the_table(folder: Path) -> None:
+    """Excel takes a file without the mark for one of the system's code page, and ; for the separator in some countries."""
+    assert (folder / "table.csv").read_bytes().startswith(b"\xef\xbb\xbfid,")
+    record = GradedRecord("a", 'x;=1+1; "=2;-3; done', "", "", Grade(()))
+    assert 'a,"x,=1+1, ""=2,-3; done"' in csv_table(task_for("naive"), [record])
 
 
 def test_the_autograder_reads_points_and_messages(folder: Path) -> None:

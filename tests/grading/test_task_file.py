@@ -50,7 +50,27 @@ def test_a_criterion_has_its_own_size_and_sizes_are_run_in_order_of_their_work()
         ("[[criterion]]\nquantity = 'bank_conflict'\nis = 0", "t.toml:5:1: there is no quantity 'bank_conflict' (did you mean"),
         ("[[criterion]]\nquantity = 'bank_conflicts'", "t.toml:4:1: criterion 1 requires nothing"),
         ("[[criterion]]\nquantity = 'threads_per_block'\nmost = 3", "t.toml:6:1: criterion 1: the field 'most' is unknown (did you mean at_most?)"),
-        ("[points]\nresults = 1", "t.toml:5:1: there is no check 'results' (did you mean result?)"),
+        ("[points]\nresults = 1", "t.toml:5:1: points: the field 'results' is unknown (did you mean result?)"),
+        ("[points]\nhost = 1\nresult = -4", "t.toml:6:1: points, result: Expected a number >= 0.0"),
+        ("[[sizes]]\nproblem = {}", "t.toml:4:1: the field 'sizes' is unknown (did you mean size?)"),
+        ("[[size]]\nproblem = { M = 3, N = 4 }", "t.toml:5:1: the size K is missing (give M, N, K)"),
+        ("[kernel]\nfiles = ['x.h']", "t.toml:5:10: x.h: there is no such file (put it beside the task)"),
+        ("[kernel]\nentry = 'mat mul'", "t.toml:5:1: 'mat mul' can't be the name of a kernel"),
+        ("[kernel]\narguments = ['A', 'B', 'C', 'Q']", "t.toml:5:29: the problem multiply has no 'Q' (the roles are A, B,"),
+        ("[kernel]\narguments = ['A', 'B']", "t.toml:5:1: no parameter is C"),
+        ("[kernel]\ncolumn_major = ['Z']", "t.toml:5:17: the problem multiply has no array 'Z'"),
+        ("[kernel]\nblock = ['64', '64']", "t.toml:5:1: the block would have 4,096 threads (at most 1,024"),
+        ("[kernel]\ngrid = ['1', 'ceil_dv(N, 16)']", "t.toml:5:14: the formula 'ceil_dv(N, 16)' contains more than arithmetic"),
+        ("[kernel]\ngrid = ['N / 0']", "t.toml:5:9: the formula 'N / 0' divides by zero"),
+        ("[kernel]\nshared_bytes = '4 *'", "t.toml:5:1: the formula '4 *' has a syntax error"),
+        ("[[criterion]]\nquantity = 'stride(array=X)'\nis = 0", "t.toml:5:1: the problem multiply has no array 'X'"),
+        ("[[criterion]]\nquantity = 'bank_conflicts'\nat_most = nan", "t.toml:6:1: nan is no limit"),
+        ("[[criterion]]\nquantity = 'bank_conflicts'\nis = true", "t.toml:6:1: the value of bank_conflicts is a number"),
+        ("[[criterion]]\nquantity = 'result'\nat_most = 3", "t.toml:6:1: the value of result is a text"),
+        ("[[criterion]]\nquantity = 'bank_conflicts'\nis = 0\nat_most = 3", "t.toml:6:1: a value and a limit"),
+        ("[[criterion]]\nquantity = 'bank_conflicts'\nat_most = 3\nat_least = 4", "t.toml:7:1: no value is at least 4"),
+        ("[[criterion]]\nquantity = 'bank_conflicts'\nat_most = 3\nabout = 0.1", "t.toml:7:1: about is the tolerance of is"),
+        ("[[criterion]]\nquantity = 'gflops(kernel=x, n=64)'\nat_least = 3", "t.toml:5:1: gflops(kernel=x, n=64) is the same"),
         ("[[size]]\nproblem = { M = 3, X = 4 }", "t.toml:5:20: there is no size 'X'"),
         ("[[size]]\nproblem = { M = 0 }", "t.toml:5:1: size 1, problem: Expected a whole number >= 1"),
         ("[kernel]\nproblem = 'multiplication'", "t.toml:5:1: there is no problem"),
@@ -72,6 +92,18 @@ def test_errors_name_their_place(text: str, said: str) -> None:
 def test_other_files(text: str, said: str) -> None:
     with pytest.raises(FormatError, match=said):
         parse_task(text, "t.toml")
+
+
+def test_a_launch_may_use_names_that_hand_ins_define() -> None:
+    text = f"{_HEAD}[kernel]\nblock = ['TILE', 'TILE']\ngrid = ['ceil_div(N, TILE)', 'ceil_div(M, TILE)']"
+    assert parse_task(text, "t.toml").launch.block == ("TILE", "TILE")
+
+
+def test_a_task_that_is_not_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "t.toml"
+    path.write_bytes(_HEAD.replace('"T"', '"Kächeln"').encode("latin-1"))
+    with pytest.raises(FormatError, match=r"t\.toml: the file can't be read as UTF-8 text \(save it as UTF-8\)"):
+        named_task(str(path))
 
 
 def test_named_tasks(tmp_path: Path) -> None:

@@ -162,6 +162,19 @@ def test_the_same_bytes_whenever_it_is_written(stage: Prepared, tmp_path: Path, 
     assert len(sums) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["pdf", "html"])
+def test_the_same_bytes_whichever_process_writes_it(tmp_path: Path, suffix: str) -> None:
+    """The order of sets and hash tables differs from process to process."""
+    sums = set()
+    for number in (1, 2):
+        file = tmp_path / f"{number}.{suffix}"
+        words = ["export", "04_tiled", "-m", "4", "-n", "4", "-k", "4", "-D", "TILE_WIDTH=2", "-o", str(file)]
+        subprocess.run([sys.executable, "-m", "gemmviz", *words], check=True, timeout=100)
+        sums.add(hashlib.sha256(file.read_bytes()).hexdigest())
+    assert len(sums) == 1
+
+
 @pytest.mark.parametrize("suffix", formats())
 def test_what_is_stopped_leaves_the_old_file_as_it_was(
     stage: Prepared, tmp_path: Path, qapp: QApplication, suffix: str

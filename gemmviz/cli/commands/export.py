@@ -318,8 +318,8 @@ def _save(args: argparse.Namespace, reel: Reel, look: RenderOptions) -> None:
     save_reel(reel, args.output, look, progress.update)
     progress.saved()
     if look.figure is not None:
-        allowed = f"the file {script_name()}" if look.figure.is_split else f"script-src {script_hash(figure_script())}"
-        print(f"A page with a content security policy allows the figure by {allowed}")
+        allowed = f"scripts from {script_name()}" if look.figure.is_split else f"script-src {script_hash(figure_script())}"
+        print(f"If your page has a content security policy, allow {allowed}")
 
 
 def _judged(stage: Prepared) -> int:

@@ -17,7 +17,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.state.flags import integer_from
 
 _WRITE_EVERY_S = 1.0
-_MOST_MIB = 1 << 20
+_MOST_MIB, _MOST_NAMED = 1 << 20, 10
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +61,8 @@ def _run(args: argparse.Namespace) -> int:
 
 def _grade(args: argparse.Namespace, task: Task) -> int:
     """Judge what isn't judged yet, and return the exit code."""
-    hand_ins = collected(args.hand_ins, as_one=args.one)
+    others: list[str] = []
+    hand_ins = collected(args.hand_ins, as_one=args.one, on_other=others.append)
     results = Results(args.output, task)
     progress = _Progress(len(hand_ins), args.json)
     waiting = []
@@ -82,12 +83,20 @@ def _grade(args: argparse.Namespace, task: Task) -> int:
                 written = time.monotonic()
     finally:
         results.write()
+    if others:
+        print(_others_text(others), file=sys.stderr)
     passed = sum(each.grade.has_passed for each in results.records.values())
     if args.json:
         print((args.output / ALL).read_text(encoding="utf-8"))
     else:
         print(f"{passed} of {len(hand_ins)} passed; the points are in {args.output / TABLE}")
     return 0 if passed == len(hand_ins) else 1
+
+
+def _others_text(names: list[str]) -> str:
+    """A line about files that belong to no hand-in: one of them may be a student's."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"gemmviz: not judged, as no file of CUDA C++: {', '.join(names[:_MOST_NAMED])}{more}"
 
 
 class _Progress:

@@ -11,8 +11,10 @@ from gemmviz.model.translation import tr
 
 Whole = Annotated[int, Meta(ge=0, le=999_999_999)]
 Measure = Literal["requested", "moved"]
-Matrix = str  # the name of an array of the problem
-Factor = str  # the name of an input of the problem
+Matrix = str  # the name of an array of the problem, or of one in shared memory
+IN_PROBLEM = "in_problem"  # marks types of arguments that name an array of the problem
+GlobalMatrix = Annotated[str, Meta(extra={IN_PROBLEM: True})]
+Factor = Annotated[str, Meta(extra={IN_PROBLEM: True})]  # the name of an input
 MatrixAxis = Literal["rows", "columns"]
 
 

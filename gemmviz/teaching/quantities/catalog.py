@@ -2,6 +2,7 @@
 
 from functools import cache
 from types import ModuleType
+from typing import get_type_hints
 
 import msgspec
 import numpy as np
@@ -24,6 +25,7 @@ from gemmviz.teaching.quantities import (
     steps,
     trip,
 )
+from gemmviz.teaching.quantities.arguments import IN_PROBLEM
 from gemmviz.teaching.quantities.quantity import Origin, Quantity, QuantityValue
 from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
 
@@ -50,6 +52,29 @@ def quantity_value(reference: str, facts: ShotFacts) -> QuantityValue:
 def check_reference(reference: str) -> None:
     """Checks that ``reference`` names a quantity with the arguments that it takes. Raises UsageError."""
     _resolved(parse_reference(reference))
+
+
+def value_type_of(reference: str) -> type | None:
+    """The type of the quantity's values; None if it depends on the arguments. Raises UsageError."""
+    kind = get_type_hints(_resolved(parse_reference(reference))[0].compute)["return"]
+    return kind if isinstance(kind, type) else None
+
+
+def is_recorded(reference: str) -> bool:
+    """Whether the quantity is a recorded or reported figure, unless its ``source`` is a model. Raises UsageError."""
+    quantity, arguments = _resolved(parse_reference(reference))
+    return quantity.origin in ("recorded", "reported") and getattr(arguments, "source", "") != "model"
+
+
+def problem_arrays_of(reference: str) -> tuple[str, ...]:
+    """Arguments of a reference that must name arrays of the problem. Raises UsageError."""
+    quantity, arguments = _resolved(parse_reference(reference))
+    hints = get_type_hints(quantity.compute, include_extras=True)
+    return tuple(
+        getattr(arguments, name)
+        for name in arguments.__struct_fields__
+        if any(IN_PROBLEM in (getattr(each, "extra", None) or {}) for each in getattr(hints[name], "__metadata__", ()))
+    )
 
 
 def quantity_origin(reference: str) -> Origin | None:

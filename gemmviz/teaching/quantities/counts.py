@@ -13,7 +13,7 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.block_phase import loads_per_phase, operations_per_phase
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.levels import traffic_of
-from gemmviz.teaching.quantities.arguments import Factor, Matrix, Measure, Whole, matrix_named
+from gemmviz.teaching.quantities.arguments import Factor, GlobalMatrix, Matrix, Measure, Whole, matrix_named
 from gemmviz.teaching.quantities.quantity import quantity
 
 
@@ -75,7 +75,7 @@ def compared_launch_cost(facts: ShotFacts, measure: Literal["sectors", "requests
 
 
 @quantity(marked("sectors per request of {array}[, {access}s only]"), origin="counts")
-def sectors_per_request(facts: ShotFacts, array: Matrix, access: Access | None = None) -> float:
+def sectors_per_request(facts: ShotFacts, array: GlobalMatrix, access: Access | None = None) -> float:
     """Mean number of sectors that a warp's request of a matrix moves, over the whole launch."""
     matrix_named(facts.counts.arrays, array)
     total = _total_of(facts, lambda each, kind: each.space == "global" and each.name == array and access in (None, kind))
@@ -95,7 +95,7 @@ def bank_conflicts(facts: ShotFacts, array: str = "") -> int:
 
 
 @quantity(marked("bytes of {array} read per block"), origin="counts")
-def bytes_read_per_block(facts: ShotFacts, array: Matrix) -> float:
+def bytes_read_per_block(facts: ShotFacts, array: GlobalMatrix) -> float:
     """Bytes of a matrix that lanes request in reads of global memory, for each block of the grid."""
     matrix_named(facts.counts.arrays, array)
     total = _total_of(facts, lambda each, kind: (each.space, each.name, kind) == ("global", array, "read"))
