@@ -6,11 +6,12 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
 from gemmviz.scenes.kit.primitives import Anchor, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 
-_LEAST_SIDE = 10.0
+_LEAST_SIDE, _NAME = 10.0, 22.0
 _OUTSIDE, _AIR = 26.0, 4.0  # largest size of an element outside its array, and its distance from the edge
 
 
@@ -34,10 +35,15 @@ def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     inside = 0 <= stop.elements[0] < array.size
     over = (table.y if array.space == "shared" else y) - 8  # above a tile: below it are the numbers of A
     is_tile = array.space == "shared"
-    at = points((table.x if is_tile else x + side / 2, over) if inside else (x + side + 8, y + side - 6))
-    anchor: Anchor = "middle" if inside and not is_tile else "start"
     written = array.subscripted(stop.elements[0])
-    name = Labels("stop-name", at, (written,), 22.0, theme.warning, anchor, "semibold")
+    end = float((boxes[:, 0] + boxes[:, 2]).max()) + 8
+    has_room = (
+        is_tile or end + text_width(written, _NAME, "semibold") < table.x + table.box[2]
+    )  # beyond a matrix are the numbers of rows
+    beside = end if has_room else float(boxes[:, 0].min()) - 8, y + side - 6
+    at = points((table.x if is_tile else x + side / 2, over) if inside else beside)
+    anchor: Anchor = "middle" if inside and not is_tile else "start" if has_room else "end"
+    name = Labels("stop-name", at, (written,), _NAME, theme.warning, anchor, "semibold")
     return [Rects("stop", boxes, None, theme.warning, 5.0), name]
 
 
