@@ -1,16 +1,22 @@
 """Marks where a run ended early: the elements of the invalid access, inside or outside their array."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
 from gemmviz.scenes.kit.primitives import Anchor, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 
 _LEAST_SIDE = 10.0
+_GAP, _WIDE = 16.0, 1e6
+_Box = tuple[float, float, float, float]  # left, top, right, bottom
 _OUTSIDE, _AIR = 26.0, 4.0  # largest size of an element outside its array, and its distance from the edge
 
 
@@ -34,11 +40,50 @@ def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     inside = 0 <= stop.elements[0] < array.size
     over = (table.y if array.space == "shared" else y) - 8  # above a tile: below it are the numbers of A
     is_tile = array.space == "shared"
-    at = points((table.x if is_tile else x + side / 2, over) if inside else (x + side + 8, y + side - 6))
+    beside = boxes[np.abs(boxes[:, 1] - y) < side]
+    at = points((table.x if is_tile else x + side / 2, over) if inside else (beside[:, 0].max() + side + 8, y + side - 6))
     anchor: Anchor = "middle" if inside and not is_tile else "start"
-    written = array.subscripted(stop.elements[0])
+    written = array.subscripted(stop.elements[0]) + (" …" if not inside and len(beside) > 1 else "")
     name = Labels("stop-name", at, (written,), 22.0, theme.warning, anchor, "semibold")
     return [Rects("stop", boxes, None, theme.warning, 5.0), name]
+
+
+def apart_from_marks(names: list[Labels], marks: Sequence[Primitive]) -> list[Labels]:
+    """Move the names of matrices that stand on a mark, or on the text beside it, to the nearest free place."""
+    taken = [box for each in marks for box in _marked_boxes(each)]
+    moved: list[Labels] = []
+    for place, name in enumerate(names):
+        others = [*taken, *map(_text_box, (*moved, *names[place + 1 :]))]
+        free = (each for each in _places(name, taken) if not any(_meet(_text_box(each), box) for box in others))
+        moved.append(next(free, name))
+    return moved
+
+
+def _marked_boxes(mark: Primitive) -> list[_Box]:
+    if isinstance(mark, Rects):
+        return [(x, y, x + width, y + height) for x, y, width, height in mark.boxes.tolist()]
+    return [_text_box(mark)] if isinstance(mark, Labels) else []
+
+
+def _places(name: Labels, taken: list[_Box]) -> Iterator[Labels]:
+    """The name where it is, right of the marks that it meets, left of them, and below them."""
+    yield name
+    near = [box for box in taken if _meet(_text_box(name), (-_WIDE, box[1], _WIDE, box[3]))]
+    if near:
+        y = name.at[0, 1]
+        yield replace(name, at=points((max(box[2] for box in near) + _GAP, y)), anchor="start")
+        yield replace(name, at=points((min(box[0] for box in near) - _GAP, y)), anchor="end")
+        yield replace(name, at=points((name.at[0, 0], max(box[3] for box in near) + name.size)))
+
+
+def _text_box(name: Labels) -> _Box:
+    (x, y), width = name.at[0].tolist(), text_width(name.texts[0], name.size, name.face)
+    left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[name.anchor] * width
+    return left, y - name.size, left + width, y + 0.2 * name.size
+
+
+def _meet(a: _Box, b: _Box) -> bool:
+    return min(a[2], b[2]) > max(a[0], b[0]) and min(a[3], b[3]) > max(a[1], b[1])
 
 
 def _boxes(table: CellGrid, rows: Longs, columns: Longs) -> npt.NDArray[np.float64]:
