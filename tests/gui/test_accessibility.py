@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication, QDialog, QMenu, QTableView, QWidget
+from PySide6.QtGui import QAccessible, QKeySequence
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QMenu, QPushButton, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.benchmark.chart_plot import ChartPlot
@@ -178,6 +178,21 @@ def test_the_keyboard_goes_through_the_cells(window: MainWindow, qtbot: QtBot) -
     assert stage.hasFocus()
 
 
+def test_tab_stops_at_nothing_that_is_hidden_behind_another_panel(window: MainWindow, qtbot: QtBot) -> None:
+    behind = {name for name, dock in window.docks.all.items() if dock.isVisible() and dock.visibleRegion().isEmpty()}
+    assert behind  # panels that are tabs behind others
+    for key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+        window.replay.stage.setFocus()
+        stops: list[QWidget] = []
+        while (widget := sure(QApplication.focusWidget())) not in stops:
+            stops.append(widget)
+            qtbot.keyClick(widget, key)
+        assert len(stops) > 20
+        docks = {dock.objectName() for dock in window.docks.all.values() if any(dock.isAncestorOf(each) for each in stops)}
+        assert docks
+        assert not docks & behind
+
+
 def test_a_table_keeps_its_cell_from_step_to_step(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window.replay.stage, Qt.Key.Key_Tab)
     first = QApplication.focusWidget()
@@ -244,3 +259,18 @@ def test_a_step_is_as_quick_with_a_reader(reader: None, window: MainWindow, qtbo
 
 def test_menus_are_named_as_they_are_titled(window: MainWindow) -> None:
     assert {menu.accessibleName() for menu in window.menuBar().findChildren(QMenu)} >= {"File", "View", "Watch"}
+
+
+def test_the_letters_of_the_menus_open_them(window: MainWindow) -> None:
+    """A letter that a label has too opens neither at once."""
+    menus = {_letter(action.text()) for action in window.menuBar().actions()}
+    assert len(menus) == len(window.menuBar().actions())
+    labels = [each.text() for each in window.findChildren(QLabel) if each.buddy() is not None]
+    buttons = [each.text() for each in window.findChildren(QPushButton) if each.window() is window]
+    letters = [letter for letter in map(_letter, (*labels, *buttons)) if letter]
+    assert len(letters) > 5
+    assert not menus & {*letters}
+
+
+def _letter(text: str) -> str:
+    return QKeySequence.mnemonic(text).toString()

@@ -21,6 +21,7 @@ from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dar
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.banner import Banner
 from gemmviz.gui.window.docks import Docks
+from gemmviz.gui.window.focus_order import next_in_focus_order
 from gemmviz.gui.window.launch_strip import LaunchStrip
 from gemmviz.gui.window.menus import Menus
 from gemmviz.gui.window.start_mode import StartMode
@@ -277,6 +278,12 @@ class MainWindow(QMainWindow):
         bar = event.child()
         if event.polished() and isinstance(bar, QTabBar):
             bar.setAccessibleName(tr("Panels"))
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        widget = next_in_focus_order(self, forward)
+        if widget is not None:
+            widget.setFocus(Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason)
+        return widget is not None
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
