@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QKeySequence
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QMenu, QPushButton, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QLabel,
+    QMenu,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QTableView,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.benchmark.chart_plot import ChartPlot
@@ -16,6 +26,7 @@ from gemmviz.gui.forms.kernel_chooser import KernelChooser
 from gemmviz.gui.forms.launch_form import LaunchDialog
 from gemmviz.gui.stage import announcer
 from gemmviz.gui.widgets.fact_table import FactTable
+from gemmviz.gui.widgets.focus_ring import FocusRing
 from gemmviz.gui.window.about import AboutBox
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.subjects.describing import step_sentence
@@ -222,6 +233,23 @@ def test_the_focus_is_seen_in_every_theme(window: MainWindow, qtbot: QtBot) -> N
         across = [QPoint(x, ring.center().y()) for x in range(ring.left() - 4, ring.left() + 6)]
         assert any(shown.pixelColor(at) == stage.palette().text().color() for at in across), theme
         assert any(shown.pixelColor(at) != plain.pixelColor(at) for at in across), theme
+
+
+def test_every_stop_of_tab_shows_the_focus(window: MainWindow, qtbot: QtBot) -> None:
+    """Of the stops that draw nothing in Qt's own styles: scrolling panels, the source, and a picture's texts."""
+    window.replay.stage.setFocus()
+    bare: set[str] = set()
+    stops: list[QWidget] = []
+    while (widget := sure(QApplication.focusWidget())) not in stops:
+        stops.append(widget)
+        if isinstance(widget, QScrollArea | QPlainTextEdit) or widget.accessibleName() == "Texts":
+            bare.add(widget.accessibleName())
+            at = widget.mapTo(window, QPoint(widget.width() // 2, 3))
+            assert window.grab().toImage().pixelColor(at) == window.palette().text().color(), widget.accessibleName()
+        qtbot.keyClick(widget, Qt.Key.Key_Tab)
+    assert bare >= {"Settings", "Source", "Metrics", "Texts"}
+    window.replay.stage.setFocus()
+    assert [each for each in window.findChildren(FocusRing) if each.isVisible()] == []
 
 
 def test_a_step_is_announced_where_it_rests(reader: None, heard: list[str], window: MainWindow, qtbot: QtBot) -> None:

@@ -18,6 +18,7 @@ from gemmviz.gui.posting import Poster
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
+from gemmviz.gui.widgets.focus_ring import FocusRing
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.banner import Banner
 from gemmviz.gui.window.docks import Docks
@@ -63,6 +64,7 @@ class MainWindow(QMainWindow):
         self.replay, self.benchmark, self.banner = ReplayPage(self.model), BenchmarkPage(self.model), Banner(self.model)
         self.launch = LaunchStrip(self.model)
         self._was_alone, self.has_ended = False, False
+        self._ring = FocusRing(self)
         self._lay_out()
         self.docks = Docks(self, self.model)
         self.start_mode = StartMode(self.model, self.docks, self._row, self._on_explore)
@@ -283,6 +285,7 @@ class MainWindow(QMainWindow):
         widget = next_in_focus_order(self, forward)
         if widget is not None:
             widget.setFocus(Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason)
+            self._ring.surround(widget)
         return widget is not None
 
     def showEvent(self, event: QShowEvent) -> None:
