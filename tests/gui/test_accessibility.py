@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QScrollArea,
+    QTabBar,
     QTableView,
     QWidget,
 )
@@ -287,6 +288,24 @@ def test_a_step_is_as_quick_with_a_reader(reader: None, window: MainWindow, qtbo
 
 def test_menus_are_named_as_they_are_titled(window: MainWindow) -> None:
     assert {menu.accessibleName() for menu in window.menuBar().findChildren(QMenu)} >= {"File", "View", "Watch"}
+
+
+def test_a_panel_that_the_menu_shows_is_seen(window: MainWindow, qtbot: QtBot) -> None:
+    dock = window.docks.all["lessons"]
+    assert dock.visibleRegion().isEmpty()  # a tab behind the source
+    dock.toggleViewAction().trigger()
+    dock.toggleViewAction().trigger()
+    qtbot.waitUntil(lambda: not dock.visibleRegion().isEmpty())
+
+
+def test_the_arrows_choose_a_panel_in_its_tabs(window: MainWindow, qtbot: QtBot) -> None:
+    bar = next(each for each in window.findChildren(QTabBar) if each.accessibleName() == "Panels" and each.count() > 2)
+    bar.setFocus()
+    step, chosen = window.session.navigation.step, bar.currentIndex()
+    qtbot.keyClick(bar, Qt.Key.Key_Right)
+    assert bar.currentIndex() == chosen + 1
+    assert window.session.navigation.step == step  # outside of the tabs, this arrow steps
+    assert QApplication.focusWidget() is bar
 
 
 def test_the_letters_of_the_menus_open_them(window: MainWindow) -> None:

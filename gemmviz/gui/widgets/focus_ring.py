@@ -1,4 +1,4 @@
-"""A ring around a widget that Tab reached and that doesn't show its focus itself: a scrolling panel, or a text without a cursor."""
+"""A ring around a widget that Tab reached and that shows no focus itself: a scrolling panel, or a text without a cursor."""
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QPen

@@ -19,6 +19,7 @@ from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
 from gemmviz.gui.widgets.focus_ring import FocusRing
+from gemmviz.gui.widgets.typing import keep_keys
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.banner import Banner
 from gemmviz.gui.window.docks import Docks
@@ -275,11 +276,12 @@ class MainWindow(QMainWindow):
             self.session.notices.complain("extension", GemmvizError(first.message + more, file=first.file, remedy=first.remedy))
 
     def childEvent(self, event: QChildEvent) -> None:
-        """Name the tab bars that Qt makes for docks in one place."""
+        """Name the tab bars that Qt makes for docks in one place, and let the arrows move over their tabs."""
         super().childEvent(event)
         bar = event.child()
         if event.polished() and isinstance(bar, QTabBar):
             bar.setAccessibleName(tr("Panels"))
+            keep_keys(bar, {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End})
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         widget = next_in_focus_order(self, forward)
