@@ -1,5 +1,6 @@
 """The window without eyes or mouse: names of all elements, tables over pictures, keys, and what is announced."""
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -224,6 +225,9 @@ def test_an_open_question_is_not_answered_by_the_words(reader: None, window: Mai
     window.session.display.counting = "hidden"
     window.replay.stage.tables.update()
     assert "A question is open" in window.replay.stage.accessibleDescription()
+    cells = texts(table(window, "A, global memory"))
+    assert "loads so far: ? by block" in cells[0]
+    assert not [each for each in cells if re.search(r"loads so far: \d", each)]
     window.session.display.counting = "shown"
     window.replay.stage.tables.update()
     assert "1 request moves 4 sectors" in window.replay.stage.accessibleDescription()
