@@ -151,6 +151,18 @@ def test_nothing_is_made_for_those_who_see(window: MainWindow, qtbot: QtBot) -> 
     assert not window.findChildren(FactTable)
 
 
+def test_tables_are_dropped_once_the_keyboard_has_left(window: MainWindow, qtbot: QtBot) -> None:
+    stage = window.replay.stage
+    qtbot.keyClick(stage, Qt.Key.Key_Tab)
+    assert stage.tables.tables
+    window.session.navigation.go(3)
+    qtbot.wait(100)
+    assert stage.tables.tables  # one has the focus
+    stage.setFocus()
+    window.session.navigation.go(4)
+    qtbot.waitUntil(lambda: not stage.tables.tables)
+
+
 def test_the_keyboard_goes_through_the_cells(window: MainWindow, qtbot: QtBot) -> None:
     stage = window.replay.stage
     said: list[list[str]] = []
