@@ -1,7 +1,7 @@
 """The catalogues: in step with the sources, every placeholder kept, every plural form there; and the choice of a language."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -172,6 +172,9 @@ def test_files_that_cant_be_opened_are_refused_in_the_language(name: str, conten
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
+    readers: dict[str, Callable[[Path], object]] = {
+        ".cu": partial(read_program_text, most_bytes=1000), ".toml": read_text, ".gvt": read_trace,
+    }  # fmt: skip
     with pseudo(), pytest.raises(GemmvizError) as caught:
-        {".cu": partial(read_program_text, most_bytes=1000), ".toml": read_text, ".gvt": read_trace}[path.suffix](path)
+        readers[path.suffix](path)
     assert plain_words(" ".join((caught.value.message, caught.value.remedy or ""))) == []
