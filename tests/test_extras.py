@@ -5,6 +5,7 @@ import os
 import runpy
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,15 @@ def test_the_command_is_that_of_the_program_that_installed(monkeypatch: pytest.M
 
 def test_a_packed_program_installs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert pip_command(["film"]) == []
+
+
+def test_an_environment_of_the_system_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One that says, as PEP 668 has it, that only the system's package manager installs into it."""
+    monkeypatch.setattr(sys, "base_prefix", sys.prefix)
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    assert pip_command(["film"])
+    (tmp_path / "EXTERNALLY-MANAGED").touch()
     assert pip_command(["film"]) == []
 
 

@@ -139,7 +139,7 @@ def _is_skipped(name: str) -> bool:
 
 
 def _by_student(path: Path, entries: list[_Entry], as_one: bool) -> Iterator[tuple[str, _Entry]]:
-    """Each entry with the folder or file of its student, "" if it is nobody's. Entries below it are named from there."""
+    """Each entry with the folder or file of its student, "" for none. Entries below that folder are named from there."""
     outer = _only_folder(entries)
     for entry in entries:
         parts = entry.path.parts

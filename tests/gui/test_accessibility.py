@@ -1,13 +1,25 @@
 """The window without eyes or mouse: names of all elements, tables over pictures, keys, and what is announced."""
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication, QDialog, QMenu, QTableView, QWidget
+from PySide6.QtGui import QAccessible, QKeySequence
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QLabel,
+    QMenu,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QTabBar,
+    QTableView,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.benchmark.chart_plot import ChartPlot
@@ -16,6 +28,7 @@ from gemmviz.gui.forms.kernel_chooser import KernelChooser
 from gemmviz.gui.forms.launch_form import LaunchDialog
 from gemmviz.gui.stage import announcer
 from gemmviz.gui.widgets.fact_table import FactTable
+from gemmviz.gui.widgets.focus_ring import FocusRing
 from gemmviz.gui.window.about import AboutBox
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.subjects.describing import step_sentence
@@ -150,6 +163,18 @@ def test_nothing_is_made_for_those_who_see(window: MainWindow, qtbot: QtBot) -> 
     assert not window.findChildren(FactTable)
 
 
+def test_tables_are_dropped_once_the_keyboard_has_left(window: MainWindow, qtbot: QtBot) -> None:
+    stage = window.replay.stage
+    qtbot.keyClick(stage, Qt.Key.Key_Tab)
+    assert stage.tables.tables
+    window.session.navigation.go(3)
+    qtbot.wait(100)
+    assert stage.tables.tables  # one has the focus
+    stage.setFocus()
+    window.session.navigation.go(4)
+    qtbot.waitUntil(lambda: not stage.tables.tables)
+
+
 def test_the_keyboard_goes_through_the_cells(window: MainWindow, qtbot: QtBot) -> None:
     stage = window.replay.stage
     said: list[list[str]] = []
@@ -176,6 +201,21 @@ def test_the_keyboard_goes_through_the_cells(window: MainWindow, qtbot: QtBot) -
     assert window.session.shot.focus.thread is not None  # the thread of the cell is followed
     qtbot.keyClick(sure(QApplication.focusWidget()), Qt.Key.Key_Escape)
     assert stage.hasFocus()
+
+
+def test_tab_stops_at_nothing_that_is_hidden_behind_another_panel(window: MainWindow, qtbot: QtBot) -> None:
+    behind = {name for name, dock in window.docks.all.items() if dock.isVisible() and dock.visibleRegion().isEmpty()}
+    assert behind  # panels that are tabs behind others
+    for key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+        window.replay.stage.setFocus()
+        stops: list[QWidget] = []
+        while (widget := sure(QApplication.focusWidget())) not in stops:
+            stops.append(widget)
+            qtbot.keyClick(widget, key)
+        assert len(stops) > 20
+        docks = {dock.objectName() for dock in window.docks.all.values() if any(dock.isAncestorOf(each) for each in stops)}
+        assert docks
+        assert not docks & behind
 
 
 def test_a_table_keeps_its_cell_from_step_to_step(window: MainWindow, qtbot: QtBot) -> None:
@@ -209,6 +249,23 @@ def test_the_focus_is_seen_in_every_theme(window: MainWindow, qtbot: QtBot) -> N
         assert any(shown.pixelColor(at) != plain.pixelColor(at) for at in across), theme
 
 
+def test_every_stop_of_tab_shows_the_focus(window: MainWindow, qtbot: QtBot) -> None:
+    """Of the stops that draw nothing in Qt's own styles: scrolling panels, the source, and a picture's texts."""
+    window.replay.stage.setFocus()
+    bare: set[str] = set()
+    stops: list[QWidget] = []
+    while (widget := sure(QApplication.focusWidget())) not in stops:
+        stops.append(widget)
+        if isinstance(widget, QScrollArea | QPlainTextEdit) or widget.accessibleName() == "Texts":
+            bare.add(widget.accessibleName())
+            at = widget.mapTo(window, QPoint(widget.width() // 2, 3))
+            assert window.grab().toImage().pixelColor(at) == window.palette().text().color(), widget.accessibleName()
+        qtbot.keyClick(widget, Qt.Key.Key_Tab)
+    assert bare >= {"Settings", "Source", "Metrics", "Texts"}
+    window.replay.stage.setFocus()
+    assert [each for each in window.findChildren(FocusRing) if each.isVisible()] == []
+
+
 def test_a_step_is_announced_where_it_rests(reader: None, heard: list[str], window: MainWindow, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: bool(heard), timeout=5_000)
     heard.clear()
@@ -224,6 +281,9 @@ def test_an_open_question_is_not_answered_by_the_words(reader: None, window: Mai
     window.session.display.counting = "hidden"
     window.replay.stage.tables.update()
     assert "A question is open" in window.replay.stage.accessibleDescription()
+    cells = texts(table(window, "A, global memory"))
+    assert "loads so far: ? by block" in cells[0]
+    assert not [each for each in cells if re.search(r"loads so far: \d", each)]
     window.session.display.counting = "shown"
     window.replay.stage.tables.update()
     assert "1 request moves 4 sectors" in window.replay.stage.accessibleDescription()
@@ -244,3 +304,36 @@ def test_a_step_is_as_quick_with_a_reader(reader: None, window: MainWindow, qtbo
 
 def test_menus_are_named_as_they_are_titled(window: MainWindow) -> None:
     assert {menu.accessibleName() for menu in window.menuBar().findChildren(QMenu)} >= {"File", "View", "Watch"}
+
+
+def test_a_panel_that_the_menu_shows_is_seen(window: MainWindow, qtbot: QtBot) -> None:
+    dock = window.docks.all["lessons"]
+    assert dock.visibleRegion().isEmpty()  # a tab behind the source
+    dock.toggleViewAction().trigger()
+    dock.toggleViewAction().trigger()
+    qtbot.waitUntil(lambda: not dock.visibleRegion().isEmpty())
+
+
+def test_the_arrows_choose_a_panel_in_its_tabs(window: MainWindow, qtbot: QtBot) -> None:
+    bar = next(each for each in window.findChildren(QTabBar) if each.accessibleName() == "Panels" and each.count() > 2)
+    bar.setFocus()
+    step, chosen = window.session.navigation.step, bar.currentIndex()
+    qtbot.keyClick(bar, Qt.Key.Key_Right)
+    assert bar.currentIndex() == chosen + 1
+    assert window.session.navigation.step == step  # outside of the tabs, this arrow steps
+    assert QApplication.focusWidget() is bar
+
+
+def test_the_letters_of_the_menus_open_them(window: MainWindow) -> None:
+    """A letter that a label has too opens neither at once."""
+    menus = {_letter(action.text()) for action in window.menuBar().actions()}
+    assert len(menus) == len(window.menuBar().actions())
+    labels = [each.text() for each in window.findChildren(QLabel) if each.buddy() is not None]
+    buttons = [each.text() for each in window.findChildren(QPushButton) if each.window() is window]
+    letters = [letter for letter in map(_letter, (*labels, *buttons)) if letter]
+    assert len(letters) > 5
+    assert not menus & {*letters}
+
+
+def _letter(text: str) -> str:
+    return QKeySequence.mnemonic(text).toString()

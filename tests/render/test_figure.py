@@ -118,7 +118,17 @@ def test_the_credits_are_those_that_were_chosen(reel: Reel) -> None:
 
 
 @pytest.mark.parametrize(
-    "link", ["javascript:alert(1)", "//example.org", "https://", "data:text/html,x", "https://a b", 'https://a"b']
+    "link",
+    [
+        "javascript:alert(1)",
+        "javascript://example.org/%0Aalert(1)",
+        "ftp://example.org",
+        "//example.org",
+        "https://",
+        "data:text/html,x",
+        "https://a b",
+        'https://a"b',
+    ],
 )
 def test_only_web_addresses_are_links(link: str) -> None:
     with pytest.raises(GemmvizError, match="can't be linked to"):

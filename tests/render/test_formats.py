@@ -28,6 +28,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.render.export import formats, save_frame, save_numbered, save_reel
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.inks import most_different
+from gemmviz.render.page import page_policy
 from gemmviz.render.qt.raster import Raster
 from gemmviz.render.reel import Frame, Reel
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -364,3 +365,11 @@ def test_a_size_that_no_film_has(stage: Prepared, tmp_path: Path, qapp: QApplica
         with pytest.raises(UsageError, match=said):
             saved(stage, tmp_path / ("f.mp4" if look.width == 641 else "f.gif"), look)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_allows_its_own_script_and_style_and_nothing_else() -> None:
+    rules = dict(rule.split(" ", 1) for rule in page_policy("script", "style").split("; "))
+    assert rules.pop("script-src").startswith("'sha256-")
+    assert rules.pop("style-src").startswith("'sha256-")
+    assert rules.pop("require-trusted-types-for") == "'script'"
+    assert rules == dict.fromkeys(("default-src", "base-uri", "form-action", "trusted-types"), "'none'")

@@ -127,6 +127,16 @@ def test_a_loop_without_barriers_counts_no_phases() -> None:
     assert np.unique([stage_of_run(each) for each in tiled[-1:]]).tolist() == ["after the phases"]
 
 
+def test_a_loop_with_too_many_trips_has_no_k() -> None:
+    """Its last trip reads the next row of A, whose column is no k."""
+    body = "float s = 0; int j = threadIdx.x; if (j < N) for (int k = 0; k <= K; ++k) s += A[{row} * K + k] * B[j]; C[0] = s;"
+    whole = moments(trace_of(kernel_from(body.format(row=0)), 5, 7, 3))
+    assert {stage_of_run(each) for each in whole if each.phase == 3} == {"pass 4 of 4"}
+    trace = sure(outcome_of(kernel_from(body.format(row=4)), 5, 7, 3).trace)
+    assert trace.stop is not None
+    assert stage_of_run(Reader(Replay.of(trace)).at(trace.steps - 1)) == "pass 4"
+
+
 def test_a_run_that_stopped_doesnt_say_how_many_phases_there_are() -> None:
     trace = sure(outcome_of("no_else", 5, 7, 3).trace)
     assert trace.stop is not None

@@ -32,6 +32,10 @@ from tests.conftest import sure
         ("33 of 64 terms", "? of ? terms"),
         ("step 12 of 153, phase 1 of 4", "step 12 of 153, phase ?"),
         ("×32", "×?"),
+        (
+            "loads so far: 1 by block (0, 0), 2 by all traced blocks (2 at the end)",
+            "loads so far: ? by block (0, 0), ? by all traced blocks (? at the end)",
+        ),
     ],
 )
 def test_counts_read_as_question_marks(text: str, hidden: str) -> None:

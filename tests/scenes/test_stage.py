@@ -32,6 +32,7 @@ from gemmviz.scenes.stage.matrix import label_size
 from gemmviz.scenes.views.stage_view import matrix_state
 from gemmviz.scenes.views.stage_view import stage_scene as drawn
 from tests.conftest import kernel_from, outcome_of, piece, sure, trace_of
+from tests.legible import wrong_with
 
 
 @pytest.fixture(scope="module")
@@ -310,6 +311,27 @@ def test_the_name_of_an_element_outside_its_array_stands_beside_all_that_are(bod
     start, end = (x - width, x) if name.anchor == "end" else (x, x + width)
     assert len(boxes) > 1
     assert end <= boxes[:, 0].min() or start >= (boxes[:, 0] + boxes[:, 2]).max()
+
+
+@pytest.mark.parametrize(
+    ("body", "sizes"),
+    [
+        ("C[threadIdx.x] = A[threadIdx.x + 13];", (4, 4, 4)),
+        ("C[threadIdx.x] = A[threadIdx.x + 13];", (5, 7, 3)),
+        ("C[threadIdx.x + 15] = A[0];", (4, 4, 4)),
+        ("C[threadIdx.x + 15] = A[0];", (2, 9, 30)),
+    ],
+)
+def test_names_give_way_to_what_ended_a_run(body: str, sizes: tuple[int, int, int]) -> None:
+    trace = sure(outcome_of(kernel_from("float keep = A[0]; " + body), *sizes).trace)
+    scene = stage_scene(read(trace), trace.steps - 1)
+    assert scene.find("stop") is not None
+    assert [each for each in wrong_with(scene) if "-name" in each] == []
+    name, marks = piece(scene, "A-name", Labels), piece(scene, "stop", Rects)
+    width = text_width(name.texts[0], name.size, name.face)
+    left = name.at[0, 0] - (width if name.anchor == "end" else 0)
+    for x, y, side, _ in marks.boxes.tolist():
+        assert x + side <= left or left + width <= x or not y - side < name.at[0, 1] - name.size / 2 < y + side
 
 
 def test_lanes_tell_a_naive_kernel_from_a_coalesced_one() -> None:

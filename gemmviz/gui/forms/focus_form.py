@@ -41,7 +41,7 @@ class FocusForm(QWidget):
         form = QFormLayout(self)
         form.setContentsMargins(11, 0, 11, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.addRow(tr("&Watch"), self.scope)
+        form.addRow(tr("W&atch"), self.scope)
         form.addRow(tr("Block x, y, z"), _row(self.block_at))
         form.addRow(tr("Warp"), self.warp)
         form.addRow(tr("Thread x, y, z"), _row(self.thread_at))

@@ -36,7 +36,7 @@ class RunnerForm(QWidget):
         form.setContentsMargins(0, 0, 0, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.addRow(tr("&Run on"), self.runner)
-        form.addRow(tr("Time &limit"), self.timeout)
+        form.addRow(tr("Time limit"), self.timeout)
         self.engines.gpu_known.connect(self.sync)
         self.engines.changed.connect(self.sync)
         self.sync()

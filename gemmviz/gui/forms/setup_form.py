@@ -96,7 +96,7 @@ class SetupForm(QWidget):
         numbers = {*setup.problem.numbers, *setup.parameters}
         self._kinds = [(field.name, field.kind) for field in fields]
         self.controls = {field.name: control_for(field, self._change, self.model.released.emit) for field in fields}
-        letters = _Letters("kr")
+        letters = _Letters(_TAKEN)
         for field in (field for field in fields if field.name in numbers):
             self._form.addRow(letters.marked(_short(field.label)), self.controls[field.name])
         self._form.addRow(self.launch)
@@ -192,6 +192,9 @@ def _short(label: str) -> str:
     return label if len(label) <= _LONGEST_LABEL else f"{label[:_LONGEST_LABEL]}…"
 
 
+_TAKEN = "fevplwh" + "acikr"  # by the menus, and by what else has letters in the window
+
+
 class _Letters:
     """The mnemonics of a form: each label gets a letter of its own."""
 
@@ -200,7 +203,7 @@ class _Letters:
 
     def marked(self, label: str) -> str:
         for place, letter in enumerate(label.lower()):
-            if letter.isalpha() and letter not in self._used:
+            if letter.isascii() and letter.isalpha() and letter not in self._used:
                 self._used.add(letter)
                 return f"{label[:place]}&{label[place:]}"
         return label

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QTableView, QWidget
 
+from gemmviz.gui.widgets.focus_ring import RING, draw_ring
 from gemmviz.gui.widgets.typing import TABLE_KEYS, keep_keys
 from gemmviz.model.translation import tr
 
@@ -20,7 +21,6 @@ _STEPS = {
     Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0),
     Qt.Key.Key_PageUp: (-8, 0), Qt.Key.Key_PageDown: (8, 0),
 }  # fmt: skip
-_RING = 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,14 +186,11 @@ class FactTable(QTableView):
     # Painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the ring around the cell with the focus, in two colours so that one of them stands out on any other."""
+        """Paint the ring around the cell with the focus."""
         if not self.hasFocus() or not self.currentIndex().isValid():
             return
         painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        box = self._box(self.currentIndex().row(), self.currentIndex().column())
-        for role, wide in ((QPalette.ColorRole.Base, _RING + 3.0), (QPalette.ColorRole.Text, _RING)):
-            painter.setPen(QPen(self.palette().color(role), wide))
-            painter.drawRect(box.adjusted(-2, -2, 2, 2))
+        inside = QRectF(self.viewport().rect()).adjusted(RING, RING, -RING, -RING)  # a text's cell is the whole picture
+        box = self._box(self.currentIndex().row(), self.currentIndex().column()).adjusted(-2, -2, 2, 2)
+        draw_ring(painter, box.intersected(inside), self.palette())
         painter.end()

@@ -88,6 +88,7 @@ class Docks:
         dock.setObjectName(name)
         dock.setWidget(_scrolled(widget, panel) if panel.scrolls else widget)
         self.window.addDockWidget(_AREAS[panel.area], dock)
+        dock.toggleViewAction().triggered.connect(lambda on: dock.raise_() if on else None)  # Qt shows it behind its neighbours
         return dock
 
     def in_area(self, area: DockArea) -> list[QDockWidget]:

@@ -38,8 +38,8 @@ class LaunchStrip(QWidget):
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self.text.setAccessibleDescription(tr("Launch"))
-        self.edit = _button(tr("&Edit …"), tr("Correct what the arguments are, and the launch"))
-        self.insert = _button(tr("Insert &header"), tr("Write this launch into the file, as a header"))
+        self.edit = _button(tr("Ed&it …"), tr("Correct what the arguments are, and the launch"))
+        self.insert = _button(tr("Insert header"), tr("Write this launch into the file, as a header"))
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 3, 6, 3)
         for widget in (self.kernels, self.text, self.edit, self.insert):

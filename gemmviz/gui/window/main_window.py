@@ -18,9 +18,12 @@ from gemmviz.gui.posting import Poster
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
+from gemmviz.gui.widgets.focus_ring import FocusRing
+from gemmviz.gui.widgets.typing import keep_keys
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.banner import Banner
 from gemmviz.gui.window.docks import Docks
+from gemmviz.gui.window.focus_order import next_in_focus_order
 from gemmviz.gui.window.launch_strip import LaunchStrip
 from gemmviz.gui.window.menus import Menus
 from gemmviz.gui.window.start_mode import StartMode
@@ -62,6 +65,7 @@ class MainWindow(QMainWindow):
         self.replay, self.benchmark, self.banner = ReplayPage(self.model), BenchmarkPage(self.model), Banner(self.model)
         self.launch = LaunchStrip(self.model)
         self._was_alone, self.has_ended = False, False
+        self._ring = FocusRing(self)
         self._lay_out()
         self.docks = Docks(self, self.model)
         self.start_mode = StartMode(self.model, self.docks, self._row, self._on_explore)
@@ -272,11 +276,19 @@ class MainWindow(QMainWindow):
             self.session.notices.complain("extension", GemmvizError(first.message + more, file=first.file, remedy=first.remedy))
 
     def childEvent(self, event: QChildEvent) -> None:
-        """Name the tab bars that Qt makes for docks in one place."""
+        """Name the tab bars that Qt makes for docks in one place, and let the arrows move over their tabs."""
         super().childEvent(event)
         bar = event.child()
         if event.polished() and isinstance(bar, QTabBar):
             bar.setAccessibleName(tr("Panels"))
+            keep_keys(bar, {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End})
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        widget = next_in_focus_order(self, forward)
+        if widget is not None:
+            widget.setFocus(Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason)
+            self._ring.surround(widget)
+        return widget is not None
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -300,13 +300,19 @@ def stage_of_run(moment: Moment, labels: LabelStyle = PLAIN) -> str:
         k = _k_loaded(moment) if k is None else k
         if k is not None:
             return tr("k = {k} of {terms}", k=k + labels.first, terms=trace.setup.problem.K)
-        return tr("pass {phase} of {phases}", phase=phase + 1, phases=replay.phases) if 0 <= phase < replay.phases else ""
+        return _pass_of_run(moment) if 0 <= phase < replay.phases else ""
     if not 0 <= phase < replay.phases:
         return tr("before the phases") if phase < 0 else tr("after the phases")
     text = tr("phase {phase}", phase=phase + 1)
     if trace.phases is None and trace.stop is None:  # else their number is unknown
         text = tr("phase {phase} of {phases}", phase=phase + 1, phases=replay.phases)
     return text + ("" if k is None else f", k = {k + labels.first}")
+
+
+def _pass_of_run(moment: Moment) -> str:
+    if moment.trace.phases is None and moment.trace.stop is not None:  # their number is unknown
+        return tr("pass {phase}", phase=moment.phase + 1)
+    return tr("pass {phase} of {phases}", phase=moment.phase + 1, phases=moment.replay.phases)
 
 
 def _k_read(moment: Moment) -> int | None:
@@ -318,7 +324,13 @@ def _k_read(moment: Moment) -> int | None:
 
 
 def _k_loaded(moment: Moment) -> int | None:
-    """Return the k of the factors that all watched threads load from a matrix, None if they differ."""
+    """Return the k of the factors that all watched threads load from a matrix; None if they differ, or if the run ends with
+    this access or makes more trips than there are terms: its elements may then lie in the next row.
+    """
+    trace, replay = moment.trace, moment.replay
+    ends_here = trace.stop is not None and moment.step == replay.steps - 1
+    if ends_here or (trace.is_multiply and replay.phases > trace.setup.problem.K):
+        return None
     for touched in moment.touched if moment.trace.is_multiply else ():
         if touched.array.name in ("A", "B") and touched.array.space == "global":
             ks = np.unique(touched.array.row_column(touched.cells)[touched.array.name == "A"])

@@ -37,6 +37,10 @@ _COUNT = re.compile(
     rf"(?=(?P<of> of {_NUMBER})? (?P<unit>{'|'.join(_UNITS)})\b| ?%|×(?= |$))"
 )
 _PHASES = re.compile(rf"(?<=phase ){_NUMBER} of {_NUMBER}")
+_LOADS = re.compile(
+    rf"(?<=loads so far: ){_NUMBER}|{_NUMBER}(?= by (?:block|all|thread|this|warp)\b)"
+    rf"|(?<=stored ){_NUMBER}(?= time)|(?<=\(){_NUMBER}(?= at the end\))"
+)  # how often an element is loaded and stored
 _COPIES = re.compile(rf"(?<=×){_NUMBER}$")  # how many lanes share a copy
 
 
@@ -60,7 +64,9 @@ def _counted(text: str, share: float, code: str) -> str:
             return UNKNOWN
         return spaced(int(int(digits) * share))
 
-    return _COPIES.sub(UNKNOWN, _PHASES.sub(UNKNOWN, _COUNT.sub(so_far, text)))
+    for hidden in (_LOADS, _PHASES, _COPIES):
+        text = hidden.sub(UNKNOWN, text)
+    return _COUNT.sub(so_far, text)
 
 
 @lru_cache(maxsize=4)

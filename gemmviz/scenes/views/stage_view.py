@@ -52,7 +52,7 @@ from gemmviz.scenes.stage.matrix import can_label, counting_grid, grid_of, in_wi
 from gemmviz.scenes.stage.motion import stage_motion
 from gemmviz.scenes.stage.running_sum import running_sum
 from gemmviz.scenes.stage.sectors import sector_primitives
-from gemmviz.scenes.stage.stop_marks import stop_marks
+from gemmviz.scenes.stage.stop_marks import apart_from_marks, stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
 from gemmviz.scenes.stage.values import matrix_values, value_texts
 from gemmviz.scenes.stage.vector_parts import part_outline, threads_beyond
@@ -88,9 +88,10 @@ def planned_scene(moment: Moment, plan: Plan, options: ViewOptions) -> Scene:
     primitives += collision_marks(moment, plan, options)
     primitives += _panels(moment, plan, options)
     primitives += barrier_bar(moment, plan, options)
-    primitives += stop_marks(moment, plan, theme)
+    marks = stop_marks(moment, plan, theme)
+    primitives += marks
     name = _name if moment.trace.is_multiply else _name_above
-    names = [name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
+    names = apart_from_marks([name(each, plan, theme) for each in moment.trace.arrays if each.space == "global"], marks)
     above = (*names, *axis_primitives(plan, options), *_legend(moment, plan, options))
     return Scene(options.width, options.height, theme.background, tuple(primitives), above, _words(moment, plan, options))
 
