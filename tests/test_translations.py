@@ -1,8 +1,8 @@
 """The catalogues: in step with the sources, every placeholder kept, every plural form there; and the choice of a language."""
 
 import re
-from collections.abc import Iterator
-from functools import cache, partial
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -173,8 +173,12 @@ def test_files_that_cant_be_opened_are_refused_in_the_language(name: str, conten
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
+    reads: dict[str, Callable[[Path], object]] = {
+        ".cu": lambda each: read_program_text(each, 1000), ".toml": read_text, ".gvt": read_trace,
+    }  # fmt: skip
+    read = reads[path.suffix]
     with pseudo(), pytest.raises(GemmvizError) as caught:
-        {".cu": partial(read_program_text, most_bytes=1000), ".toml": read_text, ".gvt": read_trace}[path.suffix](path)
+        read(path)
     assert plain_words(" ".join((caught.value.message, caught.value.remedy or ""))) == []
 
 
