@@ -12,6 +12,7 @@ import pytest
 import gemmviz.files.languages as chosen
 from gemmviz.cli.main import main
 from gemmviz.files.codec import read_text
+from gemmviz.files.kinds import dialog_filters
 from gemmviz.files.languages import VARIABLE, languages, system_language, use_language
 from gemmviz.files.program_text import read_program_text
 from gemmviz.files.trace_file import read_trace
@@ -178,3 +179,8 @@ def test_files_that_cant_be_opened_are_refused_in_the_language(name: str, conten
     with pseudo(), pytest.raises(GemmvizError) as caught:
         readers[path.suffix](path)
     assert plain_words(" ".join((caught.value.message, caught.value.remedy or ""))) == []
+
+
+def test_the_kinds_of_files_in_the_open_dialog_are_translated() -> None:
+    with pseudo():
+        assert plain_words(" ".join(each.partition(" (")[0] for each in dialog_filters())) == []
