@@ -6,6 +6,7 @@ their files.
 """
 
 import email.parser
+import platform
 import re
 import subprocess
 import sys
@@ -69,6 +70,18 @@ def table(wheels: Sequence[Wheel]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def sentence(wheels: Sequence[Wheel]) -> str:
+    """Return for what the wheels are, and the shares of the two largest parts of the download without extras."""
+    own = [each for each in wheels if not each.extra]
+    total = sum(each.downloaded for each in own)
+    qt, libclang = (
+        sum(each.downloaded for each in own if each.name.lower().startswith(names)) / total
+        for names in (("pyside6", "shiboken6"), ("libclang",))
+    )
+    where = f"{platform.system()} {platform.machine()} and Python {sys.version_info.major}.{sys.version_info.minor}"
+    return f"Wheels for {where}. Of the download, {qt:.0%} is Qt and {libclang:.0%} is libclang.\n"
+
+
 def measured() -> list[Wheel]:
     """Return the wheels of an installation with all formats."""
     with tempfile.TemporaryDirectory() as name:
@@ -100,7 +113,7 @@ def main() -> None:
     wheels = measured()
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}{table(wheels)}{END}{rest.split(END)[1]}", encoding="utf-8")
+    PAGE.write_text(f"{before}{BEGIN}{sentence(wheels)}\n{table(wheels)}{END}{rest.split(END)[1]}", encoding="utf-8")
     print(f"{_mib(sum(each.downloaded for each in wheels if not each.extra))} MiB for pip install gemmviz")
 
 

@@ -62,7 +62,7 @@ def chart_svg(rows: list[dict[str, Any]]) -> str:
                 f'<text x="{_LEFT + width + 8:.1f}" y="{y + _BAR}" font-size="13">{value:g} ({escape(version)})</text>'
             )
             y += _HIGH
-    style = "font-family:sans-serif;fill:#12161c"
+    style = "font-family:sans-serif;fill:#12161c;background:#ffffff"  # pages may be dark
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE} {y}" style="{style}">{"".join(parts)}</svg>\n'
 
 

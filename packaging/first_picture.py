@@ -79,6 +79,8 @@ def _wait(ready: Callable[[], bool]) -> None:
 
 
 def main() -> None:
+    if len(sys.argv) < 2:
+        raise SystemExit("usage: python packaging/first_picture.py COMMAND")
     first, *others = (first_picture(sys.argv[1:]) for _ in range(RUNS))
     wall_s, processor_s = (statistics.median(each) for each in zip(*others, strict=True))
     print(f"first run {first[0]:.2f} s (processor {first[1]:.2f} s)")

@@ -1,19 +1,15 @@
-"""Puts a figure into web pages made by other programs, opens and prints them in Chromium, and writes the table of
-docs/embedding.md: make hosts. A program that isn't installed is named and left out.
-
-Programs of Python are looked for in the folder HOSTS_BIN (a virtual environment's), reveal.js in HOSTS_REVEAL (its npm folder),
-HTML Purifier in HOSTS_PURIFIER.
+"""Opens and prints pages with a figure in Chromium, and writes the table of docs/embedding.md: make hosts. A host whose program
+isn't installed is named and left out; host_pages.py says where they are looked for.
 """
 
 import base64
 import io
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from host_pages import HOSTS, STEP, HostPage
 from PIL import Image
 from PySide6.QtWidgets import QApplication
 from selenium import webdriver
@@ -29,174 +26,12 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import gemmviz
 from gemmviz.render.export import save_frame
-from gemmviz.render.figure import figure_script
 from gemmviz.render.format import RenderOptions
-from gemmviz.render.page_script import script_hash
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "embedding.md"
 START, END = "<!-- hosts -->\n", "<!-- /hosts -->\n"
-BIN, REVEAL = Path(os.environ.get("HOSTS_BIN", "")), Path(os.environ.get("HOSTS_REVEAL", ""))
-PURIFIER = os.environ.get("HOSTS_PURIFIER", "/usr/share/php")
-STEP, LIMIT = 9, 4.0  # the step that is compared, and the largest mean difference of a channel, of 255
+LIMIT = 4.0  # the largest mean difference of a channel, of 255
 ROOTS = "[...document.querySelectorAll('figure')].map((each) => each.querySelector('[data-part=stage]')?.shadowRoot)"
-MOODLE = """<?php
-set_include_path($argv[1]);
-require_once 'HTMLPurifier/Bootstrap.php';
-spl_autoload_register(array('HTMLPurifier_Bootstrap', 'autoload'));
-$config = HTMLPurifier_Config::createDefault();
-$config->set('Cache.DefinitionImpl', null);
-$config->set('Core.ConvertDocumentToFragment', true);
-$config->set('HTML.Doctype', 'XHTML 1.0 Transitional');
-$config->set('Attr.AllowedFrameTargets', array('_blank'));
-$config->set('URI.AllowedSchemes', array_fill_keys(array('http', 'https', 'ftp', 'mailto'), true));
-echo (new HTMLPurifier($config))->purify(stream_get_contents(STDIN)), "\\n", HTMLPurifier::VERSION;
-"""  # with the settings of Moodle's purify_html in lib/weblib.php
-
-
-@dataclass(frozen=True)
-class Made:
-    """A page: its ``path`` or a file of that name with a query, and the ``version`` of what made it."""
-
-    path: Path
-    version: str
-    query: str = ""
-    remark: str = ""
-    plays: bool = True
-
-
-Host = Callable[[Path, str], Made]
-
-
-def program(name: str, *words: str | Path, folder: Path, text: str | None = None) -> str:
-    """Run a program in a folder, and return its output."""
-    path = BIN / name if (BIN / name).is_file() else shutil.which(name)
-    if path is None:
-        raise FileNotFoundError(name)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    run = subprocess.run(
-        [path, *words], cwd=folder, input=text, capture_output=True, text=True, check=False, env=environment, timeout=300
-    )
-    if "ModuleNotFoundError" in run.stderr:
-        raise FileNotFoundError(run.stderr.strip().rpartition("named ")[2])
-    if run.returncode:
-        raise RuntimeError(f"{name}: {run.stderr[-800:]}")
-    return run.stdout
-
-
-def version_of(package: str, folder: Path) -> str:
-    return program(
-        "python", "-c", f"from importlib.metadata import version; print(version('{package}'))", folder=folder
-    ).strip()
-
-
-# Hosts
-
-
-def plain(folder: Path, figure: str) -> Made:
-    (folder / "p.html").write_text(
-        f"<!doctype html><meta charset=utf-8><title>x</title><h1>A page</h1>{figure}", encoding="utf-8"
-    )
-    return Made(folder / "p.html", "")
-
-
-def policy(folder: Path, figure: str) -> Made:
-    rules = f"default-src 'none'; script-src {script_hash(figure_script())}; img-src data:"
-    head = f'<!doctype html><meta charset=utf-8><meta http-equiv="Content-Security-Policy" content="{rules}">'
-    (folder / "p.html").write_text(f"{head}<title>x</title>{figure}", encoding="utf-8")
-    return Made(folder / "p.html", "", remark="scripts by their hash only, no styles, no network")
-
-
-def two(folder: Path, figure: str) -> Made:
-    return plain(folder, f"{figure}<p>Another:</p>{figure}")
-
-
-def reveal(folder: Path, figure: str, query: str = "") -> Made:
-    if not (REVEAL / "dist").is_dir():
-        raise FileNotFoundError("reveal.js (HOSTS_REVEAL)")
-    shutil.copytree(REVEAL / "dist", folder / "dist", dirs_exist_ok=True)
-    links = "".join(f'<link rel="stylesheet" href="dist/{name}">' for name in ("reset.css", "reveal.css", "theme/black.css"))
-    slides = f'<div class="reveal"><div class="slides"><section>{figure}</section><section>End</section></div></div>'
-    script = '<script src="dist/reveal.js"></script><script>Reveal.initialize()</script>'
-    (folder / "p.html").write_text(f"<!doctype html><meta charset=utf-8>{links}<body>{slides}{script}", encoding="utf-8")
-    return Made(folder / "p.html", json.loads((REVEAL / "package.json").read_text(encoding="utf-8"))["version"], query)
-
-
-def reveal_printed(folder: Path, figure: str) -> Made:
-    return reveal(folder, figure, "?print-pdf")
-
-
-def mkdocs(folder: Path, figure: str, theme: str = "mkdocs") -> Made:
-    (folder / "docs").mkdir()
-    (folder / "mkdocs.yml").write_text(f"site_name: x\ntheme: {{name: {theme}, font: false}}\n", encoding="utf-8")
-    (folder / "docs" / "index.md").write_text(f"# A page\n\nText *before*.\n\n{figure}\nText *after*.\n", encoding="utf-8")
-    program("mkdocs", "build", "-q", "-d", folder / "site", folder=folder)
-    return Made(folder / "site" / "index.html", version_of("mkdocs", folder))
-
-
-def material(folder: Path, figure: str) -> Made:
-    made = mkdocs(folder, figure, "material")
-    return Made(made.path, version_of("mkdocs-material", folder))
-
-
-def sphinx(folder: Path, figure: str) -> Made:
-    (folder / "figure.html").write_text(figure, encoding="utf-8")
-    (folder / "conf.py").write_text('extensions = ["myst_parser"]\nhtml_theme = "furo"\n', encoding="utf-8")
-    (folder / "index.md").write_text("# A page\n\n```{raw} html\n:file: figure.html\n```\n", encoding="utf-8")
-    program("sphinx-build", "-q", "-b", "html", ".", "site", folder=folder)
-    return Made(folder / "site" / "index.html", version_of("sphinx", folder), remark="MyST, theme Furo")
-
-
-def commonmark(folder: Path, figure: str) -> Made:
-    text = f"# A page\n\nText *before*.\n\n{figure}\nText *after*.\n"
-    code = "import sys, markdown_it; print(markdown_it.MarkdownIt('commonmark').render(sys.stdin.read()))"
-    body = program("python", "-c", code, folder=folder, text=text)
-    (folder / "p.html").write_text(f"<!doctype html><meta charset=utf-8><main>{body}</main>", encoding="utf-8")
-    return Made(folder / "p.html", "", remark=f"simulated: CommonMark by markdown-it-py {version_of('markdown-it-py', folder)}")
-
-
-def pandoc(folder: Path, figure: str) -> Made:
-    (folder / "p.md").write_text(f"---\ntitle: x\n---\n\n# A page\n\n```{{=html}}\n{figure}```\n", encoding="utf-8")
-    found = program("python", "-c", "import pypandoc; print(pypandoc.get_pandoc_path())", folder=folder).strip()
-    program(found, "p.md", "--standalone", "--embed-resources", "-o", "p.html", folder=folder)
-    version = program(found, "--version", folder=folder).split()[1]
-    return Made(folder / "p.html", "", remark=f"simulated: pandoc {version} --embed-resources, which Quarto calls")
-
-
-def notebook(folder: Path, figure: str) -> Made:
-    """A notebook that was run, saved, read again and exported."""
-    paths = f"import os, sys; sys.path += {sys.path!r}; os.environ['PYTHONPATH'] = os.pathsep.join(sys.path)"
-    cells = [paths, f"import gemmviz\ngemmviz.figure('04_tiled', step={STEP}, name='tiled')"]
-    code = (
-        "import nbformat, nbclient; from nbformat import v4\n"
-        f"book = v4.new_notebook(cells=[v4.new_code_cell(text) for text in {cells!r}])\n"
-        "nbclient.NotebookClient(book, kernel_name='python3').execute(); nbformat.write(book, 'p.ipynb')"
-    )
-    program("python", "-c", code, folder=folder)
-    program("jupyter-nbconvert", "--to", "html", "p.ipynb", folder=folder)
-    return Made(folder / "p.html", version_of("nbconvert", folder), remark="run, saved, read again, exported to HTML")
-
-
-def moodle(folder: Path, figure: str) -> Made:
-    (folder / "p.php").write_text(MOODLE, encoding="utf-8")
-    text, _, version = (
-        program("php", "-d", "error_reporting=0", "p.php", PURIFIER, folder=folder, text=figure).rstrip().rpartition("\n")
-    )
-    (folder / "p.html").write_text(f"<!doctype html><meta charset=utf-8>{text}", encoding="utf-8")
-    words = " ".join(re.sub(r"<[^>]*>", " ", text).split())
-    assert "Cite as" in words, words
-    assert len(words) < 700, words  # the caption, and nothing else
-    remark = f"simulated: HTML Purifier {version} with Moodle's settings. Caption, licence and links stay"
-    return Made(folder / "p.html", "", remark=remark, plays=False)
-
-
-HOSTS: dict[str, Host] = {
-    "plain page": plain, "strict content security policy": policy, "two on a page": two, "reveal.js": reveal,
-    "reveal.js, print mode": reveal_printed, "MkDocs": mkdocs, "MkDocs Material": material, "Sphinx": sphinx,
-    "mdBook": commonmark, "Quarto, self-contained": pandoc, "Jupyter": notebook, "Moodle, text of a student": moodle,
-}  # fmt: skip
-
-
-# What is seen
 
 
 def chromium() -> webdriver.Chrome:
@@ -263,11 +98,11 @@ class Seen:
     is_still_printed: bool
 
 
-def look(driver: webdriver.Chrome, made: Made, folder: Path) -> Seen:
-    address = made.path.as_uri() + made.query
+def look(driver: webdriver.Chrome, page: HostPage, folder: Path) -> Seen:
+    address = page.path.as_uri() + page.query
     driver.get(address)
     try:
-        found = max(differences(driver, folder)) if made.plays else np.nan
+        found = max(differences(driver, folder)) if page.plays else np.nan
     except (WebDriverException, AssertionError):
         found = np.nan
     driver.get("about:blank")
@@ -277,7 +112,7 @@ def look(driver: webdriver.Chrome, made: Made, folder: Path) -> Seen:
     on_paper = printed(driver, folder, "live")
     command(driver, "Emulation.setScriptExecutionDisabled", value=True)
     try:
-        driver.get(made.path.as_uri())
+        driver.get(page.path.as_uri())
         driver.save_screenshot(str(folder / "still.png"))
         has_still = is_blue(np.asarray(Image.open(folder / "still.png").convert("RGB")))
         return Seen(bool(found <= LIMIT), found, has_still, on_paper, printed(driver, folder, "still"))
@@ -285,13 +120,13 @@ def look(driver: webdriver.Chrome, made: Made, folder: Path) -> Seen:
         command(driver, "Emulation.setScriptExecutionDisabled", value=False)
 
 
-def row(name: str, made: Made, seen: Seen) -> str:
-    def said(fact: bool) -> str:
+def row(name: str, page: HostPage, seen: Seen) -> str:
+    def yes_or_no(fact: bool) -> str:
         return "yes" if fact else "no"
 
     plays = f"yes, {seen.difference:.1f}" if seen.plays else "no"
-    facts = (plays, said(seen.has_still), said(seen.is_printed), said(seen.is_still_printed), made.remark)
-    return f"| {name} | {made.version} | {' | '.join(facts)} |\n"
+    facts = (plays, yes_or_no(seen.has_still), yes_or_no(seen.is_printed), yes_or_no(seen.is_still_printed), page.remark)
+    return f"| {name} | {page.version} | {' | '.join(facts)} |\n"
 
 
 def main() -> None:
@@ -306,11 +141,14 @@ def main() -> None:
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir(parents=True)
                 try:
-                    made = host(folder, figure)
+                    page = host(folder, figure)
                 except FileNotFoundError as missing:
                     print(f"{name}: left out, {missing} is not installed", file=sys.stderr)
                     continue
-                rows.append(row(name, made, look(driver, made, folder)))
+                except RuntimeError as failed:
+                    print(f"{name}: left out, {failed}", file=sys.stderr)
+                    continue
+                rows.append(row(name, page, look(driver, page, folder)))
                 print(rows[-1], end="", flush=True)
     finally:
         driver.quit()
@@ -318,6 +156,8 @@ def main() -> None:
     names = "host", "version", "plays, difference", "still without scripts", "printed", "still printed", "remark"
     head = f"| {' | '.join(names)} |\n{'|---' * len(names)}|\n"
     about = f"\nChromium {browser}, gemmviz {gemmviz.__version__}.\n"
+    if "--write" in sys.argv and len(rows) < len(HOSTS):
+        sys.exit(f"{PAGE} is unchanged: its table names all {len(HOSTS)} hosts")
     if "--write" in sys.argv:
         text = PAGE.read_text(encoding="utf-8")
         before, after = text.partition(START)[0], text.partition(END)[2]

@@ -75,9 +75,9 @@ def checked(program: Program, folder: Path) -> dict[str, Any]:
     source.write_text(program.text, encoding="utf-8")
     for build, options in BUILDS.items():
         binary = folder / build
-        said = output("nvcc", "-arch=native", *options, "-o", str(binary), str(source))
+        printed = output("nvcc", "-arch=native", *options, "-o", str(binary), str(source))
         if not binary.is_file():
-            sys.exit(f"{program.name} can't be compiled: {said}")
+            sys.exit(f"{program.name} can't be compiled: {printed}")
         report = output("compute-sanitizer", "--tool", "racecheck", "--racecheck-report", "all", str(binary))
         summary = _SUMMARY.search(report)
         if summary is None:

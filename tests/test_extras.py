@@ -5,11 +5,12 @@ import os
 import runpy
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
-from gemmviz.files.extras import MODULES, cupy_command, extras_command, missing_extras, pip_command
+from gemmviz.files.extras import MODULES, cupy_command, extras_command, missing_extras, missing_packages, pip_command
 from gemmviz.render.export import formats
 from gemmviz.render.format import RenderOptions
 
@@ -77,6 +78,15 @@ def test_a_packed_program_installs_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     assert pip_command(["film"]) == []
 
 
+def test_an_environment_of_the_system_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One that says, as PEP 668 has it, that only the system's package manager installs into it."""
+    monkeypatch.setattr(sys, "base_prefix", sys.prefix)
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    assert pip_command(["film"])
+    (tmp_path / "EXTERNALLY-MANAGED").touch()
+    assert pip_command(["film"]) == []
+
+
 def test_a_packed_program_names_the_folder_that_it_imports_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path))
     assert 'pip install "gemmviz[gpu13]" for drivers from 580 on' in cupy_command()
@@ -96,3 +106,8 @@ def test_a_packed_program_imports_what_its_folder_holds(monkeypatch: pytest.Monk
     packed["find_more_packages"]()
     assert importlib.import_module("only_there").found == 1
     assert os.environ["CUDA_PATH"] == str(toolkit)
+
+
+def test_only_packages_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemmviz.files.extras.packages_of", lambda extras: ["numpy", "not-a-package-1"])
+    assert missing_packages(["slides"]) == ["not-a-package-1"]

@@ -87,6 +87,11 @@ def test_installers_have_qt_s_texts_in_the_languages_of_the_window() -> None:
     assert unneeded.is_unneeded("_internal/PySide6/Qt/translations/qtbase_de.qm") == ("de" not in languages)
 
 
+def test_the_recipes_of_a_system_can_be_read_on_the_others() -> None:
+    code = "import os; del os.uname, os.confstr; import installers.__main__"  # Windows has neither
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": f"{PACKAGING}{os.pathsep}{ROOT}"})
+
+
 # The desktop
 
 

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -10,10 +11,13 @@ import pytest
 
 import gemmviz.files.languages as chosen
 from gemmviz.cli.main import main
+from gemmviz.files.codec import read_text
 from gemmviz.files.languages import VARIABLE, languages, system_language, use_language
+from gemmviz.files.program_text import read_program_text
+from gemmviz.files.trace_file import read_trace
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.errors import UsageError
+from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import ENGLISH, language, speak, tr, trn
 from gemmviz.model.words import listed, many, ordinal, plural
@@ -23,7 +27,7 @@ from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.teaching.lesson_file import lesson_title, original_lesson, shipped_lesson
-from tests.pseudo import pseudo, wide
+from tests.pseudo import plain_words, pseudo, wide
 from tests.test_docs import script
 
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
@@ -151,3 +155,23 @@ def test_a_kernels_own_words_are_translated_where_they_are_shown() -> None:
     case = setup_for(load_kernel("01_single_block"), Problem(8, 8, 8), {})
     with wide():
         assert "线程" in tr(case.kernel.title)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.cu", b"\x7fELF\0\0"),
+        ("a.toml", b"\xff\xfe\xff"),
+        ("a.gvt", b"nothing"),
+        ("b.cu", None),
+        ("b.toml", None),
+        ("b.gvt", None),
+    ],
+)
+def test_files_that_cant_be_opened_are_refused_in_the_language(name: str, content: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pseudo(), pytest.raises(GemmvizError) as caught:
+        {".cu": partial(read_program_text, most_bytes=1000), ".toml": read_text, ".gvt": read_trace}[path.suffix](path)
+    assert plain_words(" ".join((caught.value.message, caught.value.remedy or ""))) == []

@@ -85,7 +85,8 @@ class Figure {
   }
 
   addButtons(element) {
-    const [copy, enlarge] = [button("link", "Copy a link to this moment", "Copy a link to this moment"), button("enlarge", "Full screen", "Full screen")];
+    const { data } = this.replay;
+    const [copy, enlarge] = [button("link", said(data, "Copy a link to this moment")), button("enlarge", said(data, "Full screen"))];
     copy.addEventListener("click", () => this.copy(element.querySelector(".hover")));
     enlarge.addEventListener("click", () => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen()));
     element.querySelector(".bar").append(copy, ...(document.fullscreenEnabled ? [enlarge] : []));
@@ -123,7 +124,7 @@ class Figure {
     const url = page + fragmentOf(this.figure.dataset.name, this.replay);
     try {
       await navigator.clipboard.writeText(url);
-      status.textContent = "Link copied";
+      status.textContent = said(this.replay.data, "Link copied");
     } catch {
       status.textContent = url;
     }

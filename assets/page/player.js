@@ -254,7 +254,8 @@ export class Replay {
     const name = cells.m > 1 ? `${array.name}[${row}…${row + cells.m - 1}, ${column}…${column + cells.m - 1}]` : `${array.name}[${row}, ${column}]`;
     if (!threads.length) return name;
     const shown = threads.slice(0, 12).join(", ") + (threads.length > 12 ? " …" : "");
-    return `${name}: thread${threads.length > 1 ? "s" : ""} ${shown} of the block in this step`;
+    const text = threads.length > 1 ? "{cell}: threads {threads} of the block in this step" : "{cell}: thread {threads} of the block in this step";
+    return said(this.data, text, { cell: name, threads: shown });
   }
 }
 
@@ -422,6 +423,9 @@ const ICONS = {
 const OUTLINED = ["theme", "enlarge", "link"];
 
 /** Creates an element with attributes and children. A string child becomes a text node: no text is ever parsed as markup. */
+/** A text in the language of the file, with values for its placeholders. */
+const said = (data, text, values = {}) => (data.say?.[text] ?? text).replace(/{(\w+)}/g, (_, name) => values[name]);
+
 function create(name, attributes = {}, ...children) {
   const element = name in SVG_TAGS ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -435,7 +439,7 @@ const icon = (name) =>
   create("svg", { viewBox: "0 0 24 24", width: 18, height: 18, "aria-hidden": true },
     create("path", { d: ICONS[name], fill: OUTLINED.includes(name) ? "none" : "currentColor", stroke: "currentColor" }));
 
-const button = (action, title, label) => create("button", { "data-do": action, title, "aria-label": label }, icon(action));
+const button = (action, label, key = "") => create("button", { "data-do": action, title: label + (key && ` (${key})`), "aria-label": label }, icon(action));
 
 const WEIGHTS = { regular: 400, semibold: 600, mono: 400, wide: 400 }; // wide: characters that the other faces don't have
 
@@ -602,7 +606,7 @@ const isCalm = () => window.matchMedia("(prefers-reduced-motion: reduce)").match
 
 /** Creates the parts of a player in an element. */
 function build(element, replay) {
-  const { data } = replay;
+  const { data } = replay, say = (text) => said(data, text);
   element.classList.add("gemmviz");
   element.style.setProperty("--ratio", data.width / data.height);
   element.setAttribute("role", "group");
@@ -612,16 +616,16 @@ function build(element, replay) {
     create("canvas", { class: "live", tabindex: 0, role: "img", "aria-label": data.name, "aria-keyshortcuts": "ArrowLeft ArrowRight Home End PageUp PageDown Space" }),
     create("canvas", { class: "paper", role: "img", "aria-label": data.name, width: 0, height: 0 }),
     create("div", { class: "bar" },
-      button("first", "First step (Home)", "First step"),
-      button("back", "Step back (←)", "Step back"),
-      button("play", "Play or pause (Space)", "Play or pause"),
-      button("on", "Step forward (→)", "Step forward"),
-      button("last", "Last step (End)", "Last step"),
-      create("input", { type: "range", min: 0, max: replay.steps - 1, value: 0, title: "Step of the run", "aria-label": "Step" }),
+      button("first", say("First step"), "Home"),
+      button("back", say("Step back"), "←"),
+      button("play", say("Play or pause"), "Space"),
+      button("on", say("Step forward"), "→"),
+      button("last", say("Last step"), "End"),
+      create("input", { type: "range", min: 0, max: replay.steps - 1, value: 0, title: say("Step"), "aria-label": say("Step") }),
       create("span", { class: "at" }),
-      create("select", { class: "speed", title: "Steps per second (+ and −)", "aria-label": "Speed" }, ...speeds),
-      create("select", { class: "threads", title: "Threads to watch", "aria-label": "Threads to watch" }),
-      button("theme", "Dark or light (D)", "Dark or light")),
+      create("select", { class: "speed", title: say("Steps per second (+ and −)"), "aria-label": say("Speed") }, ...speeds),
+      create("select", { class: "threads", title: say("Threads to watch"), "aria-label": say("Threads to watch") }),
+      button("theme", say("Dark or light"), "D")),
     create("p", { class: "caption", "aria-live": "polite" }),
     create("p", { class: "hover", "aria-live": "polite" }));
   fillThreads(element.querySelector(".threads"), data);
@@ -762,12 +766,12 @@ function fillThreads(select, data) {
     select.hidden = true;
     return;
   }
-  const options = [["", data.watched || "all threads"]], own = facts.own * facts.threads;
+  const options = [["", data.watched || said(data, "all threads")]], own = facts.own * facts.threads;
   const add = (first, last, name) => options.push([`${first}-${last}`, name]);
   facts.blocks.forEach((name, at) => facts.blocks.length > 1 && add(at * facts.threads, (at + 1) * facts.threads - 1, name));
   const warps = Math.ceil(facts.threads / facts.warp);
-  for (let warp = 0; warp < warps && warps > 1; warp++) add(own + warp * facts.warp, own + Math.min(facts.threads, (warp + 1) * facts.warp) - 1, `warp ${warp}`);
-  for (let thread = 0; thread < facts.threads; thread++) add(own + thread, own + thread, `thread ${thread}`);
+  for (let warp = 0; warp < warps && warps > 1; warp++) add(own + warp * facts.warp, own + Math.min(facts.threads, (warp + 1) * facts.warp) - 1, said(data, "warp {warp}", { warp }));
+  for (let thread = 0; thread < facts.threads; thread++) add(own + thread, own + thread, said(data, "thread {thread}", { thread }));
   select.append(...options.map(([value, text]) => new Option(text, value)));
 }
 

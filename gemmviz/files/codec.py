@@ -17,6 +17,7 @@ import tomli_w
 from gemmviz.files.toml_places import FieldPath, path_of
 from gemmviz.files.whole import is_file, special_kind
 from gemmviz.model.errors import ErrorId, GemmvizError, Place, UsageError
+from gemmviz.model.translation import tr
 
 _T = TypeVar("_T")
 _LARGEST_TEXT, _MOST_DIGITS = 64 << 20, 19
@@ -154,9 +155,11 @@ def toml_to_plain(text: str) -> dict[str, Any]:
         match = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         line, column = (int(match[1]), int(match[2])) if match else (1, 1)
         sentence = re.sub(r"\s*\(at .*\)$", "", str(error))
-        raise FormatError(f"this is not TOML: {sentence}", Place(line, column, line, column + 1)) from None
+        raise FormatError(
+            tr("this is not TOML: {sentence}", sentence=sentence), Place(line, column, line, column + 1)
+        ) from None
     except (RecursionError, ValueError):  # Python doesn't read numbers of thousands of digits
-        raise FormatError("the text is nested too deeply, or a number in it is too long") from None
+        raise FormatError(tr("the text is nested too deeply, or a number in it is too long")) from None
 
 
 def check_plain_file(path: Path, most_bytes: int | None = None) -> None:
@@ -168,7 +171,8 @@ def check_plain_file(path: Path, most_bytes: int | None = None) -> None:
         raise FormatError(f"this is {kind}", file=str(path), remedy="choose a file")
     size = path.stat().st_size if is_file(path) else 0
     if most_bytes is not None and size > most_bytes:
-        raise FormatError(f"the file has {size:,} bytes; at most {most_bytes:,} are read", file=str(path))
+        message = tr("the file has {size} bytes; at most {most_bytes} are read", size=f"{size:,}", most_bytes=f"{most_bytes:,}")
+        raise FormatError(message, file=str(path))
 
 
 def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
@@ -180,11 +184,12 @@ def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
     try:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
-        raise UsageError("there is no such file", file=str(path)) from None
+        raise UsageError(tr("there is no such file"), file=str(path)) from None
     except UnicodeDecodeError:
-        raise FormatError("the file can't be read as UTF-8 text", file=str(path), remedy="save it as UTF-8") from None
+        message, remedy = tr("the file can't be read as UTF-8 text"), tr("save it as UTF-8")
+        raise FormatError(message, file=str(path), remedy=remedy) from None
     except OSError as error:
-        raise FormatError(f"the file can't be read: {error.strerror or error}", file=str(path)) from None
+        raise FormatError(tr("the file can't be read: {error}", error=error.strerror or error), file=str(path)) from None
 
 
 def read_toml(path: Path, kind: type[_T]) -> _T:

@@ -25,9 +25,9 @@ def installed_distributions(requirements: Iterable[str] | None = None) -> list[D
     installed; by default by gemmviz's metadata, else by requirements such as ``av>=14; extra == "film"``.
     """
     found: dict[str, Distribution] = {}
-    asked = list(_requires("gemmviz") if requirements is None else requirements)
+    listed = list(_requires("gemmviz") if requirements is None else requirements)
     for extra in ("", *MODULES):
-        _add(found, [each for each in asked if _extra_of(each) == extra], extra)
+        _add(found, [each for each in listed if _extra_of(each) == extra], extra)
     return list(found.values())
 
 

@@ -6,7 +6,7 @@ import re
 import sys
 import sysconfig
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, requires
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path, PurePath
 
 from gemmviz.files.resources import packages_folder
@@ -34,7 +34,7 @@ def require_extras(extras: Iterable[str], what: str) -> None:
     """
     missing = missing_extras(extras)
     if missing:
-        needed = listed(packages_of(missing))
+        needed = listed(missing_packages(missing))
         message = tr("writing {what} needs packages that aren't installed: {needed}", what=what, needed=needed)
         raise GemmvizError(message, remedy=extras_command(missing), id="installation")
 
@@ -59,6 +59,19 @@ def cupy_command() -> str:
     return f"{extras_command(['gpu13'])} for drivers from 580 on, {extras_command(['gpu'])} for older ones"
 
 
+def missing_packages(extras: Iterable[str]) -> list[str]:
+    """Return the names of the packages of extras that aren't installed; all of them if each is, but can't be imported."""
+    names = packages_of(extras)
+    return [name for name in names if not _is_installed(name)] or names
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return bool(version(package))
+    except PackageNotFoundError:
+        return False
+
+
 def packages_of(extras: Iterable[str]) -> list[str]:
     """Return the names of the packages of extras."""
     return [re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in required_packages(extras)] or list(extras)
@@ -70,9 +83,9 @@ def required_packages(extras: Iterable[str]) -> list[str]:
         required = requires("gemmviz") or []
     except PackageNotFoundError:  # a folder with the modules alone
         required = []
-    wanted = [f"extra == {quote}{extra}{quote}" for extra in extras for quote in ("'", '"')]
+    markers = [f"extra == {quote}{extra}{quote}" for extra in extras for quote in ("'", '"')]
     found = [each.partition(";") for each in required]
-    return sorted({name.strip() for name, _, marker in found if marker.strip() in wanted})
+    return sorted({name.strip() for name, _, marker in found if marker.strip() in markers})
 
 
 def pip_command(extras: Iterable[str]) -> list[str]:

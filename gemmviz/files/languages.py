@@ -60,8 +60,8 @@ def lesson_catalogue(code: str, lesson: str) -> GNUTranslations | None:
 
 def system_language(environment: Mapping[str, str] = os.environ) -> str:
     """The system's language if its translation is complete, else English."""
-    wanted = next((environment[name] for name in _SYSTEM if environment.get(name)), "").partition(".")[0]
-    found = (code for code, facts in _translated().items() if facts.complete and wanted in (code, code.partition("_")[0]))
+    locale = next((environment[name] for name in _SYSTEM if environment.get(name)), "").partition(".")[0]
+    found = (code for code, facts in _translated().items() if facts.complete and locale in (code, code.partition("_")[0]))
     return next(found, ENGLISH)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gemmviz.files.codec import FormatError, check_plain_file
 from gemmviz.model.errors import UsageError
+from gemmviz.model.translation import tr
 
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _PAIR = re.compile(rb"[\x81-\xfe][\x81-\xfe]")
@@ -21,12 +22,12 @@ def read_program_text(path: Path, most_bytes: int) -> str:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise UsageError("there is no such file", file=str(path)) from None
+        raise UsageError(tr("there is no such file"), file=str(path)) from None
     except OSError as error:
-        raise FormatError(f"the file can't be read: {error.strerror or error}", file=str(path)) from None
+        raise FormatError(tr("the file can't be read: {error}", error=error.strerror or error), file=str(path)) from None
     text = decoded(content)
     if "\0" in text:
-        raise FormatError("the file isn't text", file=str(path), remedy="choose a file of CUDA C++")
+        raise FormatError(tr("the file isn't text"), file=str(path), remedy=tr("choose a file of CUDA C++"))
     return text
 
 

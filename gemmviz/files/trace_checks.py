@@ -12,11 +12,12 @@ from gemmviz.model.errors import Place, SettingError, TraceFileError
 from gemmviz.model.sites import SITE_KINDS, MemoryArray, Operand, Site
 from gemmviz.model.trace import CONSTANT, Touches, Trace
 from gemmviz.model.trace_bounds import BOUNDS
+from gemmviz.model.translation import tr
 
 
 def refuse(file: str, why: str) -> NoReturn:
     """Raises a TraceFileError with the file and the reason."""
-    raise TraceFileError(f"this trace can't be opened: {why}", file=file) from None
+    raise TraceFileError(tr("this trace can't be opened: {why}", why=why), file=file) from None
 
 
 def check_trace(trace: Trace, file: str) -> None:

@@ -23,6 +23,7 @@ from gemmviz.files.trace_checks import check_trace, refuse
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
 from gemmviz.model.trace import CONSTANT, Trace
+from gemmviz.model.translation import tr
 
 FORMAT = "gemmviz trace"
 VERSION = 5  # see gemmviz.files.old_traces for older ones
@@ -176,9 +177,9 @@ def _opened(path: Path) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(path)
     except FileNotFoundError:
-        raise UsageError("there is no such file", file=str(path)) from None
+        raise UsageError(tr("there is no such file"), file=str(path)) from None
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        refuse(str(path), "it is damaged, truncated or of another kind")
+        refuse(str(path), tr("it is damaged, truncated or of another kind"))
     size = path.stat().st_size
     allowed = {_MANIFEST, *(f"{name}.npy" for name in _ARRAYS)}
     infos = archive.infolist()
@@ -208,8 +209,8 @@ def _manifest(archive: zipfile.ZipFile, file: str) -> tuple[int, Manifest]:
         refuse(file, "its version can't be read")
     if version > VERSION:
         raise TraceFileError(
-            f"this trace has format version {version}; this gemmviz reads up to {VERSION}", file=file,
-            remedy="update gemmviz",
+            tr("this trace has format version {version}; this gemmviz reads up to {most}", version=version, most=VERSION),
+            file=file, remedy=tr("update gemmviz"),
         )  # fmt: skip
     try:
         return version, from_plain(upgraded(plain), Manifest)

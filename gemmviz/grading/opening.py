@@ -63,7 +63,8 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
     if has_header(text):
         spec = parse_kernel(text, main)
         _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
-        return OpenedHandIn(task.launch.applied(_with_others(spec, main, texts)))
+        own = replace(task.launch, block=(), grid=(), shared_bytes="")  # the header has the launch, as host code would
+        return OpenedHandIn(own.applied(_with_others(spec, main, texts)))
     _check_text(SourceText(main, texts, main))
     return _Opening(task, main, texts).opened()
 
@@ -180,14 +181,12 @@ class _Opening:
         none does: it can't be told then whether the launch or the kernel is wrong.
         """
         given = self.task.launch
-        for tiles in tilings(kernel):
-            open_launch = launch_by_names(kernel, tiles) if launch is None else completed(launch, kernel, tiles)
-            draft = draft_of(kernel, open_launch)
-            if given.block and given.grid:
-                spec = self._spec(draft, GivenLaunch(block=given.block, grid=given.grid, shared_bytes=given.shared_bytes))
-                self._check_names(spec)
-                return spec, ""
-            break
+        tiles = next(tilings(kernel))
+        draft = draft_of(kernel, launch_by_names(kernel, tiles) if launch is None else completed(launch, kernel, tiles))
+        if given.block and given.grid:
+            spec = self._spec(draft, GivenLaunch(block=given.block, grid=given.grid, shared_bytes=given.shared_bytes))
+            self._check_names(spec)
+            return spec, ""
         sizes = tuple(each.name for each in self.task.problem.kind.sizes if not each.is_optional)
         specs = [
             self._spec(draft, replace(each, block=() if draft.block else each.block))

@@ -23,6 +23,8 @@ from gemmviz.model.errors import Cancelled, GemmvizError
 _POLL_S, _START_S, _EXIT_S = 0.1, 60.0, 5.0
 _ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
 _MIB, _PROGRAM_MIB = 1 << 20, 512
+_Waiting = queue.SimpleQueue[HandIn | None]  # None ends a thread
+_Results = queue.SimpleQueue[tuple[HandIn, Graded] | GemmvizError]
 
 
 def core_count() -> int:
@@ -40,24 +42,13 @@ def graded_in_parallel(
     """Each hand-in with its result, in the order in which they are finished. Raises Cancelled, and GemmvizError if no process
     can be started.
     """
-    waiting: queue.SimpleQueue[HandIn | None] = queue.SimpleQueue()
-    results: queue.SimpleQueue[tuple[HandIn, Graded] | GemmvizError] = queue.SimpleQueue()
+    waiting, results = _Waiting(), _Results()
     jobs = max(1, min(jobs, len(hand_ins)))
     for each in (*hand_ins, *(None for _ in range(jobs))):
         waiting.put(each)
     is_over = threading.Event()
-
-    def work() -> None:
-        grader = _Grader(task, limits, is_over)
-        try:
-            while not is_over.is_set() and (hand_in := waiting.get()) is not None:
-                results.put((hand_in, grader.graded(hand_in)))
-        except GemmvizError as error:
-            results.put(error)
-        finally:
-            grader.close()
-
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
+    graders = [_Grader(task, limits, is_over) for _ in range(jobs)]
+    threads = [threading.Thread(target=_judge_all, args=(each, waiting, results), daemon=True) for each in graders]
     for thread in threads:
         thread.start()
     try:
@@ -69,9 +60,18 @@ def graded_in_parallel(
             thread.join()
 
 
-def _next(
-    results: "queue.SimpleQueue[tuple[HandIn, Graded] | GemmvizError]", cancelled: Callable[[], bool]
-) -> tuple[HandIn, Graded]:
+def _judge_all(grader: "_Grader", waiting: _Waiting, results: _Results) -> None:
+    """Judges hand-ins, in a thread of the grader's, until there are no more or an error ends it."""
+    try:
+        while not grader.is_over.is_set() and (hand_in := waiting.get()) is not None:
+            results.put((hand_in, grader.graded(hand_in)))
+    except GemmvizError as error:
+        results.put(error)
+    finally:
+        grader.close()
+
+
+def _next(results: _Results, cancelled: Callable[[], bool]) -> tuple[HandIn, Graded]:
     while True:
         if cancelled():
             raise Cancelled

@@ -44,7 +44,7 @@ def candidates(draft: Draft, kind: ProblemKind) -> Iterator[Roles]:
         return
     needed = [size.name for size in kind.sizes if not size.is_optional or _counts(draft, size.name)]
     ranked: list[tuple[float, int, Roles]] = []
-    products = itertools.product(_orders(draft, kind), _size_choices(draft, kind, needed), _real_values(draft))
+    products = itertools.product(_orders(draft, kind), _size_choices(draft, needed), _real_values(draft))
     for number, ((a, arrays), (b, sizes), (c, reals)) in enumerate(itertools.islice(products, _MOST_CANDIDATES)):
         ties = tuple(each for each in needed if each not in (*sizes, *_OWN)) if sizes else ()
         if ties and sizes[0] in (*_OWN, FILTER_WIDTH):
@@ -103,7 +103,7 @@ def _cost_of_copies(pointer: DraftParameter, is_output: bool) -> float:
     return _UNLIKELY if buffer.is_copied_out != is_output else 0
 
 
-def _size_choices(draft: Draft, kind: ProblemKind, needed: list[str]) -> list[tuple[float, tuple[str, ...]]]:
+def _size_choices(draft: Draft, needed: list[str]) -> list[tuple[float, tuple[str, ...]]]:
     """The size that each of the draft's sizes may stand for."""
     known_as = [_names_of(draft, size) for size in draft.sizes]
     if len(draft.sizes) == 1:  # it stands for all sizes

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
 
 _LONGEST = 1000  # characters of a sentence
 ErrorId = Literal[
@@ -15,6 +15,8 @@ ErrorId = Literal[
     "assertion", "step-budget", "no-access",
 ]  # fmt: skip
 
+OUT_OF_RANGE = marked("{element} is out of range: it has {size} elements")  # of an access
+_BY_THREAD = marked(", by thread {thread} of block {block}")
 ENDLESS = "a template, a macro or a constexpr function may expand without end; leave it out"  # remedy of reading
 
 
@@ -119,13 +121,21 @@ class KernelFault(GemmvizError, RuntimeError):
         id: ErrorId | None = None,
     ) -> None:
         if block is not None and thread is not None:
-            message += f", by thread {_triple(thread)} of block {_triple(block)}"
+            message += tr(_BY_THREAD, thread=_triple(thread), block=_triple(block))
         super().__init__(message, place, remedy=remedy, id=id)
         self.block = block
         self.thread = thread
         self.array = -1
         self.elements: tuple[int, ...] = ()
         self.unmade: tuple[object, object] | None = None  # offset and bad lanes of an access that was refused
+
+    @property
+    def what(self) -> str:
+        """The message without the thread and the block. A stored message is in English in every language."""
+        if self.block is None or self.thread is None:
+            return self.message
+        who = {"thread": _triple(self.thread), "block": _triple(self.block)}
+        return self.message.removesuffix(tr(_BY_THREAD, **who)).removesuffix(_BY_THREAD.format_map(who))
 
 
 class DeviceError(GemmvizError, RuntimeError):

@@ -67,8 +67,7 @@ def listed(names: Iterable[str], last: Literal["and", "or"] = "and") -> str:
 
 def ordinal(number: int) -> str:
     """A place in a row, from 1: "1st", "22nd"."""
-    text = tr(_ORDINAL) if number % 100 in (11, 12, 13) else _ORDINALS.get(number % 10, tr(_ORDINAL))
-    return tr(text, number=number)
+    return tr(_ORDINAL if number % 100 in (11, 12, 13) else _ORDINALS.get(number % 10, _ORDINAL), number=number)
 
 
 def letter(place: int) -> str:

@@ -10,6 +10,7 @@ from html import escape
 
 import numpy as np
 
+from gemmviz.model.translation import tr
 from gemmviz.render.credit import FigureOptions, citation, known_licence
 from gemmviz.render.pack import packed
 from gemmviz.render.page_script import page_asset, page_script
@@ -86,7 +87,8 @@ def _credits(reel: Reel, options: FigureOptions) -> str:
     name, address = known_licence(options.licence)
     licence = _anchor(address, name, ' rel="license"') if address else _text(name)
     own, author = citation(), f"{options.author}: " if options.author else ""
-    cite = f"Cite as: {_text(author + reel.name)}. Made with {_text(own.words)}, {_anchor(own.address, own.address)}"
+    made = f"Made with {_text(own.words)}, {_anchor(own.address, own.address)}"
+    cite = f"{_text(tr('Cite as:'))} {_text(author + reel.name)}. {made}"
     return " · ".join(filter(None, (_text(options.author), licence, cite)))
 
 

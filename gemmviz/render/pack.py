@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.render.player_words import player_words
 from gemmviz.render.reel import Reel, Step
 from gemmviz.render.svg import subset_fonts
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
@@ -141,6 +142,8 @@ def packed(reel: Reel, theme: str) -> Packed:
         "watched": reel.watched, "facts": reel.facts(), "colours": pack.colours, "parts": pack.parts,
         "primitives": pack.primitives, "fonts": fonts,
     }  # fmt: skip
+    if words := player_words():
+        data["say"] = words
     plain = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
     text = base64.b64encode(gzip.compress(plain, 9, mtime=0)).decode()
     return Packed(text, first.after[theme].background)

@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.arrays import Ints
-from gemmviz.model.errors import GemmvizError, KernelFault
+from gemmviz.model.errors import OUT_OF_RANGE, GemmvizError, KernelFault
 from gemmviz.model.layouts import vector
 from gemmviz.model.sites import Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
+from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.granularity import types_of_accesses
 from gemmviz.run.cpu.simt.interpret import Binding
 from gemmviz.source.program_parts import Program
@@ -273,10 +274,10 @@ def outside(binding: Binding, space: ThreadSpace, slots: Slots, slot: int, numbe
     block, thread = space.indices(number)
     index = (word - region) // int(slots.unit[slot])
     if word == OUTSIDE and info.space == "global":
-        message = f"{place.text} reaches outside of A, B and C"
+        message = tr("{access} reaches outside of A, B and C", access=place.text)
     else:
         name = info.subscripted(index) if info.space == "shared" and index >= 0 else f"{info.name}[{index}]"
-        message = f"{name} is out of range: it has {info.size} elements"
+        message = tr(OUT_OF_RANGE, element=name, size=info.size)
     fault = KernelFault(message, place.place, block=block, thread=thread, id="out-of-range")
     fault.array, fault.elements = array, (index,)
     fault.in_file(binding.setup.kernel.file)

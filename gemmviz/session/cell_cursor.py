@@ -27,16 +27,16 @@ class CellCursor:
         name = element_text(array, element, self.session.shot.labels)
         number = now.replay.owners.thread_of(element)
         if number is None:
-            return self._said(tr("{name}: no traced thread computes it", name=name))
+            return self._say(tr("{name}: no traced thread computes it", name=name))
         block, _ = now.trace.space.indices(number)
         thread = number % now.trace.space.threads_per_block
         self.commands.watch(Focus(block, None, thread))
         who = tr(
             "{block}, thread {thread}", block=block_label(block, now.trace.launch), thread=thread_text(thread, now.trace.launch)
         )
-        return self._said(tr("{name}: computed by {who}", name=name, who=who))
+        return self._say(tr("{name}: computed by {who}", name=name, who=who))
 
-    def _said(self, sentence: str) -> str:
+    def _say(self, sentence: str) -> str:
         self.session.say(sentence)
         return sentence
 

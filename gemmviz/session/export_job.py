@@ -12,7 +12,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.translation import tr
 from gemmviz.render.credit import FigureOptions
 from gemmviz.render.export import formats
-from gemmviz.render.format import Film, Still
+from gemmviz.render.format import Deck, Film, Page, Still
 from gemmviz.state.arguments import view_words
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.runs import KnownRun
@@ -26,8 +26,9 @@ SAVED = "saved"  # printed by the exporting process when the file is complete
 
 @dataclass(frozen=True, slots=True)
 class ExportJob:
-    """Options of an export. ``what``: the current picture, steps ``first`` to ``last`` (from 1, inclusive), or the saved views;
-    ``suffix``: file format; ``by_phase``: one picture per phase; ``theme``: "" for that of the view.
+    """Options of an export. ``what``: the current picture, steps ``first`` to ``last`` (from 1, inclusive), or the saved views.
+    The current picture is that of step ``first``; in a format that plays, all steps. ``suffix``: file format; ``by_phase``: one
+    picture per phase; ``theme``: "" for that of the view.
     """
 
     what: What = "picture"
@@ -49,9 +50,14 @@ class ExportJob:
         return isinstance(formats()[self.suffix], Film)
 
     @property
+    def plays(self) -> bool:
+        """Whether the format holds all steps even of the current picture: a film or a page."""
+        return isinstance(formats()[self.suffix], Film | Page)
+
+    @property
     def pictures(self) -> int:
         """Number of pictures to draw, as far as it is known; used to estimate the time."""
-        steps = self.last - self.first + 1 if self.what == "steps" else 1
+        steps = self.last - self.first + 1 if self.what != "lesson" else 1
         return round(steps * self.manner.look.fps / self.manner.speed) if self.is_film else steps
 
 
@@ -63,6 +69,8 @@ def order_words(job: ExportJob, source: Path, target: Path, shot: Shot, on: str)
         words += ["--as", job.suffix]
     if job.what == "steps":
         words += ["--steps", f"{job.first}:{job.last}", *(["--by", "phase"] if job.by_phase else [])]
+    elif job.what == "picture" and isinstance(formats()[job.suffix], Deck):
+        words += ["--step", str(job.first)]
     if job.is_film or look.has_film:
         words += ["--fps", str(look.fps), "--speed", f"{manner.speed:g}"]
     words += ["--theme", job.theme] if job.theme and look.figure is None else []
@@ -107,6 +115,6 @@ def suggested(job: ExportJob, shot: Shot, step: int) -> str:
     name = f"{shot.setup.kernel.name}-{shot.view}"
     if job.what == "lesson":
         name = "lesson"
-    elif job.what == "picture":
+    elif job.what == "picture" and not job.plays:
         name += f"-step{step + 1}"
     return name if job.is_many else f"{name}.{job.suffix}"

@@ -19,9 +19,9 @@ def at_costly_access(facts: ShotFacts, requirements: Iterable[QuantityRequiremen
     """The shot, moved to the first access that moves most sectors per request, or takes most wavefronts where the requirements
     are about shared memory; of the array that they name, if they name one; of equal ones the most frequent one.
     """
-    wanted = " ".join(each.quantity for each in requirements)
-    is_shared = any(word in wanted for word in _SHARED)
-    named = re.search(r"array=(\w+)", wanted)
+    references = " ".join(each.quantity for each in requirements)
+    is_shared = any(word in references for word in _SHARED)
+    named = re.search(r"array=(\w+)", references)
     trace, reader = facts.replay.trace, Reader(facts.replay, facts.shot.focus)
     best, at = (-1, 0), 0
     for step, times in _first_steps(facts).items():

@@ -68,7 +68,14 @@ def pack_files(lesson: Lesson, engine: Engine) -> list[PackFile]:
     """The files of a pack in their order, the README first."""
     name, files = _stem(lesson), [*_for_students(lesson, engine), *_for_the_lecturer(lesson, engine), *_sources(lesson)]
     rows = [(each.name, each.purpose) for each in files]
-    return [PackFile("README.md", "this text", _text(lambda: readme_text(lesson, name, rows))), *files]
+    return [
+        PackFile(
+            "README.md",
+            "what the files are for, and the commands that make them again",
+            _text(lambda: readme_text(lesson, name, rows)),
+        ),
+        *files,
+    ]
 
 
 def _for_students(lesson: Lesson, engine: Engine) -> Iterator[PackFile]:
@@ -150,8 +157,8 @@ def _filled(stops: tuple[LessonStep, ...], engine: Engine) -> tuple[LessonStep, 
 
 def _quiz(lesson: Lesson, engine: Engine) -> str:
     """The questions of a lesson for Moodle."""
-    asked = tuple(each for each in lesson.stops if each.question is not None)
-    return moodle_xml(replace(lesson, stops=_filled(asked, engine)))
+    questions = tuple(each for each in lesson.stops if each.question is not None)
+    return moodle_xml(replace(lesson, stops=_filled(questions, engine)))
 
 
 def _practice(lesson: Lesson, engine: Engine) -> str:

@@ -9,7 +9,7 @@ from gemmviz.teaching.lesson import Lesson, LessonStep
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|])")
 _COMMANDS = (
-    ("pip install gemmviz", ""),
+    ('pip install "gemmviz[film,slides]"', ""),
     ("gemmviz {name}.toml", "open the lesson in a window; edit and save it"),
     ("gemmviz lesson check {name}.toml", "recompute every number in it"),
     ("gemmviz lesson pack {name}.toml -o {name}.zip", "this archive"),

@@ -7,6 +7,9 @@ patterns.
 from fnmatch import fnmatch
 from pathlib import PurePath
 
+from gemmviz.files.languages import languages
+from gemmviz.model.translation import ENGLISH
+
 _OPTIONAL = (  # of pyqtgraph, of the prompt, and of hashlib, which has functions of its own
     "PySide6.QtNetwork", "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtTest", "readline", "_hashlib", "_ssl", "ssl",
 )  # fmt: skip
@@ -41,7 +44,7 @@ _OF_LEFT_OUT_ONES = (
     "libharfbuzz-*", "libk5crypto.*", "libkeyutils.*", "libkrb5*", "liblcms2-*", "libmount.*", "libpng16-*", "libreadline.*",
     "libsharpyuv-0066295b*", "libssl.*", "libtinfo.*", "libwebpdemux-*", "libwebpmux-8*",
 )  # fmt: skip
-LANGUAGES = ("zh_CN",)  # those of the window beside English: Qt's own texts in others are never shown
+LANGUAGES = tuple(code for code in languages() if code != ENGLISH)  # Qt's own texts in others are never shown
 LIBRARIES = (*_SCREENS, *_NETWORK, *_PICTURES, *_OF_PYQTGRAPH, *_PARTS_OF_QT, *_GTK, *_OF_LEFT_OUT_ONES)
 
 

@@ -1,6 +1,7 @@
 """Linux: a Debian package, an archive that installs itself, and an AppImage, all from one tree of files below a prefix."""
 
 import os
+import platform
 import shutil
 import subprocess
 from datetime import date
@@ -12,7 +13,7 @@ from installers.bundle import ROOT, draw_icons, make_bundle
 
 BUILD, DIST = ROOT / "build", ROOT / "dist"
 FILES = ROOT / "packaging" / "linux"
-ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
+ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 _SHARE = {
     "gemmviz.desktop": "applications/gemmviz.desktop",
     "gemmviz.xml": "mime/packages/gemmviz.xml",
@@ -20,7 +21,8 @@ _SHARE = {
 }
 _XZ = ("xz", "--x86", "--lzma2=preset=6,dict=64MiB")  # the filter for machine code saves a twentieth
 # What the bundle takes from the system: a driver brings its own libGL, and a display its own protocol.
-DEPENDS = "libc6 (>= 2.35), libegl1, libfontconfig1, libgl1, libxcb1, fonts-dejavu-core"
+_GLIBC = platform.libc_ver()[1]  # a newer one runs what was built with this one
+DEPENDS = f"libc6 (>= {_GLIBC}), libegl1, libfontconfig1, libgl1, libxcb1, fonts-dejavu-core"
 
 
 def make_tree(prefix: Path) -> None:
@@ -76,7 +78,7 @@ def archive() -> Path:
         _tar(work / "tree", work / "tree.tar.xz")
         script = (FILES / "install.sh").read_text(encoding="utf-8")
         head = _filled(script, {"@VERSION@": __version__, "@LINES@": str(script.count("\n") + 1)})
-        file = _folder(DIST) / f"gemmviz-{__version__}-linux-{os.uname().machine}.run"
+        file = _folder(DIST) / f"gemmviz-{__version__}-linux-{platform.machine()}.run"
         file.write_bytes(head.encode() + (work / "tree.tar.xz").read_bytes())
         file.chmod(0o755)
     return file
@@ -101,7 +103,7 @@ def appimage() -> Path:
         image = work / "image"
         words = ["-root-owned", "-noappend", "-quiet", "-comp", "xz", "-Xbcj", "x86"]
         subprocess.run([_tool("mksquashfs"), str(work / "AppDir"), str(image), *words], check=True)
-        file = _folder(DIST) / f"gemmviz-{__version__}-{os.uname().machine}.AppImage"
+        file = _folder(DIST) / f"gemmviz-{__version__}-{platform.machine()}.AppImage"
         file.write_bytes(runtime.read_bytes() + image.read_bytes())
         file.chmod(0o755)
     return file

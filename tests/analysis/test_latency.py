@@ -39,8 +39,8 @@ def test_more_warps_than_a_scheduler_holds_are_not_offered() -> None:
     assert "the scheduler issues in 76.2 % of the cycles; 21 warps would hide all latency, but it holds 16 at most" in said(
         facts
     )
-    assert hiding(16, 24).said.endswith("21 warps would hide all latency"), "such a scheduler could"
-    assert hiding(21, 24).said.endswith("all latency is hidden")
+    assert hiding(16, 24).sentence.endswith("21 warps would hide all latency"), "such a scheduler could"
+    assert hiding(21, 24).sentence.endswith("all latency is hidden")
 
 
 @pytest.mark.parametrize(("device", "most"), [("h200", 16), ("8800gtx", 24), ("rtx3090", 12)])

@@ -1,7 +1,10 @@
 """The command with its processes: limits, progress, resumption, exit codes."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,6 +76,20 @@ def test_a_hand_in_beyond_a_limit_is_ended_and_the_next_one_judged() -> None:
     large = base_text("naive").replace(body, _HEAVY.replace("40000", "3000"))
     found = _results({"large": large, "right": base_text("naive")}, Limits(memory_mib=64), jobs=1)
     assert found == {"large": ("memory",), "right": ()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_process_within_limits_writes_no_files(tmp_path: Path) -> None:
+    code = (
+        "from gemmviz.grading.limits import Limits, limit_this_process; limit_this_process(Limits()); "
+        "file = open('escaped', 'wb', 0); file.write(b'x')"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert "File too large" in done.stderr
+    assert (tmp_path / "escaped").stat().st_size == 0
 
 
 @pytest.mark.slow

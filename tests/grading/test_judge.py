@@ -6,6 +6,7 @@ import pytest
 
 from gemmviz.grading.task import Task
 from gemmviz.grading.task_file import exercise_task, parse_task
+from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
@@ -121,6 +122,13 @@ def test_default_lengths_need_several_blocks() -> None:
     assert "hazards" in failed(race)
     one = judged_text(_SUM.replace("(n + 255) / 256, 256", "1, 256"), _task_of("reduction"))
     assert failed(one)["result"].finding == "wrong"
+
+
+def test_a_kernel_with_a_header_keeps_the_launch_of_the_header() -> None:
+    task = task_for("naive")
+    launch = replace(task.launch, entry="", block=("16", "16"), grid=("ceil_div(N, 16)", "ceil_div(M, 16)"))
+    judged = judged_text(load_kernel("04_tiled").text, replace(task, launch=launch))
+    assert [each.output for each in failed(judged).values()] == ["threads per block: 16, required: at least 64"]
 
 
 def test_a_usual_launch_is_assumed_and_said_so() -> None:

@@ -50,6 +50,13 @@ def test_a_spreadsheet_reads_the_table(folder: Path) -> None:
     assert 'a,"x,=1+1, ""=2,-3; done"' in csv_table(task_for("naive"), [record])
 
 
+def test_lines_of_the_source_are_no_markup() -> None:
+    text = changed("naive", (("row < M && col < N", f"row < M /* {_MARKUP} */"),))
+    page = graded(HandIn("a", "a", {"a.cu": text}), task_for("naive"), Limits()).page
+    assert "/* &lt;script&gt;" in page
+    assert _MARKUP not in page
+
+
 def test_the_autograder_reads_points_and_messages(folder: Path) -> None:
     results = json.loads((folder / "student" / "results.json").read_text(encoding="utf-8"))
     assert results["score"] == 7 == sum(each["score"] for each in results["tests"])

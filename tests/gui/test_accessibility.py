@@ -1,5 +1,6 @@
 """The window without eyes or mouse: names of all elements, tables over pictures, keys, and what is announced."""
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -162,6 +163,18 @@ def test_nothing_is_made_for_those_who_see(window: MainWindow, qtbot: QtBot) -> 
     assert not window.findChildren(FactTable)
 
 
+def test_tables_are_dropped_once_the_keyboard_has_left(window: MainWindow, qtbot: QtBot) -> None:
+    stage = window.replay.stage
+    qtbot.keyClick(stage, Qt.Key.Key_Tab)
+    assert stage.tables.tables
+    window.session.navigation.go(3)
+    qtbot.wait(100)
+    assert stage.tables.tables  # one has the focus
+    stage.setFocus()
+    window.session.navigation.go(4)
+    qtbot.waitUntil(lambda: not stage.tables.tables)
+
+
 def test_the_keyboard_goes_through_the_cells(window: MainWindow, qtbot: QtBot) -> None:
     stage = window.replay.stage
     said: list[list[str]] = []
@@ -268,6 +281,9 @@ def test_an_open_question_is_not_answered_by_the_words(reader: None, window: Mai
     window.session.display.counting = "hidden"
     window.replay.stage.tables.update()
     assert "A question is open" in window.replay.stage.accessibleDescription()
+    cells = texts(table(window, "A, global memory"))
+    assert "loads so far: ? by block" in cells[0]
+    assert not [each for each in cells if re.search(r"loads so far: \d", each)]
     window.session.display.counting = "shown"
     window.replay.stage.tables.update()
     assert "1 request moves 4 sectors" in window.replay.stage.accessibleDescription()

@@ -57,7 +57,7 @@ def test_a_screen_reader_reads_the_stage_and_hears_the_steps(display: str, tmp_p
     )  # fmt: skip
     assert told.returncode == 0, told.stderr[-2000:]
     report = json.loads(told.stdout.splitlines()[-1])
-    assert report["elements"] > 500
+    assert report["elements"] > 1000
     assert not report["nameless"], report["nameless"]
     table, cell = report["table"], report["cell"]
     assert (table["name"], table["rows"], table["columns"]) == ("A, global memory, 8 by 8", 8, 8)

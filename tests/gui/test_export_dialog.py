@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from pptx import Presentation
 from pytestqt.qtbot import QtBot
 
 from gemmviz.files.extras import MODULES, pip_command
@@ -175,3 +176,31 @@ def test_a_format_that_is_not_installed_says_what_it_needs(
     choose(dialog, "png")
     assert dialog.save.isEnabled()
     assert not dialog.install.isVisible()
+
+
+def test_this_picture_is_one_slide(dialog: ExportDialog, tmp_path: Path, qtbot: QtBot) -> None:
+    dialog.session.navigation.go_to_step(4)
+    choose(dialog, "pptx")
+    written(dialog, tmp_path / "f.pptx", qtbot)
+    (slide,) = Presentation(str(tmp_path / "f.pptx")).slides
+    assert "step 5 of 29" in slide.notes_slide.notes_text_frame.text
+
+
+def test_a_film_of_this_picture_has_all_steps_and_says_so(dialog: ExportDialog) -> None:
+    steps = dialog.session.navigation.run_steps
+    assert dialog.what.currentText() == "This picture"
+    choose(dialog, "mp4")
+    assert dialog.what.currentText() == "All steps"
+    assert (dialog.job.first, dialog.job.last) == (1, steps)
+    assert dialog.status.text().startswith(f"{round(steps * 30 / dialog.speed.value())} frames")
+    choose(dialog, "png")
+    assert dialog.what.currentText() == "This picture"
+
+
+def test_after_an_installation_return_does_not_close_the_dialog(dialog: ExportDialog, qtbot: QtBot) -> None:
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    choose(dialog, "pdf")
+    dialog.stop.setFocus()
+    dialog.installer.finished.emit("")
+    assert dialog.focusWidget() is dialog.save

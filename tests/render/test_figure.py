@@ -1,7 +1,9 @@
 """The figure for web pages: its markup, and its player in a browser without a network."""
 
 import base64
+import gzip
 import io
+import json
 import re
 import subprocess
 from html.parser import HTMLParser
@@ -27,10 +29,12 @@ from gemmviz.render.credit import FigureOptions, citation
 from gemmviz.render.export import save_frame
 from gemmviz.render.figure import figure_html, figure_script, script_name
 from gemmviz.render.format import RenderOptions
-from gemmviz.render.page_script import script_hash
+from gemmviz.render.page_script import page_asset, script_hash
+from gemmviz.render.player_words import player_words
 from gemmviz.render.reel import Reel
 from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.state.shot import Shot
+from tests.pseudo import accented, pseudo
 from tests.render.test_formats import difference, interpreter, needs, pixels, stage_of
 from tests.render.test_hostile import CONTROL, SCRIPT, reels
 from tests.render.test_page import browser  # noqa: F401 - a fixture
@@ -114,7 +118,17 @@ def test_the_credits_are_those_that_were_chosen(reel: Reel) -> None:
 
 
 @pytest.mark.parametrize(
-    "link", ["javascript:alert(1)", "//example.org", "https://", "data:text/html,x", "https://a b", 'https://a"b']
+    "link",
+    [
+        "javascript:alert(1)",
+        "javascript://example.org/%0Aalert(1)",
+        "ftp://example.org",
+        "//example.org",
+        "https://",
+        "data:text/html,x",
+        "https://a b",
+        'https://a"b',
+    ],
 )
 def test_only_web_addresses_are_links(link: str) -> None:
     with pytest.raises(GemmvizError, match="can't be linked to"):
@@ -479,3 +493,31 @@ class TestInABrowser:
         )
         red, green, blue = np.asarray(Image.open(folder / "p.png").convert("RGB")).astype(int).transpose(2, 0, 1)
         return float(((blue > 200) & (blue - red > 25) & (green > 180)).mean())
+
+
+def test_the_player_speaks_the_language_of_the_program() -> None:
+    scripts = "".join(page_asset(name) for name in ("player.js", "figure.js"))
+    used = set(re.findall(r'say\("([^"]+)"', scripts)) | set(re.findall(r'said\([\w.]+, "([^"]+)"', scripts))
+    used |= set(re.findall(r'"(\{cell\}[^"]+)"', scripts))
+    assert player_words() == {}
+    with pseudo():
+        assert set(player_words()) == used
+        figure = figure_html(reel_at(), FigureOptions())
+    assert accented("Cite as:") in figure
+    packed = re.search(r'data-part="data">([^<]+)<', figure)
+    assert packed is not None
+    assert json.loads(gzip.decompress(base64.b64decode(packed[1])))["say"]["Full screen"] == accented("Full screen")
+
+
+@pytest.mark.slow
+@needs("chromium")
+@needs("chromedriver")
+def test_buttons_are_named_in_the_language(browser: webdriver.Chrome, tmp_path: Path) -> None:  # noqa: F811
+    with pseudo():
+        host = Host(browser, tmp_path / "page.html", figure_html(reel_at(), FigureOptions())).open()
+    names = host.of(
+        "return [...root.querySelectorAll('button, select, option')].map((each) => each.ariaLabel || each.textContent)"
+    )
+    assert accented("Play or pause") in names
+    assert accented("thread {thread}").format(thread=3) in names
+    assert host.of("return root.querySelector('button').title") == f"{accented('First step')} (Home)"

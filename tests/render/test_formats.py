@@ -28,6 +28,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.render.export import formats, save_frame, save_numbered, save_reel
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.inks import most_different
+from gemmviz.render.page import page_policy
 from gemmviz.render.qt.raster import Raster
 from gemmviz.render.reel import Frame, Reel
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -159,6 +160,19 @@ def test_the_colours_that_differ_most_are_kept() -> None:
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "pptx", *FILMS])
 def test_the_same_bytes_whenever_it_is_written(stage: Prepared, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
     sums = {hashlib.sha256(saved(stage, tmp_path / f"{number}.{suffix}").read_bytes()).hexdigest() for number in (1, 2)}
+    assert len(sums) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["pdf", "html"])
+def test_the_same_bytes_whichever_process_writes_it(tmp_path: Path, suffix: str) -> None:
+    """The order of sets and hash tables differs from process to process."""
+    sums = set()
+    for number in (1, 2):
+        file = tmp_path / f"{number}.{suffix}"
+        words = ["export", "04_tiled", "-m", "4", "-n", "4", "-k", "4", "-D", "TILE_WIDTH=2", "-o", str(file)]
+        subprocess.run([sys.executable, "-m", "gemmviz", *words], check=True, timeout=100)
+        sums.add(hashlib.sha256(file.read_bytes()).hexdigest())
     assert len(sums) == 1
 
 
@@ -351,3 +365,11 @@ def test_a_size_that_no_film_has(stage: Prepared, tmp_path: Path, qapp: QApplica
         with pytest.raises(UsageError, match=said):
             saved(stage, tmp_path / ("f.mp4" if look.width == 641 else "f.gif"), look)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_allows_its_own_script_and_style_and_nothing_else() -> None:
+    rules = dict(rule.split(" ", 1) for rule in page_policy("script", "style").split("; "))
+    assert rules.pop("script-src").startswith("'sha256-")
+    assert rules.pop("style-src").startswith("'sha256-")
+    assert rules.pop("require-trusted-types-for") == "'script'"
+    assert rules == dict.fromkeys(("default-src", "base-uri", "form-action", "trusted-types"), "'none'")

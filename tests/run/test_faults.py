@@ -12,6 +12,7 @@ from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import trace_kernel
 from tests.conftest import kernel_from, sure, trace_of
+from tests.pseudo import plain_words, pseudo
 
 LINE = 10
 
@@ -128,3 +129,27 @@ def test_elements_that_nobody_writes_are_missed() -> None:
     check = trace_of(spec).check
     assert (check.compared, check.wrong, check.unwritten) == (1, 0, 15)
     assert not check.passed
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "C[threadIdx.x + 100] = 0.0f;",
+        "((char*)C)[threadIdx.x + 1000] = 1;",
+        "float r[2]; r[threadIdx.x] = 1.0f;",
+        "float r[2]; r[0] = 1.0f; C[0] = r[1];",
+        "float x; if (threadIdx.x > 0) x = 1.0f; C[threadIdx.x] = x;",
+        "__shared__ float s[4]; if (threadIdx.x < 3) s[threadIdx.x] = 1.0f; __syncthreads(); C[0] = s[threadIdx.x];",
+        "if (threadIdx.x < 2) __syncthreads();",
+        "C[0] = 10 / (threadIdx.x - 2u);",
+        "assert(threadIdx.x < 3);",
+    ],
+)
+def test_common_faults_are_said_in_the_language_of_the_program(body: str) -> None:
+    kernel = kernel_from(body)
+    with pseudo(), pytest.raises(KernelFault) as caught:
+        trace_of(kernel)
+    fault = caught.value
+    assert plain_words(" ".join((fault.message, fault.remedy or "")), (body,)) == []
+    with pseudo():
+        assert fault.block is None or fault.message.startswith(f"{fault.what},")

@@ -1,5 +1,7 @@
 """Counts of a picture that are hidden while a question is open."""
 
+from gettext import NullTranslations
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.translation import spoken
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.counting import counted_scene, counted_text
@@ -29,6 +32,10 @@ from tests.conftest import sure
         ("33 of 64 terms", "? of ? terms"),
         ("step 12 of 153, phase 1 of 4", "step 12 of 153, phase ?"),
         ("×32", "×?"),
+        (
+            "loads so far: 1 by block (0, 0), 2 by all traced blocks (2 at the end)",
+            "loads so far: ? by block (0, 0), ? by all traced blocks (? at the end)",
+        ),
     ],
 )
 def test_counts_read_as_question_marks(text: str, hidden: str) -> None:
@@ -44,6 +51,13 @@ def test_sizes_and_indices_stay(text: str) -> None:
 def test_whole_counts_grow_and_their_parts_wait() -> None:
     text = "A: 32 sectors moved, 4 needed, 2 of 4 sectors, 12.5 %"
     assert counted_text(text, 0.5) == "A: 16 sectors moved, ? needed, ? of ? sectors, ? %"
+
+
+def test_counts_are_hidden_in_languages_whose_units_are_not_known() -> None:
+    with spoken("fr", NullTranslations()):
+        assert counted_text("32 secteurs de la ligne 5", 0.0) == "? secteurs de la ligne 5"
+        assert counted_text("thread 5 lit A[12], 50 %", 0.0) == "thread 5 lit A[12], ? %"
+    assert counted_text("32 secteurs", 0.0) == "32 secteurs"
 
 
 def test_shapes_and_tips_that_count_are_hidden() -> None:

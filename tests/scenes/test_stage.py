@@ -302,6 +302,17 @@ def test_what_ended_a_run_is_marked(body: str, array: str, elements: tuple[int, 
     assert stage_scene(read(trace), 0).find("stop") is None or trace.steps == 1
 
 
+@pytest.mark.parametrize("body", ["C[threadIdx.x + 100] = 0.0f;", "__shared__ float s[4]; s[threadIdx.x + 4] = 0.0f;"])
+def test_the_name_of_an_element_outside_its_array_stands_beside_all_that_are(body: str) -> None:
+    trace = sure(outcome_of(kernel_from("float keep = A[0]; " + body)).trace)
+    scene = stage_scene(read(trace), trace.steps - 1)
+    boxes, name = piece(scene, "stop", Rects).boxes, piece(scene, "stop-name", Labels)
+    x, width = float(name.at[0, 0]), text_width(name.texts[0], name.size, "semibold")
+    start, end = (x - width, x) if name.anchor == "end" else (x, x + width)
+    assert len(boxes) > 1
+    assert end <= boxes[:, 0].min() or start >= (boxes[:, 0] + boxes[:, 2]).max()
+
+
 @pytest.mark.parametrize(
     ("body", "sizes"),
     [

@@ -42,7 +42,13 @@ class Hazard:
             remedy = tr("no barrier orders blocks: do this work in one block, or in a second launch")
         if self.is_under_way:
             remedy = tr("wait for the copy first")
-        error = KernelFault(f"{self.kind}: {self}", self.later.place, remedy=remedy, id="hazard")
+        kind = {
+            "write after read": marked("write after read"), "read after write": marked("read after write"),
+            "write after write": marked("write after write"),
+        }[self.kind]  # fmt: skip
+        error = KernelFault(
+            tr("{kind}: {conflict}", kind=tr(kind), conflict=self), self.later.place, remedy=remedy, id="hazard"
+        )
         error.in_file(file)
         return error
 

@@ -1,9 +1,9 @@
 """Shared memory: the number of passes (wavefronts) of one request over the banks.
 
-Rule: 32-bit accesses are served for all lanes at once, 64-bit ones in halves, 128-bit ones in quarters. A load merges its
-groups in pairs when every active lane i has an inactive or equal lane i^1, or every active lane i an inactive or equal lane
-i^2. A group costs the largest number of distinct words that it needs from one bank. Measured on an H200: exact on 995 single
-accesses (Nsight Compute, l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum).
+Lanes are served in groups: the warp for 32-bit accesses, halves of it for 64 bits, quarters for 128 bits. Two neighbouring
+groups of a load are served together if lanes agree in pairs, all i with i^1 or all i with i^2: both have one address, or one is
+inactive. What is served together takes as many wavefronts as there are different words in its busiest bank. Measured on an
+H200: exact on 995 single accesses (Nsight Compute, l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum).
 
 On compute capability 1.x half a warp is served at a time, and a pass serves all lanes of one word and, from every other bank,
 one lane. NVIDIA doesn't specify the word; here it is the one that most lanes need. Wider words take several requests of 4

@@ -38,7 +38,7 @@ class Hiding:
         return f"{100 * self.used:.3g}"
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         """What the model says, in a sentence: the share, and how many warps would hide all latency."""
         if self.warps >= self.enough:
             return tr("the scheduler issues in {percent} % of the cycles; all latency is hidden", percent=self.percent)

@@ -265,6 +265,8 @@ def _reel(source: _Source, stage: Prepared) -> Reel:
         played = played or range(stage.steps)
         return run_reel(stage, source.manner, [stage.step if stage.step in played else played.start], played)
     is_alone = played is None and args.by == "step" and _wants_one(args)
+    if is_alone and args.film:
+        return run_reel(stage, source.manner, [stage.step], range(stage.steps))
     if is_alone:
         return still_reel(stage, source.manner)
     played = played or range(stage.steps)
@@ -316,8 +318,8 @@ def _save(args: argparse.Namespace, reel: Reel, look: RenderOptions) -> None:
     save_reel(reel, args.output, look, progress.update)
     progress.saved()
     if look.figure is not None:
-        allowed = f"the file {script_name()}" if look.figure.is_split else f"script-src {script_hash(figure_script())}"
-        print(f"A page with a content security policy allows the figure by {allowed}")
+        allowed = f"scripts from {script_name()}" if look.figure.is_split else f"script-src {script_hash(figure_script())}"
+        print(f"If your page has a content security policy, allow {allowed}")
 
 
 def _judged(stage: Prepared) -> int:

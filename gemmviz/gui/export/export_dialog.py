@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, frame_at
 from gemmviz.files.child_process import gemmviz_command
-from gemmviz.files.extras import extras_command, missing_extras, packages_of, pip_command
+from gemmviz.files.extras import extras_command, missing_extras, missing_packages, pip_command
 from gemmviz.files.whole import sweep
 from gemmviz.gui.export.extra_installer import ExtraInstaller
 from gemmviz.gui.export.figure_form import FigureForm
@@ -214,6 +214,9 @@ class ExportDialog(QDialog):
         )  # fmt: skip
         hidden = frozenset(part for part, box in self.parts.items() if not box.isChecked())
         first, last = sorted((self.first.value(), self.last.value()))
+        if self.what.currentData() == "picture":
+            step = self.session.navigation.run_step + 1
+            first, last = (1, self.first.maximum()) if isinstance(kind, Film | Page) else (step, step)
         return ExportJob(
             self.what.currentData(), first, last, suffix, self.by_phase.isChecked(),
             ExportOptions(look, self.speed.value(), hidden), self.theme.currentData(), self.code.isChecked(),
@@ -223,6 +226,9 @@ class ExportDialog(QDialog):
         """Update the preview, and enable the settings that apply to the chosen format."""
         what, kind = self.what.currentData(), formats()[self.kind.currentData()]
         is_range = what == "steps"
+        self.what.setItemText(
+            0, tr("All steps") if isinstance(kind, Film | Page) and self.first.maximum() > 1 else tr(_WHAT["picture"])
+        )
         self.steps_row.setVisible(is_range)
         self.own_size.setVisible(not self.pixels.currentData())
         self.film_row.setVisible(isinstance(kind, Film) or self.film.isChecked())
@@ -355,6 +361,7 @@ class ExportDialog(QDialog):
 
     def _on_installed(self, error: str) -> None:
         self.draw()
+        self.save.setFocus()  # not on Close, where the disabled buttons left it
         self.status.setText(error or tr("Installed"))
 
     def reject(self) -> None:
@@ -372,8 +379,8 @@ class ExportDialog(QDialog):
 
 def _needed(kind: Format, missing: list[str]) -> str:
     """Return what a format needs, and the command that installs it."""
-    needed, command = listed(packages_of(missing)), extras_command(missing)
-    return tr("{kind} needs {needed}, not installed yet: {command}", kind=tr(kind.title), needed=needed, command=command)
+    needed, command = listed(missing_packages(missing)), extras_command(missing)
+    return tr("{kind}: {needed} must be installed first: {command}", kind=tr(kind.title), needed=needed, command=command)
 
 
 def _many(job: ExportJob) -> str:
@@ -381,6 +388,9 @@ def _many(job: ExportJob) -> str:
     if job.is_film:
         seconds = job.pictures / job.manner.look.fps
         return (
-            tr("{pictures} frames, {seconds} s", pictures=job.pictures, seconds=f"{seconds:.1f}") if job.what == "steps" else ""
+            tr("{pictures} frames, {seconds} s", pictures=job.pictures, seconds=f"{seconds:.1f}")
+            if job.what != "lesson"
+            else ""
         )
-    return tr("{pictures} pictures", pictures=job.pictures) if job.pictures > 1 and not job.by_phase else ""
+    is_known = job.what == "steps" and not job.by_phase
+    return tr("{pictures} pictures", pictures=job.pictures) if is_known and job.pictures > 1 else ""

@@ -6,7 +6,7 @@ import shlex
 from PySide6.QtCore import QObject, QProcess, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from gemmviz.files.extras import packages_of, pip_command
+from gemmviz.files.extras import missing_packages, pip_command
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 
@@ -29,10 +29,12 @@ class ExtraInstaller(QObject):
     def ask(self, extras: list[str]) -> None:
         """Ask whether to install extras, then start."""
         box = QMessageBox(
-            QMessageBox.Icon.Question, tr("Install packages"), tr("Install {packages}?", packages=listed(packages_of(extras)))
+            QMessageBox.Icon.Question,
+            tr("Install packages"),
+            tr("Install {packages}?", packages=listed(missing_packages(extras))),
         )
         box.setParent(self._parent, box.windowFlags())
-        box.setInformativeText(tr("pip downloads them into the Python environment of gemmviz, with the command below."))
+        box.setInformativeText(tr("pip downloads them into the Python environment of gemmviz. The details show the command."))
         box.setDetailedText(shlex.join(pip_command(extras)))
         yes = box.addButton(tr("Install"), QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)

@@ -33,6 +33,7 @@ class SetupForm(QWidget):
         self.description = line("faint")
         self.launch = line(tip=tr("Grid and block that the kernel's header gives for these settings"))
         self.launch.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._shows_launch = False
         for label in (self.title, self.description):  # very long words are cut off instead of widening the form
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self.limits = line("faint")
@@ -117,7 +118,7 @@ class SetupForm(QWidget):
     def fit_labels(self) -> None:
         """Give wrapped texts between the fields the height that they need; a form layout alone may give them less."""
         for label in (self.title, self.launch, self.limits):
-            is_kept = label is self.launch and label.text() == tr(_NO_LAUNCH)  # rows below keep their places
+            is_kept = label is self.launch and not self._shows_launch  # rows below keep their places
             room = QRect(0, 0, label.width(), _HIGHEST)
             needed = label.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, label.text()).height()
             if label.minimumHeight() != needed and not is_kept:
@@ -126,10 +127,12 @@ class SetupForm(QWidget):
     def show_launch(self) -> None:
         launch = self.model.session.launch
         if isinstance(self.model.session.error, SettingError):
-            if self.launch.text() not in ("", _NO_LAUNCH):
+            if self._shows_launch:
                 self.launch.setMinimumHeight(self.launch.height())  # rows below keep their places
+            self._shows_launch = False
             self.launch.setText(tr(_NO_LAUNCH))
         elif launch is not None:
+            self._shows_launch = True
             self.launch.setText("\n".join(launch_lines(self.model.session.shot.setup, launch)))
             if self.isVisible():
                 self.fit_labels()

@@ -15,6 +15,7 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.state.shot import Camera
 
 _QUESTION_S = 60
+_ONE_SCREEN_ID = "one-screen"
 _ONE_SCREEN = marked(
     "There is no second screen for the presenter view. Press P again to show the notes here: everybody will see them."
 )
@@ -181,12 +182,12 @@ class Lecture:
         elif overlay.notes:
             self._notes_are_shown = False
             overlay.show_notes("")
-        elif overlay.message == tr(_ONE_SCREEN):
+        elif overlay.message_id == _ONE_SCREEN_ID:
             self._notes_are_shown = True
             overlay.show_message("")
             self._draw_notes()
         else:
-            overlay.show_message(tr(_ONE_SCREEN))
+            overlay.show_message(tr(_ONE_SCREEN), _ONE_SCREEN_ID)
 
     def _draw_notes(self) -> None:
         """Update the notes over the picture."""

@@ -29,7 +29,7 @@ class Overlay(QWidget):
         self.tool: Tool = ""
         self.blank = ""  # "black", "white"
         self.keys: tuple[tuple[str, str], ...] = ()
-        self.notes = self.message = ""
+        self.notes = self.message = self.message_id = ""
         self._until = QTimer(self, singleShot=True, interval=_MESSAGE_MS)
         self._until.timeout.connect(lambda: self.show_message(""))
         self.strokes: list[list[QPointF]] = []
@@ -57,9 +57,9 @@ class Overlay(QWidget):
         self.keys = () if self.keys else tuple(keys)
         self.update()
 
-    def show_message(self, text: str) -> None:
-        """Show a sentence at the top for some seconds; "" removes it."""
-        self.message = text
+    def show_message(self, text: str, id: str = "") -> None:
+        """Show a sentence at the top for some seconds; "" removes it. ``id`` is kept as long as the sentence is shown."""
+        self.message, self.message_id = text, id
         self._until.start() if text else self._until.stop()
         self.update()
 

@@ -17,7 +17,7 @@ class StepAnnouncer(QObject):
     def __init__(self, stage: QWidget, session: Session) -> None:
         super().__init__(stage)
         self._stage, self._words = stage, Spoken(session)
-        self._said = ""
+        self._last_sentence = ""
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._say)
         for event in (session.position_changed, session.run_changed):
@@ -29,6 +29,6 @@ class StepAnnouncer(QObject):
 
     def _say(self) -> None:
         sentence = self._words.step()
-        if sentence and sentence != self._said:
-            self._said = sentence
+        if sentence and sentence != self._last_sentence:
+            self._last_sentence = sentence
             announce(self._stage, sentence)

@@ -5,7 +5,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSizeF
+from PySide6.QtCore import QBuffer, QByteArray, QHashSeed, QIODevice, QMarginsF, QRectF, QSizeF
 from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgRenderer
 
@@ -51,6 +51,7 @@ def write_pdf(reel: Reel, path: Path) -> None:
     writer.setCreator("gemmviz")
     writer.setDocumentXmpMetadata(QByteArray(xmp(reel.name, "\n\n".join(page.words for page in pages if page.words)).encode()))
     painter = QPainter()
+    QHashSeed.setDeterministicGlobalSeed()  # the writer's objects are numbered in the order of its hash tables
     try:
         for number, page in enumerate(pages):
             _set_page(writer, page)
@@ -62,6 +63,7 @@ def write_pdf(reel: Reel, path: Path) -> None:
             drawn.render(painter, QRectF(0, 0, writer.width() + 1, writer.height() + 1))
     finally:
         painter.end()
+        QHashSeed.resetRandomGlobalSeed()
     data = bytes(buffer.data().data())
     for pattern, constant in _VARIABLE.items():
         data = pattern.sub(constant, data)

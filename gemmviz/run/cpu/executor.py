@@ -21,6 +21,7 @@ from gemmviz.model.sites import shared_bytes
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
 from gemmviz.model.trace import INTERPRETER, EarlyExit, Trace
 from gemmviz.model.trace_bounds import BOUNDS
+from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 from gemmviz.run.cpu.check import UNCHECKED, Contents, check_result
 from gemmviz.run.cpu.memory_budget import groups, inputs, most_threads
@@ -86,7 +87,7 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
     """The trace with the check of the outputs, flat arrays in ``data``. Raises KernelFault for a trace without accesses."""
     kernel = binding.setup.kernel
     if not trace.steps:
-        raise KernelFault("the kernel reads and writes nothing", None, id="no-access").in_file(kernel.file)
+        raise KernelFault(tr("the kernel reads and writes nothing"), None, id="no-access").in_file(kernel.file)
     if trace.phases is not None and not any(trace.phase_loop in trace.sites[site].loops for site in set(trace.site.tolist())):
         message = f"the kernel ends before phase {trace.phases[0] + 1}"
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")

@@ -68,7 +68,6 @@ class Recorder(AccessSink):
         self.space, self.arrays = space, arrays
         self.stored: dict[int, npt.NDArray[np.float64]] = {}
         self._stores: list[tuple[bool, ...]] = []
-        self._most_stored = _MOST_STORED_BYTES // (8 * max(1, space.thread_count))
         self._place = 0  # of the latest operand
         self._waits: list[
             tuple[int, tuple[int, ...]]

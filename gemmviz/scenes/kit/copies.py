@@ -11,7 +11,7 @@ from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.theme import Theme
 
 _NAMES = ("A", "B", "C")
-_SHARE, _LINK = 0.36, 0.28  # of the height: a box, and the way between the boxes
+_SHARE = 0.36  # of the height, for each of the two boxes
 _OLD = 0.3  # strength of a matrix that holds no result yet
 _HEAD = 11.0  # length of an arrow's head
 

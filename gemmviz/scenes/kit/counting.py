@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.model.translation import language, marked, tr
+from gemmviz.model.translation import ENGLISH, language, marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares
-from gemmviz.scenes.kit.wide_text import wide_characters
 
 UNKNOWN = "?"
 SHAPES = ("sector", "wavefront", "wasteful", "meter", "request-", "waiting")
@@ -38,6 +37,10 @@ _COUNT = re.compile(
     rf"(?=(?P<of> of {_NUMBER})? (?P<unit>{'|'.join(_UNITS)})\b| ?%|×(?= |$))"
 )
 _PHASES = re.compile(rf"(?<=phase ){_NUMBER} of {_NUMBER}")
+_LOADS = re.compile(
+    rf"(?<=loads so far: ){_NUMBER}|{_NUMBER}(?= by (?:block|all|thread|this|warp)\b)"
+    rf"|(?<=stored ){_NUMBER}(?= time)|(?<=\(){_NUMBER}(?= at the end\))"
+)  # how often an element is loaded and stored
 _COPIES = re.compile(rf"(?<=×){_NUMBER}$")  # how many lanes share a copy
 
 
@@ -46,13 +49,13 @@ def counted_text(text: str, share: float) -> str:
 
     What is counted one by one, such as sectors, grows with the share. Parts and percentages of it are hidden until the end.
     """
-    return text if share >= 1.0 else _counted(text, share)
+    return text if share >= 1.0 else _counted(text, share, language())
 
 
 @lru_cache(maxsize=2048)
-def _counted(text: str, share: float) -> str:
-    if wide_characters(text):
-        return _wide_count(language()).sub(UNKNOWN, text)
+def _counted(text: str, share: float, code: str) -> str:
+    if code != ENGLISH:
+        text = _foreign_count(code).sub(UNKNOWN, text)
 
     def so_far(match: re.Match[str]) -> str:
         digits = match["count"].replace("\u202f", "")
@@ -61,16 +64,18 @@ def _counted(text: str, share: float) -> str:
             return UNKNOWN
         return spaced(int(int(digits) * share))
 
-    return _COPIES.sub(UNKNOWN, _PHASES.sub(UNKNOWN, _COUNT.sub(so_far, text)))
+    for hidden in (_LOADS, _PHASES, _COPIES):
+        text = hidden.sub(UNKNOWN, text)
+    return _COUNT.sub(so_far, text)
 
 
 @lru_cache(maxsize=4)
-def _wide_count(code: str) -> re.Pattern[str]:
-    """The counts in a text of wide characters: numbers before a word or a percent sign. What stands before a number that is an
-    index is the name of what it counts, or a sign of order.
+def _foreign_count(code: str) -> re.Pattern[str]:
+    """The counts in a text of another language, whose units aren't known: numbers before a word or a percent sign, unless they
+    are an index: then the name of what they number, or a sign of order, stands before them.
     """
-    named = "".join(rf"(?<!{re.escape(tr(word))} )" for word in _INDEXED)
-    return re.compile(rf"(?<![\w.,\[(第])(?<!第 ){named}{_NUMBER}(?= ?[\u2e80-\u9fff%])")
+    indexed = "".join(rf"(?<!{re.escape(tr(word))} )" for word in _INDEXED)
+    return re.compile(rf"(?<![\w.,\[(第])(?<!第 ){indexed}{_NUMBER}(?= ?(?:[\u2e80-\u9fff%]|[^\W\d_]{{3}}))")
 
 
 def counted_scene(scene: Scene, share: float) -> Scene:

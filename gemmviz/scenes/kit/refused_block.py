@@ -74,8 +74,8 @@ class _Plan:
 
 def has_too_many_threads(case: LaunchCase) -> bool:
     """Whether a launch is refused for its number of threads, and not for more than can be drawn."""
-    wanted = case.requested
-    return wanted is not None and case.device.max_threads_per_block < wanted.threads_per_block <= MOST_DRAWN
+    requested_launch = case.requested
+    return requested_launch is not None and case.device.max_threads_per_block < requested_launch.threads_per_block <= MOST_DRAWN
 
 
 def refused_block(case: LaunchCase, options: ViewOptions) -> list[Primitive]:
@@ -86,9 +86,9 @@ def refused_block(case: LaunchCase, options: ViewOptions) -> list[Primitive]:
     fill = np.where(table < plan.most, table // plan.warp % len(theme.warps), len(theme.warps)).astype(np.uint8)
     palette = (*theme.warps, theme.warning)
     empty = np.zeros((plan.most // plan.warp, plan.warp), np.uint8)
-    wanted = case.requested
-    assert wanted is not None
-    dx, dy, dz = wanted.block
+    requested_launch = case.requested
+    assert requested_launch is not None
+    dx, dy, dz = requested_launch.block
     block = f"{dx} × {dy}" + (f" × {dz}" if dz > 1 else "") + f" = {many(plan.threads, 'thread')}"
     names = ((plan.home.x, block), (plan.slots.x, plan.held))
     return [

@@ -10,7 +10,7 @@ from gemmviz.model.device import MemoryRules
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT, Trace
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import tr, trn
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.primitives import Hit
@@ -145,11 +145,7 @@ def access_texts(moment: Moment, array: MemoryArray, history: ElementHistory) ->
             )
         )
     if history.stores:
-        lines.append(
-            tr("stored {stores} times in all", stores=history.stores)
-            if history.stores > 1
-            else tr("stored {stores} time in all", stores=history.stores)
-        )
+        lines.append(trn("stored {count} time in all", "stored {count} times in all", history.stores))
     return lines
 
 

@@ -14,10 +14,12 @@ from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.layout import Plan, tile_grids
 
-_LEAST_SIDE = 10.0
+_LEAST_SIDE, _NAME = 10.0, 22.0
 _GAP, _WIDE = 16.0, 1e6
-_Box = tuple[float, float, float, float]  # left, top, right, bottom
 _OUTSIDE, _AIR = 26.0, 4.0  # largest size of an element outside its array, and its distance from the edge
+_Box = tuple[float, float, float, float]  # left, top, right, bottom
+_Floats = npt.NDArray[np.float64]
+_Name = tuple[_Floats, Anchor, str]
 
 
 def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
@@ -36,16 +38,28 @@ def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     else:
         return []
     boxes = _boxes(table, rows, columns)
-    x, y, side, _ = boxes[0]
     inside = 0 <= stop.elements[0] < array.size
-    over = (table.y if array.space == "shared" else y) - 8  # above a tile: below it are the numbers of A
-    is_tile = array.space == "shared"
-    beside = boxes[np.abs(boxes[:, 1] - y) < side]
-    at = points((table.x if is_tile else x + side / 2, over) if inside else (beside[:, 0].max() + side + 8, y + side - 6))
-    anchor: Anchor = "middle" if inside and not is_tile else "start"
-    written = array.subscripted(stop.elements[0]) + (" …" if not inside and len(beside) > 1 else "")
-    name = Labels("stop-name", at, (written,), 22.0, theme.warning, anchor, "semibold")
-    return [Rects("stop", boxes, None, theme.warning, 5.0), name]
+    name = _name_inside if inside else _name_outside
+    at, anchor, written = name(array.subscripted(stop.elements[0]), boxes, table, array.space == "shared")
+    label = Labels("stop-name", at, (written,), _NAME, theme.warning, anchor, "semibold")
+    return [Rects("stop", boxes, None, theme.warning, 5.0), label]
+
+
+def _name_inside(element: str, boxes: _Floats, table: CellGrid, is_tile: bool) -> _Name:
+    """Return the name above the cell; above a tile, because below it are the numbers of A."""
+    x, y, side, _ = boxes[0]
+    return (points((table.x, table.y - 8)), "start", element) if is_tile else (points((x + side / 2, y - 8)), "middle", element)
+
+
+def _name_outside(element: str, boxes: _Floats, table: CellGrid, is_tile: bool) -> _Name:
+    """Return the name right of all elements in its row; left of them where it would cover the numbers of the matrix's rows."""
+    _, y, side, _ = boxes[0]
+    row = boxes[np.abs(boxes[:, 1] - y) < side]
+    element += " …" if len(row) > 1 else ""
+    end = float(row[:, 0].max()) + side + 8
+    if is_tile or end + text_width(element, _NAME, "semibold") < table.x + table.box[2]:
+        return points((end, y + side - 6)), "start", element
+    return points((float(row[:, 0].min()) - 8, y + side - 6)), "end", element
 
 
 def apart_from_marks(names: list[Labels], marks: Sequence[Primitive]) -> list[Labels]:
@@ -86,7 +100,7 @@ def _meet(a: _Box, b: _Box) -> bool:
     return min(a[2], b[2]) > max(a[0], b[0]) and min(a[3], b[3]) > max(a[1], b[1])
 
 
-def _boxes(table: CellGrid, rows: Longs, columns: Longs) -> npt.NDArray[np.float64]:
+def _boxes(table: CellGrid, rows: Longs, columns: Longs) -> _Floats:
     """Return the cells (x, y, width, height); those outside the table just beyond its edge."""
     x, y, width, height = table.box
     side = np.full(len(rows), max(_LEAST_SIDE, table.cell))

@@ -167,7 +167,7 @@ def _layers(plan: _Plan, theme: Theme) -> list[Primitive]:
         primitives.append(
             Cells(
                 f"layer-{z}", x, y, plan.cell, fill, theme.warps, inks, number.astype("<U4") if fits else None,
-                size if fits else 0.0, theme.background, height=plan.tall, tips=_layer_tips(number, z, plan),
+                size if fits else 0.0, theme.background, height=plan.tall, tips=_layer_tips(number, plan),
             )
         )  # fmt: skip
         if plan.block[2] > 1:
@@ -294,7 +294,7 @@ def _run_text(run: list[int], plan: _Plan) -> str:
     return f"y {run[0] // dx % dy}, z {run[0] // (dx * dy)}" if dz > 1 else f"y = {run[0] // dx}"
 
 
-def _layer_tips(number: Longs, z: int, plan: _Plan) -> npt.NDArray[np.str_]:
+def _layer_tips(number: Longs, plan: _Plan) -> npt.NDArray[np.str_]:
     """Return the hover text of each thread of a layer by its number."""
     size = plan.warp_size
     return np.array(

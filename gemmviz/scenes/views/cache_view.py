@@ -94,7 +94,7 @@ def cache_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...
         middle = plan.box.x + plan.box.width / 2
         jet = boxes((middle - _JET / 2, _TOP - 30, _JET, max(0.0, surface - _TOP + 30)))
         pieces.append(Rects("jet", jet, theme.accent(name), radius=_JET / 4))
-    return (*pieces, *(_said(case, plan, options) if poured >= total else ()))
+    return (*pieces, *(_verdict(case, plan, options) if poured >= total else ()))
 
 
 def _spans(problem: Problem) -> list[tuple[str, int, int]]:
@@ -137,7 +137,7 @@ def _drawn(layer: _Layer, plan: _Plan, theme: Theme) -> list[Primitive]:
     return pieces
 
 
-def _said(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
+def _verdict(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the sizes of all matrices and of what does not fit, and up to which size they do."""
     theme, sizes, cache = options.theme, options.theme.type, case.device.last_level_cache
     x = plan.box.x + plan.box.width + 70

@@ -88,7 +88,7 @@ def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     at = (places.pipe_x(True) + 0.14 * places.room.width, places.registers_y + 0.36 * theme.type.least)
     room = places.room.x + places.room.width - at[0] - 20
     primitives.append(text_line("scale-said", at, tr("boxes are not to scale"), theme.type.least, room, theme.faint))
-    return [*primitives, *_others(moment, load_device(moment.trace.setup.device), places, options)]
+    return [*primitives, *_others(moment, places, options)]
 
 
 def _facts(moment: Moment) -> list[tuple[str, str, str]]:
@@ -212,7 +212,7 @@ def _global_words(moment: Moment, counts: Counts) -> tuple[str, ...]:
     )
 
 
-def _others(moment: Moment, device: Device, places: _Places, options: ViewOptions) -> list[Primitive]:
+def _others(moment: Moment, places: _Places, options: ViewOptions) -> list[Primitive]:
     """Draw constant and texture memory: parts of global memory with a cache on each multiprocessor."""
     theme, text, room = options.theme, moment.trace.setup.kernel.text, places.boxes[-1]
     size = theme.type.least

@@ -76,7 +76,10 @@ def latency_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive
         return (*pieces, *_names(hiding, layout.rows, issuing, theme), _cursor(layout, until, theme))
     pieces += _names(hiding, layout.rows, None, theme)
     at = (layout.rows.x, layout.y)
-    return (*pieces, text_line("latency-said", at, hiding.said, theme.type.words, layout.rows.width, theme.text, "semibold"))
+    return (
+        *pieces,
+        text_line("latency-said", at, hiding.sentence, theme.type.words, layout.rows.width, theme.text, "semibold"),
+    )
 
 
 def _block(case: OccupancyCase) -> str:

@@ -15,6 +15,7 @@ from gemmviz.scenes.kit.view import View
 
 _TITLE, _LEGEND, _LEGEND_LINES, _INSET, _GAP, _HANGING = 50.0, 84.0, 4, 16.0, 16.0, 4
 _LEADING, _TIGHT = 1.28, 1.15  # of rows, and of those that would not fit otherwise
+_LARGEST = 1.6  # the size of the text, relative to the least one
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,22 @@ def _columns(source: PrintedSource, top: float, options: ViewOptions) -> list[Pr
     size, room, high = options.theme.type.least, options.width - 2 * MARGIN, options.height - top - _INSET
     wide = _rows(source, room, size)
     if len(wide) <= high / (_LEADING * size):
-        return _column("left", wide, (MARGIN, top, room), _LEADING * size, options)
+        size, wide = _largest(source, room, high, size, wide)
+        return _column("left", wide, (MARGIN, top, room), size, _LEADING * size, options)
     half, most = (room - _GAP) / 2, max(1, int(high / (_TIGHT * size)))
     rows = _around_lit(_rows(source, half, size), 2 * most)
     split = _split(rows, most)
     leading = min(_LEADING * size, high / max(split, len(rows) - split))
-    left = _column("left", rows[:split], (MARGIN, top, half), leading, options)
-    return left + _column("right", rows[split:], (MARGIN + half + _GAP, top, half), leading, options)
+    left = _column("left", rows[:split], (MARGIN, top, half), size, leading, options)
+    return left + _column("right", rows[split:], (MARGIN + half + _GAP, top, half), size, leading, options)
+
+
+def _largest(source: PrintedSource, room: float, high: float, least: float, rows: list[_Row]) -> tuple[float, list[_Row]]:
+    """Return the largest size of the text at which no more lines are continued than at the least one, and the rows then."""
+    sizes = np.arange(_LARGEST * least, least, -1.0)
+    fitting = (size for size in sizes if len(rows) <= high / (_LEADING * size))
+    found = ((float(size), _rows(source, room, size)) for size in fitting)
+    return next(((size, wide) for size, wide in found if len(wide) == len(rows)), (least, rows))
 
 
 def _split(rows: list[_Row], most: int) -> int:
@@ -93,10 +103,10 @@ def _around_lit(rows: list[_Row], most: int) -> list[_Row]:
 
 
 def _column(
-    key: str, rows: list[_Row], place: tuple[float, float, float], leading: float, options: ViewOptions
+    key: str, rows: list[_Row], place: tuple[float, float, float], size: float, leading: float, options: ViewOptions
 ) -> list[Primitive]:
     """Draw some rows. ``place``: left and upper edge, and width."""
-    theme, size = options.theme, options.theme.type.least
+    theme = options.theme
     left, top, width = place
     digits = max(len(str(row.number)) for row in rows)
     y = [top + 6 + (number + 0.5) * leading for number in range(len(rows))]

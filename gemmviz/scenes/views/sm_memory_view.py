@@ -161,7 +161,9 @@ def _memory(name: str, bar: Box, plan: _Plan, options: ViewOptions) -> list[Prim
     place, left = (0, 0.0) if name == REGISTERS else (1, _ARROW + 24)
     primitives: list[Primitive] = [
         Rects(f"{name}-bar", boxes((bar.x, bar.y, bar.width, bar.height)), theme.slate, theme.level(place), 3.0, 8.0),
-        text_line(f"{name}-name", (bar.x + left, bar.y - 9), _said(name, plan), size, bar.width - left, theme.text, "semibold"),
+        text_line(
+            f"{name}-name", (bar.x + left, bar.y - 9), _bar_title(name, plan), size, bar.width - left, theme.text, "semibold"
+        ),
     ]
     for number, part in enumerate(parts):
         colour = mixed(theme.slate, block_colour(number, theme), 0.75)
@@ -175,7 +177,7 @@ def _memory(name: str, bar: Box, plan: _Plan, options: ViewOptions) -> list[Prim
     return primitives
 
 
-def _said(name: str, plan: _Plan) -> str:
+def _bar_title(name: str, plan: _Plan) -> str:
     """Return what a memory is, its size, and what a block has of it."""
     device, uses = plan.device, plan.limits.uses[name]
     if name == SHARED:

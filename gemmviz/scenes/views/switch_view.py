@@ -76,7 +76,7 @@ def switch_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     shown, wide = min(hiding.warps, _MOST_WARPS), plan.warps.width
     colours = [theme.warps[place % len(theme.warps)] for place in range(shown)]
     pieces: list[Primitive] = [
-        text_line("warps-name", (plan.warps.x, y), _said(case, hiding.warps), size, wide, theme.text, "semibold"),
+        text_line("warps-name", (plan.warps.x, y), _warps_title(case, hiding.warps), size, wide, theme.text, "semibold"),
         text_line(
             "cpu-name", (plan.registers.x, y), tr("one CPU core: one set of registers"), size, wide, theme.text, "semibold"
         ),
@@ -106,7 +106,7 @@ def switch_motion(case: OccupancyCase, options: ViewOptions) -> tuple[Primitive,
     return (*pieces, *_strips(plan, now, shown, theme))
 
 
-def _said(case: OccupancyCase, warps: int) -> str:
+def _warps_title(case: OccupancyCase, warps: int) -> str:
     registers = case.needs.registers
     each = (
         ""

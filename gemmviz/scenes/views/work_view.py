@@ -27,7 +27,7 @@ from gemmviz.scenes.kit.view import View
 _MOST_TICKS, _MOST_SUMS = 160, 24
 _TOP, _FOOT, _ROW, _CELL = 128.0, 34.0, 34.0, 40.0  # the last two: the largest row and tick
 _RUNS = 0.42  # share of the motion in which one thread works
-_SHADES = (0.85, 0.5)  # of C's colour, in turn, so that neighbouring sums are told apart
+_SHADES = (0.85, 0.5)  # of C's colour, in turn, so that neighbouring sums are results apart
 _RAN = 0.22  # of C's colour where one thread has worked
 _FLIES = 0.45  # share of the rest that one sum takes to its row
 
@@ -105,7 +105,7 @@ def work_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]
             own = Box(plan.row.x + first * plan.tick, plan.row.y, 0.0, plan.row.height)
             colour = theme.tint("C", _SHADES[number % 2])
             pieces.append(Rects(f"sum-{number}", _cells(_between(own, target, way), plan, count), colour, radius=2.0))
-    return (*pieces, *_said(case.problem, plan, done, parted, options))
+    return (*pieces, *_results(case.problem, plan, done, parted, options))
 
 
 _ONE = marked("1 thread")
@@ -129,17 +129,17 @@ def _between(one: Box, other: Box, way: float) -> Box:
     return Box(x, y, 0.0, high)
 
 
-def _said(problem: Problem, plan: _Plan, done: int, parted: float, options: ViewOptions) -> list[Primitive]:
+def _results(problem: Problem, plan: _Plan, done: int, parted: float, options: ViewOptions) -> list[Primitive]:
     """Draw the count of ticks of one thread, and after the sums have parted, of as many threads as there are sums."""
     theme, sizes = options.theme, options.theme.type
     x, y = max(plan.sums[0].x + plan.sums[0].width + 60, 0.46 * options.width), plan.sums[0].y + 0.46 * _height(plan)
     room, soft = options.width - MARGIN - x, mixed(theme.background, theme.text, 0.75)
-    told = [(tr("{ticks} one after the other", ticks=many(done, "tick")), _formula(tr("work"), "2 M N K", work_of(problem)))]
+    results = [(tr("{ticks} one after the other", ticks=many(done, "tick")), _formula(tr("work"), "2 M N K", work_of(problem)))]
     if parted >= 1.0:
         threads = tr("{ticks} with {threads}", ticks=many(problem.K, "tick"), threads=many(len(plan.sums), "thread"))
-        told.append((threads, f"{_formula(tr('span'), '2 K', span_of(problem))}; {_gain(problem)}"))
+        results.append((threads, f"{_formula(tr('span'), '2 K', span_of(problem))}; {_gain(problem)}"))
     pieces: list[Primitive] = []
-    for place, (head, more) in enumerate(told):
+    for place, (head, more) in enumerate(results):
         pieces.append(text_line(f"said-{place}", (x, y), head, sizes.sentence, room, theme.text, "semibold"))
         for line in wrap_text(more, sizes.words, room, 2):
             y += 1.35 * sizes.words

@@ -58,7 +58,7 @@ def _stopped(case: CodeCase, setup: Setup, launch: Launch, fault: KernelFault) -
     facts = (threads, *((name, spaced(value)) for name, value in setup.parameters.items()))
     declared = program_for(setup.kernel, setup.definitions).shared
     tiles = tuple((each.name, *each.dims) for each in declared if each.dims is not None and len(each.dims) == 2)
-    stop = Stop(line, fault.message.partition(", by thread")[0])
+    stop = Stop(line, fault.what)
     return replace(case, facts=facts, block=launch.block, tiles=tiles, stop=stop)
 
 

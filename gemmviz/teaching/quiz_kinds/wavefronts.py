@@ -26,7 +26,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
         verb=access.verb, array=words.name(access.main.array), banks=rules.banks,
     )  # fmt: skip
     is_plain = access.main.operand.width * access.main.array.itemsize <= rules.bank_bytes
-    most = tr("the largest number of different words that it needs from one bank is {count}", count=count)
+    most = tr("different words that it needs from the busiest bank: {count}", count=count)
     served = tr("its lanes are served in groups, which take {wavefronts} in total", wavefronts=many(count, "wavefront"))
     expect = (Expectation("step_cost(measure=wavefronts)", count),)
     shot = source.shot(access.step, "banks", access.focus)

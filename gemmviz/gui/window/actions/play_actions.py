@@ -7,7 +7,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
 
 from gemmviz.gui.window.action import Action, needs_time
 from gemmviz.gui.window.action_context import ActionContext
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
+
+_OF_LOOPS = {"next-phase": marked("&Next trip of the loop"), "previous-phase": marked("Pre&vious trip of the loop")}
 
 
 def play_actions() -> Iterator[Action]:
@@ -24,7 +26,7 @@ def play_actions() -> Iterator[Action]:
         ("faster", tr("Fas&ter"), lambda c: c.model.session.player.faster(1), ("+", "="), tr("faster")),
         ("slower", tr("&Slower"), lambda c: c.model.session.player.faster(-1), ("-",), tr("slower")),
     ):  # fmt: skip
-        yield Action(name, "play", text, run, keys, description, partial(_named, text), needs_time)
+        yield Action(name, "play", text, run, keys, description, partial(_text, name, text), needs_time)
     for name, text, first, key, description in (
         ("mark-first", tr("&Mark the first step to export"), True, "[", tr("mark the first step to export")),
         ("mark-last", tr("Mar&k the last step to export"), False, "]", tr("mark the last step to export")),
@@ -51,10 +53,10 @@ def play_actions() -> Iterator[Action]:
     )  # fmt: skip
 
 
-def _named(text: str, context: ActionContext) -> str:
+def _text(name: str, text: str, context: ActionContext) -> str:
     """Return the text of an action for the shown run: without barriers, a kernel has trips of its loop instead of phases."""
     run = context.model.session.slot.run
-    return text if run is None or run.replay.has_phases else text.replace("phase", "trip of the loop")
+    return text if name not in _OF_LOOPS or run is None or run.replay.has_phases else tr(_OF_LOOPS[name])
 
 
 def _press_or_play(context: ActionContext) -> None:

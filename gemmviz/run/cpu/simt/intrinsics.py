@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.access_types import access_type
 from gemmviz.run.cpu.simt.collectives import collective
 from gemmviz.run.cpu.simt.functions import code_for
@@ -46,7 +47,7 @@ def _assertion(node: Call, condition: Closure) -> Closure:
         machine.tick(place)
         failed = np.logical_not(condition(machine))
         if np.any(failed if machine.mask is None else failed & machine.mask):
-            raise machine.fault("this assertion fails", place, failed, id="assertion")
+            raise machine.fault(tr("this assertion fails"), place, failed, id="assertion")
 
     return run
 

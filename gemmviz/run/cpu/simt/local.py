@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.model.errors import Place
+from gemmviz.model.errors import OUT_OF_RANGE, Place
+from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.access_types import AccessType
 from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.machine import Machine
@@ -47,7 +48,7 @@ class LocalMemory:
         if bad.any():
             index = int(np.broadcast_to(active, bad.shape).ravel()[int(np.argmax(bad))])
             named = far_element(self.name, index) if isinstance(offset, np.ndarray) else ""
-            message = f"{named or f'{self.name}[{index}]'} is out of range: it has {last + kind.width} elements"
+            message = tr(OUT_OF_RANGE, element=named or f"{self.name}[{index}]", size=last + kind.width)
             raise machine.fault(message, place, bad, id="out-of-range")
         return active
 

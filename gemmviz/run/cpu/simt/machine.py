@@ -16,6 +16,7 @@ from gemmviz.model.errors import Cancelled, ErrorId, KernelFault, Place
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Operand, Site
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.translation import tr
 
 ActiveMask = Bools | None
 NORMAL, BREAK, CONTINUE, RETURN, GONE = range(5)
@@ -139,9 +140,9 @@ class Machine:
             raise Cancelled
         if self.steps > self.budget:
             raise KernelFault(
-                f"the kernel is still running after {self.budget} steps",
+                tr("the kernel is still running after {steps} steps", steps=self.budget),
                 place,
-                remedy="does this loop ever end?",
+                remedy=tr("does this loop ever end?"),
                 id="step-budget",
             )
 

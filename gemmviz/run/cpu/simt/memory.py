@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.errors import ErrorId, KernelFault, Place
+from gemmviz.model.errors import OUT_OF_RANGE, ErrorId, KernelFault, Place
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.access_types import AccessType
 from gemmviz.run.cpu.simt.machine import Machine
 
@@ -98,9 +99,10 @@ class Memory:
         index = _first(offset, bad if machine.mask is None else bad & machine.mask)
         if kind.bytes == self.unit:
             named = far_element(self.name, index) if offset.ndim else ""
-            message = f"{named or self.element(index)} is out of range: it has {self.info.size} elements"
+            message = tr(OUT_OF_RANGE, element=named or self.element(index), size=self.info.size)
         else:
-            message = f"byte {index * kind.bytes} of {self.name} is out of range: it has {self.bytes} bytes"
+            values = {"byte": index * kind.bytes, "array": self.name, "bytes": self.bytes}
+            message = tr("byte {byte} of {array} is out of range: it has {bytes} bytes", **values)
         return self.unmade(machine, message, place, self.recorded(_limited(offset), kind), bad, "out-of-range")
 
     def element(self, index: int) -> str:
@@ -255,15 +257,14 @@ class SharedMemory(Memory):
             if machine.mask is not None:
                 missing = missing & machine.mask
             if missing.any():
-                name = self.element(_first(at, missing))
-                message = f"{name} is read before it is written"
+                message = tr("{name} is read before it is written", name=self.element(_first(at, missing)))
                 raise self.fault(machine, message, place, at, missing, self._remedy(machine), id="uninitialised-read")
 
     def _remedy(self, machine: Machine) -> str:
         """What to do about an unwritten element."""
         if any(each.memory is self for each in machine.transfers.under_way):
-            return "wait for the asynchronous copy first"
-        return "is a __syncthreads() missing? Where a condition skips the store, store 0 instead"
+            return tr("wait for the asynchronous copy first")
+        return tr("is a __syncthreads() missing? Where a condition skips the store, store 0 instead")
 
     def store(self, machine: Machine, offset: ElementOffset, value: Any, kind: AccessType, place: Place) -> None:
         """Writes one scalar of an access."""

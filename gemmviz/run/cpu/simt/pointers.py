@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gemmviz.model.errors import Place
+from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.machine import Machine
 
 Pointer = tuple[Any, Any]
@@ -24,7 +25,7 @@ class Null:
 
     def checked(self, machine: Machine, offset: Any, kind: Any, place: Place) -> NoReturn:
         """Raises KernelFault: nothing is there."""
-        raise machine.fault("a null pointer is dereferenced", place, id="out-of-range")
+        raise machine.fault(tr("a null pointer is dereferenced"), place, id="out-of-range")
 
 
 NULL = Null()

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.errors import KernelFault
+from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt.cells import cells_of
 from gemmviz.run.cpu.simt.copies import commit, copy, fence, side, wait_closure
 from gemmviz.run.cpu.simt.expressions import Compiler
@@ -321,6 +322,6 @@ def _check_convergence(machine: Machine, node: Barrier) -> None:
         row = int(np.argmax(absent.any(axis=1) & present.any(axis=1)))
         block, thread = machine.space.indices(row * machine.space.threads_per_block + int(np.argmax(absent[row])))
         raise KernelFault(
-            "__syncthreads() in divergent flow: it is not reached", node.place, block=block, thread=thread,
-            remedy="other threads of the block wait for it forever", id="divergent-barrier",
+            tr("__syncthreads() in divergent flow: it is not reached"), node.place, block=block, thread=thread,
+            remedy=tr("other threads of the block wait for it forever"), id="divergent-barrier",
         )  # fmt: skip

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import Place
+from gemmviz.model.translation import tr
 from gemmviz.run.cpu.simt import rounding
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.pointers import joined
@@ -56,11 +57,11 @@ def _typed(value: Any, dtype: np.dtype) -> Any:  # type: ignore[type-arg]
 def read(machine: Machine, value: Any, name: str, place: Place) -> Any:
     """The value, after a check that all active lanes have written it."""
     if value is None:
-        raise machine.fault(f"{name} is read before it is written", place, id="uninitialised-read")
+        raise machine.fault(tr("{name} is read before it is written", name=name), place, id="uninitialised-read")
     if isinstance(value, Partial):
         missing = ~value.written if machine.mask is None else machine.mask & ~value.written
         if missing.any():
-            raise machine.fault(f"{name} is read before it is written", place, missing, id="uninitialised-read")
+            raise machine.fault(tr("{name} is read before it is written", name=name), place, missing, id="uninitialised-read")
         return value.value
     return value
 
@@ -168,7 +169,7 @@ def _division(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> 
         x, y = a(machine), b(machine)
         zero = y == 0
         if zero is True or (isinstance(y, ArrayValue) and (zero if machine.mask is None else zero & machine.mask).any()):
-            raise machine.fault("integer division by zero", place, zero, id="division-by-zero")
+            raise machine.fault(tr("integer division by zero"), place, zero, id="division-by-zero")
         if not isinstance(x, ArrayValue) and not isinstance(y, ArrayValue):
             return fold.apply_binary(op, x, y, within)
         if isinstance(y, ArrayValue):
