@@ -1,5 +1,6 @@
 """A hand-in to the kernel that is judged: its text as a student wrote it, its launch, and the roles of its parameters."""
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.host_mistakes import HostMistake, host_mistake, is_output_unset
 from gemmviz.grading.task import Task
 from gemmviz.launch.draft import Draft, draft_of
-from gemmviz.launch.drafted_spec import KernelText, problem_of, spec_of
+from gemmviz.launch.drafted_spec import KernelText, problem_of, problems_of, spec_of
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.guessed_launch import completed, guesses, launch_by_names
 from gemmviz.launch.legality import can_run, device_for, names_for, setup_for
@@ -23,7 +24,7 @@ from gemmviz.loading.project import Project
 from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest
 from gemmviz.model.kernel import BLANK, KernelSpec, ProjectFile
 from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
-from gemmviz.model.problems.catalog import PROBLEM_KINDS
+from gemmviz.model.problems.catalog import IN_PARTS, PROBLEM_KINDS
 from gemmviz.parser.source_text import SourceText
 from gemmviz.run.trying import is_right, trial_of
 from gemmviz.source.reader_link import reader
@@ -191,10 +192,23 @@ class _Opening:
             self._spec(draft, replace(each, block=() if draft.block else each.block))
             for each in islice(guesses(self.source.text, draft.tile_values, sizes), _MOST_GUESSES)
         ]
-        chosen = next(filter(_is_right, specs), None)
+        chosen = self._right_one(specs)
         if chosen is None:
             raise self._without_usual_launch(kernel, specs)
         return chosen, f"The launch is assumed: block ({', '.join(chosen.block)}), grid ({', '.join(chosen.grid)})."
+
+    def _right_one(self, specs: list[KernelSpec]) -> KernelSpec | None:
+        """The first kernel whose result is right at its own sizes, rather one that is right at the largest size too."""
+        right = [each for each in specs if _is_right(each)]
+        return next((each for each in right if self._is_right_at_most(each)), right[0] if right else None)
+
+    def _is_right_at_most(self, spec: KernelSpec) -> bool:
+        """Whether the result is right at the largest size: a block that is larger than a tile may be right at small ones."""
+        largest = max(self.task.sizes, key=lambda each: math.prod(value for _, value in each.problem))
+        try:
+            return _is_right(replace(spec, problem=setup_for(spec).changed(**dict(largest.problem)).problem))
+        except GemmvizError:
+            return False
 
     def _check_names(self, spec: KernelSpec) -> None:
         """Raises UsageError if the task's launch uses a name that the hand-in doesn't define."""
@@ -233,9 +247,9 @@ class _Opening:
                 f"{draft.entry} has {len(draft.pointers)} pointers; the task has the arrays {arrays}", file=self.main,
                 remedy="write the parameters that the task gives",
             )  # fmt: skip
-        if len(specs) == 1 or given.args:
+        if len(specs) == 1 or (given.args and kind.name not in IN_PARTS):
             return specs[0]
-        return next(filter(_is_right, specs), specs[0])
+        return self._right_one(specs) or specs[0]
 
     def _check_count(self, draft: Draft) -> None:
         """Raises UsageError for a kernel with other parameters than the task gives in order."""
@@ -256,6 +270,9 @@ class _Opening:
             if not task.launch.args or _agrees(spec, task.launch):
                 arrays = roles.arrays
                 yield spec
+                for problem in problems_of(self.source, draft, roles):
+                    if problem != spec.problem:  # a sum for each block
+                        yield replace(spec, problem=problem)
         if arrays is None and task.launch.args:
             yield from self._by_arguments(draft)
 

@@ -24,6 +24,7 @@ from gemmviz.grading.task_rules import (
     size_mistakes,
 )
 from gemmviz.launch.catalog import lesson_names
+from gemmviz.launch.first_sizes import OWN_SIZES
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError, Place, UsageError, closest
@@ -40,6 +41,8 @@ from gemmviz.teaching.requirements import QuantityRequirement, Relation
 FORMAT, VERSION = "gemmviz task", 1
 DEFAULT_SIZES = ((5, 7, 3), (37, 21, 43), (50, 70, 65))  # no usual tile divides them
 _SQUARE_SIDES = (5, 37, 67)
+_LENGTHS = (5, 333, 2501)
+_ONE_BLOCK = ("scan", "exclusive_scan", "transpose_in_place")  # usual kernels scan what one block holds; a matrix has a side
 _START = Place(1, 1, 1, 2)
 _Points = Annotated[float, Meta(ge=0, le=10_000)]
 _Formulas = tuple[str, ...]
@@ -158,7 +161,7 @@ def _task(fields: _TaskFields, places: _Places, path: Path) -> Task:
         ),
         problem=Problem(kind=kernel.problem),
         device=kernel.device,
-        square=() if fields.size or kernel.problem != MULTIPLY else _squares(),
+        square=() if fields.size else _squares(kernel.problem),
         files=tuple(_given_file(path.parent, name, number, places) for number, name in enumerate(kernel.files)),
     )  # fmt: skip
 
@@ -203,18 +206,27 @@ def _size(fields: _SizeFields, kind: str, path: FieldPath, places: _Places) -> E
 
 
 def _default_sizes(kind: str) -> tuple[ExerciseSize, ...]:
-    names = [each.name for each in PROBLEM_KINDS[kind].sizes if not each.is_optional]
-    if kind == MULTIPLY:
-        return tuple(ExerciseSize(tuple(zip("MNK", each, strict=True))) for each in DEFAULT_SIZES)
-    return tuple(ExerciseSize(tuple(dict.fromkeys(names, side).items())) for side in _SQUARE_SIDES)
+    """Sizes that differ from each other, as exchanged ones give a right result otherwise; vectors that need several blocks."""
+    names = _scaled_sizes(kind)
+    if len(names) > 1:
+        return tuple(_size_of(kind, dict(zip(names, each, strict=False))) for each in DEFAULT_SIZES)
+    lengths = _SQUARE_SIDES if kind in _ONE_BLOCK else _LENGTHS
+    return tuple(_size_of(kind, dict.fromkeys(names, each)) for each in lengths)
 
 
-def _squares() -> tuple[ExerciseSize, ...]:
-    return tuple(ExerciseSize(_square(side)) for side in _SQUARE_SIDES)
+def _squares(kind: str) -> tuple[ExerciseSize, ...]:
+    names = _scaled_sizes(kind)
+    return tuple(_size_of(kind, dict.fromkeys(names, side)) for side in _SQUARE_SIDES) if len(names) > 1 else ()
 
 
-def _square(side: int) -> tuple[tuple[str, int], ...]:
-    return tuple((name, side) for name in "MNK")
+def _scaled_sizes(kind: str) -> list[str]:
+    """Names of the sizes that grow with a problem, unlike the radius of a stencil."""
+    return [each.name for each in PROBLEM_KINDS[kind].sizes if not each.is_optional and each.name not in OWN_SIZES]
+
+
+def _size_of(kind: str, values: dict[str, int]) -> ExerciseSize:
+    fixed = {each.name: each.default for each in PROBLEM_KINDS[kind].sizes if not each.is_optional}
+    return ExerciseSize(tuple({**fixed, **values}.items()))
 
 
 def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath, places: _Places) -> TaskCheck:

@@ -15,7 +15,7 @@ _LEAST = 2  # a matrix with one row or column looks like a vector
 _APART = (2, 1, 3)  # tiles along the first, second, third size, so that all sizes differ
 _SHIFTED = (1, 2, 2)
 _MANY = (8, 4, 2)
-_OWN_SIZES = frozenset(("radius", "bins", "batch"))  # they don't scale with the others
+OWN_SIZES = frozenset(("radius", "bins", "batch"))  # they don't scale with the others
 _Sizes = dict[str, int]
 
 
@@ -23,7 +23,7 @@ def _units_of(kernel: KernelSpec) -> _Sizes:
     """How many elements of each size one block covers: as the grid cuts them, or by the tile sizes if the grid doesn't depend
     on a size; 0 if neither tells.
     """
-    sizes = [name for name in kernel.problem.sizes if name not in _OWN_SIZES]
+    sizes = [name for name in kernel.problem.sizes if name not in OWN_SIZES]
     units = {name: _unit(kernel, name) for name in sizes}
     return {
         name: unit or (_unit_of_terms(kernel) if len(sizes) > 1 or not any(units.values()) else 0)
@@ -88,7 +88,7 @@ def _problem(kernel: KernelSpec, sizes: _Sizes) -> Problem | None:
         for size, other in ties:
             if size in sizes and other in sizes:
                 sizes = {**sizes, size: max(sizes[size], sizes[other]), other: max(sizes[size], sizes[other])}
-    if any(size < _LEAST for name, size in sizes.items() if name not in _OWN_SIZES):
+    if any(size < _LEAST for name, size in sizes.items() if name not in OWN_SIZES):
         return None
     try:
         return Problem.of_flat({**kernel.problem.to_flat(), **sizes})

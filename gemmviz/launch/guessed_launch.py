@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import permutations
 
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.tilings import tiled_launches
@@ -82,6 +83,9 @@ def guesses(text: str, tiles: Mapping[str, int], sizes: tuple[str, ...]) -> Iter
         for tile in dict.fromkeys((*_tiles(text), *_USUAL_TILES)):
             yield _tiled(tile, columns, rows)
             yield _tiled(tile, rows, columns)
+        for across, down in permutations(dict.fromkeys(_tiles(text)), 2):  # a block of fewer rows than its tile
+            if int(across) > int(down):
+                yield GivenLaunch(block=(across, down), grid=_tiled(across, columns, rows).grid)
         for tile in dict.fromkeys((*_tiles(text), *_USUAL_TILES)):  # each thread computes four rows
             yield GivenLaunch(block=(tile, f"{tile} / 4"), grid=_tiled(tile, columns, rows).grid)
     for threads in dict.fromkeys((*_BOUNDS.findall(text), *_USUAL_THREADS)):

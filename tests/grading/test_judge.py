@@ -76,6 +76,54 @@ def test_a_task_launches_with_a_name_that_the_hand_in_lacks() -> None:
     assert output.startswith("the task launches the kernel with TILE, which the file doesn't define (define TILE as")
 
 
+_TRANSPOSE = """#define TILE 32
+#define ROWS 8
+__global__ void transpose(float* out, const float* in, int width, int height) {
+  __shared__ float tile[TILE][TILE + 1];
+  int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
+  for (int j = 0; j < TILE; j += ROWS) if (x < width && y + j < height) tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * width + x];
+  __syncthreads();
+  x = blockIdx.y * TILE + threadIdx.x; y = blockIdx.x * TILE + threadIdx.y;
+  for (int j = 0; j < TILE; j += ROWS) if (x < height && y + j < width) out[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
+}"""
+_SUM = """__global__ void reduce(const float* in, float* out, int n) {
+  __shared__ float s[256]; int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  s[t] = i < n ? in[i] : 0; __syncthreads();
+  for (int k = blockDim.x / 2; k > 0; k /= 2) { if (t < k) s[t] += s[t + k]; __syncthreads(); }
+  if (t == 0) atomicAdd(out, s[0]);
+}
+void sum(const float* in, float* out, int n) { cudaMemset(out, 0, 4); reduce<<<(n + 255) / 256, 256>>>(in, out, n); }"""
+
+
+def _task_of(problem: str) -> Task:
+    return parse_task(f"{_HEAD}[kernel]\nproblem = '{problem}'", "t.toml")
+
+
+def test_a_block_with_fewer_rows_than_its_tile_is_found() -> None:
+    grade = judged_text(_TRANSPOSE, _task_of("transpose")).grade
+    assert grade.notes[0].startswith("The launch is assumed: block (32, 8)")
+    assert grade.has_passed
+
+
+def test_default_sizes_tell_rows_from_columns() -> None:
+    text = """__global__ void transpose(const float* in, float* out, int rows, int cols) {
+      int c = blockIdx.x * blockDim.x + threadIdx.x, r = blockIdx.y * blockDim.y + threadIdx.y;
+      if (r < rows && c < cols) out[c * LD + r] = in[r * cols + c];
+    }"""
+    assert judged_text(text.replace("LD", "rows"), _task_of("transpose")).grade.has_passed
+    assert not judged_text(text.replace("LD", "cols"), _task_of("transpose")).grade.has_passed
+
+
+def test_default_lengths_need_several_blocks() -> None:
+    sum_of_parts = _SUM.replace("atomicAdd(out, s[0])", "out[blockIdx.x] = s[0]").replace("cudaMemset(out, 0, 4); ", "")
+    for text in (_SUM, sum_of_parts):
+        assert judged_text(text, _task_of("reduction")).grade.has_passed
+    race = judged_text(_SUM.replace("atomicAdd(out, s[0])", "out[0] += s[0]"), _task_of("reduction"))
+    assert "hazards" in failed(race)
+    one = judged_text(_SUM.replace("(n + 255) / 256, 256", "1, 256"), _task_of("reduction"))
+    assert failed(one)["result"].finding == "wrong"
+
+
 def test_a_kernel_with_a_header_keeps_the_launch_of_the_header() -> None:
     task = task_for("naive")
     launch = replace(task.launch, entry="", block=("16", "16"), grid=("ceil_div(N, 16)", "ceil_div(M, 16)"))
