@@ -371,3 +371,8 @@ def test_the_corner_says_whose_tiles_it_shows_if_all_blocks_are_watched(reader: 
 
     assert title(Focus(everyone=True)) == "shared memory of block (0, 0); 3 other blocks have their own"
     assert title(Focus(block=(1, 0, 0))) == "shared memory of block (1, 0)"
+
+
+def test_the_place_in_the_run_breaks_between_its_parts() -> None:
+    scene = stage_scene(read(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)), 1)
+    assert piece(scene, "progress", Labels).texts == ("block (0, 0) · step 2 of 29,", "phase 1 of 2")

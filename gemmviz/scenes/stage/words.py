@@ -1,5 +1,7 @@
 """The words of the stage: what happens at this moment, above it the kernel, below it the place in the run and its cost."""
 
+import re
+
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.scenes.kit import sentence
@@ -13,6 +15,7 @@ from gemmviz.scenes.stage.layout import Plan
 
 _LEADING = 1.22
 _MOST_SENTENCE, _SHORT, _JOINED = 4, 2, "\u00a0"  # lines; letters; a space that does not break
+_TOGETHER = re.compile(r"(?<=\d) (\w+) (?=\d)| (?=[\d(=])")  # the spaces in "step 2 of 29", "k = 2" and "block (0, 0)"
 
 
 def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
@@ -23,7 +26,7 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
     theme, sizes = options.theme, options.theme.type
     kernel = fitted(kernel_words(moment), sizes.note, room.width)
     focus = focus_text(moment.focus, moment.trace)
-    place = wrap_text(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width, 2)
+    place = _place(f"{focus} · {sentence.step_title(moment, options.labels)}", sizes.note, room.width)
     spare = room.height - (1 + len(place)) * _LEADING * sizes.note - 16
     large, said = _sentence(beat(moment, options.labels).text, room.width, spare, sizes)
     lines: list[tuple[str, tuple[str, ...], float, str, Face]] = [
@@ -38,6 +41,15 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
         primitives.append(Labels(key, at, texts, size, colour, "start", face))
         y += len(texts) * _LEADING * size + 8
     return primitives
+
+
+def _place(text: str, size: float, room: float) -> tuple[str, ...]:
+    """Return the lines of the place in the run, broken between a number and what it counts only if it must be."""
+    joined = _TOGETHER.sub(lambda found: found[0].replace(" ", _JOINED), text)
+    lines = wrap_text(joined, size, room, 2)
+    if "".join(lines).replace(" ", "") != joined.replace(" ", ""):
+        lines = wrap_text(text, size, room, 2)
+    return tuple(line.replace(_JOINED, " ") for line in lines)
 
 
 def _sentence(text: str, width: float, height: float, sizes: TypeSizes) -> tuple[float, tuple[str, ...]]:
