@@ -19,7 +19,7 @@ def next_in_focus_order(window: QWidget, forward: bool) -> QWidget | None:
 
 
 def _neighbour(widget: QWidget, forward: bool) -> QWidget:
-    return widget.nextInFocusChain() if forward else widget.previousInFocusChain()
+    return (widget.nextInFocusChain() if forward else widget.previousInFocusChain()) or widget
 
 
 def _takes_tab(widget: QWidget, window: QWidget) -> bool:
