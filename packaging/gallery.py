@@ -31,10 +31,10 @@ _INTRODUCTION = """\
 
 <!-- made by make gallery -->
 
-Every lesson, every view and every format, each with the command that makes it. With another suffix, a command makes a slide
-(`.pptx`, `.pdf`), a film (`.mp4`, `.gif`) or a page (`.html`) instead of a picture. The pictures of views are what these
-commands export, reduced to {width} × {height}. The tests draw them again and compare. A view is listed under the lesson
-that uses it. Run commands that name a file in `docs/gallery` in a checkout of gemmviz.
+Every lesson, view and format, with the command that makes it. Change the suffix to make a slide (`.pptx`, `.pdf`), a film
+(`.mp4`, `.gif`) or a page (`.html`) instead of a picture. The pictures of views are what these commands export, reduced to
+{width} × {height}; tests draw them again and compare. Each view is listed under a lesson that uses it. Commands that name a
+file in `docs/gallery` need a checkout of gemmviz.
 """
 _LESSONS = """\
 ## Lessons, and what to send to your course

@@ -1,7 +1,7 @@
 """The catalogues: in step with the sources, every placeholder kept, every plural form there; and the choice of a language."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +12,7 @@ import pytest
 import gemmviz.files.languages as chosen
 from gemmviz.cli.main import main
 from gemmviz.files.codec import read_text
+from gemmviz.files.kinds import dialog_filters
 from gemmviz.files.languages import VARIABLE, languages, system_language, use_language
 from gemmviz.files.program_text import read_program_text
 from gemmviz.files.trace_file import read_trace
@@ -172,6 +173,14 @@ def test_files_that_cant_be_opened_are_refused_in_the_language(name: str, conten
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
+    readers: dict[str, Callable[[Path], object]] = {
+        ".cu": partial(read_program_text, most_bytes=1000), ".toml": read_text, ".gvt": read_trace,
+    }  # fmt: skip
     with pseudo(), pytest.raises(GemmvizError) as caught:
-        {".cu": partial(read_program_text, most_bytes=1000), ".toml": read_text, ".gvt": read_trace}[path.suffix](path)
+        readers[path.suffix](path)
     assert plain_words(" ".join((caught.value.message, caught.value.remedy or ""))) == []
+
+
+def test_the_kinds_of_files_in_the_open_dialog_are_translated() -> None:
+    with pseudo():
+        assert plain_words(" ".join(each.partition(" (")[0] for each in dialog_filters())) == []

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from gemmviz.model.translation import marked, tr
+
 _LONGEST_STEM = 80
 KindName = Literal["kernel", "trace", "view", "benchmark"]
 
@@ -24,10 +26,10 @@ class FileKind:
 
 
 FILE_KINDS = (
-    FileKind("kernel", ".cu", "Kernels", (".cuh", ".h", ".hip", ".cpp", ".hpp", ".cc", ".c", ".cxx", ".inl")),
-    FileKind("trace", ".gvt", "Traces"),
-    FileKind("view", ".toml", "Saved views and lessons"),
-    FileKind("benchmark", ".json", "Benchmarks"),
+    FileKind("kernel", ".cu", marked("Kernels"), (".cuh", ".h", ".hip", ".cpp", ".hpp", ".cc", ".c", ".cxx", ".inl")),
+    FileKind("trace", ".gvt", marked("Traces")),
+    FileKind("view", ".toml", marked("Saved views and lessons")),
+    FileKind("benchmark", ".json", marked("Benchmarks")),
 )
 KERNEL_SUFFIXES = frozenset(FILE_KINDS[0].suffixes)
 
@@ -46,9 +48,9 @@ def dialog_filters() -> list[str]:
     """Filters for a file dialog, such as "Kernels (*.cu)"; all kinds together first."""
     patterns = " ".join(map(_patterns, FILE_KINDS))
     return [
-        f"Files that gemmviz opens ({patterns})",
-        *(f"{kind.title} ({_patterns(kind)})" for kind in FILE_KINDS),
-        "All files (*)",
+        f"{tr('Files that gemmviz opens')} ({patterns})",
+        *(f"{tr(kind.title)} ({_patterns(kind)})" for kind in FILE_KINDS),
+        f"{tr('All files')} (*)",
     ]
 
 

@@ -93,7 +93,7 @@ def _for_the_lecturer(lesson: Lesson, engine: Engine) -> Iterator[PackFile]:
         answers = _reel(_tasks(lesson), engine, answers=True, theme=_PAPER)
         yield PackFile("lecturer/worksheet-answers.pdf", "the worksheet with answers", answers)
     if any(stop.question is not None for stop in lesson.stops):
-        yield PackFile("lecturer/quiz.xml", "its questions, for Moodle's question import", _text(lambda: _quiz(lesson, engine)))
+        yield PackFile("lecturer/quiz.xml", "the questions of the lesson, for Moodle's question import", _text(lambda: _quiz(lesson, engine)))
     purpose = "generated questions about a run of the lesson, for Moodle's question import"
     yield PackFile("lecturer/practice.xml", purpose, _text(lambda: _practice(lesson, engine)))
 

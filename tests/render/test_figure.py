@@ -434,6 +434,10 @@ class TestInABrowser:
         assert [three.step(number) for number in range(3)] == [29, 29, 29]
         three.press(Keys.HOME, number=2)  # nobody follows it
         assert [three.step(number) for number in range(3)] == [29, 29, 1]
+        three.press(Keys.HOME)
+        three.press(" ")  # a figure plays on while others follow it
+        WebDriverWait(host.browser, 10).until(lambda _: three.step() == three.step(1) == three.step(2) and three.step() > 3)
+        assert three.of("return root.querySelector('.gemmviz').dataset.playing") == "true"
 
     def test_it_works_under_a_strict_policy(self, host: Host, reel: Reel) -> None:
         rules = f"default-src 'none'; script-src {script_hash(figure_script())}; style-src 'none'; img-src data:; require-trusted-types-for 'script'; trusted-types 'none'"

@@ -142,6 +142,18 @@ def test_labels_reach_the_pixels(scene: Scene, tmp_path: Path) -> None:
     assert (np.abs(middle - ink).sum(axis=2) < 60).sum() > 30
 
 
+@pytest.mark.parametrize("text", ["→", "ä", "步"])
+def test_characters_beyond_ascii_reach_the_pixels_of_cells_and_squares(text: str, tmp_path: Path, qapp: QApplication) -> None:
+    fill, look = np.zeros((1, 1), np.uint8), (("#000000",), ("#FFFFFF",))
+    cells = Cells("cells", 0, 0, 100, fill, *look, np.array([[text]]), 30.0)
+    squares = Squares("squares", np.array([[100.0, 0.0, 100.0]]), fill[0], *look, np.array([text]), 30.0)
+    save_frame(Scene(200, 100, "#000000", (cells, squares)), tmp_path / "f.png", RenderOptions(200, 100))
+    with Image.open(tmp_path / "f.png") as image:
+        grey = np.asarray(image.convert("L"))
+    assert grey[:, :100].max() > 128
+    assert grey[:, 100:].max() > 128
+
+
 @pytest.mark.parametrize("name", ["frame.bmp", "frame"])
 def test_unknown_formats_are_refused(scene: Scene, tmp_path: Path, name: str) -> None:
     with pytest.raises(GemmvizError, match=r"use \.png or \.svg"):

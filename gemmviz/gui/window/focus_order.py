@@ -19,7 +19,10 @@ def next_in_focus_order(window: QWidget, forward: bool) -> QWidget | None:
 
 
 def _neighbour(widget: QWidget, forward: bool) -> QWidget:
-    return (widget.nextInFocusChain() if forward else widget.previousInFocusChain()) or widget
+    """Return the widget next to another one in the chain, which is closed."""
+    neighbour = widget.nextInFocusChain() if forward else widget.previousInFocusChain()
+    assert neighbour is not None
+    return neighbour
 
 
 def _takes_tab(widget: QWidget, window: QWidget) -> bool:

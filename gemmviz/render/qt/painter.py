@@ -160,15 +160,17 @@ class ScenePainter:
         ratio: float,
     ) -> None:
         """Draw glyphs at (x, y), each in the ink of its palette entry."""
+        in_atlas = Atlas.has(glyph) if pixels <= _LARGEST_GLYPH else np.zeros(len(glyph), bool)
         for ink in sorted(set(inks)):
-            chosen = np.array([other == ink for other in inks])[entry]
-            if pixels > _LARGEST_GLYPH:
-                self._large_glyphs(painter, x[chosen], y[chosen], glyph[chosen], pixels, ink, ratio)
-            elif chosen.any():
+            of_ink = np.array([other == ink for other in inks])[entry]
+            alone, chosen = of_ink & ~in_atlas, of_ink & in_atlas
+            if alone.any():
+                self._glyphs_alone(painter, x[alone], y[alone], glyph[alone], pixels, ink, ratio)
+            if chosen.any():
                 self._atlas(pixels, ink).draw(painter, x[chosen], y[chosen], ratio, glyph[chosen])
 
-    def _large_glyphs(self, painter: QPainter, x: Numbers, y: Numbers, glyph: Any, pixels: int, ink: str, ratio: float) -> None:
-        """Draw large glyphs one by one: only few of them fit a screen."""
+    def _glyphs_alone(self, painter: QPainter, x: Numbers, y: Numbers, glyph: Any, pixels: int, ink: str, ratio: float) -> None:
+        """Draw glyphs one by one: large ones, of which only few fit a screen, and those of other fonts."""
         size = pixels / ratio
         painter.setFont(self._font("regular", round(size)))
         painter.setPen(QColor(ink))

@@ -13,11 +13,12 @@ from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 
 Numbers = npt.NDArray[Any]
+_IN_ATLAS = (*range(33, 127), ord("×"))
 
 
 @dataclass(frozen=True)
 class LabelLayout:
-    """The glyphs of labels, one entry each: the cell, the glyph in the atlas, and the offset from the cell's middle in device
+    """The glyphs of labels, one entry each: the cell, the character's code, and the offset from the cell's middle in device
     pixels.
     """
 
@@ -30,11 +31,9 @@ class LabelLayout:
     def of(cls, labels: npt.NDArray[np.str_], pixels: int) -> "LabelLayout":
         rows, columns = labels.shape
         codes = np.ascontiguousarray(labels).view(np.uint32).reshape(rows * columns, -1)
-        advances = np.zeros(256)
-        for code in np.unique(codes[codes > 0]).tolist():
-            advances[min(code, 255)] = text_width(chr(code), float(pixels))
-        codes = np.minimum(codes, 255)
-        widths = advances[codes]
+        used = np.unique(codes)
+        advances = np.array([text_width(chr(code), float(pixels)) if code else 0.0 for code in used.tolist()])
+        widths = advances[np.searchsorted(used, codes)]
         left = np.cumsum(widths, axis=1) - widths - widths.sum(axis=1, keepdims=True) / 2
         cell, position = np.nonzero(codes)
         shift = left[cell, position] + widths[cell, position] / 2
@@ -51,11 +50,16 @@ class Atlas:
         painter = QPainter(self.pixmap)
         painter.setFont(font("regular", pixels))
         painter.setPen(QColor(ink))
-        for code in (*range(33, 127), ord("×")):
+        for code in _IN_ATLAS:
             x = (code % 16 + 0.5) * self.side - text_width(chr(code), float(pixels)) / 2
             y = (code // 16 + 0.5) * self.side + CAP_HEIGHT * pixels / 2
             painter.drawText(QPointF(x, y), chr(code))
         painter.end()
+
+    @staticmethod
+    def has(glyph: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Whether characters are in the atlas; those of Chinese, for example, are not."""
+        return np.isin(glyph, _IN_ATLAS)
 
     def draw(self, painter: QPainter, x: Numbers, y: Numbers, ratio: float, glyph: npt.NDArray[Any]) -> None:
         """Draw one glyph at each (x, y), its middle."""
