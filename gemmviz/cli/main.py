@@ -19,7 +19,7 @@ from gemmviz.files.codec import FormatError
 from gemmviz.files.devices import device_extensions
 from gemmviz.files.extensions import Extensions, extensions_in
 from gemmviz.files.languages import languages, use_language
-from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, TraceFileError, UsageError
+from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
 from gemmviz.model.words import capital
 from gemmviz.render.export import format_extensions
 from gemmviz.scenes.catalog import view_extensions
@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = command.run(args)
         sys.stdout.flush()  # raises if the output can't be written
         return code
-    except (SettingError, UsageError, FormatError, TraceFileError) as error:
+    except (SettingError, UsageError, FormatError) as error:
         return print_error(error, 2)
     except GemmvizError as error:
         return print_error(error, 1)
