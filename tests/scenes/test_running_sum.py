@@ -164,3 +164,15 @@ def test_the_number_of_terms_is_left_out_where_it_would_run_into_the_sum() -> No
             assert ROOM.x + width - text_width(count.texts[0], count.size) >= left
         else:
             assert width < 250
+
+
+def test_a_picture_is_whole_while_the_terms_become_known(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread computes them: a moment has the terms of the block and of the thread, or neither."""
+    reader = Reader(Replay.of(trace))
+    moment = reader.at(4)
+    with monkeypatch.context() as patch:
+        patch.setattr(Replay, "knows_terms", lambda replay, scope: False)
+        assert moment.terms is None
+    assert moment.thread_terms is None
+    assert running_sum(moment, ROOM, ViewOptions()) == []
+    assert reader.at(4).thread_terms is not None

@@ -315,7 +315,7 @@ class Moment:
 
     def thread_terms_after(self, step: int) -> ThreadTerms | None:
         """The sums of the first chosen thread after another step, -1 for before the first; None if unknown."""
-        own = self._cursors.own_terms
+        own = None if self.terms is None else self._cursors.own_terms  # both or neither, though another thread computes them
         return None if own is None else own.after(step)
 
     def factors(self, terms: ThreadTerms) -> tuple[Floats, Floats]:

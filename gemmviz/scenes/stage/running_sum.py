@@ -130,7 +130,7 @@ def _order(moment: Moment) -> _Order:
     assert terms is not None
     which = int(np.flatnonzero(terms.threads == moment.scope.first_thread)[0])
     kind = int(terms.kind[which])
-    key = tr("order of terms"), moment.scope.of_block.start, kind
+    key = "order of terms", moment.scope.of_block.start, kind
 
     def ordered() -> _Order:
         k = np.argsort(terms.steps[kind], kind="stable")
@@ -144,7 +144,7 @@ def _pairs(moment: Moment, terms: ThreadTerms, step: int, room: Box, options: Vi
     theme, size, order = options.theme, options.theme.type.least, _order(moment)
     texts = _values(moment, order) if options.values else None
     texts = texts or _indices(terms, order.k, options)
-    key = tr("width of a pair"), moment.scope.of_block.start, moment.scope.first_thread, options.values, options.labels
+    key = "width of a pair", moment.scope.of_block.start, moment.scope.first_thread, options.values, options.labels
     wide = max(_HIGH, moment.replay.cached(key, lambda: _widest(texts, len(order.k))) * size + 2 * _PAD)
     across = int((room.width + _GAP) / (2 * wide + _GAP))
     rows = int((room.height + _GAP) / (_HIGH + _GAP))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Pair
-from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
 from gemmviz.scenes.kit.text import text_width
@@ -34,7 +33,7 @@ class TwoStages:
 def two_stages(pair: Pair, options: ViewOptions) -> TwoStages:
     """Return the layout of a comparison. The lens is used as on the stage, for both sides the same."""
     frame = options.width, options.height, options.timeline_height, options.lens, options.theme.type
-    key = tr("two stages"), id(pair.left.replay), pair.left.step, pair.left.focus, frame
+    key = "two stages", id(pair.left.replay), pair.left.step, pair.left.focus, frame
     return pair.right.cached(key, lambda: _two_stages(pair, options))
 
 
