@@ -175,4 +175,4 @@ def test_a_picture_is_whole_while_the_terms_become_known(trace: Trace, monkeypat
         assert moment.terms is None
     assert moment.thread_terms is None
     assert running_sum(moment, ROOM, ViewOptions()) == []
-    assert reader.at(4).thread_terms is not None
+    assert Reader(reader.replay).at(4).thread_terms is not None
