@@ -14,6 +14,7 @@ from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 
 Numbers = npt.NDArray[Any]
 _IN_ATLAS = (*range(33, 127), ord("×"))
+_HAS = np.isin(np.arange(257), _IN_ATLAS)  # by code; the last entry is for all beyond
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ class Atlas:
     @staticmethod
     def has(glyph: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Whether characters are in the atlas; those of Chinese, for example, are not."""
-        return np.isin(glyph, _IN_ATLAS)
+        has: npt.NDArray[np.bool_] = _HAS[np.minimum(glyph, len(_HAS) - 1)]
+        return has
 
     def draw(self, painter: QPainter, x: Numbers, y: Numbers, ratio: float, glyph: npt.NDArray[Any]) -> None:
         """Draw one glyph at each (x, y), its middle."""
