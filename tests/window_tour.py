@@ -40,7 +40,7 @@ def main() -> None:
         app.processEvents()
         window.grab()
     window.model.commands.toggle_benchmark()
-    _wait(lambda: window.session.display.is_benchmark)
+    _wait(lambda: window.session.display.is_benchmark and window.model.plotting.is_loaded)
     window.grab()
     window.model.commands.toggle_benchmark()
     ExportDialog(window.model, window).grab()

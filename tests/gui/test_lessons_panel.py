@@ -78,6 +78,7 @@ def test_a_lesson_that_is_gone_leaves_what_was_shown(qtbot: QtBot) -> None:
 
 def test_a_question_is_asked_answered_and_keeps_its_places(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
     at(panel, "slides", "question-barrier")
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
     qtbot.wait(50)
     question = sure(sure(panel.course.filled).question)
     rows = panel.task.choices
