@@ -5,7 +5,7 @@ patterns.
 """
 
 from fnmatch import fnmatch
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from gemmviz.files.languages import languages
 from gemmviz.model.translation import ENGLISH
@@ -22,6 +22,7 @@ _UNUSED = (
     "pytest", "scipy", "setuptools", "sqlite3", "tkinter", "traitlets", "wheel",
 )  # fmt: skip
 MODULES = _OPTIONAL + _UNUSED
+STAND_INS = {f"PySide6.{path.stem}": path for path in sorted((Path(__file__).parent / "stand_ins").glob("*.py"))}  # of MODULES
 
 _SCREENS = (  # screens without a desktop, and the devices that only those read
     "*/plugins/egldeviceintegrations/*", "*/plugins/generic/*", "*/plugins/platforms/libq[ml]in*",
