@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -224,6 +225,7 @@ class _Task(QWidget):
             self.choices.append(row)
         if question is not None:  # below the choices, so that they keep their places
             column.addWidget(self.verdict)
+            column.addStretch(1)  # takes what is left, so that the choices are as high as before an answer
         if exercise is not None:
             task = _label("heading")
             task.setText(exercise.task)
@@ -283,6 +285,7 @@ class _Choice(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.button)
         row.addWidget(self.text, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def mark(self, sign: str) -> None:
         """Show ✓ or ✗ before the letter, or nothing."""
