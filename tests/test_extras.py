@@ -97,10 +97,12 @@ def test_a_packed_program_names_the_folder_that_it_imports_from(monkeypatch: pyt
 
 def test_a_packed_program_imports_what_its_folder_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path))
-    monkeypatch.delenv("CUDA_PATH", raising=False)
+    monkeypatch.setenv("CUDA_PATH", "")  # so that it is as before after the test
+    monkeypatch.delenv("CUDA_PATH")
     monkeypatch.setattr(sys, "path", list(sys.path))
     toolkit = tmp_path / "packages" / "nvidia" / "cu13"
     toolkit.mkdir(parents=True)
+    (tmp_path / "packages" / "nvidia" / "cusparse").mkdir()  # of CUDA 12, which has a folder for each library
     (tmp_path / "packages" / "only_there.py").write_text("found = 1\n", encoding="utf-8")
     packed = runpy.run_path(str(ROOT / "packaging" / "frozen" / "start.py"))
     packed["find_more_packages"]()

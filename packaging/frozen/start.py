@@ -12,7 +12,7 @@ def find_more_packages() -> None:
     """Lets the program import what ``packages_folder()`` holds. CuPy looks for CUDA's libraries where CUDA_PATH says."""
     folder = packages_folder()
     sys.path.append(str(folder))
-    for toolkit in sorted(folder.glob("nvidia/cu*"))[-1:]:
+    for toolkit in sorted(folder.glob("nvidia/cu[0-9]*"))[-1:]:
         os.environ.setdefault("CUDA_PATH", str(toolkit))
 
 

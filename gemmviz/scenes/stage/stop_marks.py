@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
-from gemmviz.scenes.kit.primitives import Anchor, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.cell_grid import CellGrid
@@ -92,7 +92,7 @@ def _places(name: Labels, taken: list[_Box]) -> Iterator[Labels]:
 
 def _text_box(name: Labels) -> _Box:
     (x, y), width = name.at[0].tolist(), text_width(name.texts[0], name.size, name.face)
-    left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[name.anchor] * width
+    left = x - ANCHORED[name.anchor] * width
     return left, y - name.size, left + width, y + 0.2 * name.size
 
 

@@ -46,10 +46,8 @@ def sentence_words(moment: Moment, plan: Plan, options: ViewOptions) -> list[Pri
 def _place(text: str, size: float, room: float) -> tuple[str, ...]:
     """Return the lines of the place in the run, broken between a number and what it counts only if it must be."""
     joined = _TOGETHER.sub(lambda found: found[0].replace(" ", _JOINED), text)
-    lines = wrap_text(joined, size, room, 2)
-    if "".join(lines).replace(" ", "") != joined.replace(" ", ""):
-        lines = wrap_text(text, size, room, 2)
-    return tuple(line.replace(_JOINED, " ") for line in lines)
+    lines = _unjoined(wrap_text(joined, size, room, 2))
+    return lines if _is_whole(lines, text) else wrap_text(text, size, room, 2)
 
 
 def _sentence(text: str, width: float, height: float, sizes: TypeSizes) -> tuple[float, tuple[str, ...]]:
@@ -57,7 +55,7 @@ def _sentence(text: str, width: float, height: float, sizes: TypeSizes) -> tuple
     for size in (sizes.sentence, sizes.words, sizes.least):
         most = max(1, min(_MOST_SENTENCE, int(height / (_LEADING * size))))
         lines = _wrapped(text, size, width, most)
-        if "".join(lines).replace(" ", "") == text.replace(" ", ""):
+        if _is_whole(lines, text):
             break
     return size, lines
 
@@ -66,7 +64,17 @@ def _wrapped(text: str, size: float, room: float, most: int) -> tuple[str, ...]:
     """Return the lines of a sentence, whose last word does not stand alone if it is short."""
     head, _, last = text.rpartition(" ")
     joined = f"{head}{_JOINED}{last}" if head and len(last) <= _SHORT else text
-    return tuple(line.replace(_JOINED, " ") for line in wrap_text(joined, size, room, most, "semibold"))
+    return _unjoined(wrap_text(joined, size, room, most, "semibold"))
+
+
+def _unjoined(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the lines with plain spaces."""
+    return tuple(line.replace(_JOINED, " ") for line in lines)
+
+
+def _is_whole(lines: tuple[str, ...], text: str) -> bool:
+    """Return whether nothing of a text was cut off."""
+    return "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
 def stop_words(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
