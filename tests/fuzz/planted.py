@@ -21,6 +21,7 @@ from gemmviz.scenes.catalog import view_named, views
 
 Patch = pytest.MonkeyPatch
 _LAST_LINE = 500  # of all kernels that are traced
+_kept: list[bytes] = []  # by a window that forgets nothing
 Wrapped = Callable[..., Any]
 
 
@@ -300,6 +301,24 @@ PLANTED: dict[str, Defect] = {
         "ValueError",
         _around("gemmviz.session.player:Player.jump", _raising(ValueError, lambda player, step, *_: step < 0)),
         100,
+    ),
+    "a window keeps what it has run": Defect(
+        "window",
+        "memory grows",
+        _around("gemmviz.subjects.run_slot:RunSlot.show", _also(lambda *_: _kept.append(b"x" * (10 << 20)))),
+        60,
+    ),
+    "a picture of an opened file raises": Defect(
+        "window",
+        "ZeroDivisionError",
+        _around(
+            "gemmviz.scenes.views.stage_view:planned_scene",
+            _raising(ZeroDivisionError, lambda moment, *_: not moment.trace.setup.kernel.is_shipped),
+        ),
+        100,
+    ),
+    "a picture of the lecture raises": Defect(
+        "window", "ValueError", _around("gemmviz.gui.lecture.wall:Wall._draw", _raising(ValueError, lambda *_: True)), 100
     ),
     "a setting that was kept raises": Defect(
         "settings", "ValueError", _around("gemmviz.gui.preferences:Preferences.number", _leaking_float), 100

@@ -26,6 +26,25 @@ static double max(double a, double b) { return larger(a, b); }
     static T min(T a, T b) { return a < b ? a : b; } \
     static T max(T a, T b) { return a < b ? b : a; }
 OF_TYPE(int) OF_TYPE(unsigned) OF_TYPE(long long) OF_TYPE(unsigned long long)
+#define OF_TYPES(T, U, W) \
+    static W min(T a, U b) { return min((W)a, (W)b); } static W min(U a, T b) { return min((W)a, (W)b); } \
+    static W max(T a, U b) { return max((W)a, (W)b); } static W max(U a, T b) { return max((W)a, (W)b); }
+OF_TYPES(int, unsigned, unsigned) OF_TYPES(long long, unsigned long long, unsigned long long) OF_TYPES(float, double, double)
+
+// Conversions clamp to the nearest type of 32 or 64 bits, which is then cut; NaN becomes 0 or the highest bit (PTX ISA, cvt).
+template <typename W, typename F> static W clamped(F x, W low, W high, W none) {
+    if (x != x) return none;
+    return x <= (F)low ? low : x >= (F)high ? high : (W)x;
+}
+template <typename T, typename F> static T cut(F x) {
+    const bool is_single = sizeof(F) == 4, is_signed = T(-1) < T(0);
+    if (sizeof(T) == 8 && is_signed) return (T)clamped<long long>(x, INT64_MIN, INT64_MAX, INT64_MIN);
+    if (sizeof(T) == 8) return (T)clamped<unsigned long long>(x, 0, UINT64_MAX, 1ull << 63);
+    if (is_signed) return (T)clamped<int>(x, INT32_MIN, INT32_MAX, is_single ? 0 : INT32_MIN);
+    return (T)clamped<unsigned>(x, 0, UINT32_MAX, is_single ? 0 : 1u << 31);
+}
+#define SHUFFLED(value, lane) value(lane)
+#define ON_HOST
 
 template <typename To, typename From> static To bits_as(From x) { To y; static_assert(sizeof x == sizeof y, ""); memcpy(&y, &x, sizeof x); return y; }
 static unsigned __float_as_uint(float x) { return bits_as<unsigned>(x); }

@@ -95,8 +95,19 @@ _OF_BITS = (("__popc", UINT, INT), ("__clz", INT, INT), ("__ffs", INT, INT), ("_
 _OF_TWO_WHOLE = (("__mulhi", INT), ("__umulhi", UINT), ("__mul24", INT), ("__umul24", UINT))
 _OPERATORS = (("arithmetic", 20), ("division", 6), ("bitwise", 9), ("shift", 6), ("comparison", 8), ("logic", 4), ("choice", 9),
               ("unary", 8), ("converted", 14), ("size", 2), ("comma", 1))  # fmt: skip
-_CALLS = (("call", 5), ("element", 4), ("computed", 14))
-_COMPUTED = ("rounded", "of_two", "fused", "of_bits", "of_two_whole", "extreme", "predicate", "to_whole")
+_CALLS = (("call", 5), ("element", 4), ("computed", 16))
+_COMPUTED = (
+    "rounded",
+    "of_two",
+    "fused",
+    "of_bits",
+    "of_two_whole",
+    "extreme",
+    "mixed_extreme",
+    "predicate",
+    "to_whole",
+    "cut",
+)
 _CONSTANT_ARGUMENTS = ("3", "-2", "(2) - 5", "1 << 4", "(7 > 2) ? 3 : 4", "'a' * (2)")
 
 
@@ -109,7 +120,7 @@ class Expressions:
         self.constants: list[Variable] = []
         self.known: list[Variable] = []
         self.lists: list[Variable] = []  # arrays of four
-        self.functions: list[tuple[str, Type, tuple[Type, Type]]] = []
+        self.functions: list[tuple[str, Type, tuple[Type, ...]]] = []
         self.mutable: list[Variable] = []
         self.is_constant = False  # what is written must be known before the program runs
 
@@ -348,6 +359,24 @@ class Expressions:
         kind = self.random.choice((SHORT, INT, UINT, LONG, ULONG, FLOAT, DOUBLE))
         operands = (f"({kind.name})({self.number(depth, kind).text})" for _ in range(2))
         return Piece(f"{self.random.choice(('min', 'max'))}({', '.join(operands)})", kind.promoted, 15)
+
+    def mixed_extreme(self, depth: int) -> Piece:
+        """min or max of a signed and an unsigned number of one size, or of a float and a double."""
+        left, right = self.random.sample(self.random.choice(((INT, UINT), (LONG, ULONG), (FLOAT, DOUBLE))), 2)
+        operands = (f"({kind.name})({self.number(depth, kind).text})" for kind in (left, right))
+        return Piece(f"{self.random.choice(('min', 'max'))}({', '.join(operands)})", common(left, right), 15)
+
+    def cut(self, depth: int) -> Piece:
+        """A float that becomes an integer, whether it fits or not."""
+        kind, to = self.random.choice((FLOAT, DOUBLE)), self.random.choice(WHOLE)
+        operand = self.fraction() if self.random.random() < 0.4 else self.expression(depth)
+        if self.random.random() < 0.5:  # near the end of a type
+            edge = self.random.choice((127, 128, 255, 256, 32767, 32768, 65535, 2**31, 2**32, 2**63, 2**64))
+            step = self.random.choice(("", " - 1", " + 1", " - 0.5", " - 128", " * 0.99999994f", " * 1.0000001f"))
+            operand = Piece(
+                f"({self.random.choice(('', '-'))}{edge}.0{'f' if kind == FLOAT else ''}{step}) * (threadIdx.x & 1)", kind
+            )
+        return Piece(f"cut<{to.name}>(({kind.name})({operand.text}))", to, 15)
 
     def predicate(self, depth: int) -> Piece:
         kind, name = self.random.choice((FLOAT, DOUBLE)), self.random.choice(("isnan", "isinf", "isfinite", "signbit"))

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from tests.run.expression_writer import (
     BOOL,
+    DOUBLE,
     FLOAT,
     INT,
     LONG,
@@ -32,6 +33,10 @@ __device__ unsigned bitsf(float x) { return x != x ? 0x7fc00000u : __float_as_ui
 __device__ unsigned long long bitsd(double x) { return x != x ? 0x7ff8000000000000ull : __double_as_longlong(x); }
 template <typename T> __device__ T same(T x) { return x; }
 template <int N> __device__ int times(int x) { return N * x; }
+#ifndef ON_HOST
+template <typename T, typename F> __device__ T cut(F x) { return (T)x; }
+#define SHUFFLED(value, lane) __shfl_sync(63u, value(t), lane)
+#endif
 """
 
 
@@ -53,7 +58,7 @@ class Writer(Expressions):
         start = "int t = threadIdx.x, b = blockIdx.x; U64 h = 14695981039346656037ull;"
         self.known, self.mutable, self.lists = [Variable("t", INT), Variable("b", INT)], [], []
         lists, declarations = [self.local_list() for _ in range(some.randint(1, 2))], [self.declaration() for _ in range(3)]
-        start = " ".join([start, *lists, *declarations, self.shared()])
+        start = " ".join([start, *lists, *declarations, self.shared(), *([] if self.reads_a else [self.shuffle()])])
         everything, self.in_kernel = ([*self.mutable], [*self.lists]), True
         leave = f"{{ {self.result(*everything)} return; }}"
         body = self.block(3, False, leave, some.randint(2, 6))
@@ -117,6 +122,29 @@ class Writer(Expressions):
         self.mutable.append(element)
         return f"__shared__ {self.random.choice(kind.spellings)} {name}[{THREADS}]; {element.name} = {value};"
 
+    def shuffle(self) -> str:
+        """A value of another lane, in some blocks; in all blocks the values are the same."""
+        name, kind = self.fresh("value"), self.random.choice((INT, UINT, LONG, FLOAT, DOUBLE))
+        kept = self.known, self.lists, self.functions
+        self.known, self.lists, self.functions = [Variable("t", INT)], [], []
+        value = self.at(self.cast(self.number(2, kind), kind), 2).replace("threadIdx.x", "(unsigned)t")
+        self.known, self.lists, self.functions = kept
+        condition, lane = (
+            self.random.choice(("b", "b == 0", "b < 2")),
+            self.random.choice(("t ^ 1", "3", "b + 2", "t / 2", "5 - t")),
+        )
+        text = _hashed(f"SHUFFLED({name}, {lane})", kind)
+        return f"auto {name} = [](int t) -> {kind.name} {{ return {value}; }}; if ({condition}) {{ {text} }}"
+
+    def closure(self) -> str:
+        """A lambda, which is called as other functions are."""
+        name, own, (kind, parameter) = self.fresh("lambda"), self.fresh("p"), self.random.choices(TYPES, k=2)
+        kept, self.known = self.known, [*self.known, Variable(own, parameter)]
+        value = self.at(self.cast(self.number(2, kind), kind), 2)
+        self.known = kept
+        self.functions.append((name, kind, (parameter,)))
+        return f"auto {name} = [{self.random.choice('==&')}]({parameter.name} {own}) -> {kind.name} {{ return {value}; }};"
+
     def local_list(self) -> str:
         kind, name = self.random.choice(TYPES), self.fresh("list")
         values = ", ".join(self.at(self.cast(self.some_number(), kind), 2) for _ in range(4))
@@ -149,16 +177,18 @@ class Writer(Expressions):
     # Statements
 
     def block(self, depth: int, loop: bool, leave: str, count: int, gives: Type | None = None) -> str:
-        known, mutable, lists = [*self.known], [*self.mutable], [*self.lists]
+        known, mutable, lists, functions = [*self.known], [*self.mutable], [*self.lists], [*self.functions]
         text = " ".join(self.statement(depth, loop, leave, gives) for _ in range(count))
-        self.known, self.mutable, self.lists = known, mutable, lists
+        self.known, self.mutable, self.lists, self.functions = known, mutable, lists, functions
         return text
 
     def statement(self, depth: int, loop: bool, leave: str, gives: Type | None) -> str:
         pick, some = self.random.random(), self.random
         if self.in_kernel and some.random() < 0.4:
             return self.observation()
-        if pick < 0.16:
+        if pick < 0.05:
+            return self.closure()
+        if pick < 0.18:
             return self.declaration()
         if pick < 0.55 or depth == 0:
             return self.assignment()
@@ -213,11 +243,27 @@ class Writer(Expressions):
             place = f"{target.name}[{self.at(self.whole(1), 9)} & 3]"
         elif some.random() < 0.2:
             return self.nested(target)
+        elif some.random() < 0.15:
+            place = self.lvalue(target)
         if some.random() < 0.15 and target.type != BOOL:
             return f"{some.choice((f'{place}++', f'++{place}', f'{place}--', f'--{place}'))};"
         if some.random() < 0.4:
             return f"{place} = {self.at(self.number(3, target.type), 2)};"
         return "{}{};".format(*self.compound(place, target.type))
+
+    def lvalue(self, target: Variable) -> str:
+        """A place that is ``target`` or, by choice, another variable of its type."""
+        others = [each.name for each in self.mutable if each.type == target.type]
+        others += [f"{each.name}[{self.at(self.whole(1), 9)} & 3]" for each in self.lists if each.type == target.type]
+        match self.random.randrange(4):
+            case 0:
+                return f"({self.at(self.expression(1), 2)}, {target.name})"
+            case 1 if target.type != BOOL:
+                return f"({self.random.choice(('++', '--'))}{target.name})"
+            case 2:
+                return f"({target.name} = {self.at(self.number(2, target.type), 2)})"
+        condition = self.at(self.expression(2), 4)
+        return f"({condition} ? {target.name} : {self.random.choice(others)})"
 
     def nested(self, target: Variable) -> str:
         """``a = (b += c);`` and ``a = b++;`` of two variables."""

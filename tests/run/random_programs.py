@@ -98,11 +98,12 @@ def main() -> int:
         return 0
     start, found = time.perf_counter(), []
     for first in range(options.seed, options.seed + options.programs, _BATCH):
-        found += differences(range(first, min(first + _BATCH, options.seed + options.programs)))
+        new = differences(range(first, min(first + _BATCH, options.seed + options.programs)))
+        found += new
+        for seed, how in new:
+            print(f"seed {seed}: {how}")
         done = min(first + _BATCH, options.seed + options.programs) - options.seed
         print(f"{done} programs, {len(found)} differences, {time.perf_counter() - start:.0f} s", flush=True)
-    for seed, how in found:
-        print(f"seed {seed}: {how}")
     return 1 if found else 0
 
 

@@ -23,6 +23,11 @@ BODIES = {
     "a guard": ("int*", TILED.format(of="int", sum="int").replace("A[row * K + column]", "row < M ? A[row * K + column] : 0")),
     "a rectifier": ("int*", TILED.format(of="int", sum="int").replace("= sum", "= sum > 0 ? sum : 0")),
     "a float rectifier": ("float*", TILED.format(of="float", sum="float").replace("= sum", "= sum > 0 ? sum : 0.0f")),
+    "an unsigned choice": ("int*", "unsigned u = 7; C[threadIdx.x] = min(1ull, (unsigned long long)(threadIdx.x ? A[1] : u));"),
+    "a target that is chosen": (
+        "unsigned*",
+        "__shared__ unsigned s[256]; s[threadIdx.x] = A[threadIdx.x]; (threadIdx.x & 1 ? s[threadIdx.x] : C[threadIdx.x]) = 5;",
+    ),
     "halves as four words": (
         "half*",
         """__shared__ half s[256];

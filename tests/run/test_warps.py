@@ -76,6 +76,15 @@ def test_votes(call: str, expected: Callable[[npt.NDArray[Any]], list[int]]) -> 
             assert got.tolist() == expected(values)
 
 
+def test_values_that_all_blocks_share_where_their_masks_differ() -> None:
+    before = "__device__ float summed(float s) { for (int o = 16; o; o /= 2) s += __shfl_down_sync(~0u, s, o); return s; }"
+    body = """int w = (blockIdx.x * blockDim.x + threadIdx.x) / 32, l = threadIdx.x % 32; if (w >= 3) return;
+    float s = summed(l) + summed(reinterpret_cast<const float4*>(A)[l].x);
+    unsigned named = w == 1 ? 0xffffffffu : ~0u; s += __shfl_xor_sync(named, (float)l, 1); if (l == 0) C[w] = s;"""
+    found = run(body, block=64, grid=2, before=before)
+    assert found[:4].tolist() == [sum(range(32)) * 5 + 1] * 3 + [0]
+
+
 def test_only_active_lanes_vote() -> None:
     body = "int t = threadIdx.x; if (t % 32 < 4) { C[t] = __activemask(); C[64 + t] = __ballot_sync(0xf, t & 1); }"
     found = run(body)

@@ -1,17 +1,37 @@
 """One assignment: its conversion, its operator, its accesses."""
 
-from gemmviz.source.nodes import Assign, Binary, Component, Deref, Expr, Read
+from gemmviz.source.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Component,
+    Const,
+    Declare,
+    Deref,
+    Expr,
+    Inline,
+    Read,
+    Select,
+    Sequence,
+)  # fmt: skip
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.errors import MixedSpaces
 from gemmviz.source.reader.expressions import combined
 from gemmviz.source.reader.lowering import Lowering, component_of
-from gemmviz.source.types import PointerType, Scalar
+from gemmviz.source.types import VOID, PointerType, Scalar
 
 
 def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, left: Node, gives_old: bool) -> Expr:
     """The node of ``target op= value``. The read of a compound assignment comes before its write; each is an access."""
     low.unset.pop(_slot(target), None)
     match target:
+        case Sequence(parts=(*before, last)):
+            kept, value = _kept(low, value, node)
+            return Sequence(last.type, (*kept, *before, assign(low, last, op, value, node, left, gives_old)))
+        case Select(type=ctype, condition=condition, then=then, otherwise=otherwise):
+            kept, value = _kept(low, value, node)
+            arms = [assign(low, each, op, value, node, left, gives_old) for each in (then, otherwise)]
+            return Sequence(ctype, (*kept, Select(ctype, condition, *arms)))
         case Component(of=Deref() as of):
             target = component_of(of, target)
         case Read(type=PointerType() as have):
@@ -31,6 +51,14 @@ def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, left: 
     if isinstance(target, Deref) and isinstance(target.pointer.type, PointerType) and target.pointer.type.space != "local":
         store = low.access("store", target, left)
     return Assign(target.type, target, value, op or None, within, store, gives_old, low.place(node))
+
+
+def _kept(low: Lowering, value: Expr, node: Node) -> tuple[tuple[Expr, ...], Expr]:
+    """What evaluates a value now, and the value for later: C++17 evaluates the right side of an assignment first."""
+    if isinstance(value, Const):
+        return (), value
+    slot, place = low.new_slot(), low.place(node)
+    return (Inline(VOID, (), Block((Declare(slot, value),)), None, place),), Read(value.type, slot, "", False, place)
 
 
 def _slot(target: Expr) -> int:

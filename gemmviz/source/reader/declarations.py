@@ -16,6 +16,7 @@ from gemmviz.source.reader.initialisers import initialised, stripped, values_of
 from gemmviz.source.reader.library import RawType
 from gemmviz.source.reader.local import check_local_bytes, local_array
 from gemmviz.source.reader.lowering import Lowering
+from gemmviz.source.reader.lvalues import held, lvalue, takes_lvalue
 from gemmviz.source.reader.objects import needs_memory
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.records import in_memory, new_object
@@ -51,7 +52,7 @@ def variable(low: Lowering, node: Node) -> Stmt:
     given = low.cursors.initialiser(node.cursor)
     if canonical.kind in _REFERENCES:
         return _reference(low, node, canonical, given)
-    if stripped_lambda(given):
+    if stripped_lambda(given) or _names_function(low, given):
         return _lambda(low, node, given)
     if canonical.kind == k.T_POINTER and _is_function(low, canonical):
         return _function_pointer(low, node, given)
@@ -88,6 +89,13 @@ def _is_function(low: Lowering, raw: RawType) -> bool:
 
 def stripped_lambda(node: Node | None) -> bool:
     return node is not None and _innermost(node).kind == k.LAMBDA_EXPR
+
+
+def _names_function(low: Lowering, given: Node | None) -> bool:
+    """Whether a value is the name of a variable that holds a lambda."""
+    inner = None if given is None else _innermost(given)
+    declaration = low.cursors.referenced(inner) if inner is not None and inner.kind == k.DECL_REF_EXPR else None
+    return declaration is not None and isinstance(low.symbols.get(declaration.first), Function)
 
 
 def _innermost(node: Node) -> Node:
@@ -158,8 +166,17 @@ def _reference(low: Lowering, node: Node, canonical: RawType, given: Node | None
         raise low.error("a reference needs a value", node)
     if stripped_lambda(given):
         return _lambda(low, node, given)
+    if not takes_lvalue(low, canonical):
+        return _named(low, node, canonical, given, low.place_node(given))
+    before: list[tuple[int, Expr]] = []
+    target = held(low, lvalue(low, given), before, given)
+    declared = _named(low, node, canonical, given, target)
+    return Block((*(Declare(slot, value) for slot, value in before), declared)) if before else declared
+
+
+def _named(low: Lowering, node: Node, canonical: RawType, given: Node, target: Expr | Thing) -> Stmt:
+    """The statement that gives ``target`` a name."""
     name = low.cursors.name(node.cursor)
-    target = low.place_node(given)
     match target:
         case Thing():
             low.declare(node.cursor, target.symbol)
@@ -179,14 +196,13 @@ def _reference(low: Lowering, node: Node, canonical: RawType, given: Node | None
             low.declare(node.cursor, Variable(slot, ctype, name, checked))
             return NOTHING
     raw = low.cursors.lib.getPointeeType(canonical)
-    loaded = low.loaded(target, bare(given))
-    if loaded is target and not low.types.is_const(raw):
+    if takes_lvalue(low, canonical):
         low.declare(node.cursor, Alias(target))
         return NOTHING
     ctype = low.type_in(raw, node)
     slot = low.new_slot()
     low.declare(node.cursor, Variable(slot, ctype, name))
-    return Declare(slot, low.converted(loaded, ctype, node))
+    return Declare(slot, low.converted(low.loaded(target, bare(given)), ctype, node))
 
 
 def _shared(low: Lowering, node: Node, raw: RawType) -> Stmt:

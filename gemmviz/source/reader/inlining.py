@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from gemmviz.source.nodes import Block, Component, Deref, Expr, Inline, Offset, Read, Sequence, Stmt
+from gemmviz.source.nodes import Block, Component, Deref, Expr, Inline, Offset, Read, Select, Sequence, Stmt
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.initialisers import initialised
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Activation, Lowering
+from gemmviz.source.reader.lvalues import held, lvalue, takes_lvalue
 from gemmviz.source.reader.records import new_object, object_copy
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Symbol, Thing, Variable
 from gemmviz.source.reader.syntax import bare
@@ -39,13 +40,17 @@ def inlined(
         low.enter_function(function)
     parameters = [each for each in function.children if each.kind == k.PARM_DECL]
     nodes = [*arguments, *(_default(low, each, node) for each in parameters[len(arguments) :])]
-    given = [low.place_node(each) for each in nodes]
+    raws = [low.cursors.lib.getCanonicalType(low.cursors.type(each)) for each in parameters]
+    pairs = zip(raws, nodes, strict=False)
+    given = [lvalue(low, each) if takes_lvalue(low, raw) else low.place_node(each) for raw, each in pairs]
     bindings: Bindings = []
     effects: list[Expr] = []
     for parameter, value, argument in zip(parameters, given, nodes, strict=False):
         low.symbols[parameter.key] = _bound(low, parameter, value, bindings, effects, argument)
+    around = {key: low.symbols[key] for key in copies or {}}  # what a lambda copied keeps its meaning outside
     low.symbols.update(copies or {})
     found = _called(low, function, definition, bindings, this, node, before)
+    low.symbols.update(around)
     if not effects:
         return found
     if isinstance(found, Thing):
@@ -151,6 +156,8 @@ def _bound(low: Lowering, parameter: Node, value: Expr | Thing, bindings: Bindin
         if raw.kind in _REFERENCES or value.effects or not isinstance(value.type, StructType):
             return value.symbol
         return _copied(low, value, effects, node)
+    if takes_lvalue(low, raw) and isinstance(value := low.expression_of(held(low, value, bindings, node), node), Select):
+        return Alias(value)
     if raw.kind in _REFERENCES:
         pointee = low.cursors.lib.getPointeeType(raw)
         is_const = low.types.is_const(pointee)

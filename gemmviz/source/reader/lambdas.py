@@ -1,39 +1,64 @@
 """Lowers lambdas: known functions whose captured variables are those around, or copies of them."""
 
 from collections.abc import Iterator
+from math import prod
 
-from gemmviz.source.nodes import Block, Expr, Inline
+from gemmviz.source.nodes import Block, Component, Declare, Deref, Evaluate, Expr, Inline, Offset, Read, Stmt
 from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader.copies import copied
 from gemmviz.source.reader.cursors import Node, closing
 from gemmviz.source.reader.declarations import variable
+from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.places import designated
-from gemmviz.source.reader.symbols import Function, Symbol, Thing, Variable
-from gemmviz.source.types import INT, VOID, PointerType
+from gemmviz.source.reader.records import object_copy
+from gemmviz.source.reader.symbols import ArrayVariable, Function, Symbol, Thing, Variable
+from gemmviz.source.types import INT, VOID, ArrayType, StructType
+
+_NEVER_CAPTURED = (k.SHARED_ATTR, k.DEVICE_ATTR, k.CONSTANT_ATTR)
 
 
 def lambda_expression(low: Lowering, node: Node) -> Expr | Thing:
     """A lambda; its effects copy what it captures by value."""
     copied_by_default, named = _captures(low, node)
     copies: dict[int, Symbol] = {}
-    bindings: list[tuple[int, Expr]] = []
-    statements = []
+    statements: list[Stmt] = []
     for key, name, reference in _referenced(low, node):
-        symbol = low.symbols.get(key)
+        symbol, declaration = low.symbols.get(key), low.cursors.referenced(reference)
+        assert declaration is not None
         if symbol is None and reference.kind == k.VARIABLE_REF:  # [z = x + 1]
-            declaration = low.cursors.referenced(reference)
-            assert declaration is not None
             statements.append(variable(low, low.cursors.tree(declaration)))
-        elif isinstance(symbol, Variable) and not symbol.is_reference and named.get(name, copied_by_default):
-            value = low.expression_of(designated(low, symbol, node), node)
-            slot = low.new_slot()
-            bindings.append((slot, value))
-            ctype = value.type if isinstance(value.type, PointerType) else symbol.type
-            copies[key] = Variable(slot, ctype, name)
+        elif symbol is not None and named.get(name, copied_by_default) and _is_captured(low.cursors.tree(declaration)):
+            copies[key] = _copy(low, symbol, name, statements, node)
     function = Function(None, copies)
-    if not bindings and not statements:
+    if not statements:
         return Thing(INT, function)
-    return Thing(INT, function, (Inline(VOID, tuple(bindings), Block(tuple(statements)), None, low.place(node)),))
+    return Thing(INT, function, (Inline(VOID, (), Block(tuple(statements)), None, low.place(node)),))
+
+
+def _is_captured(declaration: Node) -> bool:
+    return not any(each.kind in _NEVER_CAPTURED for each in declaration.children)
+
+
+def _copy(low: Lowering, symbol: Symbol, name: str, statements: list[Stmt], node: Node) -> Symbol:
+    """The variable that holds what a lambda captured by value; ``statements`` gets what declares it."""
+    found = designated(low, symbol, node)
+    match found:
+        case Thing(type=StructType()) | Deref(type=StructType()):
+            copy = object_copy(low, found, node)
+            statements += (Evaluate(each) for each in copy.effects)
+            return copy.symbol
+        case Offset(type=ArrayType(element=element, dims=dims, space="local") as array):
+            symbol = ArrayVariable(local_array(low, element, prod(dims), name, statements, node), array)
+            filled = copied(low, low.expression_of(designated(low, symbol, node), node), found, node)
+            statements.append(Evaluate(low.expression_of(filled, node)))
+            return symbol
+        case Read() | Deref() | Component():
+            value = low.loaded(found, node)
+            slot = low.new_slot()
+            statements.append(Declare(slot, value))
+            return Variable(slot, value.type, name)
+    return symbol
 
 
 def _captures(low: Lowering, node: Node) -> tuple[bool, dict[str, bool]]:

@@ -78,7 +78,8 @@ def known(low: Lowering, node: Node) -> Const:
 
 def constant_of(value: float, ctype: Scalar) -> Const:
     if ctype.is_float:
-        return Const(ctype, rounding.literal_to_float(Fraction(value), ctype) if _is_finite(value) else value)
+        is_exact = value and _is_finite(value)  # a fraction has no negative zero
+        return Const(ctype, rounding.literal_to_float(Fraction(value), ctype) if is_exact else float(value))
     return Const(ctype, bool(value) if ctype is BOOL else fold.wrap(int(value), ctype))
 
 

@@ -25,9 +25,10 @@ from gemmviz.source.nodes import (
     Offset,
     Read,
     Reinterpret,
+    Select,
     Sequence,
     Stmt,
-)
+)  # fmt: skip
 from gemmviz.source.program_parts import AccessPlace, FunctionParameter, KernelArgument, LoopPlace, NamedSlot, SharedArray
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.addressed import addressed_in
@@ -118,8 +119,7 @@ class Lowering:
         self.read += 1
         if self.read > _MOST_NODES:
             raise self.error(f"the kernel with its calls inlined has more than {_MOST_NODES:,} expressions", node)
-        handler = self.expressions.get(node.kind)
-        if handler is None:
+        if (handler := self.expressions.get(node.kind)) is None:
             raise self.unsupported(node)
         return handler(self, node)
 
@@ -179,6 +179,8 @@ class Lowering:
                 return replace(expr, access=self.access("load", expr, node))
             case Component(of=Deref() as of):
                 return self.loaded(component_of(of, expr), node)
+            case Select(type=Scalar() | VectorType(), then=then, otherwise=otherwise):  # of lvalues, or else of values
+                return replace(expr, then=self.loaded(then, node), otherwise=self.loaded(otherwise, node))
             case Base(type=PointerType(to=to)):
                 return replace(expr, type=PointerType(to, space_of(expr)))
             case Offset(type=ArrayType() as array):
@@ -196,9 +198,9 @@ class Lowering:
         """Whether a pointer is a variable declared without a value to which nothing is assigned before its use."""
         while isinstance(pointer, Offset | Reinterpret):
             pointer = pointer.pointer
-        if not isinstance(pointer, Read) or not pointer.checked or pointer.slot in self.spaces:
-            return False
-        return self.pointers.get(pointer.slot) not in self.mixed
+        if isinstance(pointer, Read) and pointer.checked and pointer.slot not in self.spaces:
+            return self.pointers.get(pointer.slot) not in self.mixed
+        return False
 
     def add_access(self, kind: SiteKind, space: AddressSpace | None, node: Node, width: int = 1) -> int:
         """The number of a new access at the place of ``node``. ``width``: the elements that a thread accesses."""
@@ -313,7 +315,7 @@ class Lowering:
     @property
     def call_place(self) -> Place:
         """The innermost call in the shown file."""
-        if self.activation is not None and self.activation.calls:
+        if self.activation and self.activation.calls:
             return self.activation.calls[-1]
         return self.statement_place or self.kernel_place
 

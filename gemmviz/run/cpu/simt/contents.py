@@ -74,8 +74,8 @@ class SlotContents:
                 return self._reaches(left) or self._reaches(right)
             case Select(condition=condition, then=then, otherwise=otherwise):
                 return any(self._reaches(each) for each in (condition, then, otherwise))
-            case Assign(target=target, value=value):
-                return self._reaches(target) or self._reaches(value)
+            case Assign(target=target, value=value, store=store):
+                return store is not None or self._reaches(target) or self._reaches(value)
             case Inline(result=int(result)):
                 return result in self.slots
             case Sequence(parts=several) if several:
@@ -97,6 +97,10 @@ class SlotContents:
                 return frozenset((slot,))
             case Read(slot=slot):
                 return self.targets.get(slot, frozenset())
+            case Select(then=then, otherwise=otherwise):
+                return self.roots(then) | self.roots(otherwise)
+            case Sequence(parts=(*_, last)):
+                return self.roots(last)
         return frozenset(slot for several in self.targets.values() for slot in several)
 
 

@@ -17,7 +17,7 @@ from gemmviz.run.cpu.simt.addresses import (
     shifted_address,
     target_of,
 )  # fmt: skip
-from gemmviz.run.cpu.simt.assignments import assignment, component_type
+from gemmviz.run.cpu.simt.assignments import assignment
 from gemmviz.run.cpu.simt.atomics import atomic
 from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
@@ -91,8 +91,8 @@ class Compiler:
         """The type that values of ``scalar`` have while the kernel runs."""
         return scalar
 
-    def merge_loaded(self, node: Deref) -> Scalar | None:
-        """The type as in ``merge_scalar``, for what is read from memory."""
+    def merge_loaded(self, node: Deref | Select) -> Scalar | None:
+        """The type as in ``merge_scalar``, for what is read from memory or chosen."""
         return self.merge_scalar(scalar_of(node.type))
 
     def known(self, node: Expr) -> Closure:
@@ -245,7 +245,7 @@ class Compiler:
 
     def _select(self, node: Select) -> Closure:
         condition, then, otherwise = self.known(node.condition), self.arm(node.then, node), self.arm(node.otherwise, node)
-        scalar = self.merge_scalar(node.type if isinstance(node.type, Scalar) else component_type(node.type))
+        scalar = self.merge_loaded(node) if isinstance(node.type, Scalar | VectorType) else None
 
         def select(machine: Machine) -> Any:
             chosen = condition(machine)

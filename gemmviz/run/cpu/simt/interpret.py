@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.launch.confirmation import judged_fault
 from gemmviz.launch.legality import evaluated_formula, shapes_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
@@ -236,7 +237,7 @@ def interpret(
         _note_last_access(binding, machine, fault)
         fault.place = fault.place or machine.place
         fault.in_file(binding.setup.kernel.file)
-        raise
+        raise judged_fault(fault, binding.setup) from None
     finally:
         sink.ended()
     return memories

@@ -71,7 +71,7 @@ class _Exchange:
         if self.undefined is not None and self.undefined.any():
             undefined = self._spread(self.undefined, outer)
             result = np.where(undefined, np.asarray(np.nan).astype(rows.dtype) if rows.dtype.kind == "f" else rows, result)
-        return result.reshape(outer + self.space.thread_shape)
+        return self._lanes(result, outer)
 
     def _source(self, outer: tuple[int, ...]) -> Longs:
         return self._spread(self.source, outer)
@@ -87,33 +87,36 @@ class _Exchange:
         """Marks the lanes that read a lane that isn't there. Raises KernelFault if their mask names it, or not themselves."""
         space = self.space
         active = _rows(_over_lanes(np.asarray(True if machine.mask is None else machine.mask), space), self.outer, space)
-        active, source, target = np.broadcast_arrays(active, self.source, target)
+        given = (
+            _rows(_over_lanes(np.asarray(each), space), self.outer, space)
+            for each in (0 if named is None else named, False if machine.exited is None else machine.exited)
+        )
+        active, source, target, masks, exited = np.broadcast_arrays(active, self.source, target, *given)
         absent = active & ((target != source) | ~np.take_along_axis(active, source, axis=1))
         self.undefined = absent
         if named is None:
             return
-        masks = _rows(_over_lanes(np.asarray(named), space), self.outer, space).astype(np.int64)
+        masks = masks.astype(np.int64)
         lanes = np.arange(space.threads_per_block) % _WARP
         stranger = active & ((masks >> lanes) & 1 == 0)
         if stranger.any():
             raise machine.fault(
-                f"the mask of {node.name} doesn't name the lane that calls it", node.place, self._lanes(stranger),
+                f"the mask of {node.name} doesn't name the lane that calls it", node.place, self._lanes(stranger, self.outer),
                 "pass a mask with a bit for every lane that arrives here, such as 0xffffffff",
             )  # fmt: skip
         wanted = absent & (target == source) & ((masks >> (target % _WARP)) & 1 != 0)
-        if machine.exited is not None:
-            exited = np.broadcast_to(_rows(_over_lanes(np.asarray(machine.exited), space), self.outer, space), wanted.shape)
-            wanted &= ~np.take_along_axis(exited, source, axis=1)
+        wanted &= ~np.take_along_axis(exited, source, axis=1)
         if wanted.any():
             row, thread = (int(each[0]) for each in np.nonzero(wanted))
             raise machine.fault(
                 f"{node.name} reads lane {int(source[row, thread]) % _WARP} of the warp, which its mask names but which "
-                "doesn't arrive here", node.place, self._lanes(wanted),
+                "doesn't arrive here", node.place, self._lanes(wanted, self.outer),
                 "its value is undefined: let all lanes that the mask names call it", id="uninitialised-read",
             )  # fmt: skip
 
-    def _lanes(self, rows: Bools) -> Bools:
-        blocks = self.outer if len(rows) > 1 else (1,) * len(self.outer)
+    def _lanes(self, rows: npt.NDArray[Any], outer: tuple[int, ...]) -> npt.NDArray[Any]:
+        """Rows by block over the axes of the threads; one row stands for all blocks."""
+        blocks = outer if len(rows) > 1 else (1,) * len(outer)
         return rows.reshape(blocks + self.space.thread_shape)
 
 

@@ -80,7 +80,7 @@ class SymbolicCompiler(Compiler):
     def merge_scalar(self, scalar: Scalar | None) -> Scalar | None:
         return LONG if scalar is not None and scalar.is_float else scalar
 
-    def merge_loaded(self, node: Deref) -> Scalar | None:
+    def merge_loaded(self, node: Deref | Select) -> Scalar | None:
         return LONG if self.contents.has(node) else super().merge_loaded(node)
 
     def zero(self, scalar: Scalar, holds_contents: bool) -> Any:
