@@ -13,9 +13,11 @@ from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.files.devices import device_names
 from gemmviz.files.outputs import check_output
 from gemmviz.files.whole import is_file
+from gemmviz.launch.confirmation import not_confirmed, with_basis
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.choosing import CHOICES, choice_for, engine_for, has_cupy
 from gemmviz.run.engine import Engine
@@ -44,7 +46,10 @@ def print_error(error: GemmvizError, code: int) -> int:
 
 @contextmanager
 def engine_of(args: argparse.Namespace, kernel: KernelSpec) -> Iterator[Engine]:
-    """Open the engine for a kernel, by the options of ``add_on`` and ``add_timeout``."""
+    """Open the engine for a kernel, by the options of ``add_on`` and ``add_timeout``. Says if its launch isn't confirmed."""
+    doubt = not_confirmed(kernel)
+    if doubt is not None:
+        print_error(doubt, 0)
     on = choice_for(args.on, kernel)
     if on != args.on and has_cupy():
         remedy = "use --on gpu to run it on the GPU"
@@ -61,16 +66,19 @@ def print_fallback(error: GemmvizError | None) -> None:
 
 def wrong_result(trace: Trace) -> GemmvizError:
     """Return the error for a wrong C."""
-    return GemmvizError(str(trace.check), file=trace.setup.kernel.file)
+    error = GemmvizError(str(trace.check), file=trace.setup.kernel.file)
+    with_basis(error, trace.setup)
+    return error
 
 
-def report_hazards(hazards: list[Hazard], file: str) -> int:
+def report_hazards(hazards: list[Hazard], setup: Setup) -> int:
     """Print the first hazard to stderr and return the exit code: 1, or 0 without hazards."""
     if not hazards:
         return 0
-    fault = hazards[0].fault(file)
+    fault = hazards[0].fault(setup.kernel.file)
     if len(hazards) > 1:
         fault.message += f"; {len(hazards) - 1} more hazards"
+    with_basis(fault, setup)
     return print_error(fault, 1)
 
 

@@ -19,6 +19,7 @@ _KINDS: dict[str, ParameterKind] = {
     **dict.fromkeys(("float", "double", "half", "__half", "nv_bfloat16", "__nv_bfloat16"), "real"),
     "bool": "flag",
 }
+_OF_TEMPLATE = re.compile(r"^(?:const )?type-parameter-0-(\d+)$")
 _SIZE_NOW = 64  # stands for a size that only the running program knows
 _LARGEST_ELEMENT = 16  # bytes; what is larger is a row of a matrix
 _LEAST_LITERAL = 8  # a smaller number among the arguments is no size
@@ -42,8 +43,9 @@ class Draft:
     """A launch in the host's words.
 
     ``sizes``: names, or numbers, of the host that stand for sizes; ``macros``: those of them that are macros, which the kernel
-    may use too; ``tiles``: tile sizes with the values that the file gives them; ``values``: those of the sizes, where the host
-    code tells; ``allowed_shared_bytes``: dynamic shared memory that the host code asks for, "" if it doesn't.
+    may use too; ``constants``: those that the kernel's text fixes; ``tiles``: tile sizes with the values that the file gives
+    them; ``values``: those of the sizes, where the host code tells; ``allowed_shared_bytes``: dynamic shared memory that the
+    host code asks for, "" if it doesn't.
     """
 
     entry: str
@@ -56,6 +58,7 @@ class Draft:
     tiles: tuple[Parameter, ...]
     values: tuple[tuple[str, int], ...] = ()
     allowed_shared_bytes: str = ""
+    constants: tuple[str, ...] = ()
 
     @property
     def pointers(self) -> tuple[DraftParameter, ...]:
@@ -66,16 +69,18 @@ class Draft:
         return {tile.name: tile.default for tile in self.tiles}
 
 
-def draft_of(kernel: KernelOutline, launch: LaunchOutline) -> Draft:
-    """The draft of a kernel and one of its launches."""
-    return _Drafting(*restated(kernel, launch)).draft()
+def draft_of(kernel: KernelOutline, launch: LaunchOutline, *, takes_all: bool = False) -> Draft:
+    """The draft of a kernel and one of its launches. ``takes_all``: every name that the grid grows with is a size, also
+    one that is neither passed nor the size of some memory.
+    """
+    return _Drafting(*restated(kernel, launch), takes_all).draft()
 
 
 class _Drafting:
     """Sorts the names of a launch into sizes, tile sizes and constants."""
 
-    def __init__(self, kernel: KernelOutline, launch: LaunchOutline) -> None:
-        self.kernel, self.launch = kernel, launch
+    def __init__(self, kernel: KernelOutline, launch: LaunchOutline, takes_all: bool) -> None:
+        self.kernel, self.launch, self.takes_all = kernel, launch, takes_all
         self.macros = frozenset(each.name for each in launch.names if each.kind == "macro")
         self.constants = frozenset(each.name for each in launch.names if each.kind == "global")
         self.in_buffers = frozenset(names_in(each.bytes for each in launch.buffers))
@@ -89,7 +94,12 @@ class _Drafting:
         launch = self.launch
         templates = [each for each in names_in(launch.template_arguments) if each in self.known]
         used = [each for each in names_in(self.shape) if not each.isdecimal()]
+        used += [each for each in self.macros if each in self.in_buffers and each not in used]
         sizes = [each for each in dict.fromkeys((*self.passed, *used)) if each not in templates and self._is_size(each)]
+        fixed_sizes = (
+            [] if self.passed else [each for each in names_in([*self.shape, *self.in_buffers]) if self._is_fixed(each)]
+        )
+        sizes += [each for each in fixed_sizes if each not in (*sizes, *templates)]
         others = [each for each in dict.fromkeys((*templates, *used, *self.passed)) if each not in sizes]
         tiles = [each for each in others if self._is_tile(each) and (each in self.macros or each in templates)]
         numbers = [each for each in self.known if each not in sizes and each not in tiles]
@@ -106,7 +116,13 @@ class _Drafting:
             tiles=tuple(Parameter(each, self.known[each]) for each in tiles),
             values=tuple((each, self.known[each]) for each in sizes if each in self.known),
             allowed_shared_bytes=renamed(launch.allowed_shared_bytes, fixed),
+            constants=tuple(each for each in fixed_sizes if each in sizes),
         )
+
+    def _is_fixed(self, name: str) -> bool:
+        """Whether a name is a constant of the file that the grid or the memory grows with: a size that can't be changed."""
+        grows = name in self.in_buffers or self._growth(name) > 0
+        return name in self.constants and self.known.get(name, 0) >= _LEAST_LITERAL and name not in self.launch.block and grows
 
     def _may_be_size(self, word: str, arguments: list[str]) -> bool:
         """A number is a size only if it is an argument by itself."""
@@ -124,7 +140,10 @@ class _Drafting:
             return False
         if name in self.passed or name not in self.known:
             return True
-        return growth > 0 and (name in self.macros or name in self.in_buffers) and name not in self.constants
+        if name in self.macros and name in self.in_buffers and name not in names_in(self.launch.block):
+            return self.known[name] >= _LEAST_LITERAL
+        is_of_memory = name in self.in_buffers or self.takes_all
+        return growth > 0 and (name in self.macros or is_of_memory) and name not in self.constants
 
     def _growth(self, name: str) -> int:
         """1 if the grid has more blocks for a larger ``name``, -1 if fewer, 0 if as many."""
@@ -168,7 +187,15 @@ def _is_whole(value: float) -> bool:
 def _parameters(kernel: KernelOutline, launch: LaunchOutline) -> tuple[DraftParameter, ...]:
     buffers = {each.name: each for each in launch.buffers}
     arguments: list[ArgumentOutline | None] = [*launch.arguments, *(None for _ in kernel.parameters)]
-    return tuple(_parameter(each, argument, buffers) for each, argument in zip(kernel.parameters, arguments, strict=False))
+    types = launch.template_arguments
+
+    def named(match: re.Match[str]) -> str:
+        """The type that a template parameter stands for; a usual one if it is deduced from the arguments."""
+        number = int(match[1])
+        return types[number] if number < len(types) else "float"
+
+    parameters = [replace(each, canonical=_OF_TEMPLATE.sub(named, each.canonical)) for each in kernel.parameters]
+    return tuple(_parameter(each, argument, buffers) for each, argument in zip(parameters, arguments, strict=False))
 
 
 def _parameter(

@@ -4,15 +4,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gemmviz.launch.draft import Draft, DraftParameter
+from gemmviz.launch.draft import Draft, DraftParameter, shape_formula
+from gemmviz.launch.formula import evaluate
 from gemmviz.launch.roles import FILTER_WIDTH, Roles
 from gemmviz.launch.text_sizes import text_sizes
 from gemmviz.launch.words import renamed
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import NULL_POINTER, KernelSpec, ProjectFile, Requirement
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLY, PROBLEM_KINDS
 
-_FACTOR = 2.0  # a first alpha, other than 1 so that its effect shows
+FACTOR = 2.0  # a first alpha, other than 1 so that its effect shows
 _WIDEST = 15  # of a filter in a first picture
 _FLAGS = {"true": "1", "false": "0"}
 
@@ -52,7 +54,11 @@ def spec_of(
         block=tuple(renamed(each, names) for each in draft.block),
         grid=tuple(renamed(each, names) for each in draft.grid),
         parameters=draft.tiles,
-        requirements=(*(_tied(size, roles) for size in roles.ties), *(each.rule for each in own if not each.follows)),
+        requirements=(
+            *(_tied(size, roles) for size in roles.ties),
+            *(each.rule for each in own if not each.follows),
+            *(fixed_size(names[each], value) for each, value in draft.values if each in draft.constants),
+        ),
         shared_bytes=renamed(draft.shared_bytes, names),
         opts_in_to_shared=bool(draft.allowed_shared_bytes),
         column_major=column_major,
@@ -77,16 +83,27 @@ def problems_of(source: KernelText, draft: Draft, roles: Roles) -> list[Problem]
     if roles.kind not in IN_PARTS or not draft.grid:
         return [problem]
     names = dict(zip(draft.sizes, roles.sizes, strict=True))
+    outputs = [
+        shape_formula(pointer, draft) for pointer, array in zip(draft.pointers, roles.arrays, strict=True) if array == "out"
+    ]
     blocks = " * ".join(f"({renamed(each, names)})" for each in draft.grid if each != "1")
-    if not blocks:
+    if not blocks or (outputs[0] and _is_one(outputs[0])):
         return [problem]
     return [Problem.of_flat({**problem.to_flat(), "arrays": {"out": [blocks]}}), problem]
+
+
+def _is_one(formula: str) -> bool:
+    """Whether a number of elements is 1."""
+    try:
+        return evaluate(formula, {}) == 1
+    except GemmvizError:
+        return False
 
 
 def problem_of(source: KernelText, draft: Draft, roles: Roles) -> Problem:
     """The problem of the roles: with the sizes that the text or the host code fixes, and the kind's own for all others."""
     kind = PROBLEM_KINDS[roles.kind]
-    numbers: dict[str, Any] = dict.fromkeys(_factors(roles), _FACTOR)
+    numbers: dict[str, Any] = dict.fromkeys(_factors(roles), FACTOR)
     names = {size.name for size in kind.sizes} | {*numbers}
     values = dict(draft.values)
     for name, size in zip(draft.sizes, roles.sizes, strict=True):
@@ -120,4 +137,11 @@ def _tied(size: str, roles: Roles) -> Requirement:
     other = roles.sizes[0]
     return Requirement(
         f"{size} == {other}", f"{size} = {{{size}}}: the launch has one number for {size} and {other} = {{{other}}}"
+    )
+
+
+def fixed_size(size: str, value: int) -> Requirement:
+    """The rule that a size has the value that the code gives it, since the kernel was not found right at others."""
+    return Requirement(
+        f"{size} == {value}", f"{size} = {{{size}}}: the code has {value} for it, and it may not be changed alone"
     )

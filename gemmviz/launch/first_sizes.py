@@ -11,7 +11,7 @@ from gemmviz.model.problem import Problem
 _MOST, _MOST_WHOLE, _USUAL, _LARGE_TILE = 4096, 128, 8, 32
 _MOST_STEPS = 1 << 22  # of the threads of a run that tries roles, all sizes multiplied
 _VECTOR = 64  # elements of a vector that the grid doesn't cut
-_LEAST = 2  # a matrix with one row or column looks like a vector
+_LEAST, _LEAST_VECTOR = 2, 16  # a matrix with one row or column looks like a vector, a short vector like any other
 _APART = (2, 1, 3)  # tiles along the first, second, third size, so that all sizes differ
 _SHIFTED = (1, 2, 2)
 _MANY = (8, 4, 2)
@@ -19,14 +19,18 @@ OWN_SIZES = frozenset(("radius", "bins", "batch"))  # they don't scale with the 
 _Sizes = dict[str, int]
 
 
+def grid_units(kernel: KernelSpec) -> _Sizes:
+    """How many elements of each size one block covers, as the grid cuts them; 0 if the grid doesn't depend on a size."""
+    return {name: _unit(kernel, name) for name in kernel.problem.sizes if name not in OWN_SIZES}
+
+
 def _units_of(kernel: KernelSpec) -> _Sizes:
     """How many elements of each size one block covers: as the grid cuts them, or by the tile sizes if the grid doesn't depend
     on a size; 0 if neither tells.
     """
-    sizes = [name for name in kernel.problem.sizes if name not in OWN_SIZES]
-    units = {name: _unit(kernel, name) for name in sizes}
+    units = grid_units(kernel)
     return {
-        name: unit or (_unit_of_terms(kernel) if len(sizes) > 1 or not any(units.values()) else 0)
+        name: unit or (_unit_of_terms(kernel) if len(units) > 1 or not any(units.values()) else 0)
         for name, unit in units.items()
     }
 
@@ -81,14 +85,22 @@ def _scaled(units: Mapping[str, int], factors: tuple[int, ...]) -> _Sizes:
     return sizes
 
 
+def replace_sizes(kernel: KernelSpec, sizes: Mapping[str, int]) -> Problem:
+    """The kernel's problem with some other sizes; its own if they don't suit it."""
+    return _problem(kernel, dict(sizes)) or kernel.problem
+
+
 def _problem(kernel: KernelSpec, sizes: _Sizes) -> Problem | None:
     """The kernel's problem at these sizes; sizes for which the launch has one number take the largest of theirs."""
     ties = [rule.that.split(" == ") for rule in kernel.requirements if rule.that.count(" == ") == 1]
     for _ in range(2):  # the second pass spreads what the last rule raised
         for size, other in ties:
-            if size in sizes and other in sizes:
+            if size in sizes and other.isdecimal() and size not in OWN_SIZES:
+                sizes = {**sizes, size: int(other)}
+            elif size in sizes and other in sizes:
                 sizes = {**sizes, size: max(sizes[size], sizes[other]), other: max(sizes[size], sizes[other])}
-    if any(size < _LEAST for name, size in sizes.items() if name not in OWN_SIZES):
+    vectors = [size.name for size in kernel.problem.kind.sizes if size.dimension > 1]
+    if any(size < (_LEAST_VECTOR if name in vectors else _LEAST) for name, size in sizes.items() if name not in OWN_SIZES):
         return None
     try:
         return Problem.of_flat({**kernel.problem.to_flat(), **sizes})
@@ -110,7 +122,7 @@ def _unit(kernel: KernelSpec, size: str) -> int:
     if first is None or blocks(_MOST) == blocks(first):
         return 0
     second = _first_above(blocks, blocks(first), first)
-    return 0 if second is None else second - first if first == 1 else first
+    return 0 if second is None else second - first if first == 1 else max(first, second - first)
 
 
 def _first_above(blocks: Callable[[int], int], count: int, start: int) -> int | None:

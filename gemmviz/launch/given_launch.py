@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
+from gemmviz.launch.words import renamed
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.translation import tr
@@ -56,11 +57,30 @@ class GivenLaunch:
             raise UsageError(message, remedy=tr("give one for each, or NAME=FORMULA for some"))
         return dict(zip(names, self.args, strict=False))
 
+    def _with_entry(self, kernel: KernelSpec) -> KernelSpec:
+        """The kernel with the given template arguments, which replace the tile sizes of the same places everywhere."""
+        if "<" not in self.entry:
+            return kernel
+        given = _split(self.entry.partition("<")[2].rpartition(">")[0])
+        fixed = {
+            name: value for name, value in zip(kernel.template_arguments, given, strict=False)
+            if name != value and name in {each.name for each in kernel.parameters}
+        }  # fmt: skip
+        return replace(
+            kernel,
+            entry=self.entry,
+            args=tuple(renamed(each, fixed) for each in kernel.args),
+            block=tuple(renamed(each, fixed) for each in kernel.block),
+            grid=tuple(renamed(each, fixed) for each in kernel.grid),
+            shared_bytes=renamed(kernel.shared_bytes, fixed),
+            parameters=tuple(each for each in kernel.parameters if each.name not in fixed),
+        )
+
     def applied(self, kernel: KernelSpec) -> KernelSpec:
         """The kernel with the given parts in place of its own."""
         if not self:
             return kernel
-        args = kernel.args
+        kernel, args = self._with_entry(kernel), kernel.args
         if self.args:
             names = kernel.parameter_names or tuple(
                 tr("argument {number}", number=number) for number in range(1, len(kernel.args) + 1)
@@ -69,11 +89,11 @@ class GivenLaunch:
             args = tuple(given.get(name, old) for name, old in zip(names, kernel.args, strict=True))
         return replace(
             kernel,
-            entry=self.entry if "<" in self.entry else kernel.entry,
             args=args,
             block=self.block or kernel.block,
             grid=self.grid or kernel.grid,
             shared_bytes=self.shared_bytes or kernel.shared_bytes,
+            opts_in_to_shared=kernel.opts_in_to_shared or bool(self.shared_bytes),
             column_major=kernel.column_major if self.column_major is None else self.column_major,
             launch_from="given" if self.describes else kernel.launch_from,
         )

@@ -7,7 +7,7 @@ from itertools import permutations
 
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.tilings import tiled_launches
-from gemmviz.model.outline import ArgumentOutline, BufferOutline, HostName, KernelOutline, LaunchOutline
+from gemmviz.model.outline import ArgumentOutline, BufferOutline, HostName, KernelOutline, LaunchOutline, TemplateParameter
 
 _TILE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?(\d+)\)?[ \t]*(?://.*|/\*.*)?$", re.MULTILINE)
 _BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)")
@@ -23,7 +23,7 @@ def launch_by_names(kernel: KernelOutline, tiles: Mapping[str, int]) -> LaunchOu
     return LaunchOutline(
         kernel=kernel.name,
         template_arguments=tuple(
-            each.name if each.name in tiles else each.default or ("float" if each.kind == "type" else _USUAL_TILES[0])
+            each.name if each.name in tiles else each.default or _usual(each)
             for each in kernel.template_parameters
         ),
         arguments=tuple(
@@ -38,6 +38,11 @@ def launch_by_names(kernel: KernelOutline, tiles: Mapping[str, int]) -> LaunchOu
         ),
         buffers=tuple(BufferOutline(each.name) for each in kernel.parameters if each.is_pointer),
     )  # fmt: skip
+
+
+def _usual(parameter: TemplateParameter) -> str:
+    """A usual argument for a template parameter."""
+    return "float" if parameter.kind == "type" else "false" if parameter.type == "bool" else _USUAL_TILES[0]
 
 
 def without_open_extents(launch: LaunchOutline) -> LaunchOutline:

@@ -53,6 +53,15 @@ def candidates(draft: Draft, kind: ProblemKind) -> Iterator[Roles]:
     yield from (roles for _, _, roles in sorted(ranked, key=lambda each: each[:2]))
 
 
+def is_told(draft: Draft, kind: ProblemKind, roles: Roles) -> bool:
+    """Whether names and copies of the host tell every array and every size of the roles."""
+    needed = [size.name for size in kind.sizes if not size.is_optional or size.name in roles.sizes]
+    sizes = (
+        0.0 if len(draft.sizes) <= 1 else _cost_of_sizes([_names_of(draft, each) for each in draft.sizes], roles.sizes, needed)
+    )
+    return _cost_of_order(draft, kind, roles.arrays) < 1 and sizes < 1
+
+
 def fits(draft: Draft, kind: ProblemKind) -> bool:
     """Whether a draft has as many pointers as a kind has arrays, or one more in a multiplication that adds what it reads; and
     no more numbers than a kind has factors, if it has some.

@@ -44,7 +44,9 @@ def tile_role(name: str) -> str:
 
 def tilings(kernel: KernelOutline) -> Iterator[Mapping[str, int]]:
     """Values of the kernel's template parameters, by name, likely ones first; one empty set if none is a number."""
-    names = [each.name for each in kernel.template_parameters if each.kind == "value" and not each.default]
+    names = [
+        each.name for each in kernel.template_parameters if each.kind == "value" and each.type != "bool" and not each.default
+    ]
     roles = {name: tile_role(name) for name in names}
     if names and len(names) > 1 and all(roles.values()):
         for usual in _USUAL:

@@ -1,10 +1,10 @@
 """A file without a header: which of its kernels is shown, how it is launched, and what its arguments are."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gemmviz.launch.confirmation import GUESSED, ILLEGAL, NOT_READ
 from gemmviz.launch.draft import Draft, draft_of
 from gemmviz.launch.drafted_spec import KernelText
 from gemmviz.launch.given_launch import GivenLaunch
@@ -18,11 +18,12 @@ from gemmviz.loading.project import Project
 from gemmviz.loading.remembered import Remembered
 from gemmviz.model.errors import SourceError, UsageError, closest
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
-from gemmviz.model.outline import FileOutline, KernelOutline
+from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
 from gemmviz.model.translation import marked, tr
-from gemmviz.run.trying import find_roles, is_right, kinds_of, likeliest, read_text_of, unchecked
+from gemmviz.run.trial import WorkBudget, is_right
+from gemmviz.run.trying import find_roles, kinds_of, likeliest, read_text_of, unchecked
 
-_BUDGET_S, _AGAIN_S = 4.0, 1.0
+_OF_FILE, _AGAIN = 100 << 20, 30 << 20  # units of work
 _RUNS_OF_A_GUESS = 12  # with the likeliest roles, before the next launch is guessed
 _FLAGS = marked("describe it with --entry, --args, --block, --grid and --shared")
 
@@ -37,11 +38,14 @@ class LaunchUnknown(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A draft to find roles for, with the parts of its launch that are given or guessed."""
+    """A draft to find roles for, with the parts of its launch that are given or guessed. ``doubt``: what is uncertain about the
+    launch; of a guess, whatever its result, else only if its result isn't right.
+    """
 
     draft: Draft
     given: GivenLaunch
     is_guess: bool = False
+    doubt: str = ""
 
 
 def read_headerless(
@@ -90,6 +94,12 @@ def _is_plain(spec: KernelSpec, draft: Draft) -> bool:
     return spec.problem.is_multiply and len(draft.pointers) == len(spec.problem.arrays)
 
 
+def _unread(launch: LaunchOutline) -> str:
+    """Which part of a launch can't be read, and why; "" if all of it is read."""
+    first = next(iter(launch.unread), None)
+    return "" if first is None else tr(NOT_READ, part=first.part, line=first.place.line, reason=first.reason)
+
+
 class _Search:
     """Tries the launches of some kernels until a result is right."""
 
@@ -105,7 +115,7 @@ class _Search:
         self.project, self.given, self.names, self.progress, self.cancelled = project, given, names, progress, cancelled
         own_name = project.own_name if project.others else ""
         self.source = KernelText(path.stem, str(path), project.texts[project.own_name], own_name, project.others)
-        self.until = time.monotonic() + _BUDGET_S
+        self.work = WorkBudget(_OF_FILE)
         self.remembered = Remembered()
         self.attempts: list[_Attempt] = []
         self.refusals: dict[str, SourceError] = {}  # by the kernel's name
@@ -136,9 +146,10 @@ class _Search:
         names = tuple(each.name for each in restated(named[0], launch_by_names(named[0], {}))[0].parameters) if named else ()
         if not named or before.parameter_names[: len(names)] != names:
             return self.kernel(kernels, outline)
-        if is_right(same, self.until, self.cancelled):
-            return replace(same, launch_from="read" if before.launch_from == "unsure" else before.launch_from)
-        self.until = time.monotonic() + _AGAIN_S
+        if is_right(same, self.work, self.cancelled):
+            is_read = before.launch_from == "unsure"
+            return replace(same, launch_from="read", unconfirmed="") if is_read else same
+        self.work = WorkBudget(_AGAIN)
         try:
             read = self.kernel(kernels, outline)
         except LaunchUnknown:
@@ -148,39 +159,43 @@ class _Search:
     def _attempts_for(self, kernel: KernelOutline, outline: FileOutline) -> Iterator[_Attempt]:
         """Drafts of the kernel's launches, in this file or another one; of guesses if it is launched nowhere."""
         is_given = bool(self.given.block and self.given.grid)
-        start = time.monotonic()
         launches = outline.launches_of(kernel.name) or launches_elsewhere(self.project, kernel, cancelled=self.cancelled)
-        self.until += time.monotonic() - start  # the search in other files isn't part of the trials
         launches = tuple(without_open_extents(each) for each in launches)
         read = [launch for launch in launches if launch.is_read]
         for launch in read:
             draft = draft_of(kernel, completed(launch, kernel, {}))
             legal = with_legal_block(draft)
-            yield _Attempt(legal, self.given, is_guess=legal is not draft)
+            is_legal = legal is draft or bool(self.given.block)
+            yield _Attempt(legal, self.given, not is_legal, _unread(launch) if is_legal else tr(ILLEGAL))
+            wider = draft_of(kernel, completed(launch, kernel, {}), takes_all=True)
+            if wider != draft and is_legal:
+                yield _Attempt(wider, self.given, doubt=_unread(launch))
         if read:
             return
+        doubt = _unread(launches[0]) if launches else tr(GUESSED, entry=kernel.name)
         for tiles in tilings(kernel):
             draft = draft_of(kernel, completed(launches[0], kernel, tiles) if launches else launch_by_names(kernel, tiles))
+            if "<" in self.given.entry:
+                draft = replace(draft, entry=self.given.entry)
             kinds = kinds_of(draft)[:1]
             if is_given or not kinds:
-                yield _Attempt(draft, self.given, is_guess=not is_given)
+                yield _Attempt(draft, self.given, not is_given, "" if is_given else doubt)
                 return
             sizes = tuple(size.name for size in kinds[0].sizes if not size.is_optional)
             for guess in guesses(self.source.text, tiles, sizes):
                 block, grid = self.given.block or (() if draft.block else guess.block), self.given.grid or guess.grid
-                yield _Attempt(draft, replace(self.given, block=block, grid=grid), is_guess=True)
+                yield _Attempt(draft, replace(self.given, block=block, grid=grid), True, doubt)
 
     def _try(self, kernel: str, attempt: _Attempt) -> KernelSpec | None:
         """The spec if the result is right with some roles."""
         self.attempts.append(attempt)
-        left_s = self.until - time.monotonic()
-        if left_s <= 0 or kernel in self.refusals:
+        if self.work.is_over or kernel in self.refusals:
             return None
         self.progress(tr("Trying which argument of {entry} is which", entry=attempt.draft.entry))
         likely = self.remembered.roles(self.source, attempt.draft)
         try:
             found = find_roles(
-                self.source, attempt.draft, given=attempt.given, likely=likely, budget_s=left_s,
+                self.source, attempt.draft, given=attempt.given, likely=likely, work=self.work,
                 most_runs=_RUNS_OF_A_GUESS if attempt.is_guess else None, cancelled=self.cancelled,
             )  # fmt: skip
         except SourceError as error:
@@ -190,21 +205,26 @@ class _Search:
             return None
         self.remembered.add(self.source, attempt.draft, found.roles)
         origin: LaunchOrigin = "given" if self.given.describes else "guessed" if attempt.is_guess else "read"
-        return replace(found.spec, launch_from=origin)
+        return replace(found.spec, launch_from=origin, unconfirmed=attempt.doubt if attempt.is_guess else "")
 
     def _likeliest(self, kernel: KernelOutline) -> KernelSpec | None:
         """The kernel with the likeliest roles, if its launch is known: a kernel may be wrong."""
         attempt = next((each for each in self.attempts if not each.is_guess), None)
         if attempt is None or kernel.name in self.refusals:
             return None
+        doubt = attempt.doubt
         try:
-            spec = likeliest(self.source, attempt.draft, attempt.given)
+            likely = likeliest(self.source, attempt.draft, attempt.given, WorkBudget(_AGAIN))
+            spec, roles_doubt = likely or (None, "")
             if spec is None or not (_is_plain(spec, attempt.draft) or attempt.given.kind):  # what only a name says may be wrong
-                spec = unchecked(self.source, attempt.draft, attempt.given) or spec
+                other = unchecked(self.source, attempt.draft, attempt.given)
+                spec, roles_doubt = (spec, roles_doubt) if other is None else (other, "")
         except SourceError as error:
             self.refusals[kernel.name] = error
             return None
-        return None if spec is None else replace(spec, launch_from="given" if self.given.describes else "unsure")
+        if spec is None:
+            return None
+        return replace(spec, launch_from="given" if self.given.describes else "unsure", unconfirmed=doubt or roles_doubt)
 
     def _check_readable(self) -> None:
         """Raises SourceError if the kernel can't be read, which matters more than that its launch is unknown."""

@@ -1,5 +1,6 @@
 """Loads a kernel: by its name, from a file with a header, or from a plain file whose launch is read and tried."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import KernelSpec
 
+_WITH_KERNEL = re.compile(r"(.+?\.\w+):((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*(?:<.*>)?)")
 NOTHING_GIVEN = GivenLaunch()
 _Progress = Callable[[str], None]
 
@@ -30,8 +32,16 @@ class Opened:
 
 def is_kernel_file(name: str) -> bool:
     """Whether a name means a file, not a shipped kernel."""
-    path = Path(name)
+    path = Path(split_name(name)[0])
     return path.suffix.lower() in KERNEL_SUFFIXES or is_file(path)
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """``FILE:KERNEL`` as the file and the kernel's name with its template arguments; of another name, "" for the kernel."""
+    match = _WITH_KERNEL.fullmatch(name)
+    if match is None or is_file(Path(name)) or Path(match[1]).suffix.lower() not in KERNEL_SUFFIXES:
+        return name, ""
+    return match[1], match[2]
 
 
 def open_kernel(name: str, given: GivenLaunch = NOTHING_GIVEN) -> KernelSpec:
@@ -48,7 +58,8 @@ def opened(
     progress: _Progress = lambda sentence: None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Opened:
-    """The shipped kernel of this name ("04_tiled", or "tiled" for short), or the kernel in this file of CUDA C++.
+    """The shipped kernel of this name ("04_tiled", or "tiled" for short), or the kernel in this file of CUDA C++: the one that
+    ``FILE:KERNEL`` names.
 
     A header in the file describes the launch; without one the launch is read from the host code, and the roles of its arguments
     are found by running it. ``given`` parts take precedence over both. ``before``: what the file held when it was read last;
@@ -58,7 +69,8 @@ def opened(
     """
     if not is_kernel_file(name):
         return Opened(given.applied(load_kernel(name)))
-    path = Path(name)
+    file, entry = split_name(name)
+    path, given = Path(file), replace(given, entry=given.entry or entry)
     project = project_of(path)
     text = project.texts[project.own_name]
     if not has_header(text):

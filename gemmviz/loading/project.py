@@ -1,7 +1,8 @@
 """The project of a kernel's file: its folder, and the texts of the files that it includes or that launch its kernels."""
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +13,12 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import MOST_TEXT, ProjectFile
 from gemmviz.parser.includes import includes_of, resolved
 
-_MARKS = (".git", ".hg", "CMakeLists.txt", "Makefile", "makefile", "meson.build")
+_REPOSITORIES, _BUILD_FILES = (".git", ".hg"), ("CMakeLists.txt", "Makefile", "makefile", "meson.build")
+_INCLUDED = re.compile(r"-I[ \t]*([^\s;,)\"']+)|include_directories\s*\(([^)]*)\)")
+_MOST_IN_REPOSITORY = 12  # folders above a file
 _MOST_UP, _MOST_FILES, _MOST_LOOKED_AT = 3, 64, 2000
 _HEADERS = frozenset((".h", ".hpp", ".hh", ".cuh", ".inl", ".inc", ""))
+_OF_CUDA = ("cuda", "device_launch", "cooperative_groups", "mma.h")  # begin the names of headers that gemmviz stands in for
 _SKIPPED = frozenset(("build", "node_modules", "__pycache__"))
 
 
@@ -45,14 +49,19 @@ def project_of(path: Path) -> Project:
 
 
 def project_folder(path: Path) -> Path:
-    """The folder of the project that a file belongs to: the nearest one that holds a build file or a repository, or that lies
-    above the file's own and holds .cu files, at most three folders up; else the file's own.
+    """The folder of the project that a file belongs to: its repository; without one the nearest folder that holds a build file,
+    or that lies above the file's own and holds .cu files, at most three folders up; else the file's own.
     """
     own = path.resolve().parent
+    for folder in (own, *own.parents[:_MOST_IN_REPOSITORY]):
+        if folder in (Path.home(), folder.parent):
+            break
+        if any((folder / mark).exists() for mark in _REPOSITORIES):
+            return folder
     for folder in (own, *own.parents[:_MOST_UP]):
         if folder in (Path.home(), folder.parent):
             break
-        if any((folder / mark).exists() for mark in _MARKS) or (folder != own and any(folder.glob("*.cu"))):
+        if any((folder / mark).exists() for mark in _BUILD_FILES) or (folder != own and any(folder.glob("*.cu"))):
             return folder
     return own
 
@@ -84,12 +93,16 @@ def with_file(project: Project, name: str) -> Project:
 def _with_includes(folder: Path, texts: dict[str, str]) -> dict[str, str]:
     """The texts with those of the files that they include. A file beyond the limits is left out, as one that is missing."""
     known: dict[str, Path] | None = None
+    include_folders: dict[Path, list[Path]] = {}
     waiting, texts = list(texts), dict(texts)
     while waiting and len(texts) < _MOST_FILES:
         by = waiting.pop(0)
         for include in includes_of(texts[by]):
-            name = _beside(folder, by, include.name)
-            if name is None and include.is_quoted:
+            own = (folder / by).parent
+            if own not in include_folders:
+                include_folders[own] = list(_include_folders(folder, own))
+            name = _beside(folder, by, include.name, include_folders[own])
+            if name is None and include.is_quoted and not include.name.startswith(_OF_CUDA):
                 known = known or {path.relative_to(folder).as_posix(): path for path in _files(folder)}
                 name = resolved(include.name, by, known)
             if name is None or name in texts or sum(map(len, texts.values())) > MOST_TEXT:
@@ -101,9 +114,20 @@ def _with_includes(folder: Path, texts: dict[str, str]) -> dict[str, str]:
     return texts
 
 
-def _beside(folder: Path, by: str, name: str) -> str | None:
-    """The file that an include means if it lies beside the including one, in the project's folder or in its ``include``."""
-    for place in ((folder / by).parent, folder, folder / "include"):
+def _include_folders(folder: Path, own: Path) -> Iterator[Path]:
+    """The folders that build files beside a file and above it, up to the project's, search for headers."""
+    for place in (each for each in (own, *own.parents) if each.is_relative_to(folder)):
+        for path in (place / name for name in _BUILD_FILES):
+            for match in _INCLUDED.finditer(_text(path) if path.is_file() else ""):
+                for word in (match[1] or match[2]).split():
+                    yield place / re.sub(r"^\$[{(]\w+[)}]/?", "", word.strip("\"'"))
+
+
+def _beside(folder: Path, by: str, name: str, others: Iterable[Path]) -> str | None:
+    """The file that an include means if it lies beside the including one, in the project's folder, in its ``include`` or in
+    one of the other folders.
+    """
+    for place in ((folder / by).parent, folder, folder / "include", *others):
         path = Path(os.path.normpath(place / name))
         if path.is_relative_to(folder) and not Path(name).is_absolute() and _is_inside(path, folder):
             return path.relative_to(folder).as_posix()

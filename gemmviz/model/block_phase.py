@@ -9,8 +9,9 @@ from gemmviz.model.device import Device
 class BlockPhase:
     """One phase of one block. ``what``: the launch for titles; ``block``: its threads along x and y; ``tiles``: name, rows and
     columns of each shared array; ``matrices``: the array that each is loaded from, "" if unknown; ``loads``: elements that the
-    block reads from global memory; ``operations``: its multiplications and additions; ``shared_bytes`` of a block; ``fitting``:
-    for shared memory and threads, the number of blocks in an SM that each of them alone allows.
+    block reads from global memory; ``operations``: its multiplications and additions; ``shared_bytes``: of its tiles;
+    ``taken_bytes``: the shared memory that it takes of an SM; ``fitting``: for shared memory and threads, the number of blocks
+    in an SM that each of them alone allows.
     """
 
     what: str
@@ -21,6 +22,7 @@ class BlockPhase:
     loads: int
     operations: int
     shared_bytes: int
+    taken_bytes: int
     fitting: dict[str, int]
 
     @property

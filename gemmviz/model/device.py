@@ -113,6 +113,8 @@ class Device:
     Registers are allocated in units of ``register_unit`` to a warp or, with ``registers_by_block``, to a block; warps in
     multiples of ``warp_granularity``, the number of schedulers of an SM, each with its own part of the registers.
     ``shared_opt_in``: shared memory of a block whose host code asks for more than ``shared_per_block``, None if it can't.
+    ``shared_reserved_per_block``: shared memory of each block that isn't the kernel's; with ``arguments_in_shared``, the
+    arguments of the launch are there as well.
     ``schedulers``: schedulers of an SM, None if equal to ``warp_granularity``. ``memory``: rules by which its memory serves a
     warp, None if unknown. ``caches``: levels between shared memory and the last-level cache, nearest to the threads first.
     ``own_words``: the vendor's terms, by CUDA's. ``is_toy``: not a product, but a small model for pictures that can be followed
@@ -147,6 +149,7 @@ class Device:
     sources: Mapping[str, str] = field(hash=False)
     memory: MemoryRules | None = None
     registers_by_block: bool = False
+    arguments_in_shared: bool = False
     warp_granularity: int = 4
     schedulers: int | None = None
     shared_opt_in: int | None = None

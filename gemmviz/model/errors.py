@@ -12,7 +12,7 @@ ErrorId = Literal[
     "error", "usage", "setting", "source", "unknown-name", "unsupported", "format", "device", "installation", "trace-file",
     "parameter-range", "requirement", "block-extent", "grid-extent", "block-threads", "shared-memory", "registers",
     "fault", "out-of-range", "uninitialised-read", "misaligned-access", "divergent-barrier", "hazard", "division-by-zero",
-    "assertion", "step-budget", "no-access",
+    "assertion", "step-budget", "no-access", "unconfirmed",
 ]  # fmt: skip
 
 OUT_OF_RANGE = marked("{element} is out of range: it has {size} elements")  # of an access

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import Launch
+from gemmviz.model.occupancy import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 
@@ -11,8 +12,8 @@ from gemmviz.model.setup import Setup
 @dataclass(frozen=True)
 class LaunchCase:
     """A launch. ``what``: its name for titles. ``launch``: its grid and block, None if the device refuses it; ``refusal`` is
-    the reason, and ``requested`` the refused grid and block, None if they are unknown. ``shared_bytes``: shared memory of a
-    refused block, None if it is unknown.
+    the reason, and ``requested`` the refused grid and block, None if they are unknown. ``needs``: resources of a refused
+    block, None if they are unknown.
     """
 
     setup: Setup
@@ -21,7 +22,12 @@ class LaunchCase:
     launch: Launch | None
     refusal: str = ""
     requested: Launch | None = None
-    shared_bytes: int | None = None
+    needs: Needs | None = None
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of a refused block, 0 if it is unknown."""
+        return 0 if self.needs is None else self.needs.shared_bytes
 
     @property
     def problem(self) -> Problem:

@@ -19,7 +19,7 @@ class Counter:
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no truth: one run's values are equal to themselves alone
 class LoopRun:
     """The run of one kernel. ``lines``: its body, without closing braces; ``threads``: of the whole grid; ``stored`` int64
     (rows, columns): the step that stores each element of C, -1 if none does; ``steps``: of the run; ``counters``: of its

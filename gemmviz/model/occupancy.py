@@ -7,11 +7,14 @@ from gemmviz.model.device import Device
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Resources of one block: threads, registers per thread (None if unknown), and shared memory in bytes."""
+    """Resources of one block: threads, registers per thread (None if unknown), shared memory in bytes, and the bytes of the
+    kernel's arguments, 0 if unknown.
+    """
 
     threads: int
     registers: int | None
     shared_bytes: int
+    argument_bytes: int = 0
 
 
 @dataclass(frozen=True)

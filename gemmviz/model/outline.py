@@ -105,7 +105,9 @@ class BufferOutline:
 
 @dataclass(frozen=True, slots=True)
 class UnreadPart:
-    """A part of a launch that can't be read: which part ("grid", "block", "shared_bytes", "argument 3"), why, and where."""
+    """A part of a launch that can't be read, or not for sure although it has a formula: which part ("grid", "block",
+    "shared_bytes", "argument 3", "pointer 3", "template argument T", "launch"), why, and where.
+    """
 
     part: str
     reason: str
@@ -143,6 +145,11 @@ class LaunchOutline:
     def values(self) -> Mapping[str, int | float]:
         """Values of the names that have one."""
         return {each.name: each.value for each in self.names if each.value is not None}
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether main() never makes the launch, whatever the command line says."""
+        return any(each.part == "launch" for each in self.unread)
 
     @property
     def is_read(self) -> bool:

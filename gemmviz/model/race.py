@@ -34,7 +34,7 @@ class Turn:
         return self.expected is not None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no truth: one run's values are equal to themselves alone
 class RaceCase:
     """One block of a launch, run in lockstep and with one unit ahead. ``units``: number of units of this ``kind``; ``ahead``:
     the unit that runs ahead, and ``lead`` by how many steps, counted since the last barrier that all units reach: the fewest

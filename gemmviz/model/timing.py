@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
@@ -99,7 +100,7 @@ class Measured:
         kernel = setup.kernel
         return cls(kernel.name, setup.problem, timing, dict(setup.parameters), kernel.text_hash, resources, check, reads_c)
 
-    @property
+    @cached_property
     def gflops(self) -> float | None:
         """10^9 floating-point operations a second, 2 M N K of a multiplication over the median time; None if the
         problem has none to count.
@@ -108,7 +109,7 @@ class Measured:
             return None
         return self.problem.flops / self.timing.median_ms / 1e6
 
-    @property
+    @cached_property
     def gflops_with_transfer(self) -> float | None:
         """The rate including the copies of all arrays."""
         if self.timing is None or self.transfer is None or self.problem.flops is None:

@@ -39,8 +39,9 @@ class Check:
     """An output compared with float64, C of a multiplication: the numbers of elements written and compared, the largest error
     (None if it is NaN there), the error allowed there, and its place, an index for each dimension.
 
-    ``unwritten`` counts elements that no traced thread wrote although the whole launch was traced; ``wrong_elements`` are the
-    first of the wrong ones. ``array``: the name of the output. ``is_checked``: whether the problem says what is right.
+    ``unwritten`` counts elements that no traced thread wrote although the whole launch was traced, unless what they held is
+    right; ``wrong_elements`` are the first of the wrong ones. ``array``: the name of the output. ``is_checked``: whether it is
+    known what is right; ``why_not``: why it isn't.
     """
 
     compared: int
@@ -52,6 +53,7 @@ class Check:
     wrong_elements: tuple[int, ...] = ()
     array: str = "C"
     is_checked: bool = True
+    why_not: str = ""
 
     @property
     def passed(self) -> bool:
@@ -62,7 +64,7 @@ class Check:
 
     def __str__(self) -> str:
         if not self.is_checked:
-            return tr("nothing is checked: the problem doesn't say what is right")
+            return self.why_not or tr("nothing is checked: the problem doesn't say what is right")
         if self.passed and not self.compared:
             return tr("no element of {array} is stored yet", array=self.array)
         if self.passed:
@@ -186,6 +188,25 @@ class Trace:
         order = [array.name for array in self.setup.problem.arrays]
         others = [(order.index(array.name) if array.name in order else len(order), n) for n, array in self._matrices]
         return tuple(number for _, number in sorted(others) if number != self.result)
+
+    def touched_share(self, name: str, access: Access) -> float:
+        """The share of an array's elements, 0 to 1, that the traced threads access in this way."""
+        number = self.number_of(name)
+        if number is None:
+            return 0.0
+        touched = np.zeros(self.arrays[number].size, bool)
+        for each in self.touches_of(number, access):
+            touched[self.spread(each.operand, self.element[each.rows], slice(None))] = True
+        return float(touched.mean())
+
+    @cached_property
+    def written_inputs(self) -> tuple[str, ...]:
+        """Names of the inputs that the kernel writes to."""
+        roles = {array.name: array.role for array in self.setup.problem.arrays}
+        return tuple(
+            array.name for number, array in self._matrices
+            if roles.get(array.name) == "input" and self.touches_of(number, "write")
+        )  # fmt: skip
 
     @property
     def is_multiply(self) -> bool:

@@ -15,7 +15,7 @@ def number(value: float) -> str:
     return _grouped(value, "\u2009") if value >= 100 else f"{value:.3g}"
 
 
-def spaced(count: int) -> str:
+def spaced(count: float) -> str:
     """All digits of a count, with narrow spaces between the thousands from five digits on: "4096", "16 384"."""
     return _grouped(count, "\u202f")
 

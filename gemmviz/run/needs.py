@@ -13,25 +13,32 @@ from gemmviz.source.program_parts import SharedArray
 
 
 def needs_of(setup: Setup) -> tuple[Needs, str]:
-    """Threads, registers per thread and shared bytes of a block, and the source of the register count ("" if unknown).
+    """Resources of a block, and the source of its register count ("" if unknown). The arguments are counted where they take
+    shared memory.
 
     The device need not be able to run the block. Raises SourceError for a kernel that can't be read, SettingError for sizes
     without a launch.
     """
-    launch = requested_launch(setup)
-    registers = recorded_registers(setup.kernel.text, setup.parameters, device_for(setup))
+    launch, device = requested_launch(setup), device_for(setup)
+    registers = recorded_registers(setup.kernel.text, setup.parameters, device)
     known = stored_answers(setup)
     declared = None if known is None else known.shared_bytes
     shared = launch.shared_bytes + (declared_bytes(setup) if declared is None else declared)
     per_thread, source = (
         (None, "") if registers is None else (registers.per_thread, tr("recorded: {source}", source=registers.source))
     )
-    return Needs(launch.threads_per_block, per_thread, shared), source
+    arguments = _argument_bytes(setup) if device.arguments_in_shared else 0
+    return Needs(launch.threads_per_block, per_thread, shared, arguments), source
 
 
 def declared_bytes(setup: Setup) -> int:
     """Bytes of shared memory that the source declares for a block. Raises SourceError for a kernel that can't be read."""
     return sum(map(_bytes, program_for(setup.kernel, setup.definitions).shared))
+
+
+def _argument_bytes(setup: Setup) -> int:
+    """Bytes that the launch passes to the kernel. Raises SourceError for a kernel that can't be read."""
+    return sum(each.bytes for each in program_for(setup.kernel, setup.definitions).arguments if not each.symbol)
 
 
 def _bytes(array: SharedArray) -> int:

@@ -1,62 +1,49 @@
 """Finds the roles of a launch's arguments by running the kernel with one assignment after the other until C is right."""
 
 import re
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Literal
 
-import numpy as np
-
+from gemmviz.launch.confirmation import NO_ROLES, TOO_LARGE
 from gemmviz.launch.draft import Draft, DraftParameter, shape_formula
-from gemmviz.launch.drafted_spec import KernelText, problem_of, problems_of, spec_of
-from gemmviz.launch.first_sizes import first_problem, trial_problems
+from gemmviz.launch.drafted_spec import KernelText, fixed_size, problem_of, problems_of, spec_of
+from gemmviz.launch.evidence import has_fixed_axis, has_room, means, suggests
+from gemmviz.launch.first_sizes import OWN_SIZES, first_problem, grid_units, replace_sizes, trial_problems
 from gemmviz.launch.given_launch import GivenLaunch
-from gemmviz.launch.legality import can_run, device_for, setup_for
-from gemmviz.launch.role_names import KIND_WORDS
-from gemmviz.launch.roles import Roles, candidates, fits
+from gemmviz.launch.legality import can_run, setup_for
+from gemmviz.launch.roles import Roles, candidates, fits, is_told
 from gemmviz.launch.words import names_in, renamed
 from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import Cancelled, KernelFault, SettingError
+from gemmviz.model.errors import KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind
 from gemmviz.model.problems.catalog import MULTIPLY, NONE, PROBLEM_KINDS
-from gemmviz.model.setup import Setup
-from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.run.cpu.check import check_result
-from gemmviz.run.cpu.executor import bound, contents_of
-from gemmviz.run.cpu.memory_budget import inputs
-from gemmviz.run.cpu.recorder import StepCounter
-from gemmviz.run.cpu.simt.interpret import Binding, interpret
+from gemmviz.model.translation import tr
+from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
 from gemmviz.source.program import program_for
 from gemmviz.source.program_parts import FunctionParameter, Program
 from gemmviz.source.types import PointerType, Scalar
 
-_BUDGET_S = 5.0
-_UNCHECKED_SIZES = (64, 16, 256, 0, 1024)  # 0 stands for what the host code passes
-_UNCHECKED_S, _ROOMY = 1.0, 4
-_MOST_AT_FIRST = 24  # candidates at the first sizes, before larger sizes are tried
-_MOST_THREADS = 1 << 15
-_LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
-
-
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    """What one run showed: the layout in which C is right, None if in none; the arguments that were written."""
-
-    column_major: frozenset[str] | None
-    written: frozenset[str]
+_OF_SEARCH = 120 << 20  # units of work
+_UNCHECKED_SIZES = (0, 64, 16, 256, 1024)  # 0 stands for what the host code passes
+_ROOMY = 4
+_MOST_AT_FIRST, _AT_ALL_SIZES = 24, 2  # candidates at the first sizes; likeliest ones at all sizes, before others are tried
+_EVERY_SIZE = 16  # more than there are sizes to try
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A spec that gives a right C at its problem, its roles, and the number of runs that it took."""
+    """A spec that gives a right C at its problem, its roles, and the number of runs that it took. ``is_square``: C was right
+    only where sizes that the launch tells apart were equal.
+    """
 
     spec: KernelSpec
     roles: Roles
     runs: int
+    is_square: bool = False
 
 
 def find_roles(
@@ -65,30 +52,45 @@ def find_roles(
     *,
     given: GivenLaunch = GivenLaunch(),  # noqa: B008 - it is frozen
     likely: Roles | None = None,
-    budget_s: float = _BUDGET_S,
+    work: WorkBudget | None = None,
     most_runs: int | None = None,
     progress: Callable[[int], None] = lambda runs: None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Found | None:
     """The first roles, the ``likely`` ones before others, that agree with the ``given`` parts of the launch and with which the
-    kernel's result is right; None if none are found within ``budget_s`` seconds and ``most_runs`` runs.
+    kernel's result is right; None if none are found within the ``work`` and ``most_runs`` runs. Roles with which it is right at
+    square sizes only are used if no others are found.
 
     Raises SourceError for a kernel that can't be read, and Cancelled.
     """
     draft = _completed(source, draft)
-    search = _Search(source, draft, given, time.monotonic() + budget_s, cancelled)
+    search = _Search(source, draft, given, WorkBudget(_OF_SEARCH) if work is None else work, cancelled)
     kinds = [kind for kind in kinds_of(draft) if _agrees(given, draft, kind)]
-    first = [] if likely is None else [likely]
-    for round_number, most in enumerate(_ROUNDS):
+    square: Found | None = None
+    for roles, size_number in _order(draft, kinds, () if likely is None else (likely,)):
+        found = search.attempt(roles, size_number)
+        progress(search.runs)
+        if found is not None and not found.is_square:
+            return found
+        square = square or found
+        if search.work.is_over or (most_runs is not None and search.runs >= most_runs):
+            return square
+    return square or search.at_own_sizes(kinds)
+
+
+def _order(draft: Draft, kinds: list[ProblemKind], first: tuple[Roles, ...]) -> Iterator[tuple[Roles, int]]:
+    """Roles and the numbers of the sizes to try them at: the likeliest at all sizes, then all at the first sizes, and so on."""
+    seen: set[tuple[Roles, int]] = set()
+    likely = [*first, *(roles for kind in kinds[:1] for roles in islice(candidates(draft, kind), _AT_ALL_SIZES))]
+    for roles in dict.fromkeys(likely):
+        for number in range(_EVERY_SIZE):
+            seen.add((roles, number))
+            yield roles, number
+    for number, most in enumerate(_ROUNDS):
         for kind in kinds:
-            for roles in islice(dict.fromkeys((*first, *candidates(draft, kind))), most):
-                found = search.attempt(roles, round_number)
-                progress(search.runs)
-                if found is not None:
-                    return found
-                if search.is_over or (most_runs is not None and search.runs >= most_runs):
-                    return None
-    return None
+            for roles in islice(candidates(draft, kind), most):
+                if (roles, number) not in seen:
+                    yield roles, number
 
 
 def kinds_of(draft: Draft) -> list[ProblemKind]:
@@ -99,23 +101,45 @@ def kinds_of(draft: Draft) -> list[ProblemKind]:
 
     def rank(kind: ProblemKind) -> tuple[object, ...]:
         distance = abs(len(kind.sizes) - len(draft.sizes)) + (reals != bool(kind.factors))
-        return not _suggests(draft, kind), kind.name != MULTIPLY, distance
+        return not suggests(draft, kind), kind.name != MULTIPLY, distance
 
     kinds = [kind for kind in PROBLEM_KINDS.values() if kind.arrays and fits(draft, kind)]
     return sorted(kinds, key=rank)
 
 
-def likeliest(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:
-    """The spec with the likeliest roles, whose result may be wrong; None for a kernel whose name and arrays fit no problem."""
+def likeliest(source: KernelText, draft: Draft, given: GivenLaunch, work: WorkBudget) -> tuple[KernelSpec, str] | None:
+    """The spec with the likeliest roles, whose result isn't right, and what is uncertain about its launch, "" if nothing is;
+    None for a kernel whose name and arrays fit no problem.
+    """
     draft = _completed(source, draft)
     kind = next(
-        (each for each in kinds_of(draft) if _agrees(given, draft, each) and (given.kind or _suggests(draft, each))), None
+        (each for each in kinds_of(draft) if _agrees(given, draft, each) and (given.kind or suggests(draft, each))), None
     )
     roles = None if kind is None else next(candidates(draft, kind), None)
     if kind is None or roles is None:
         return None
-    spec = given.applied(spec_of(source, draft, roles, problem_of(source, draft, roles)))
-    return replace(spec, problem=first_problem(spec))
+    spec = _applied(source, draft, given, roles, problem_of(source, draft, roles))
+    spec = replace(spec, problem=first_problem(spec))
+    if given.args and not any("=" in each for each in given.args):
+        return spec, ""
+    search = _Search(source, draft, given, work, is_cancelled)
+    own = search.spec_at_own_sizes(roles)
+    is_known = is_told(draft, kind, roles) and means(source, draft, kind) and has_room(own or spec, draft, roles)
+    if not is_known or (has_fixed_axis(draft) and not all(shape_formula(each, draft) for each in draft.pointers)):
+        return spec, tr(NO_ROLES)
+    if own is None:  # names that the program gives values to when it runs
+        return spec, ""
+    state = search.state_of(own)
+    if state == "unknown":
+        return spec, tr(TOO_LARGE, sizes=own.problem.text())
+    return own, ""
+
+
+def _applied(source: KernelText, draft: Draft, given: GivenLaunch, roles: Roles, problem: Problem) -> KernelSpec:
+    """The spec of some roles with the given parts of the launch. Sizes that are given by name are tied to none."""
+    named = names_in(each.partition("=")[2] or each for each in given.args)
+    roles = replace(roles, ties=tuple(size for size in roles.ties if size not in named))
+    return given.applied(spec_of(source, draft, roles, problem))
 
 
 def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpec | None:
@@ -132,7 +156,7 @@ def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
     roles = Roles(NONE, tuple(_plain_name(each.name) for each in draft.pointers), tuple(names), reals)
     for size in _UNCHECKED_SIZES:
         values = dict(draft.values)
-        sizes = {name: size or values.get(each, _UNCHECKED_SIZES[0]) for name, each in zip(names, draft.sizes, strict=True)}
+        sizes = {name: size or values.get(each, _UNCHECKED_SIZES[1]) for name, each in zip(names, draft.sizes, strict=True)}
         for shape in ("", f"({everything}) * {_ROOMY}", f"({everything}) * ({everything})"):
             shapes = {
                 name: (renamed(shape or shape_formula(each, draft) or everything, dict(zip(draft.sizes, names, strict=True))),)
@@ -140,10 +164,10 @@ def unchecked(source: KernelText, draft: Draft, given: GivenLaunch) -> KernelSpe
             }
             outputs = tuple(name for name, each in zip(roles.arrays, draft.pointers, strict=True) if not each.is_const)
             try:
-                spec = given.applied(spec_of(source, draft, roles, Problem(kind=NONE, arrays=shapes, outputs=outputs, **sizes)))
+                spec = _applied(source, draft, given, roles, Problem(kind=NONE, arrays=shapes, outputs=outputs, **sizes))
                 setup = setup_for(spec)
                 program_for(spec, setup.definitions)
-                if can_run(setup) and trial_of(setup, time.monotonic() + _UNCHECKED_S) is not None:
+                if can_run(setup) and trial_of(setup, WorkBudget()) is not None:
                     return spec
             except (SettingError, KernelFault):
                 continue
@@ -203,55 +227,120 @@ def _names_of(kind: ProblemKind) -> list[str]:
     return [*(each.name for each in kind.sizes), *(each.name for each in kind.arrays), *factors]
 
 
-def _suggests(draft: Draft, kind: ProblemKind) -> bool:
-    """Whether the kernel's name suggests this kind of problem."""
-    return any(word in draft.entry.lower() for word in KIND_WORDS.get(kind.name, "").split())
-
-
 _ROUNDS = (_MOST_AT_FIRST, _MOST_AT_FIRST, 60, 60, 200, 200, 200)  # candidates at the first sizes, the second, …
+
+
+_ONE_BLOCK = ("scan", "exclusive_scan")  # a further kernel joins the results of the blocks
 
 
 class _Search:
     """Runs candidates, and leaves out those that earlier runs refute."""
 
     def __init__(
-        self, source: KernelText, draft: Draft, given: GivenLaunch, until: float, cancelled: Callable[[], bool]
+        self, source: KernelText, draft: Draft, given: GivenLaunch, work: WorkBudget, cancelled: Callable[[], bool]
     ) -> None:
-        self.source, self.draft, self.given, self.until, self.cancelled = source, draft, given, until, cancelled
+        self.source, self.draft, self.given, self.work, self.cancelled = source, draft, given, work, cancelled
         self.runs = 0
         self.written: frozenset[int] = frozenset()  # pointers that the kernel writes
 
-    @property
-    def is_over(self) -> bool:
-        return time.monotonic() > self.until
-
-    def attempt(self, roles: Roles, round_number: int) -> Found | None:
-        """The spec if the result is right with these roles at the sizes of this round."""
-        outputs = {array.name for array in PROBLEM_KINDS[roles.kind].arrays if array.is_output}
-        if self.written and {roles.arrays[number] for number in self.written} != outputs:
+    def attempt(self, roles: Roles, size_number: int) -> Found | None:
+        """The spec if the result is right with these roles at the sizes of this number."""
+        if self._is_refuted(roles):
             return None
-        for problem in problems_of(self.source, self.draft, roles):
-            found = self._attempt(roles, problem, round_number)
+        for kind in problems_of(self.source, self.draft, roles):
+            spec = _applied(self.source, self.draft, self.given, roles, kind)
+            problem = next(islice(trial_problems(spec, self._own(spec, roles)), size_number, None), None)
+            found = None if problem is None else self._attempt(spec, roles, problem)
             if found is not None:
                 return found
         return None
 
-    def _attempt(self, roles: Roles, kind: Problem, round_number: int) -> Found | None:
-        spec = self.given.applied(spec_of(self.source, self.draft, roles, kind))
+    def at_own_sizes(self, kinds: list[ProblemKind]) -> Found | None:
+        """The spec if some blocks' results are right with likely roles at the sizes of the host code, which it then keeps."""
+        for kind in kinds:
+            for roles in islice(candidates(self.draft, kind), _AT_ALL_SIZES):
+                spec = None if self.work.is_over or self._is_refuted(roles) else self.spec_at_own_sizes(roles)
+                found = None if spec is None else self._attempt(spec, roles, spec.problem, in_part=True)
+                if found is not None:
+                    return found
+        return None
+
+    def spec_at_own_sizes(self, roles: Roles) -> KernelSpec | None:
+        """The spec with the sizes of the host code, which rules keep; None if they aren't all known."""
+        spec = _applied(self.source, self.draft, self.given, roles, problem_of(self.source, self.draft, roles))
+        own = self._own(spec, roles)
+        ties = {size: own[roles.sizes[0]] for size in roles.ties if roles.sizes[0] in own}
+        own = {**ties, **own}
+        if not own or {each.name for each in spec.problem.kind.sizes if not each.is_optional} - own.keys() - OWN_SIZES:
+            return None
+        rules = tuple(fixed_size(size, value) for size, value in own.items() if size not in ties)
+        try:
+            problem = Problem.of_flat({**spec.problem.to_flat(), **own})
+        except SettingError:
+            return None
+        return replace(spec, problem=problem, requirements=(*spec.requirements, *rules))
+
+    def _own(self, spec: KernelSpec, roles: Roles) -> dict[str, int]:
+        """Sizes of the host code, by the names of the problem."""
         values = dict(self.draft.values)
         own = {size: values[name] for name, size in zip(self.draft.sizes, roles.sizes, strict=True) if name in values}
-        own = {size: value for size, value in own.items() if size in spec.problem.sizes}
-        problem = next(islice(trial_problems(spec, own), round_number, None), None)
-        trial = None if problem is None else self._run(spec, problem)
-        if trial is None or problem is None:
+        return {size: value for size, value in own.items() if size in spec.problem.sizes}
+
+    def _is_refuted(self, roles: Roles) -> bool:
+        outputs = {array.name for array in PROBLEM_KINDS[roles.kind].arrays if array.is_output}
+        return bool(self.written) and {roles.arrays[number] for number in self.written} != outputs
+
+    def _attempt(self, spec: KernelSpec, roles: Roles, problem: Problem, in_part: bool = False) -> Found | None:
+        trial = self._run(spec, problem, in_part)
+        if trial is None:
             return None
         if trial.column_major is None:
-            if len(set(roles.arrays)) < len(roles.arrays):
-                return None
-            self.written |= {roles.arrays.index(name) for name in trial.written}
+            if len(set(roles.arrays)) == len(roles.arrays):
+                self.written |= {roles.arrays.index(name) for name in trial.written}
             return None
         spec = replace(spec, column_major=trial.column_major, problem=problem)
-        return Found(self._at_first_size(spec, trial.column_major), roles, self.runs)
+        is_square = not in_part and _is_square(problem, roles)
+        small = spec if in_part else self._at_first_size(spec, trial.column_major)
+        if not is_square and not in_part:
+            where = self._where_it_matters(small, roles)
+            if where != small and not means(self.source, self.draft, spec.problem.kind):
+                return None  # another kind of problem that agrees by chance
+            small = where
+        return Found(small, roles, self.runs, is_square)
+
+    def _where_it_matters(self, spec: KernelSpec, roles: Roles) -> KernelSpec:
+        """The spec; where its result isn't right at two blocks, if the code has several, or at the code's sizes, if those leave
+        parts of tiles, it has these sizes.
+        """
+        if roles.kind in _ONE_BLOCK:
+            return spec
+        units, sizes = grid_units(spec), spec.problem.sizes
+        if not any(units.values()):
+            return spec
+        own = self.spec_at_own_sizes(roles)
+        known = {} if own is None else own.problem.sizes
+        few = [name for name, unit in units.items() if unit and sizes[name] <= unit < known.get(name, unit + 1)]
+        two = replace(spec, problem=replace_sizes(spec, {name: 2 * units[name] for name in few}))
+        if few and self.state_of(two) == "wrong":
+            return two
+        if own is None or not any(unit and known[name] % unit for name, unit in units.items()):
+            return spec
+        own = replace(own, column_major=spec.column_major, requirements=spec.requirements)
+        return own if self.state_of(own) == "wrong" else spec
+
+    def state_of(self, spec: KernelSpec) -> Literal["right", "wrong", "unknown"]:
+        """The result of the launch at the spec's own problem, or of some of its blocks if it has too many for a trial."""
+        setup = setup_for(spec)
+        self.runs += 1
+        try:
+            if not can_run(setup):
+                return "unknown"
+            trial = trial_of(setup, self.work, self.cancelled) or trial_of(setup, self.work, self.cancelled, in_part=True)
+        except KernelFault as fault:
+            return "unknown" if fault.id in ("unsupported", "step-budget") else "wrong"
+        except SettingError:
+            return "unknown"
+        return "unknown" if trial is None else "right" if trial.column_major == spec.column_major else "wrong"
 
     def _at_first_size(self, spec: KernelSpec, column_major: frozenset[str]) -> KernelSpec:
         """The spec with the sizes of the first picture, if C is right at them too."""
@@ -261,60 +350,13 @@ class _Search:
         trial = self._run(small, small.problem)
         return small if trial is not None and trial.column_major == column_major else spec
 
-    def _run(self, spec: KernelSpec, problem: Problem) -> _Trial | None:
+    def _run(self, spec: KernelSpec, problem: Problem, in_part: bool = False) -> TrialResult | None:
         """What a run shows; None if it faults, or can't be run."""
-        setup = setup_for(spec, problem)
-        if not can_run(setup):
-            return None
         self.runs += 1
-        try:
-            return trial_of(setup, self.until, self.cancelled)
-        except (KernelFault, SettingError):
-            return None
+        return attempted(setup_for(spec, problem), self.work, self.cancelled, in_part=in_part)
 
 
-def trial_of(setup: Setup, until: float, cancelled: Callable[[], bool] = is_cancelled) -> _Trial | None:
-    """Runs the whole launch. None for a launch of more threads than a trial may have, or one that takes beyond ``until``.
-
-    Raises KernelFault, SettingError, SourceError or Cancelled.
-    """
-    binding = bound(setup)
-    if binding.launch.threads_per_block * binding.launch.block_count > _MOST_THREADS:
-        return None
-    data = inputs(binding, cancelled)
-    outputs = setup.problem.output_names
-    before = {**data, **{name: data[name].copy() for name in outputs}}  # the kernel writes into the outputs themselves
-    space = ThreadSpace(binding.launch, BlockRange.all(binding.launch), device_for(setup).rules.warp_size)
-
-    def is_late() -> bool:
-        return cancelled() or time.monotonic() > until
-
-    try:
-        memories = interpret(binding, space, StepCounter(), data, wants_values=True, cancelled=is_late)
-    except Cancelled:
-        if cancelled():
-            raise
-        return None
-    after = {name: memory.data for name, memory in memories.items()}
-    written = frozenset(name for name, flat in after.items() if not np.array_equal(flat, before[name]))
-    return _Trial(_right_layout(binding, after) if written == set(outputs) else None, written)
-
-
-def is_right(spec: KernelSpec, until: float, cancelled: Callable[[], bool] = is_cancelled) -> bool:
-    """Whether the kernel's result is right at its own problem. Raises SourceError and Cancelled."""
-    setup = setup_for(spec)
-    try:
-        trial = trial_of(setup, until, cancelled) if can_run(setup) else None
-    except (KernelFault, SettingError):
-        return False
-    return trial is not None and trial.column_major == spec.column_major
-
-
-def _right_layout(binding: Binding, after: dict[str, Any]) -> frozenset[str] | None:
-    """The arrays that are stored by columns if the result is right so; rows are tried first. None if it is right in none."""
-    contents = contents_of(binding, after)
-    every = {name: np.arange(after[name].size, dtype=np.int64) for name in binding.setup.problem.output_names}
-    for layout in _LAYOUTS if binding.setup.problem.is_multiply else _LAYOUTS[:1]:
-        if check_result(replace(contents, column_major=layout), every, True, is_cancelled).passed:
-            return layout
-    return None
+def _is_square(problem: Problem, roles: Roles) -> bool:
+    """Whether sizes of the problem are equal that the launch tells apart."""
+    sizes = [size for name, size in problem.sizes.items() if name in roles.sizes and name not in OWN_SIZES]
+    return len(set(sizes)) < len(sizes)

@@ -143,7 +143,11 @@ def with_setup(args: argparse.Namespace, shot: Shot) -> Shot:
     setup_for(setup.kernel, parameters=parameters)  # reports parameters that the kernel doesn't have
     changed = replace(shot, setup=replace(setup, parameters={**setup.parameters, **parameters}))
     shot = _with_flags(args, changed, setup_flags())
-    return replace(shot, setup=tied(shot.setup))
+    sizes, as_tied = shot.setup.problem.sizes, tied(shot.setup)
+    asked = [name for name in sizes if getattr(args, name.lower(), None) is not None]
+    asked += [text.partition("=")[0] for text in getattr(args, "dim", None) or ()]
+    keeps = all(as_tied.problem.sizes.get(name) == sizes.get(name) for name in asked)
+    return replace(shot, setup=as_tied) if keeps else shot  # its rule then refuses the sizes that were asked for
 
 
 def given_parameter(text: str) -> tuple[str, int]:

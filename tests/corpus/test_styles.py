@@ -8,7 +8,6 @@ import pytest
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import setup_for
-from gemmviz.loading import headerless
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.cpu.executor import trace_kernel
@@ -26,11 +25,7 @@ NAMES = sorted(path.stem for path in STYLES.glob("*.cu"))
 
 @cache
 def opened(name: str) -> KernelSpec:
-    budget, headerless._BUDGET_S = headerless._BUDGET_S, 60.0  # for a busy computer
-    try:
-        return open_kernel(str(STYLES / f"{name}.cu"), GIVEN.get(name, GivenLaunch()))
-    finally:
-        headerless._BUDGET_S = budget
+    return open_kernel(str(STYLES / f"{name}.cu"), GIVEN.get(name, GivenLaunch()))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gemmviz.loading.loader import open_kernel
-from gemmviz.run import trying
+from gemmviz.run import trial, trying
 
 _MOST_RUNS = 8
 _INDEX = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n)"
@@ -29,7 +29,7 @@ VECTORS = {
 def test_a_vector_kernel_is_found_in_a_few_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind, args, parameters, body = VECTORS[name]
     names = [each.split()[-1] for each in parameters.split(", ")]
-    run, runs = trying.trial_of, list[str]()
+    run, runs = trial.trial_of, list[str]()
 
     def counted(*arguments: Any) -> Any:
         runs.append(name)

@@ -96,15 +96,20 @@ class HazardFinder:
     def _all_touched(levels: list[dict[tuple[int, _Action], Touched]]) -> Iterator[Touched]:
         return (touched for memories in levels for touched in memories.values())
 
-    def access(self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], block_of: Any) -> None:
-        """One operand of a step. ``elements``: (blocks, threads), -1 inactive. ``block_of`` gives blockIdx for a row."""
+    def access(
+        self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], block_of: Any, values: Any = None
+    ) -> None:
+        """One operand of a step. ``elements``: (blocks, threads), -1 inactive. ``block_of`` gives blockIdx for a row;
+        ``values`` (blocks, threads): what a store wrote, None if unknown.
+        """
         self.site_at[step] = site, operand
         block, thread = np.nonzero(elements >= 0)
         first = elements[block, thread].astype(np.int64)
         who = thread.astype(np.int32)
         action: _Action = "atomic" if site.is_atomic else operand.access
         for offset in operand.layout.each(who % self.warp_size):
-            seen = _Seen(step, site, operand, action, (block, first + offset), who, block_of)
+            known = None if values is None or operand.layout.width > 1 else values[block, thread]
+            seen = _Seen(step, site, operand, action, (block, first + offset), who, block_of, known)
             self._compare(seen)
             if site.is_async:
                 self._fly(seen)
@@ -156,11 +161,13 @@ class HazardFinder:
             self._add_all(kind, seen, collide, steps[collide], flying.who[seen.at], is_under_way=True)
 
     def _report_same_step(self, seen: "_Seen") -> None:
-        """Reports two threads that write one element in one step."""
+        """Reports two threads that write one element in one step, unless they are known to write the same value."""
         at, who = seen.at, seen.who
         key = at[0] * (self.arrays[seen.operand.array].size + 1) + at[1]
         order = np.argsort(key, kind="stable")
         same = (np.diff(key[order]) == 0) & (np.diff(who[order]) != 0)
+        if seen.values is not None:
+            same &= np.diff(seen.values[order]) != 0
         if same.any():
             collide, first = order[1:][same], order[:-1][same]
             self.conflicts.add(
@@ -208,6 +215,7 @@ class _Seen:
     at: tuple[Longs, Longs]
     who: npt.NDArray[np.int32]
     block_of: Any
+    values: Any
 
 
 def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bool] = lambda: False) -> HazardFinder:
@@ -227,10 +235,17 @@ def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bo
             finder.barrier(site, arrived)
         for place, operand in enumerate(site.operands):
             if trace.arrays[operand.array].space == "shared":
-                finder.access(step, site, operand, elements[row + place], lambda block: _block_of(trace.space, block))
+                values = _values(trace, row + place, elements.shape[1])
+                finder.access(step, site, operand, elements[row + place], lambda block: _block_of(trace.space, block), values)
         if len(trace.completes) and site.kind == "wait":
             finder.complete(trace.completed_at(step).tolist(), site.visible_to)
     return finder
+
+
+def _values(trace: Trace, row: int, blocks: int) -> npt.NDArray[Any] | None:
+    """What a row's store wrote in the first blocks: (blocks, threads). None if it is unknown."""
+    values = trace.stored.get(row)
+    return None if values is None else values.reshape(-1, trace.space.threads_per_block)[:blocks]
 
 
 def _block_of(space: ThreadSpace, row: int) -> tuple[int, int, int]:

@@ -38,8 +38,11 @@ def ordering_of(
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> Ordering:
     """The hazards and remarks of a trace. ``blocks``: number of the traced blocks that are searched for hazards in shared
-    memory; ``values``: values read and written, as for ``global_hazards``. Raises Cancelled.
+    memory; ``values``: values read and written, as for ``global_hazards``. A launch that isn't confirmed has no hazards. Raises
+    Cancelled.
     """
+    if trace.setup.kernel.unconfirmed:
+        return Ordering(remarks=returned_early(trace))
     finder = examined(trace, blocks, cancelled)
     in_global = global_hazards(trace, values, cancelled)
     hazards = sorted([*finder.hazards, *in_global.hazards], key=lambda hazard: hazard.step)

@@ -1,20 +1,24 @@
 """The command ``counts``: the cost of a whole launch."""
 
 import argparse
+from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
 from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
+from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import Counts, LaunchCounter, LaunchCounts, loads_per_element, totals
 from gemmviz.cli.command import Command, add_json, add_on, add_timeout, engine_of, print_json, report_hazards
 from gemmviz.files.codec import to_plain
 from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.sites import MemoryArray
-from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.words import all_blocks
+from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.state.arguments import add_setup, setup_from
 
 
@@ -42,14 +46,27 @@ def _run(args: argparse.Namespace) -> int:
     counter = _CountsAndHazards(setup)
     with engine_of(args, setup.kernel) as engine:
         engine.count(setup, counter)
+    hazards = [] if setup.kernel.unconfirmed else _harmful(counter.hazards.hazards, setup)
     if args.json:
-        print_json(_facts(setup, counter.counts, counter.hazards.hazards))
+        print_json(_facts(setup, counter.counts, hazards))
     else:
         share = all_blocks(launch_for(setup).block_count)
         print(f"{setup.kernel.name}, {setup.problem}, {share}, counted from the source as written")
         for name, value in totals(counter.counts).items():
             print(f"  {name:28} {value:>16,}")
-    return report_hazards(counter.hazards.hazards, setup.kernel.file)
+    return report_hazards(hazards, setup)
+
+
+def _harmful(hazards: list[Hazard], setup: Setup) -> list[Hazard]:
+    """The hazards without those of threads that write the same value in one step, as the values of one block show."""
+    if all(each.earlier != each.later or each.earlier_block is not None for each in hazards):
+        return hazards
+    with suppress(GemmvizError):
+        trace = trace_kernel(setup, BlockRange((0, 1), (0, 1), (0, 1))).trace
+        if trace is not None:
+            seen = {(each.kind, each.earlier, each.later) for each in ordering_of(trace).hazards}
+            return [each for each in hazards if each.earlier != each.later or (each.kind, each.earlier, each.later) in seen]
+    return hazards
 
 
 def _facts(setup: Setup, counts: LaunchCounts, hazards: list[Hazard]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from gemmviz.cli.command import (
     engine_of,
     print_error,
     print_fallback,
+    report_hazards,
     wrong_result,
 )
 from gemmviz.cli.interruption import interruptible
@@ -330,7 +331,7 @@ def _judged(stage: Prepared) -> int:
     if outcome.fault is not None:
         return print_error(outcome.fault, 1)
     if replay.hazards:
-        return print_error(replay.hazards[0].fault(outcome.trace.setup.kernel.file), 1)
+        return report_hazards([*replay.hazards], outcome.trace.setup)
     return 0 if outcome.trace.check.passed else print_error(wrong_result(outcome.trace), 1)
 
 

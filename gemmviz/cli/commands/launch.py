@@ -5,21 +5,25 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.files.whole import is_folder, write_text
+from gemmviz.launch.confirmation import not_confirmed
 from gemmviz.launch.launch_line import header_text, launch_command, launch_flags, launch_line, with_header
 from gemmviz.launch.legality import requested_launch, setup_for
 from gemmviz.loading.loader import Opened, opened
 from gemmviz.loading.project import kernel_files
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.run.cpu.executor import blocks_to_trace, trace_kernel
 from gemmviz.state.arguments import add_launch, launch_from
 
+_TRACED_BYTES = 16 << 20  # of a trace that is searched for hazards
 _ORIGINS = {
     "header": "from the file's header",
-    "read": "read from the file; the result is right",
-    "guessed": "launched nowhere; with this launch the result is right",
-    "unsure": "read from the file; no choice of roles gives a right result",
+    "read": "read from the code; the result is right at {sizes}",
+    "guessed": "a guess; with it the result is right at {sizes}",
+    "unsure": "read from the code; the result is not right at {sizes}",
     "given": "as given by flags",
 }
 
@@ -51,11 +55,32 @@ def _run(args: argparse.Namespace) -> int:
 
 def _print(read: Opened) -> None:
     kernel = read.kernel
-    print(f"{kernel.entry}: {launch_line(kernel)} ({_ORIGINS[kernel.launch_from]})")
+    print(f"{kernel.entry}: {launch_line(kernel)} ({_state(kernel)})")
     print(launch_command(kernel))
     others = [name for name in read.names if name != kernel.function]
     if others:
         print(f"other kernels of the file: {', '.join(others)} (choose one with --entry)")
+
+
+def _state(kernel: KernelSpec) -> str:
+    """Where the launch is from, and what was seen with it."""
+    doubt = not_confirmed(kernel)
+    if doubt is not None:
+        return doubt.message
+    state = _ORIGINS[kernel.launch_from].format(sizes=kernel.problem.text())
+    races = kernel.launch_from in ("read", "given") and _has_hazards(kernel)
+    return f"{state}{', but only in one order of threads: counts names the hazard' if races else ''}"
+
+
+def _has_hazards(kernel: KernelSpec) -> bool:
+    """Whether the order of threads may change the result. False for a kernel that can't be run."""
+    setup = setup_for(kernel)
+    try:
+        blocks = blocks_to_trace(setup, limit_bytes=_TRACED_BYTES, most_bytes=_TRACED_BYTES)
+        trace = trace_kernel(setup, blocks).trace
+    except GemmvizError:
+        return False
+    return trace is not None and bool(ordering_of(trace).hazards)
 
 
 def _insert(kernel: KernelSpec) -> None:
@@ -90,7 +115,7 @@ def _read(path: Path, name: str) -> tuple[list[str], str, str | None]:
         return [], "", str(error)
     kernel = read.kernel
     others = f"; {len(read.names) - 1} more kernels" if len(read.names) > 1 else ""
-    line = f"{name}: {kernel.entry}: {launch_line(kernel)} ({_ORIGINS[kernel.launch_from]}){others}"
+    line = f"{name}: {kernel.entry}: {launch_line(kernel)} ({_state(kernel)}){others}"
     return list(read.names), line, None
 
 
@@ -98,6 +123,7 @@ def _facts(read: Opened) -> dict[str, Any]:
     kernel = read.kernel
     return {
         "entry": kernel.entry, "kernels": read.names, "from": kernel.launch_from, "line": launch_line(kernel),
+        "uncertain": kernel.unconfirmed,
         "flags": shlex.join(launch_flags(kernel)), "problem": kernel.problem.to_flat(), "parameters": kernel.defaults,
     }  # fmt: skip
 

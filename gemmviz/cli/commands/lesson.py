@@ -12,8 +12,7 @@ from gemmviz.launch.catalog import COURSE, lesson_names
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import many
 from gemmviz.run.choosing import engine_for
-from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.lesson import Lesson, shown_value
 from gemmviz.teaching.lesson_check import LessonCheck
 from gemmviz.teaching.lesson_file import named_lesson
 from gemmviz.teaching.pack import save_pack

@@ -48,9 +48,7 @@ def _run(args: argparse.Namespace) -> int:
         print("Use --blocks all to record all blocks")
     for sentence in (*ordering.remarks, *trace.notes):
         print(sentence)
-    return report_hazards(list(ordering.hazards), setup.kernel.file) or (
-        0 if trace.check.passed else print_error(wrong_result(trace), 1)
-    )
+    return report_hazards(list(ordering.hazards), setup) or (0 if trace.check.passed else print_error(wrong_result(trace), 1))
 
 
 COMMAND = Command("run a kernel and save a trace of every access", _add, _run, order=2)

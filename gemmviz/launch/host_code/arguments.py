@@ -1,5 +1,7 @@
 """Arguments of a launch: values as formulas, pointers as memory and an offset, structs by their members."""
 
+from dataclasses import replace
+
 from clang.cindex import Cursor, CursorKind, Type, TypeKind
 
 from gemmviz.launch.host_code.buffers import buffer_outline
@@ -13,9 +15,10 @@ from gemmviz.launch.host_code.cursors import (
     unwrapped,
     variable_of,
 )
-from gemmviz.launch.host_code.expressions import formula, member_value, variable_formula
-from gemmviz.launch.host_code.functions import VariableSetting
+from gemmviz.launch.host_code.expressions import formula, variable_formula
+from gemmviz.launch.host_code.functions import At, VariableSetting
 from gemmviz.launch.host_code.scope import HostScope, relevant
+from gemmviz.launch.host_code.values import member_value
 from gemmviz.model.outline import ArgumentOutline, BufferOutline
 from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
 
@@ -64,14 +67,19 @@ class ArgumentReader:
         if variable is None:
             raise UnreadError(f"{self.scope.program.texts.text(cursor)} isn't a pointer that can be followed", cursor)
         for each in self._aliases(variable):
-            return self._pointer(each, wanted)
+            here = self.scope
+            self.scope = replace(here, at=At(each.extent.start.offset, here.at.branches))  # p = p + n isn't seen again
+            try:
+                return self._pointer(each, wanted)
+            finally:
+                self.scope = here
         if variable.spelled not in self.buffers:
             self.buffers[variable.spelled] = buffer_outline(variable, self.scope)
         return variable.spelled, "0"
 
     def _aliases(self, variable: HostVariable) -> list[Cursor]:
         """What a pointer variable points to if it is set once, to a part of other memory."""
-        settings = relevant(self.scope.settings(variable.key), variable.member, self.scope.at)
+        settings = relevant(self.scope.settings(variable.key), variable, self.scope.at)
         values = [each.value for each in settings]
         if variable.member or len(values) != 1 or values[0] is None:
             return []
@@ -99,8 +107,8 @@ class ArgumentReader:
         try:
             if variable is None:
                 raise UnreadError("a value without a name", whole)
-            member = HostVariable(variable.key, name, variable.name, variable.declaration)
-            settings = relevant(self.scope.settings(variable.key), name, self.scope.at)
+            member = variable.part(name)
+            settings = relevant(self.scope.settings(variable.key), member, self.scope.at)
             last = next((each for each in reversed(settings) if each.value is not None), None)
             return self.read(_member_cursor(member, last), type_) if last else self._unset(member, type_)
         except UnreadError:
@@ -117,7 +125,8 @@ class ArgumentReader:
 def _member_cursor(member: HostVariable, setting: VariableSetting) -> Cursor:
     if setting.value is None:
         raise UnreadError(f"{member.spelled} changes", member.declaration)
-    return setting.value if setting.member == member.member else member_value(member, setting.value)
+    rest = member.rest(setting.member)
+    return member_value(member, rest, setting.value) if rest else setting.value
 
 
 def _object_of(call: Cursor) -> Cursor:

@@ -1,6 +1,5 @@
 """Memory that a launch works on: its size and the copies of it that the host code makes, in this function and its callers."""
 
-import re
 from dataclasses import dataclass, replace
 
 from clang.cindex import Cursor, CursorKind, TypeKind
@@ -9,6 +8,7 @@ from gemmviz.launch.host_code.cursors import HostVariable, UnreadError, argument
 from gemmviz.launch.host_code.expressions import formula
 from gemmviz.launch.host_code.functions import HostCallCursor
 from gemmviz.launch.host_code.scope import HostScope
+from gemmviz.launch.host_code.values import in_own_names
 from gemmviz.model.outline import BufferOutline
 
 _ALLOCATIONS = {"cudaMalloc": 1, "cudaMallocManaged": 1, "cudaMallocAsync": 1, "hipMalloc": 1, "hipMallocManaged": 1}
@@ -80,33 +80,10 @@ def _bytes(cursor: Cursor, use: Use, scope: HostScope) -> str:
             return formula(cursor, scope)
         outside = use.scope.fresh()
         text = formula(cursor, outside)
-        renamed = _in_names_of(scope, use, outside, text)
-        return renamed if renamed is not None else _number(outside.value(text))
+        own = in_own_names(text, outside, scope) if scope.caller is use.scope else None
+        return own if own is not None else _number(outside.value(text))
     except UnreadError:
         return ""
-
-
-def _in_names_of(scope: HostScope, use: Use, outside: HostScope, text: str) -> str | None:
-    """A caller's formula if all its names mean the same to the function that launches."""
-    if scope.caller is not use.scope or scope.function is None:
-        return None
-    names: dict[str, str] = {}
-    for parameter, argument in zip(scope.function.parameters, scope.passed, strict=False):
-        variable = variable_of(argument)
-        if variable is not None:
-            names.setdefault(variable.spelled, parameter.spelling)
-    for name in outside.names.values():
-        if name.kind in ("macro", "global"):
-            scope.use(name.name, name.kind, name.value)
-        elif name.name not in names:
-            return None
-        else:
-            scope.use(names[name.name], "parameter", name.value)
-    return _renamed(text, names)
-
-
-def _renamed(text: str, names: dict[str, str]) -> str:
-    return re.sub(r"[A-Za-z_]\w*", lambda match: names.get(match[0], match[0]), text)
 
 
 def _number(value: float | None) -> str:

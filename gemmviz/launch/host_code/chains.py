@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from clang.cindex import Cursor, CursorKind, TemplateArgumentKind, Type
+from clang.cindex import Cursor, CursorKind, TemplateArgumentKind, Type, TypeKind, conf
 
 from gemmviz.launch.host_code.cursors import UnreadError, arguments, uncast, variable_of
 from gemmviz.launch.host_code.expressions import formula
 from gemmviz.launch.host_code.functions import At, HostFunction, place_key, qualified_name, referenced_function
 from gemmviz.launch.host_code.scope import HostProgram, HostScope
 
+_USUAL = {CursorKind.TEMPLATE_TYPE_PARAMETER: "float", CursorKind.TEMPLATE_NON_TYPE_PARAMETER: "16"}
 _MOST_SCOPES = 64  # calls of one function that are told apart
 
 
@@ -35,11 +36,26 @@ def scopes_of(function: HostFunction, at: At, program: HostProgram, depth: int =
             yield HostScope(program, function, at, outside, tuple(arguments(each.call.cursor)), types, depth=depth)
             break
     if not count:
-        yield HostScope(program, function, at, depth=depth)
+        for types in _instantiations(function, program):
+            missing = [each for each in function.template_parameters if each.spelling and each.spelling not in types]
+            usual = {each.spelling: _USUAL[each.kind] for each in missing if each.kind in _USUAL}
+            yield HostScope(program, function, at, types={**types, **usual}, assumed=tuple(usual), depth=depth)
+
+
+def _instantiations(function: HostFunction, program: HostProgram) -> Iterator[Mapping[str, str]]:
+    """Template arguments of a function that nobody calls: those of explicit instantiations, else its defaults."""
+    name = re.escape(function.name.rpartition("::")[2])
+    explicit = re.compile(rf"\btemplate\s+(?!<)[^;{{}}()=]*?\b{name}\s*<([^;{{}}()]*)>\s*\(")
+    texts = program.unit.source.files.values() if function.template_parameters else ()
+    given = dict.fromkeys(tuple(map(str.strip, split(match[1]))) for text in texts for match in explicit.finditer(text))
+    yield from [_types(function, each) for each in given] or [_types(function, ())]
 
 
 def _types(function: HostFunction, given: tuple[str, ...]) -> Mapping[str, str]:
-    return {each.spelling: text for each, text in zip(function.template_parameters, given, strict=False)}
+    """Arguments by the names of the template parameters; defaults for those that aren't given."""
+    defaults = {each.spelling: function.default(each) for each in function.template_parameters}
+    known = {each.spelling: text for each, text in zip(function.template_parameters, given, strict=False)}
+    return {name: text for name, text in {**defaults, **known}.items() if text}
 
 
 def launched_kernel(cursor: Cursor, scope: HostScope) -> Target | None:
@@ -77,6 +93,24 @@ def _template_types(kernel: Cursor) -> tuple[Type, ...]:
     return tuple(each.type for each in kernel.get_children() if each.kind == CursorKind.PARM_DECL)
 
 
+def deduced(target: Target, reference: Cursor, given: tuple[Cursor, ...], scope: HostScope) -> Target:
+    """A kernel template that is launched without template arguments inside another template, with its arguments' types."""
+    kernel = referenced_function(_named(reference))
+    if target.arguments or kernel is None or kernel.kind != CursorKind.FUNCTION_TEMPLATE:
+        return target
+    types: dict[str, str] = {}
+    for parameter, argument in zip(target.parameter_types, given, strict=False):
+        own, passed = (_bare(each.spelling) for each in (parameter, argument.type))
+        types.setdefault(own, _substituted(passed, scope))
+    names = [each.spelling for each in kernel.get_children() if each.kind == CursorKind.TEMPLATE_TYPE_PARAMETER]
+    return replace(target, arguments=tuple(types[each] for each in names)) if names and types.keys() >= {*names} else target
+
+
+def _bare(type_: str) -> str:
+    """A type without const, references and pointers."""
+    return " ".join(re.sub(r"\b(?:const|__restrict(?:__)?)\b|[*&]", " ", type_).split())
+
+
 def template_arguments(reference: Cursor, scope: HostScope) -> tuple[str, ...]:
     """Template arguments of a reference to a function: those the compiler knows, else as written with those of the scope."""
     function = reference.referenced
@@ -84,15 +118,26 @@ def template_arguments(reference: Cursor, scope: HostScope) -> tuple[str, ...]:
     if function is None or count <= 0:
         return _written_arguments(reference, scope)
     values = [each for each in reference.get_children() if each.kind.is_expression()]
-    kinds = [function.get_template_argument_kind(number) for number in range(count)]
+    try:
+        kinds = [function.get_template_argument_kind(number) for number in range(count)]
+    except ValueError:  # a pack, which the bindings don't know
+        return _written_arguments(reference, scope)
     texts: list[str] = []
     for number, kind in enumerate(kinds):
         if kind == TemplateArgumentKind.INTEGRAL:
             value = function.get_template_argument_value(number)
+            value = abs(value) if _is_bool(function, number) else value  # true is a one-bit -1
             texts.append(_as_written(values.pop(0), value, scope) if values else str(value))
         else:
             texts.append(function.get_template_argument_type(number).spelling)
     return tuple(texts)
+
+
+def _is_bool(function: Cursor, number: int) -> bool:
+    """Whether a parameter of the template that a function is made from is a bool."""
+    template = conf.lib.clang_getSpecializedCursorTemplate(function)
+    own = [each for each in template.get_children() if each.kind.name.startswith("TEMPLATE_")] if template is not None else []
+    return number < len(own) and own[number].type.kind == TypeKind.BOOL
 
 
 def _as_written(cursor: Cursor, value: int, scope: HostScope) -> str:
@@ -102,11 +147,7 @@ def _as_written(cursor: Cursor, value: int, scope: HostScope) -> str:
         text = formula(cursor, inner)
     except UnreadError:
         return str(value)
-    if inner.value(text) != value:
-        return str(value)
-    for each in inner.names.values():
-        scope.use(each.name, each.kind, each.value)
-    return text
+    return scope.adopt(text, inner.names) if inner.value(text) == value else str(value)
 
 
 def _written_arguments(reference: Cursor, scope: HostScope) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import ctypes
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from clang.cindex import Cursor, CursorKind, SourceLocation, Type, TypeKind, c_object_p, conf
@@ -37,7 +37,9 @@ class UnreadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HostVariable:
-    """A variable, or one member or element of it. ``member``: "M" of ``p.M``, "0" of ``p[0]``, "" for all of it."""
+    """A variable, or one member or element of it. ``member``: "M" of ``p.M``, "a.b" of ``p.a.b``, "0" of ``p[0]``, "" for all
+    of it.
+    """
 
     key: Key
     member: str
@@ -46,7 +48,19 @@ class HostVariable:
 
     @property
     def spelled(self) -> str:
-        return f"{self.name}_{self.member}" if self.member else self.name
+        return f"{self.name}_{self.member.replace('.', '_')}" if self.member else self.name
+
+    def part(self, member: str) -> "HostVariable":
+        """A member of it; "" for all of it."""
+        return replace(self, member=".".join(filter(None, (self.member, member))))
+
+    def rest(self, member: str) -> str:
+        """Which member of ``member`` it is: "b" for ``p.a.b`` and "a"."""
+        return self.member.removeprefix(member).removeprefix(".")
+
+    def is_in(self, member: str) -> bool:
+        """Whether it is ``member`` or a part of that."""
+        return f"{self.member}.".startswith(f"{member}.") or not member
 
 
 def is_absent(cursor: Cursor) -> bool:
@@ -108,7 +122,10 @@ def variable_of(cursor: Cursor) -> HostVariable | None:
         declaration = cursor.referenced
         if declaration is None or declaration.kind not in (CursorKind.VAR_DECL, CursorKind.PARM_DECL):
             return None
-        return HostVariable(key_of(declaration), "", declaration.spelling, declaration)
+        if declaration.type.kind == TypeKind.LVALUEREFERENCE and declaration.kind == CursorKind.VAR_DECL:
+            referred = initialiser(declaration)
+            return None if referred is None else variable_of(referred)
+        return HostVariable(key_of(declaration), "", _unambiguous(declaration), declaration)
     if cursor.kind == CursorKind.MEMBER_REF_EXPR:
         return _member(cursor)
     if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
@@ -121,6 +138,16 @@ def variable_of(cursor: Cursor) -> HostVariable | None:
     return None
 
 
+def _unambiguous(declaration: Cursor) -> str:
+    """The name of a variable; that of a class or namespace in front of it, since a host variable may have the same name."""
+    parent = declaration.semantic_parent
+    scope = parent.spelling if parent is not None and parent.kind in _NAMED_SCOPES else ""
+    return f"{scope}_{declaration.spelling}" if scope.isidentifier() else str(declaration.spelling)
+
+
+_NAMED_SCOPES = frozenset({CursorKind.NAMESPACE, CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL, CursorKind.CLASS_TEMPLATE})
+
+
 def _member(cursor: Cursor) -> HostVariable | None:
     """The variable of ``p.M``, ``p->M``, ``this->M`` or ``M``."""
     inside = [each for each in inner_parts(cursor) if each.kind != CursorKind.CXX_THIS_EXPR]
@@ -131,8 +158,7 @@ def _member(cursor: Cursor) -> HostVariable | None:
     variable = variable_of(base)
     if variable is None:
         return None
-    member = f"{variable.member}_{cursor.spelling}" if variable.member else cursor.spelling
-    return HostVariable(variable.key, member, variable.name, variable.declaration)
+    return variable.part(cursor.spelling)
 
 
 def callee(call: Cursor) -> Cursor | None:

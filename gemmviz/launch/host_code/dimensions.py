@@ -14,9 +14,17 @@ from gemmviz.launch.host_code.cursors import (
     unwrapped,
     variable_of,
 )
-from gemmviz.launch.host_code.expressions import formula, helper_of, scope_inside, setting_formula
+from gemmviz.launch.host_code.expressions import (
+    call_scope,
+    copied_host_value,
+    folded,
+    formula,
+    helper_of,
+    setting_formula,
+)
 from gemmviz.launch.host_code.functions import VariableSetting
-from gemmviz.launch.host_code.scope import HostScope, is_sure, relevant
+from gemmviz.launch.host_code.scope import HostScope, relevant
+from gemmviz.launch.host_code.values import in_own_names, inner_variable, is_outside, member_value
 
 AXES = ("x", "y", "z")
 
@@ -49,8 +57,10 @@ def launch_extents(cursor: Cursor, scope: HostScope) -> tuple[str, str, str]:
 
 def _called(cursor: Cursor, scope: HostScope) -> tuple[str, str, str]:
     helper = helper_of(cursor, scope)
-    if helper is not None and len(helper.returns) == 1 and not scope.is_deep:
-        return launch_extents(helper.returns[0], scope_inside(helper, arguments(cursor), scope))
+    if helper is not None:
+        source, there = copied_host_value(cursor, scope)
+        if source != cursor:
+            return launch_extents(source, there)
     given = arguments(cursor)
     if cursor.referenced is not None and cursor.referenced.kind != CursorKind.CONSTRUCTOR:
         raise UnreadError(f"{scope.program.texts.text(cursor)} isn't known before the program runs", cursor)
@@ -67,34 +77,42 @@ def _axes(given: list[Cursor], scope: HostScope) -> tuple[str, str, str]:
 
 
 def _axis(variable: HostVariable, axis: str, scope: HostScope) -> str:
-    """One extent of a dim3 variable: the last setting of it that counts here."""
-    member = f"{variable.member}_{axis}" if variable.member else axis
-    settings = relevant(_whole_first(variable, scope), member, scope.at)
-    settings = settings or [each for each in scope.settings(variable.key) if each.member == variable.member]
-    argument = scope.argument(variable.key)
+    """One extent of a dim3 variable: what its settings, in order, leave in it."""
+    part = variable.part(axis)
+    everywhere, argument = scope.settings(variable.key), scope.argument(variable.key)
+    settings = relevant(everywhere, part, scope.at)
     if not settings and argument is not None and scope.caller is not None:
         return _passed(variable, axis, argument, scope)
-    for each in reversed(settings):
-        if each.value is None:
-            continue
-        there = scope if is_sure(each, scope.at) else replace(scope, at=each.at)  # a condition may set several in a row
-        if each.member == member:
-            return setting_formula(HostVariable(variable.key, member, variable.name, variable.declaration), each, there)
-        return launch_extents(each.value, there)[AXES.index(axis)]
-    raise UnreadError(f"{variable.spelled} isn't set where it can be read", variable.declaration)
+    if scope.caller is not None and is_outside(variable) and all(each.at.offset == 0 for each in settings):
+        return _axis(variable, axis, replace(scope.caller, names=scope.names, doubts=scope.doubts))
+
+    def read(setting: VariableSetting, there: HostScope) -> str:
+        if setting.inner is not None:
+            inner = inner_variable(part, setting)
+            whole = replace(inner, member=inner.member.removesuffix(axis).removesuffix("."))
+            return _axis(whole, axis, call_scope(setting, there))
+        if setting.value is None or setting.member == part.member:
+            return setting_formula(part, setting, there)
+        return _extent(variable, variable.rest(setting.member), setting.value, AXES.index(axis), there)
+
+    return folded(part, settings, replace(scope, depth=scope.depth + 1), read)
 
 
-def _whole_first(variable: HostVariable, scope: HostScope) -> list[VariableSetting]:
-    """Settings with those of all of the variable named as if they set each member."""
-    return [
-        VariableSetting("", each.value, each.at) if each.member == variable.member else each
-        for each in scope.settings(variable.key)
-    ]
+def _extent(variable: HostVariable, rest: str, value: Cursor, axis: int, scope: HostScope) -> str:
+    """One extent of the dim3 that is the member ``rest`` of a value."""
+    if not rest:
+        return launch_extents(value, scope)[axis]
+    source, there = copied_host_value(value, scope)
+    inner = variable_of(source)
+    if inner is not None:
+        return _axis(inner.part(rest), AXES[axis], there)
+    return launch_extents(member_value(variable, rest, source), there)[axis]
 
 
 def _passed(variable: HostVariable, axis: str, argument: Cursor, scope: HostScope) -> str:
     """A parameter's extent: a name of the function with the value that the caller passes."""
     assert scope.caller is not None
     outside = scope.caller.fresh()
-    value = outside.value(launch_extents(argument, outside)[AXES.index(axis)])
-    return scope.use(f"{variable.spelled}_{axis}", "parameter", value)
+    text = launch_extents(argument, outside)[AXES.index(axis)]
+    own = in_own_names(text, outside, scope) if outside.names else None
+    return own or scope.use(f"{variable.spelled}_{axis}", "parameter", outside.value(text))

@@ -6,7 +6,17 @@ from dataclasses import dataclass, field
 
 from clang.cindex import Cursor, CursorKind, conf
 
-from gemmviz.launch.host_code.cursors import Key, arguments, callee, initialiser, inner_parts, key_of, unwrapped, variable_of
+from gemmviz.launch.host_code.cursors import (
+    HostVariable,
+    Key,
+    arguments,
+    callee,
+    initialiser,
+    inner_parts,
+    key_of,
+    unwrapped,
+    variable_of,
+)
 from gemmviz.parser.operators import binary_operator, unary_operator
 from gemmviz.parser.unit import Unit
 
@@ -38,7 +48,7 @@ _LOOPS = frozenset({CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_ST
 @dataclass(frozen=True, slots=True)
 class Branch:
     """An arm of a condition that a statement stands in. ``condition`` is None in a loop and in ``default``; ``subject``: what a
-    ``switch`` compares with it.
+    ``switch`` compares with it; ``values``: all that lead to arm 0, arm 1 being ``default``. Arm 1 of a loop is its head.
     """
 
     statement: int
@@ -46,6 +56,7 @@ class Branch:
     condition: Cursor | None = None
     is_loop: bool = False
     subject: Cursor | None = None
+    values: tuple[Cursor, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +69,15 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class VariableSetting:
-    """A place that sets a variable or one member of it. ``value`` is None if it can't be followed."""
+    """A place that sets a variable or one member of it. ``value`` is None if it can't be followed; ``change``: a compound
+    assignment, ``++`` or ``--``; ``inner``: the variable of the function called there that the value comes from.
+    """
 
     member: str
     value: Cursor | None
     at: At
+    change: Cursor | None = None
+    inner: HostVariable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +97,16 @@ class HostFunction:
     parameters: list[Cursor]
     template_parameters: list[Cursor] = field(default_factory=list)
     settings: dict[Key, list[VariableSetting]] = field(default_factory=lambda: defaultdict(list))
+    variables: dict[Key, Cursor] = field(default_factory=dict)
     calls: list[HostCallCursor] = field(default_factory=list)
-    returns: list[Cursor] = field(default_factory=list)
+    returns: list[tuple[Cursor | None, At]] = field(default_factory=list)
     statements: int = 0
     outer: "HostFunction | None" = None
+
+    def default(self, parameter: Cursor) -> str:
+        """The default of a template parameter, as written; "" if it has none."""
+        words = [token.spelling for token in parameter.get_tokens()]
+        return " ".join(words[words.index("=") + 1 :]) if "=" in words else ""
 
     def position(self, parameter: Key) -> int:
         """Number of a parameter; -1 if it isn't one."""
@@ -160,7 +181,7 @@ class _Walk:
     def __init__(self, function: HostFunction) -> None:
         self.function = function
         self.lambdas: list[HostFunction] = []
-        self.subject: Cursor | None = None
+        self.subject: tuple[Cursor, tuple[Cursor, ...]] | None = None
 
     def visit(self, cursor: Cursor, branches: tuple[Branch, ...]) -> None:
         kind = cursor.kind
@@ -173,7 +194,8 @@ class _Walk:
         if kind in _NOTED:
             self._note(cursor, At(cursor.extent.start.offset, branches))
         elif kind == CursorKind.RETURN_STMT:
-            self.function.returns += inner_parts(cursor)[:1]
+            at = At(cursor.extent.start.offset, branches)
+            self.function.returns.append((next(iter(inner_parts(cursor)), None), at))
         for child, inside in self._children(cursor, branches):
             self.visit(child, inside)
 
@@ -194,15 +216,15 @@ class _Walk:
                 for arm, child in enumerate(children[1:]):
                     yield child, (*branches, Branch(number, arm, children[0]))
             case CursorKind.SWITCH_STMT:
-                for child in children:
-                    self.subject = children[0]
-                    yield child, branches
-            case CursorKind.CASE_STMT:
-                yield from ((each, (*branches, Branch(number, 0, children[0], False, self.subject))) for each in children[1:])
-            case CursorKind.DEFAULT_STMT:
-                yield from ((each, (*branches, Branch(number, 0))) for each in children)
+                outer, self.subject = self.subject, (children[0], _values(children[-1]))
+                yield from ((each, branches) for each in children)
+                self.subject = outer
+            case CursorKind.CASE_STMT | CursorKind.DEFAULT_STMT:
+                case, statements = _case(cursor, self.subject)
+                yield from ((each, (*branches, case)) for each in statements)
             case kind if kind in _LOOPS:
-                yield from ((each, (*branches, Branch(number, 0, None, True))) for each in children)
+                head = len(children) - 1 if kind == CursorKind.FOR_STMT else 0
+                yield from ((each, (*branches, Branch(number, int(at < head), None, True))) for at, each in enumerate(children))
             case CursorKind.COMPOUND_STMT:
                 yield from _cases(children, branches, self.subject)
             case _:
@@ -210,6 +232,7 @@ class _Walk:
 
     def _declared(self, cursor: Cursor, at: At) -> None:
         value = initialiser(cursor)
+        self.function.variables[key_of(cursor)] = cursor
         if value is not None and not _is_empty(value):
             self.function.settings[key_of(cursor)].append(VariableSetting("", value, at))
 
@@ -220,12 +243,13 @@ class _Walk:
             cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) in ("x++", "x--", "++x", "--x")
         )
         if is_assignment or is_change:
-            self._set(target, inner_parts(cursor)[1] if is_assignment else None, at)
+            self._set(target, inner_parts(cursor)[1] if is_assignment else None, at, cursor if is_change else None)
 
-    def _set(self, target: Cursor, value: Cursor | None, at: At) -> None:
+    def _set(self, target: Cursor, value: Cursor | None, at: At, change: Cursor | None = None) -> None:
         variable = variable_of(target)
         if variable is not None:
-            self.function.settings[variable.key].append(VariableSetting(variable.member, value, at))
+            self.function.variables[variable.key] = variable.declaration
+            self.function.settings[variable.key].append(VariableSetting(variable.member, value, at, change))
 
     def _called(self, cursor: Cursor, at: At) -> None:
         self.function.calls.append(HostCallCursor(cursor, at))
@@ -246,17 +270,45 @@ def _is_empty(value: Cursor) -> bool:
 
 
 def _cases(
-    children: list[Cursor], branches: tuple[Branch, ...], subject: Cursor | None
+    children: list[Cursor], branches: tuple[Branch, ...], subject: tuple[Cursor, tuple[Cursor, ...]] | None
 ) -> Iterator[tuple[Cursor, tuple[Branch, ...]]]:
     """Statements of a block; those behind a ``case`` belong to it until the next one."""
     case: tuple[Branch, ...] = ()
     for child in children:
         if child.kind in (CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT):
-            condition = next(iter(child.get_children()), None) if child.kind == CursorKind.CASE_STMT else None
-            case = (Branch(int(child.hash), 0, condition, False, subject),)
+            case = (_case(child, subject)[0],)
             yield child, branches
         else:
             yield child, (*branches, *case)
+
+
+def _values(body: Cursor) -> tuple[Cursor, ...]:
+    """What a switch compares its subject with."""
+    pending, found = list(body.get_children()), []
+    while pending:
+        each = pending.pop(0)
+        if each.kind == CursorKind.CASE_STMT:
+            value, *inside = each.get_children()
+            found.append(value)
+            pending = [*inside, *pending]
+        elif each.kind == CursorKind.DEFAULT_STMT:
+            pending = [*each.get_children(), *pending]
+    return tuple(found)
+
+
+def _case(cursor: Cursor, subject: tuple[Cursor, tuple[Cursor, ...]] | None) -> tuple[Branch, list[Cursor]]:
+    """The arm of ``case 1: case 2:`` or ``default:``, and the statements behind the labels."""
+    number, values, is_default, statements = int(cursor.hash), [], False, [cursor]
+    while statements and statements[0].kind in (CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT):
+        is_default |= statements[0].kind == CursorKind.DEFAULT_STMT
+        inside = list(statements[0].get_children())
+        values += inside[:1] if statements[0].kind == CursorKind.CASE_STMT else []
+        statements = inside[1:] if statements[0].kind == CursorKind.CASE_STMT else inside
+    compared, every = subject or (None, ())
+    if is_default:
+        own = {each.hash for each in values}
+        return Branch(number, 1, None, False, compared, tuple(each for each in every if each.hash not in own)), statements
+    return Branch(number, 0, values[0] if len(values) == 1 else None, False, compared, tuple(values)), statements
 
 
 def callee_name(cursor: Cursor) -> str:

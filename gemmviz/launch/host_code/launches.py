@@ -1,23 +1,29 @@
 """Launches of a host function: ``<<< >>>`` and the runtime's functions that launch, for each caller that chooses a kernel."""
 
-from collections.abc import Callable, Iterator
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 from clang.cindex import Cursor, CursorKind
 
+from gemmviz.launch.formula import formula_value
 from gemmviz.launch.host_code.arguments import ArgumentReader
-from gemmviz.launch.host_code.chains import Target, launched_kernel, scopes_of
+from gemmviz.launch.host_code.chains import Target, deduced, launched_kernel, scopes_of
 from gemmviz.launch.host_code.cursors import HostVariable, UnreadError, arguments, inner_parts, uncast, unwrapped, variable_of
 from gemmviz.launch.host_code.dimensions import launch_extents
-from gemmviz.launch.host_code.expressions import formula
-from gemmviz.launch.host_code.functions import Branch, HostCallCursor, HostFunction, is_configured
+from gemmviz.launch.host_code.expressions import formula, is_taken
+from gemmviz.launch.host_code.functions import At, Branch, HostCallCursor, HostFunction, is_configured
 from gemmviz.launch.host_code.scope import HostProgram, HostScope
+from gemmviz.launch.words import names_in
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outline import ArgumentOutline, HostName, LaunchOutline, UnreadPart
 from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
 
 _BY_ARRAY = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "hipLaunchKernel", "hipLaunchCooperativeKernel"})
 _COOPERATIVE = frozenset({"cudaLaunchCooperativeKernel", "hipLaunchCooperativeKernel"})
 _ALLOWS = frozenset({"cudaFuncSetAttribute", "hipFuncSetAttribute"})
+_USUAL_SIDE, _USUAL_THREADS, _MANY = 16, 256, 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +45,47 @@ def launches_of(function: HostFunction, program: HostProgram) -> Iterator[Launch
         written = _written(call.cursor, function)
         if written is None:
             continue
-        seen: set[tuple[object, ...]] = set()
+        found: dict[tuple[object, ...], tuple[Target, HostScope, UnreadError | None]] = {}
         for scope in scopes_of(function, call.at, program):
             target = launched_kernel(written.kernel, scope)
-            if target is None or (target.kernel, target.arguments, tuple(scope.types.items())) in seen:
+            if target is None:
                 continue
-            seen.add((target.kernel, target.arguments, tuple(scope.types.items())))
-            yield _Reading(written, target, call, scope).outline()
+            target = deduced(target, written.kernel, written.arguments, scope)
+            key, never = (target.kernel, target.arguments, tuple(scope.types.items())), _never(scope)
+            if key not in found or (found[key][2] is not None and never is None):
+                found[key] = target, scope, never
+        for target, scope, never in found.values():
+            yield _Reading(written, target, call, scope, never).outline()
+
+
+def made(launches: Iterable[LaunchOutline]) -> tuple[LaunchOutline, ...]:
+    """Launches without those that main() never makes, unless there is no other one of the same kernel."""
+    every = tuple(launches)
+    alive = {each.kernel for each in every if not each.is_dead}
+    return tuple(each for each in every if not each.is_dead or each.kernel not in alive)
+
+
+def _never(scope: HostScope) -> UnreadError | None:
+    """Why a position is never reached: a condition around it, or around a call that leads to it, or a return in front of it."""
+    while True:
+        for each in scope.at.branches:
+            if is_taken(each, scope) is False:
+                return UnreadError(f"it isn't made: {_condition_text(each, scope)} is false", each.condition or each.subject)
+        for value, at in scope.function.returns if scope.function is not None else ():
+            is_before = (at.offset if value is None else value.extent.end.offset) < scope.at.offset
+            if is_before and all(is_taken(each, replace(scope, at=at)) for each in at.branches):
+                return UnreadError("it isn't made: the function returns in front of it", value)
+        if scope.caller is None:
+            return None
+        scope = scope.caller
+
+
+def _condition_text(branch: Branch, scope: HostScope) -> str:
+    texts = scope.program.texts
+    if branch.subject is not None:
+        return f"{texts.text(branch.subject)} == {' or '.join(texts.text(each) for each in branch.values)}"
+    text = texts.text(branch.condition) if branch.condition is not None else ""
+    return f"!({text})" if branch.arm else text
 
 
 def _written(call: Cursor, function: HostFunction) -> Written | None:
@@ -87,50 +127,82 @@ def _packed(array: Cursor, function: HostFunction) -> tuple[Cursor, ...]:
 class _Reading:
     """Reads one launch in one scope. What can't be read is listed with its reason."""
 
-    def __init__(self, written: Written, target: Target, call: HostCallCursor, scope: HostScope) -> None:
+    def __init__(
+        self, written: Written, target: Target, call: HostCallCursor, scope: HostScope, never: UnreadError | None
+    ) -> None:
         self.written, self.target, self.call, self.scope = written, target, call, scope
         self.unread: list[UnreadPart] = []
+        if never is not None:
+            self._note("launch", never)
+        for name in scope.assumed:
+            reason = f"nobody calls the function with an argument for {name}; {scope.types[name]} is assumed"
+            self._note(f"template argument {name}", UnreadError(reason, call.cursor))
 
     def outline(self) -> LaunchOutline:
         written, unit = self.written, self.scope.program.unit
         reader = ArgumentReader(self.scope)
-        given = tuple(self._argument(number, each, reader) for number, each in enumerate(written.arguments, 1))
+        given = tuple(self._arguments(reader))
         grid, block = self._extents("grid", written.grid, "gridDim"), self._extents("block", written.block, "blockDim")
-        return LaunchOutline(
-            kernel=self.target.kernel,
-            template_arguments=self.target.arguments,
-            arguments=given,
-            grid=grid,
-            block=block,
-            shared_bytes=self._shared(),
-            file=unit.file_of(self.call.cursor.extent.start),
-            place=unit.place(self.call.cursor.extent),
-            host_function=self.scope.function.name if self.scope.function is not None else "",
-            allowed_shared_bytes=self._allowed(),
-            names=self._names(),
-            buffers=tuple(reader.buffers.values()),
-            conditions=self._conditions(),
-            unread=tuple(self.unread),
-            is_cooperative=written.is_cooperative,
+        return self._with_usual_values(
+            LaunchOutline(
+                kernel=self.target.kernel,
+                template_arguments=self.target.arguments,
+                arguments=given,
+                grid=grid,
+                block=block,
+                shared_bytes=self._shared(),
+                file=unit.file_of(self.call.cursor.extent.start),
+                place=unit.place(self.call.cursor.extent),
+                host_function=self.scope.function.name if self.scope.function is not None else "",
+                allowed_shared_bytes=self._allowed(),
+                names=self._names(),
+                buffers=tuple(reader.buffers.values()),
+                conditions=self._conditions(),
+                unread=tuple(self.unread),
+                is_cooperative=written.is_cooperative,
+            )
         )
 
-    def _argument(self, number: int, cursor: Cursor, reader: ArgumentReader) -> ArgumentOutline:
+    def _arguments(self, reader: ArgumentReader) -> Iterator[ArgumentOutline]:
         types = self.target.parameter_types
-        parameter = types[number - 1] if number <= len(types) else None
-        try:
-            return reader.read(cursor, parameter)
-        except UnreadError as error:
-            self._note(f"argument {number}", error)
-            return ArgumentOutline(self.scope.program.texts.text(cursor), "unread")
+        for number, (cursor, scope) in enumerate(_expanded(self.written.arguments, self.scope), 1):
+            reader.scope, parameter = scope, types[number - 1] if number <= len(types) else None
+            try:
+                yield reader.read(cursor, parameter)
+            except UnreadError as error:
+                self._note(f"argument {number}", error)
+                yield ArgumentOutline(self.scope.program.texts.text(cursor), "unread")
+            except RecursionError:
+                self._note(f"argument {number}", UnreadError("it is set to itself", cursor))
+                yield ArgumentOutline(self.scope.program.texts.text(cursor), "unread")
+            self._note_doubts(f"argument {number}")
+
+    def _with_usual_values(self, launch: LaunchOutline) -> LaunchOutline:
+        """The launch with values for the names in its block that only the running program knows, each of which is noted."""
+        told = names_in([each.formula for each in launch.arguments] + [each.bytes for each in launch.buffers])
+        unknown = {each.name for each in launch.names if each.value is None} - {*told}
+        names, notes = list(launch.names), list(launch.unread)
+        for number, name in enumerate(names):
+            axes = [each for each in launch.block if name.name in names_in([each])]
+            if axes and (name.name in unknown or (name.value is None and _divides(name.name, launch))):
+                is_side = len(axes) > 1 or any(each != "1" for each in launch.block[1:])
+                names[number] = replace(name, value=_USUAL_SIDE if is_side else _USUAL_THREADS)
+                reason = f"{name.name} is known to the running program only; {names[number].value} is assumed"
+                notes.append(UnreadPart("block", reason, launch.place))
+        folded = {each.name: each.value for each in names if each.name not in told and each.value is not None}
+        grid, block, shared = (
+            tuple(simplified(each, folded) for each in part) for part in (launch.grid, launch.block, (launch.shared_bytes,))
+        )
+        return replace(launch, names=tuple(names), unread=tuple(notes), grid=grid, block=block, shared_bytes=shared[0])
 
     def _extents(self, part: str, cursor: Cursor | None, member: str) -> tuple[str, ...]:
         try:
-            if cursor is not None:
-                return launch_extents(cursor, self.scope)
-            return launch_extents(self._configured(member), self.scope)
+            return launch_extents(cursor if cursor is not None else self._configured(member), self.scope)
         except UnreadError as error:
             self._note(part, error)
             return ()
+        finally:
+            self._note_doubts(part)
 
     def _configured(self, member: str) -> Cursor:
         """What a cudaLaunchConfig_t's member is set to."""
@@ -161,23 +233,27 @@ class _Reading:
 
     def _allowed(self) -> str:
         """Bytes that cudaFuncSetAttribute allows this kernel."""
-        texts = self.scope.program.texts
-        for call in self.scope.calls:
+        others = (each for each in self.scope.program.functions.values() if each is not self.scope.function)
+        places = [(self.scope, call) for call in self.scope.calls]
+        places += [(HostScope(self.scope.program, each, At(0)), call) for each in others for call in each.calls]
+        for scope, call in places:
             given = arguments(call.cursor)
-            if call.cursor.spelling not in _ALLOWS or len(given) < 3 or "MaxDynamic" not in texts.text(given[1]):
+            if call.cursor.spelling not in _ALLOWS or len(given) < 3 or "MaxDynamic" not in uncast(given[1]).spelling:
                 continue
-            target = launched_kernel(given[0], self.scope)
+            target = launched_kernel(given[0], replace(scope, at=call.at))
             if target is not None and target.kernel == self.target.kernel:
                 try:
-                    return formula(given[2], self.scope)
+                    return formula(given[2], replace(scope, at=call.at) if scope is self.scope else scope)
                 except UnreadError:
                     return ""
         return ""
 
     def _conditions(self) -> tuple[str, ...]:
-        texts = self.scope.program.texts
-        conditions = [(each.arm, texts.text(each.condition)) for each in self.call.at.branches if each.condition is not None]
-        return tuple(f"!({text})" if arm else text for arm, text in conditions)
+        return tuple(
+            self.scope.program.texts.text(each.condition) if each.subject else _condition_text(each, self.scope)
+            for each in self.call.at.branches
+            if each.condition is not None
+        )
 
     def _names(self) -> tuple[HostName, ...]:
         """The names in the formulas, with the values that the conditions around the launch give them."""
@@ -185,9 +261,59 @@ class _Reading:
         names = self.scope.names.values()
         return tuple(replace(each, value=chosen[each.name]) if each.name in chosen else each for each in names)
 
+    def _note_doubts(self, part: str) -> None:
+        for each in self.scope.doubts:
+            self._note(part, each)
+        self.scope.doubts.clear()
+
     def _note(self, part: str, error: UnreadError) -> None:
-        at = error.cursor if error.cursor.location.file is not None else self.call.cursor
+        at = error.cursor if error.cursor is not None and error.cursor.location.file is not None else self.call.cursor
         self.unread.append(UnreadPart(part, error.reason, self.scope.program.unit.place(at.extent)))
+
+
+def _expanded(given: tuple[Cursor, ...], scope: HostScope) -> Iterator[tuple[Cursor, HostScope]]:
+    """Arguments with the scopes that they are read in; of a pack, ``args...``, those that the caller passes."""
+    for each in given:
+        variable = variable_of(next(iter(each.get_children()), each)) if each.kind == CursorKind.PACK_EXPANSION_EXPR else None
+        first = scope.function.position(variable.key) if variable is not None and scope.function is not None else -1
+        if first >= 0 and scope.caller is not None:
+            outside = replace(scope.caller, names=scope.names, doubts=scope.doubts)
+            yield from ((argument, outside) for argument in scope.passed[first:])
+        else:
+            yield each, scope
+
+
+def _divides(name: str, launch: LaunchOutline) -> bool:
+    """Whether a launch has fewer blocks for a larger value of a name."""
+    known = {each.name: each.value if each.value is not None else _MANY for each in launch.names}
+    try:
+        few, many = (prod(formula_value(each, {**known, name: value}) for each in launch.grid) for value in (_USUAL_THREADS, 1))
+    except GemmvizError:
+        return False
+    return few < many
+
+
+def simplified(formula: str, values: Mapping[str, int | float]) -> str:
+    """A formula without the conditions that these values decide."""
+    if " if " not in formula:
+        return formula
+    text = ast.unparse(_Deciding(values).visit(ast.parse(formula, mode="eval")))
+    return f"({text})" if " if " in text else text
+
+
+class _Deciding(ast.NodeTransformer):
+    """Replaces conditions that values decide by the arm that counts."""
+
+    def __init__(self, values: Mapping[str, int | float]) -> None:
+        self.values = values
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        try:
+            arm = node.body if formula_value(ast.unparse(node.test), self.values) else node.orelse
+        except GemmvizError:
+            return self.generic_visit(node)
+        changed: ast.AST = self.visit(arm)
+        return changed
 
 
 def _chosen(branch: Branch) -> Iterator[tuple[str, int | float]]:

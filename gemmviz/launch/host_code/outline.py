@@ -15,8 +15,8 @@ from gemmviz.launch.host_code.functions import (
     place_key,
 )
 from gemmviz.launch.host_code.kernels import kernel_outline
-from gemmviz.launch.host_code.launches import launches_of
-from gemmviz.launch.host_code.scope import HostProgram
+from gemmviz.launch.host_code.launches import launches_of, made
+from gemmviz.launch.host_code.scope import HOLDERS, HostProgram
 from gemmviz.model.outline import FileOutline, KernelOutline
 from gemmviz.parser.unit import Unit
 
@@ -34,7 +34,7 @@ def unit_outline(unit: Unit) -> FileOutline:
                 functions[_key(each)] = each
     names = {place: kernel.name for place, kernel in kernels.items()}
     program = HostProgram(unit, texts, functions, _constants(unit), names, frozenset(names.values()))
-    launches = tuple(launch for function in functions.values() for launch in launches_of(function, program))
+    launches = made(launch for function in functions.values() for launch in launches_of(function, program))
     return FileOutline(_defined(kernels), launches)
 
 
@@ -68,14 +68,6 @@ def _constants(unit: Unit) -> dict[Key, list[VariableSetting]]:
             value = initialiser(cursor)
             if value is not None:
                 found[key_of(cursor)].append(VariableSetting("", value, At(0)))
-        elif cursor.kind in _HOLDERS:
+        elif cursor.kind in HOLDERS:
             pending += cursor.get_children()
     return found
-
-
-_HOLDERS = frozenset(
-    {
-        CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC, CursorKind.UNEXPOSED_DECL, CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL,
-        CursorKind.CLASS_TEMPLATE,
-    }
-)  # fmt: skip

@@ -1,14 +1,24 @@
 """A position in a host function from which expressions are read, with the call that leads to it and its callers."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from clang.cindex import Cursor
+from clang.cindex import Cursor, CursorKind, TypeKind
 
 from gemmviz.launch.formula import formula_value
-from gemmviz.launch.host_code.cursors import Key, WrittenText, callee
+from gemmviz.launch.host_code.cursors import (
+    HostVariable,
+    Key,
+    UnreadError,
+    WrittenText,
+    arguments,
+    callee,
+    inner_parts,
+    uncast,
+    variable_of,
+)
 from gemmviz.launch.host_code.functions import (
     At,
     Branch,
@@ -16,13 +26,29 @@ from gemmviz.launch.host_code.functions import (
     HostFunction,
     VariableSetting,
     called_function,
+    is_configured,
     place_key,
 )
+from gemmviz.launch.words import renamed
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outline import HostName, HostNameKind
+from gemmviz.parser.operators import unary_operator
 from gemmviz.parser.unit import Unit
 
 _MOST_CALLERS = 8
+_POINTERS = frozenset({TypeKind.POINTER, TypeKind.LVALUEREFERENCE})
+HOLDERS = frozenset(
+    {
+        CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC, CursorKind.UNEXPOSED_DECL, CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL,
+        CursorKind.CLASS_TEMPLATE,
+    }
+)  # fmt: skip
+WHOLE = frozenset(
+    {
+        TypeKind.INT, TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG, TypeKind.SHORT,
+        TypeKind.USHORT, TypeKind.CHAR_S, TypeKind.SCHAR, TypeKind.UCHAR, TypeKind.CHAR_U,
+    }
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -35,6 +61,7 @@ class HostProgram:
     constants: Mapping[Key, list[VariableSetting]]
     kernels: Mapping[tuple[str, int], str]
     kernel_names: frozenset[str]
+    _set_by_calls: dict[HostFunction, dict[Key, list[VariableSetting]]] = field(default_factory=dict)
 
     def function(self, cursor: Cursor) -> HostFunction | None:
         """The host function with a body that a declaration belongs to."""
@@ -43,18 +70,50 @@ class HostProgram:
 
     def calls_of(self, function: HostFunction) -> "list[_CallFrom]":
         """The calls of a function by others, in the order of the text."""
-        return self._calls[function]
+        return self._calls[0][function]
 
     @cached_property
-    def _calls(self) -> "dict[HostFunction, list[_CallFrom]]":
+    def _calls(self) -> "tuple[dict[HostFunction, list[_CallFrom]], dict[Key, HostFunction]]":
+        """Calls by the function that is called, and the functions by their calls."""
         found: dict[HostFunction, list[_CallFrom]] = defaultdict(list)
+        called_by: dict[Key, HostFunction] = {}
         for caller in self.functions.values():
             for call in caller.calls:
                 target, called = callee(call.cursor), called_function(call.cursor)
                 function = None if target is None or called is None else self.function(called)
                 if target is not None and function is not None and function is not caller:
+                    called_by[call.cursor.hash] = function
                     found[function].append(_CallFrom(caller, call, target))
-        return found
+        return found, called_by
+
+    def set_by_calls(self, caller: HostFunction) -> Mapping[Key, list[VariableSetting]]:
+        """What the calls in a function set its own variables and those of the file to."""
+        if caller not in self._set_by_calls:
+            found: dict[Key, list[VariableSetting]] = defaultdict(list)
+            self._set_by_calls[caller] = found  # first, for functions that call each other
+            for call in caller.calls:
+                helper = self._calls[1].get(call.cursor.hash)
+                if helper is not None:
+                    for each in self._set_inside(helper):
+                        variable = _outside(each, helper, call.cursor)
+                        if variable is not None:
+                            setting = VariableSetting(variable.member, None, call.at, inner=each)
+                            found[variable.key].append(setting)
+                elif not is_configured(call.cursor):
+                    for variable in _filled(call.cursor):
+                        found[variable.key].append(VariableSetting(variable.member, None, call.at))
+        return self._set_by_calls[caller]
+
+    def _set_inside(self, helper: HostFunction) -> Iterator[HostVariable]:
+        """Variables, or members of them, that a function sets, directly or by its calls."""
+        own = ((key, each) for settings in (helper.settings, self.set_by_calls(helper)) for key, each in settings.items())
+        seen: set[tuple[Key, str]] = set()
+        for key, settings in own:
+            declaration = helper.variables.get(key) or next((each.inner.declaration for each in settings if each.inner), None)
+            for member in dict.fromkeys(each.member for each in settings):
+                if declaration is not None and (key, member) not in seen:
+                    seen.add((key, member))
+                    yield HostVariable(key, member, declaration.spelling, declaration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +129,9 @@ class _CallFrom:
 class HostScope:
     """A position in a function. ``caller`` and ``passed``: the scope and the arguments of the call that leads to it;
     ``types``: its template parameters' arguments as texts; ``inlined``: formulas of the parameters of a helper that is read
-    in place; ``names`` collects the names that formulas use.
+    in place, with their names; ``names`` collects the names that formulas use, ``doubts`` what is uncertain about them;
+    ``assumed``: template parameters that nobody gives an argument, for which a usual one is taken; ``is_strict``: what the
+    command line may change can't be read.
     """
 
     program: HostProgram
@@ -79,15 +140,25 @@ class HostScope:
     caller: "HostScope | None" = None
     passed: tuple[Cursor, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
-    inlined: Mapping[Key, str] = field(default_factory=dict)
+    inlined: Mapping[Key, tuple[str, dict[str, HostName]]] = field(default_factory=dict)
     names: dict[str, HostName] = field(default_factory=dict)
     depth: int = 0
+    assumed: tuple[str, ...] = ()
+    doubts: list[UnreadError] = field(default_factory=list)
+    is_strict: bool = False
 
     def use(self, name: str, kind: HostNameKind, value: float | None) -> str:
-        """The name for a formula. Its first value counts."""
-        if name not in self.names or (self.names[name].value is None and value is not None):
+        """The name for a formula. A second value of it gets a name of its own."""
+        present = self.names.get(name)
+        if present is not None and value is not None and present.value not in (None, value):
+            return self.use(f"{name}_", kind, value)
+        if present is None or (present.value is None and value is not None):
             self.names[name] = HostName(name, kind, value)
         return name
+
+    def adopt(self, formula: str, names: Mapping[str, HostName]) -> str:
+        """A formula with its names among those of the scope."""
+        return renamed(formula, {each.name: self.use(each.name, each.kind, each.value) for each in names.values()})
 
     def value(self, formula: str) -> int | float | None:
         """What a formula gives with the known values; None if a name has none."""
@@ -98,12 +169,13 @@ class HostScope:
 
     def settings(self, key: Key) -> list[VariableSetting]:
         """What the function, or the file, sets a variable to."""
-        function = self.function
+        function, first = self.function, self.program.constants.get(key, [])
         while function is not None:
-            if function.settings.get(key):
-                return function.settings[key]
+            found = [*function.settings.get(key, ()), *self.program.set_by_calls(function).get(key, ())]
+            if found:
+                return [*first, *sorted(found, key=lambda each: each.at.offset)]
             function = function.outer
-        return self.program.constants.get(key, [])
+        return first
 
     @property
     def calls(self) -> list[HostCallCursor]:
@@ -128,9 +200,7 @@ class HostScope:
         return self.with_names({})
 
     def with_names(self, names: dict[str, HostName]) -> "HostScope":
-        return HostScope(
-            self.program, self.function, self.at, self.caller, self.passed, self.types, self.inlined, names, self.depth
-        )
+        return replace(self, names=names)
 
     @property
     def is_deep(self) -> bool:
@@ -139,8 +209,13 @@ class HostScope:
 
 def is_sure(setting: VariableSetting, at: At) -> bool:
     """Whether a setting takes effect whenever the position is reached: every condition around it is around the position too."""
-    mine = {(each.statement, each.arm) for each in at.branches}
-    return all((each.statement, each.arm) in mine for each in setting.at.branches)
+    return not open_branches(setting, at)
+
+
+def open_branches(setting: VariableSetting, at: At) -> tuple[Branch, ...]:
+    """The conditions around a setting that aren't around the position."""
+    mine = {(each.statement, each.arm and not each.is_loop) for each in at.branches}
+    return tuple(each for each in setting.at.branches if (each.statement, each.arm and not each.is_loop) not in mine)
 
 
 def is_excluded(setting: VariableSetting, at: At) -> bool:
@@ -149,21 +224,55 @@ def is_excluded(setting: VariableSetting, at: At) -> bool:
     return any(arms.get(each.statement, each.arm) != each.arm for each in setting.at.branches)
 
 
-def relevant(settings: Iterable[VariableSetting], member: str, at: At) -> list[VariableSetting]:
-    """Settings of a variable, or of all of it, that the position may see, from the last one that is sure on."""
+def relevant(settings: Iterable[VariableSetting], variable: HostVariable, at: At) -> list[VariableSetting]:
+    """Settings of a variable, or of what it is a part of, that the position sees first, from the last one that is sure on."""
     seen: list[VariableSetting] = []
     for each in settings:
-        if each.member not in ("", member) or is_excluded(each, at):
+        if not variable.is_in(each.member) or is_excluded(each, at) or each.at.offset >= at.offset or is_next(each, at):
             continue
-        if each.at.offset >= at.offset and not _is_around(each.at.branches, at):
-            continue
-        if each.at.offset < at.offset and each.value is not None and is_sure(each, at):
-            seen = [later for later in seen if later.at.offset > at.offset]
+        if each.change is None and is_sure(each, at):
+            seen = []
         seen.append(each)
     return seen
 
 
-def _is_around(branches: tuple[Branch, ...], at: At) -> bool:
-    """Whether a later setting runs again before the position, in a loop around both."""
+def is_next(setting: VariableSetting, at: At) -> bool:
+    """Whether a setting counts for later trips of a loop around the position only: one behind it, or in the loop's head."""
     loops = {each.statement for each in at.branches if each.is_loop}
-    return any(each.is_loop and each.statement in loops for each in branches)
+    around = [each for each in setting.at.branches if each.is_loop and each.statement in loops]
+    return bool(around) and (setting.at.offset > at.offset or (setting.change is not None and any(each.arm for each in around)))
+
+
+def _outside(variable: HostVariable, helper: HostFunction, call: Cursor) -> HostVariable | None:
+    """A variable that a function sets, as its caller names it; None for one of the function's own."""
+    position, given = helper.position(variable.key), arguments(call)
+    if position >= 0:
+        is_shared = variable.declaration.type.get_canonical().kind in _POINTERS
+        return _part(variable_of(given[position]), variable) if is_shared and position < len(given) else None
+    if variable.declaration.kind == CursorKind.FIELD_DECL:
+        target = callee(call)
+        whole = inner_parts(target)[:1] if target is not None and target.kind == CursorKind.MEMBER_REF_EXPR else []
+        is_own = not whole or uncast(whole[0]).kind == CursorKind.CXX_THIS_EXPR
+        inner = replace(variable, member=variable.name).part(variable.member)
+        return variable if is_own else _part(variable_of(whole[0]), inner)
+    parent = variable.declaration.semantic_parent
+    return variable if parent is not None and (parent.kind.is_translation_unit() or parent.kind in HOLDERS) else None
+
+
+def _part(whole: HostVariable | None, inner: HostVariable) -> HostVariable | None:
+    """The member of a variable that a member of another one stands for."""
+    return None if whole is None else whole.part(inner.member)
+
+
+def _filled(call: Cursor) -> Iterator[HostVariable]:
+    """Numbers whose addresses a call of a function without a body passes on, so that the function may set them."""
+    types = list(call.referenced.type.argument_types()) if call.referenced is not None and call.referenced.type.spelling else []
+    for number, each in enumerate(arguments(call)):
+        inside = uncast(each)
+        wanted = types[number].get_canonical() if number < len(types) else None
+        if inside.kind != CursorKind.UNARY_OPERATOR or unary_operator(inside) != "&":
+            continue
+        variable = variable_of(inside)
+        is_read = wanted is not None and wanted.kind == TypeKind.POINTER and wanted.get_pointee().is_const_qualified()
+        if variable is not None and not is_read and inside.type.get_canonical().get_pointee().kind in WHOLE:
+            yield variable

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.problem import Problem
@@ -58,8 +58,8 @@ class Contents:
 
 def check_result(contents: Contents, written: Mapping[str, Longs], whole_launch: bool, cancelled: Callable[[], bool]) -> Check:
     """The comparison of the outputs with float64. ``written``: the distinct elements of each output that were stored, as
-    ascending offsets in memory. Elements that were never written count if the ``whole_launch`` was traced: as missing, or,
-    in an array that is changed in place, with the values that they had.
+    ascending offsets in memory. Elements that were never written count if the ``whole_launch`` was traced: as missing
+    unless the value that they had is right, or, in an array that is changed in place, with that value.
 
     Each kind of problem counts the roundings that may add up (N. J. Higham, Accuracy and Stability of Numerical Algorithms,
     3.1); halves also err by their smallest steps. Integers must be exact, modulo the range of the output. Raises Cancelled.
@@ -68,18 +68,21 @@ def check_result(contents: Contents, written: Mapping[str, Longs], whole_launch:
     if problem.kind.reference is None:
         return Check(0, 0, 0, 0.0, 0.0, (0,), is_checked=False)
     (name,) = problem.output_names
+    every = np.arange(contents.data[name].size, dtype=np.int64)
     held = whole_launch and problem.array(name).role == "both"
-    elements = np.arange(contents.data[name].size, dtype=np.int64) if held else written[name]
-    check = _compared(contents, problem.kind.reference, name, elements, cancelled)
-    return check.with_unwritten(contents.data[name].size - len(elements) if whole_launch else 0)
+    is_written = np.full(len(every), held)
+    is_written[written[name]] = True
+    return _compared(contents, problem.kind.reference, name, every if whole_launch else written[name], is_written, cancelled)
 
 
-def _compared(contents: Contents, reference: Reference, name: str, elements: Longs, cancelled: Callable[[], bool]) -> Check:
-    """The comparison of some elements of one output, some at a time."""
+def _compared(
+    contents: Contents, reference: Reference, name: str, elements: Longs, is_written: Bools, cancelled: Callable[[], bool]
+) -> Check:
+    """The comparison of some elements of one output, some at a time. Wrong ones that aren't written count as missing."""
     problem, unit = contents.problem, contents.types[name].roundoff
     arrays = {each: contents.shaped(each, {**contents.data, **contents.before}) for each in contents.data}
     after = contents.shaped(name, contents.data)
-    wrong, wrong_elements, worst = 0, list[int](), _Worst(places=(0,) * after.ndim)
+    wrong, unwritten, wrong_elements, worst = 0, 0, list[int](), _Worst(places=(0,) * after.ndim)
     step = max(1, _WORK_PER_CHUNK // problem.kind.work(problem.sizes))
     for start in range(0, len(elements), step):
         if cancelled():
@@ -91,12 +94,21 @@ def _compared(contents: Contents, reference: Reference, name: str, elements: Lon
         error = limit.error(answer.right - np.asarray(after[places], np.float64))
         allowed = limit.factor * answer.magnitude + limit.least
         excess = np.where(np.isnan(error), np.inf, error - allowed)
-        bad = np.flatnonzero(excess > 0)
+        here = is_written[some]
+        unwritten += int(((excess > 0) & ~here).sum())
+        bad = np.flatnonzero((excess > 0) & here)
         wrong += len(bad)
         wrong_elements += some[bad[: _MOST_NAMED - len(wrong_elements)]].tolist()
-        worst = max(worst, _worst(error, allowed, excess, places), key=lambda each: each.excess)
+        if here.any():
+            at = np.flatnonzero(here)
+            worst = max(
+                worst,
+                _worst(error[at], allowed[at], excess[at], tuple(each[at] for each in places)),
+                key=lambda each: each.excess,
+            )
     largest = worst.error if np.isfinite(worst.error) else None
-    return Check(len(elements), wrong, 0, largest, worst.allowed, worst.places, tuple(wrong_elements), name)
+    compared = int(is_written[elements].sum())
+    return Check(compared, wrong, unwritten, largest, worst.allowed, worst.places, tuple(wrong_elements), name)
 
 
 class Limit:

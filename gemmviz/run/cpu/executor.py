@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.launch.confirmation import judged_check
 from gemmviz.launch.legality import device_for, launch_for, other_choices, shared_limit_text
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import is_cancelled
@@ -93,15 +94,23 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")
     written = {name: _written(trace, binding, name) for name in binding.setup.problem.output_names}
     is_all = trace.is_whole and not kernel.unfinished
-    return replace(trace, check=check_result(contents_of(binding, data, cancelled), written, is_all, cancelled))
+    contents = contents_of(binding, data, cancelled, trace.written_inputs)
+    return replace(trace, check=judged_check(check_result(contents, written, is_all, cancelled), kernel))
 
 
-def contents_of(binding: Binding, data: dict[str, Any], cancelled: Callable[[], bool] = is_cancelled) -> Contents:
-    """The flat matrices ``data`` after a run, and the outputs that held values before it."""
+def contents_of(
+    binding: Binding,
+    data: dict[str, Any],
+    cancelled: Callable[[], bool] = is_cancelled,
+    changed: tuple[str, ...] = (),
+) -> Contents:
+    """The flat matrices ``data`` after a run, and the contents before it of outputs that held values and of the inputs that the
+    run ``changed``.
+    """
     problem, shapes, types = binding.setup.problem, binding.shapes, binding.element_types
     before = {
         name: initial_array(problem, name, shapes[name], types, binding.setup.filling, cancelled)
-        for name in problem.output_names
+        for name in (*problem.output_names, *changed)
         if problem.holds_before(name)
     }
     roundoff = arithmetic_roundoff(binding.program)

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gemmviz.launch.confirmation import not_confirmed
 from gemmviz.launch.legality import device_for
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
@@ -37,8 +38,10 @@ Extents = tuple[tuple[str, tuple[int, ...]], ...]
 def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: Cancel = is_cancelled) -> RaceCase:
     """Searches for the order in which one unit is ahead of the others by the fewest steps and C differs from that in lockstep.
 
-    Raises GemmvizError for a kernel that can't be run, or not once within MOST_S; Cancelled.
+    Raises GemmvizError for a kernel that can't be run, or not once within MOST_S, or whose launch isn't confirmed; Cancelled.
     """
+    if (doubt := not_confirmed(setup.kernel)) is not None:
+        raise doubt
     end = time.monotonic() + MOST_S
 
     def stopped() -> bool:

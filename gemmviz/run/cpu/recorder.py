@@ -58,8 +58,8 @@ def _reserved(rows: int, columns: int, dtype: Any) -> npt.NDArray[Any]:
 
 
 class Recorder(AccessSink):
-    """Records elements, and values if requested; ``stored``: values that stores to global memory wrote, by row, while there are
-    few. Raises GemmvizError when the trace outgrows ``limit_bytes``.
+    """Records elements, and values if requested; ``stored``: values that stores wrote to global memory, or several
+    threads into one element, by row, while there are few. Raises GemmvizError when the trace outgrows ``limit_bytes``.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Recorder(AccessSink):
         self.space, self.arrays = space, arrays
         self.stored: dict[int, npt.NDArray[np.float64]] = {}
         self._stores: list[tuple[bool, ...]] = []
-        self._place = 0  # of the latest operand
+        self._place, self._is_joint = 0, False  # of the latest operand; whether threads share its elements
         self._waits: list[
             tuple[int, tuple[int, ...]]
         ] = []  # the step of each wait, and the asynchronous steps that it completes
@@ -100,7 +100,7 @@ class Recorder(AccessSink):
             self.epoch.append(epoch)
         if self.element.used >= self._most_rows:
             self._check_size()
-        self._place = place
+        self._place, self._is_joint = place, np.size(offset) < self.space.threads_per_block
         row = self.element.new()
         fill(row, self.space, offset)
         if mask is not None:
@@ -135,12 +135,16 @@ class Recorder(AccessSink):
     def value(self, value: Any) -> None:
         if self.values is not None:
             fill(self.values.data[self.values.used - 1], self.space, value)
-        elif (
-            self._stores[self.step_site[-1]][self._place]
-            and len(self.stored) * 8 * self.space.thread_count < _MOST_STORED_BYTES
-        ):
+        elif (self._stores[self.step_site[-1]][self._place] or self._writes_together()) and len(
+            self.stored
+        ) * 8 * self.space.thread_count < _MOST_STORED_BYTES:
             row = self.stored[self.element.used - 1] = np.empty(self.space.thread_count)
             fill(row, self.space, value)
+
+    def _writes_together(self) -> bool:
+        """Whether the latest operand is a store of several threads into the same elements."""
+        operand = self.sites[self.step_site[-1]].operand(self._place)
+        return self._is_joint and operand is not None and operand.access == "write"
 
     def visit_table(self) -> Ints:
         depth = max((len(visits) for visits in self.visits), default=0)

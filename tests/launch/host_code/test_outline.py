@@ -61,6 +61,77 @@ def test_extents(host: str, grid: tuple[int, ...], block: tuple[int, ...]) -> No
     assert shape(launch) == (grid, block)
 
 
+@pytest.mark.parametrize(
+    ("host", "grid", "block"),
+    [
+        ("int bs = 32; if (bs == 16) plain<<<n, 16>>>(C, n); else plain<<<n, bs>>>(C, n);", (100, 1, 1), (32, 1, 1)),
+        ("int t = 8, bs = 32; if (bs == 16) t = 4; else if (bs == 32) t = 64; plain<<<n, t>>>(C, n);", (100, 1, 1), (64, 1, 1)),
+        ("int m = 10; plain<<<max(max(m, n), 7), std::min({m, n, 12})>>>(C, n);", (100, 1, 1), (10, 1, 1)),
+        ("int t = 8; t = 16; t = t * 2; t += 3; t--; plain<<<n, t>>>(C, n);", (100, 1, 1), (34, 1, 1)),
+        ("int t = 4; int& r = t; r = 8; plain<<<n, t>>>(C, n);", (100, 1, 1), (8, 1, 1)),
+        ("fill(n); plain<<<grid, block>>>(C, n);", (7, 3, 1), (16, 16, 1)),
+        ("dim3 g, b; refer(g, &b, n); plain<<<g, b>>>(C, n);", (7, 3, 1), (16, 8, 1)),
+        ("Config c = make(n); plain<<<c.g, c.b>>>(C, c.n);", (13, 1, 1), (16, 4, 1)),
+        ("Config c; c.set(n); plain<<<c.g, c.b>>>(C, c.n);", (13, 1, 1), (16, 4, 1)),
+        ("plain<<<(n + P::n - 1) / P::n, names::n>>>(C, n);", (7, 1, 1), (8, 1, 1)),
+        ("for (int t = 8; t < 64; t *= 2) { plain<<<n, t>>>(C, n); }", (100, 1, 1), (8, 1, 1)),
+        ("int a[] = {4, 8}; for (int i = 0; i < 2; i++) plain<<<n, a[i]>>>(C, n);", (100, 1, 1), (4, 1, 1)),
+        ("int t; switch (n) { case 50: t = 8; break; case 99: case 100: t = 4; break; default: t = 1; } plain<<<n, t>>>(C, n);",
+         (100, 1, 1), (4, 1, 1)),
+        ("if (n > 200) { plain<<<n, 512>>>(C, n); return; } plain<<<n, pick(n)>>>(C, n);", (100, 1, 1), (64, 1, 1)),
+        ("plain<<<ceil(n, 32), floor(n)>>>(C, n);", (4, 1, 1), (3, 1, 1)),
+        ("int split_k = 4; plain<<<dim3(n / 10, 2, split_k), 32>>>(C, n);", (10, 2, 4), (32, 1, 1)),
+        ("plain<<<divided(n, 32), 32>>>(C, n);", (4, 1, 1), (32, 1, 1)),
+        ("through(plain, dim3(3), dim3(4), C, n);", (3, 1, 1), (4, 1, 1)),
+    ],
+)  # fmt: skip
+def test_what_main_launches(host: str, grid: tuple[int, ...], block: tuple[int, ...]) -> None:
+    helpers = """
+    struct P { static constexpr int n = 16; };
+    namespace names { const int n = 8; }
+    dim3 grid, block;
+    void fill(int w) { block = dim3(16, 16); grid.x = (w + 15) / 16; grid.y = 3; }
+    void refer(dim3& g, dim3* b, int w) { *b = dim3(16, 8); g = dim3((w + 15) / 16, 3); }
+    struct Config { dim3 g, b; int n; void set(int w) { n = w; g = dim3((n + 7) / 8); b = dim3(16, 4); } };
+    Config make(int w) { Config c; c.n = w; c.g = dim3((w + 7) / 8); c.b = dim3(16, 4); return c; }
+    int pick(int n) { if (n > 50) return 64; return 32; }
+    int ceil(int a, int b) { return (a + b - 1) / b; }
+    int floor(int a) { return a / 30; }
+    template <typename T> T divided(T a, T b) { return (a + b - 1) / b; }
+    template <typename... A> void through(void (*k)(A...), dim3 g, dim3 b, A... a) { k<<<g, b>>>(a...); }
+    """
+    (launch,) = launches(f"{helpers} void run(float* C, int n) {{ {host} }} int main() {{ run(0, 100); }}")
+    assert launch.unread == ()
+    assert shape(launch) == (grid, block)
+    assert launch.values[launch.arguments[1].formula] == 100
+
+
+@pytest.mark.parametrize(
+    ("host", "part", "words"),
+    [
+        (
+            "int t = atoi(argv[1]); plain<<<n / t, t>>>(C, n);",
+            "block",
+            "t is known to the running program only; 256 is assumed",
+        ),
+        (
+            "int t = 0, g; cudaOccupancyMaxPotentialBlockSize(&g, &t, plain, 0, 0); plain<<<n / t, t>>>(C, n);",
+            "block",
+            "256 is",
+        ),
+        ("int t = 32; while (t > n / 8) t /= 2; plain<<<n, dim3(t, t)>>>(C, n);", "block", "t is known to the running program"),
+        ("int t = 8; if (ask()) t = 16; plain<<<n, t>>>(C, n);", "block", "t is set where ask() isn't known"),
+        ("if (n > 500) plain<<<n, 32>>>(C, n);", "launch", "it isn't made: n > 500 is false"),
+        ("return 0; plain<<<n, 32>>>(C, n);", "launch", "returns in front of it"),
+        ("plain<<<n, dim3(ask(), 2)>>>(C, n);", "block", "ask() isn't known before the program runs"),
+    ],
+)
+def test_what_is_uncertain_is_said(host: str, part: str, words: str) -> None:
+    (launch,) = launches(f"int ask(); int main(int argc, char** argv) {{ float* C; int n = 100; {host} }}")
+    assert [each.part for each in launch.unread] == [part]
+    assert words in launch.unread[0].reason
+
+
 def test_names_stay_so_that_sizes_can_change() -> None:
     (launch,) = launches("void run(float* C, int n) { plain<<<CEIL_DIV(n, TILE), TILE>>>(C, n); }")
     assert {each.name: (each.kind, each.value) for each in launch.names} == {"n": ("parameter", None), "TILE": ("macro", 16)}

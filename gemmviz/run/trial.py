@@ -1,0 +1,136 @@
+"""Runs a launch to see whether its result is right, within a budget of work: on every computer the same runs are made."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from gemmviz.launch.legality import can_run, device_for, setup_for
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import Cancelled, KernelFault, SettingError
+from gemmviz.model.kernel import KernelSpec, Launch
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import BlockRange, ThreadSpace
+from gemmviz.run.cpu.check import check_result
+from gemmviz.run.cpu.executor import bound, contents_of
+from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.recorder import StepCounter
+from gemmviz.run.cpu.simt.interpret import Binding, interpret
+
+# A unit of work is one thread's share of a step, about 20 ns. What each step and each run cost besides, in the same units:
+_OF_STEP, _OF_RUN = 1 << 11, 1 << 20
+_OF_TRIAL = 60 << 20
+_MOST_THREADS, _MOST_ELEMENTS = 1 << 15, 1 << 25
+_LAYOUTS = tuple(map(frozenset, ("", "ABC", "B", "A", "AB", "C", "AC", "BC")))
+
+
+class WorkBudget:
+    """A budget of work, in steps of threads."""
+
+    def __init__(self, most: int = _OF_TRIAL) -> None:
+        self.left = most
+
+    @property
+    def is_over(self) -> bool:
+        return self.left <= 0
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """What one run showed: the layout in which C is right, None if in none; the arguments that were written."""
+
+    column_major: frozenset[str] | None
+    written: frozenset[str]
+
+
+def trial_of(
+    setup: Setup, work: WorkBudget, cancelled: Callable[[], bool] = is_cancelled, *, in_part: bool = False
+) -> TrialResult | None:
+    """Runs the whole launch, or ``in_part`` blocks at the corners of its grid, whose results alone are then compared. None for
+    a launch with more threads than a trial may have, or one that takes more work than is left.
+
+    Raises KernelFault, SettingError, SourceError or Cancelled.
+    """
+    binding = bound(setup)
+    windows = list(_corners(binding.launch)) if in_part else [BlockRange.all(binding.launch)]
+    threads = binding.launch.threads_per_block * max(each.count for each in windows)
+    elements = sum(array.size for array in binding.arrays)
+    adds_up = in_part and any("atomic" in access.kind for access in binding.program.accesses)  # what all blocks write together
+    if threads > _MOST_THREADS or elements > _MOST_ELEMENTS or adds_up:
+        return None
+    most = min(work.left, _OF_TRIAL)
+    work.left -= _OF_RUN + elements
+    before = inputs(binding, cancelled)
+    outputs = setup.problem.output_names
+    data = {**before, **{name: before[name].copy() for name in outputs}}  # the kernel writes into the outputs themselves
+    spent = 0
+
+    def is_over() -> bool:
+        nonlocal spent
+        spent += _OF_STEP + threads
+        return spent > most or cancelled()
+
+    try:
+        data = _after(binding, windows[:1], data, is_over)
+        of_one = sum(int((data[name] != before[name]).sum()) for name in outputs)
+        data = _after(binding, windows[1:], data, is_over)
+    except Cancelled:
+        if cancelled():
+            raise
+        return None
+    finally:
+        work.left -= spent
+    changed = {
+        name: np.flatnonzero(flat != before[name]) for name, flat in data.items() if not np.array_equal(flat, before[name])
+    }
+    covers = not in_part or of_one * binding.launch.block_count >= sum(data[name].size for name in outputs)
+    chosen = changed if in_part else {name: np.arange(data[name].size, dtype=np.int64) for name in outputs}
+    return TrialResult(
+        _right_layout(binding, data, chosen) if {*changed} == {*outputs} and covers else None, frozenset(changed)
+    )
+
+
+def _after(binding: Binding, windows: list[BlockRange], data: dict[str, Any], cancelled: Callable[[], bool]) -> dict[str, Any]:
+    """The arrays after the blocks of all windows have run."""
+    for window in windows:
+        space = ThreadSpace(binding.launch, window, device_for(binding.setup).rules.warp_size)
+        memories = interpret(binding, space, StepCounter(), data, wants_values=True, cancelled=cancelled)
+        data = {name: memory.data for name, memory in memories.items()}
+    return data
+
+
+def _corners(launch: Launch) -> Iterator[BlockRange]:
+    """One block at each corner of the grid, and one inside: those that differ in a right kernel."""
+    x, y, z = launch.grid
+    places = [*product(*((0, extent - 1) for extent in launch.grid)), (x // 3, y // 2, z // 2)]
+    for i, j, k in dict.fromkeys(places):
+        yield BlockRange((i, i + 1), (j, j + 1), (k, k + 1))
+
+
+def attempted(
+    setup: Setup, work: WorkBudget, cancelled: Callable[[], bool] = is_cancelled, *, in_part: bool = False
+) -> TrialResult | None:
+    """What ``trial_of`` shows; None also if the launch can't be run, or the kernel faults. Raises SourceError and Cancelled."""
+    try:
+        return trial_of(setup, work, cancelled, in_part=in_part) if can_run(setup) else None
+    except (KernelFault, SettingError):
+        return None
+
+
+def is_right(spec: KernelSpec, work: WorkBudget, cancelled: Callable[[], bool] = is_cancelled) -> bool:
+    """Whether the kernel's result is right at its own problem. Raises SourceError and Cancelled."""
+    trial = attempted(setup_for(spec), work, cancelled)
+    return trial is not None and trial.column_major == spec.column_major
+
+
+def _right_layout(binding: Binding, after: dict[str, Any], chosen: dict[str, Any]) -> frozenset[str] | None:
+    """The arrays that are stored by columns if the ``chosen`` elements of the result are right so; rows are tried first. None
+    if they are right in none.
+    """
+    contents = contents_of(binding, after)
+    for layout in _LAYOUTS if binding.setup.problem.is_multiply else _LAYOUTS[:1]:
+        if check_result(replace(contents, column_major=layout), chosen, False, is_cancelled).passed:
+            return layout
+    return None

@@ -1,0 +1,1 @@
+"""Right kernels with ``main()`` in the habits of public code, and faults planted in them."""
