@@ -1,15 +1,18 @@
 """A hand-in and a task to a grade: its kernel is run at each size, and each check is judged by the rules of exercises."""
 
 from dataclasses import dataclass, replace
+from math import prod
 
 from gemmviz.grading.check_state import CheckState, sentence_for
 from gemmviz.grading.grade import Grade, JudgedRow
 from gemmviz.grading.hand_in import HandIn
-from gemmviz.grading.opening import OpenedHandIn, opened_hand_in
+from gemmviz.grading.opening import OpenedHandIn, opened_hand_in, precision_error
 from gemmviz.grading.task import Task
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
-from gemmviz.model.filling import Filling
+from gemmviz.model.filling import MOST_SEED, Filling
+from gemmviz.model.kernel import text_hash
+from gemmviz.model.words import listed
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.costly_access import at_costly_access
@@ -21,6 +24,7 @@ _IN_HAZARDS = frozenset(("divergent-barrier", "hazard"))
 _IN_GUARDS = frozenset(("out-of-range", "misaligned-access", "uninitialised-read"))
 _BEYOND = frozenset(("unsupported", "setting"))  # limits of the interpreter, not mistakes
 NOT_MET = "not-met"
+_MOST_TRACED, _ONE_BLOCK = 1 << 21, "0:1,0:1"  # multiplications of a problem that is run as a whole: 128³
 _LAUNCH = frozenset(("block-extent", "grid-extent", "block-threads", "shared-memory", "registers"))
 
 
@@ -34,7 +38,7 @@ class Judged:
 
 def judged_hand_in(hand_in: HandIn, task: Task, engine: Engine) -> Judged:
     """The grade on a hand-in."""
-    judging = _Judging(task, engine)
+    judging = _Judging(task, engine, _seed(hand_in, task))
     main = hand_in.main(task.launch.entry)
     try:
         opened = opened_hand_in(hand_in, task)
@@ -45,11 +49,16 @@ def judged_hand_in(hand_in: HandIn, task: Task, engine: Engine) -> Judged:
     return judging.judged(main, opened.kernel.function, tuple(filter(None, [opened.note])))
 
 
+def _seed(hand_in: HandIn, task: Task) -> int:
+    """The seed of the inputs: always the same for a hand-in, and another one for each, so that no table of results fits."""
+    return int(text_hash(task.digest + hand_in.digest)[:8], 16) % MOST_SEED
+
+
 class _Judging:
     """Judges the checks of a task on one kernel."""
 
-    def __init__(self, task: Task, engine: Engine) -> None:
-        self.task, self.engine = task, engine
+    def __init__(self, task: Task, engine: Engine, seed: int) -> None:
+        self.task, self.engine, self.seed = task, engine, seed
         self.states = {each.id: CheckState(each) for each in task.checks}
         self.runs: dict[str, SizeRun] = {}
         self.has_given_up = False
@@ -70,6 +79,11 @@ class _Judging:
         if opened.host is not None:
             self._fail("host", opened.host.error, finding=opened.host.finding)
         self._pass("host")
+        imprecise = precision_error(opened.kernel, self.task)
+        if imprecise is not None:
+            self._fail("result", imprecise, finding="precision")
+            self._leave("the result can't be compared as precisely as the task wants")
+            return
         shot = self._shot(opened)
         task = self.task.for_square() if opened.kernel.tied_sizes else self.task
         for size in task.all_sizes:
@@ -83,7 +97,7 @@ class _Judging:
         if self.task.shot is not None and self.task.shot.setup.kernel.blanks:
             shot = self.task.shot
             return replace(shot, setup=replace(shot.setup, kernel=opened.kernel))
-        filling = Filling(old_outputs="nan" if opened.is_unset else "zeros")
+        filling = Filling(seed=self.seed, old_outputs="nan" if opened.is_unset else "zeros")
         return Shot(setup_for(opened.kernel, device=self.task.device, blocks="all", filling=filling))
 
     def _judge_at(self, size: ExerciseSize, shot: Shot, states: list[CheckState]) -> None:
@@ -93,15 +107,21 @@ class _Judging:
         try:
             run = SizeRun(size, shot, self.engine)
             self.runs[size.words] = run
-            fault = run.facts.outcome.fault if any(each.check.is_always_judged for each in states) else None
+            traced = self._traced(run)
+            fault = traced.facts.outcome.fault
         except GemmvizError as error:
             self._refused(size, error)
             return
         if fault is not None and fault.id != "no-access":
             self._faulted(size, fault)
+        untouched = f"at {size.words}, {why}" if self.task.shot is None and (why := _untouched(traced)) else ""
+        ids = {each.check.id for each in states}
+        states = [
+            each for each in self.states.values() if each.check.id in ids | {"result"}
+        ]  # right at some sizes alone is wrong
         for state in states:
             if state.failure is None and state.check.requirements:
-                self._judge_check(state, run, fault)
+                self._judge_check(state, run if state.check.id != "result" else traced, fault, untouched)
 
     def _refused(self, size: ExerciseSize, error: GemmvizError) -> None:
         """Fails the check that is about an error before the first access, and leaves the others unjudged at this size."""
@@ -116,13 +136,13 @@ class _Judging:
         about = "guards" if fault.id in _IN_GUARDS else "hazards" if fault.id in _IN_HAZARDS else "result"
         self._fail(about, fault, size=size.words)
 
-    def _judge_check(self, state: CheckState, run: SizeRun, fault: KernelFault | None) -> None:
+    def _judge_check(self, state: CheckState, run: SizeRun, fault: KernelFault | None, untouched: str) -> None:
+        """Judges a check at one size. ``untouched``: says which array the kernel leaves alone; it passes no check then."""
         check, size = state.check, run.size.words
         if check.id == "guards":
-            state.is_met = state.is_met or fault is None
             state.rows.append(JudgedRow(size, "fault", fault.id if fault is not None else "none", "none", fault is None))
-            if fault is not None:
-                state.unjudged = _because(size, fault)
+            state.unjudged = state.unjudged or (_because(size, fault) if fault is not None else untouched)
+            state.is_met = not state.unjudged
             return
         rows, error = run.judged(check.requirements)
         state.rows += [JudgedRow(size, each.title, each.value, each.required, each.is_met) for each in rows]
@@ -132,8 +152,22 @@ class _Judging:
             self._refused(run.size, error)
         elif error is not None or (fault is not None and check.id in ("hazards", "result")):
             state.unjudged = _because(size, error or fault)
+        elif check.id == "result" and (changed := run.facts.replay.trace.written_inputs):
+            state.fail("input-written", f"the kernel writes to {listed(changed)}, which it may only read", size=size)
+        elif untouched:
+            state.unjudged = untouched
         else:
             state.is_met = True
+
+    def _traced(self, run: SizeRun) -> SizeRun:
+        """The run of all blocks, or of one where only counts of a large problem are judged."""
+        if prod(run.shot.setup.problem.sizes.values()) <= _MOST_TRACED or run.size in self.task.for_square().sizes:
+            return run
+        return self._of_blocks(run, _ONE_BLOCK)
+
+    def _of_blocks(self, run: SizeRun, blocks: str) -> SizeRun:
+        """The run of some blocks; "" means those that are quick to trace."""
+        return SizeRun(run.size, replace(run.shot, setup=replace(run.shot.setup, blocks=blocks)), self.engine)
 
     def _unmet(self, state: CheckState, run: SizeRun) -> None:
         """Fails a check whose requirements aren't met, with the sentence of what was found."""
@@ -195,8 +229,7 @@ class _Judging:
         try:
             if state.failure.finding != NOT_MET:
                 return at_wrong_access(run.facts), run
-            some = replace(run.shot, setup=replace(run.shot.setup, blocks=""))  # those that are quick
-            near = SizeRun(run.size, some, self.engine)
+            near = self._of_blocks(run, "")
             return at_costly_access(near.facts, state.check.requirements), near
         except GemmvizError:
             return None
@@ -211,6 +244,24 @@ def _wrong_result(run: SizeRun) -> tuple[str, str]:
     if check.wrong and check.worst_error is None and run.shot.setup.filling.old_outputs == "nan":
         return "unset", f"{check} (is something added to {check.array} that was never set to 0?)"
     return "wrong" if check.wrong else "unwritten", str(check)
+
+
+def _untouched(run: SizeRun) -> str:
+    """Says which array of the problem the kernel leaves alone: what it does costs nothing then, and can't go wrong. "" if it
+    touches at least half of each. A run that ended early may not have come to its results.
+    """
+    outcome = run.facts.outcome
+    trace = outcome.trace
+    if trace is None:
+        return "the kernel reads and writes nothing"
+    least = 0.5 if trace.is_whole and outcome.fault is None else 0.0
+    for array in trace.setup.problem.arrays:
+        if outcome.fault is not None and array.is_output:
+            continue
+        share = trace.touched_share(array.name, "write" if array.is_output else "read")
+        if share == 0 or share < least:
+            return f"the kernel {'writes' if array.is_output else 'reads'} {100 * share:.0f} % of {array.name}"
+    return ""
 
 
 def _because(size: str, error: GemmvizError | None) -> str:

@@ -1,18 +1,18 @@
 """A hand-in to the kernel that is judged: its text as a student wrote it, its launch, and the roles of its parameters."""
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from gemmviz.files.kernel_file import has_header, parse_kernel
-from gemmviz.grading.hand_in import HandIn
+from gemmviz.grading.hand_in import LAUNCH, HandIn
 from gemmviz.grading.host_mistakes import HostMistake, host_mistake, is_output_unset
 from gemmviz.grading.task import Task
+from gemmviz.launch.confirmation import NOT_READ, not_confirmed
 from gemmviz.launch.draft import Draft, draft_of
-from gemmviz.launch.drafted_spec import KernelText, problem_of, problems_of, spec_of
+from gemmviz.launch.drafted_spec import FACTOR, KernelText, problem_of, problems_of, spec_of
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.guessed_launch import completed, guesses, launch_by_names
 from gemmviz.launch.legality import can_run, device_for, names_for, setup_for
@@ -21,16 +21,20 @@ from gemmviz.launch.tilings import tilings
 from gemmviz.launch.words import names_in
 from gemmviz.loading.outlines import outline_of
 from gemmviz.loading.project import Project
+from gemmviz.model.element_types import element_type_of_c
 from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest
 from gemmviz.model.kernel import BLANK, KernelSpec, ProjectFile
 from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
-from gemmviz.model.problems.catalog import IN_PARTS, PROBLEM_KINDS
+from gemmviz.model.problem import Problem
+from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLY, PROBLEM_KINDS
+from gemmviz.model.translation import tr
 from gemmviz.parser.source_text import SourceText
-from gemmviz.run.trying import is_right, trial_of
+from gemmviz.run.cpu.executor import bound
+from gemmviz.run.cpu.roundoff import arithmetic_roundoff
+from gemmviz.run.trial import WorkBudget, is_right, trial_of
 from gemmviz.source.reader_link import reader
 
 _MOST_FILES, _MOST_ROLES, _MOST_GUESSES = 12, 12, 16
-_TRIAL_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +59,66 @@ def opened_hand_in(hand_in: HandIn, task: Task) -> OpenedHandIn:
     text = hand_in.texts[main]
     if BLANK.search(text):
         raise SourceError(f"{len(BLANK.findall(text))} of the blanks are empty", remedy="write something for each /*?*/")
-    texts = {**dict(task.files), **hand_in.texts}
+    texts = _texts(hand_in, task)
     if task.shot is not None and task.shot.setup.kernel.blanks:
         spec = replace(task.shot.setup.kernel, text=text, file=main, is_shipped=False)
         _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
         return OpenedHandIn(spec)
-    if has_header(text):
+    if has_header(text) and not any(LAUNCH in each for each in texts.values()):
         spec = parse_kernel(text, main)
         _check_text(SourceText(main, texts, main, {name: str(value) for name, value in spec.defaults.items()}))
-        own = replace(task.launch, block=(), grid=(), shared_bytes="")  # the header has the launch, as host code would
-        return OpenedHandIn(own.applied(_with_others(spec, main, texts)))
-    _check_text(SourceText(main, texts, main))
-    return _Opening(task, main, texts).opened()
+        opened = OpenedHandIn(task.launch.applied(_with_others(_without_claims(spec, task), main, texts)))
+    else:
+        _check_text(SourceText(main, texts, main))
+        opened = _Opening(task, main, texts).opened()
+    return replace(opened, kernel=replace(opened.kernel, problem=_judged_problem(opened.kernel.problem, task)))
+
+
+def _texts(hand_in: HandIn, task: Task) -> dict[str, str]:
+    """The files of a hand-in and of the task. A hand-in can't replace one of the task's, in any folder."""
+    given = dict(task.files)
+    own = {name: text for name, text in hand_in.texts.items() if name.rpartition("/")[2] not in given}
+    return {**own, **given}
+
+
+def _without_claims(spec: KernelSpec, task: Task) -> KernelSpec:
+    """A kernel with a header, without what its header says about the problem: the task alone says what is right."""
+    return replace(
+        spec,
+        problem=Problem.of_flat({"kind": task.problem.kind.name, **_factors_of(task)}),
+        requirements=(), size_macros=(), column_major=frozenset(), unfinished=False,
+    )  # fmt: skip
+
+
+def _factors_of(task: Task) -> dict[str, float]:
+    """The factors at which a kernel with such parameters is judged."""
+    kind = task.problem.kind
+    values = {each.name: each.default if kind.name == MULTIPLY else FACTOR for each in kind.factors}
+    return {**values, **task.problem.factors}
+
+
+def _judged_problem(problem: Problem, task: Task) -> Problem:
+    """The problem of a hand-in with the factors of the task: those that the host code passes are the student's choice."""
+    factors = _factors_of(task)
+    return problem.__replace__(**{name: factors[name] for name in problem.factors})
+
+
+def precision_error(kernel: KernelSpec, task: Task) -> UsageError | None:
+    """Why C can't be compared as precisely as the task wants; None if the kernel's types allow it. A launch that is refused has
+    no types: each size says why.
+    """
+    wanted = element_type_of_c(task.type)
+    try:
+        binding = bound(setup_for(kernel, device=task.device))
+    except GemmvizError:
+        return None
+    if (
+        max(arithmetic_roundoff(binding.program), *(each.roundoff for each in binding.element_types.values()))
+        <= wanted.roundoff
+    ):
+        return None
+    message = f"the arrays or the arithmetic of {kernel.function} are less precise than {task.type}"
+    return UsageError(message, remedy=f"use {task.type} for arrays and sums")
 
 
 def _with_others(spec: KernelSpec, main: str, texts: dict[str, str]) -> KernelSpec:
@@ -193,6 +245,14 @@ class _Opening:
             for each in islice(guesses(self.source.text, draft.tile_values, sizes), _MOST_GUESSES)
         ]
         chosen = self._right_one(specs)
+        if chosen is None and launch is not None:  # there is a launch that can't be read: the kernel isn't to blame
+            first = launch.unread[0]
+            what = tr(NOT_READ, part=first.part, line=first.place.line, reason=first.reason)
+            error = not_confirmed(replace(specs[0], unconfirmed=what))
+            assert error is not None
+            raise UsageError(
+                error.message, launch.place, file=launch.file, remedy="launch it with the sizes themselves", id="unsupported"
+            )
         if chosen is None:
             raise self._without_usual_launch(kernel, specs)
         return chosen, f"The launch is assumed: block ({', '.join(chosen.block)}), grid ({', '.join(chosen.grid)})."
@@ -297,7 +357,7 @@ def _first_error(spec: KernelSpec) -> GemmvizError | None:
     try:
         setup = setup_for(spec)
         if can_run(setup):
-            trial_of(setup, time.monotonic() + _TRIAL_S)
+            trial_of(setup, WorkBudget())
     except GemmvizError as error:
         return error
     return None
@@ -305,6 +365,6 @@ def _first_error(spec: KernelSpec) -> GemmvizError | None:
 
 def _is_right(spec: KernelSpec) -> bool:
     try:
-        return is_right(spec, time.monotonic() + _TRIAL_S)
+        return is_right(spec, WorkBudget())
     except GemmvizError:
         return False

@@ -50,9 +50,10 @@ class Task:
     """What is judged, in the order in which it is shown, at which ``sizes``.
 
     ``launch``: the kernel's name, the roles of its parameters, and the launch of hand-ins without host code; ``problem``: what
-    the kernel computes; ``shot``: of an exercise, whose kernel the hand-ins complete if it has blanks; ``files``: that hand-ins
-    may include, by name; ``name``: of the task's file; ``square``: sizes for kernels that have one number for all sizes, where
-    the task gives none; ``digest``: a hash of all of it.
+    the kernel computes; ``type``: the least precise floating-point type of its arrays and arithmetic; ``shot``: of an exercise,
+    whose kernel the hand-ins complete if it has blanks; ``files``: that hand-ins may include, by name; ``name``: of the
+    task's file; ``square``: sizes for kernels that have one number for all sizes, where the task gives none; ``digest``: a
+    hash of all of it.
     """
 
     title: str
@@ -63,6 +64,7 @@ class Task:
     launch: GivenLaunch = field(default_factory=GivenLaunch)
     problem: Problem = field(default_factory=lambda: Problem(kind=MULTIPLY))
     device: str = DEFAULT_DEVICE
+    type: str = "float"
     shot: Shot | None = None
     files: tuple[tuple[str, str], ...] = ()
     square: tuple[ExerciseSize, ...] = ()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict
@@ -61,6 +61,7 @@ class _KernelFields(Struct, forbid_unknown_fields=True):
     column_major: tuple[str, ...] = ()
     problem: str = MULTIPLY
     device: str = DEFAULT_DEVICE
+    type: Literal["float", "double", "half", "nv_bfloat16"] = "float"
     files: tuple[str, ...] = ()
 
 
@@ -161,6 +162,7 @@ def _task(fields: _TaskFields, places: _Places, path: Path) -> Task:
         ),
         problem=Problem(kind=kernel.problem),
         device=kernel.device,
+        type=kernel.type,
         square=() if fields.size else _squares(kernel.problem),
         files=tuple(_given_file(path.parent, name, number, places) for number, name in enumerate(kernel.files)),
     )  # fmt: skip

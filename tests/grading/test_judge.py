@@ -124,11 +124,23 @@ def test_default_lengths_need_several_blocks() -> None:
     assert failed(one)["result"].finding == "wrong"
 
 
-def test_a_kernel_with_a_header_keeps_the_launch_of_the_header() -> None:
-    task = task_for("naive")
-    launch = replace(task.launch, entry="", block=("16", "16"), grid=("ceil_div(N, 16)", "ceil_div(M, 16)"))
-    judged = judged_text(load_kernel("04_tiled").text, replace(task, launch=launch))
+def test_a_header_has_the_launch_if_the_task_gives_none() -> None:
+    task, text = task_for("naive"), load_kernel("04_tiled").text
+    judged = judged_text(text, replace(task, launch=replace(task.launch, entry="")))
     assert [each.output for each in failed(judged).values()] == ["threads per block: 16, required: at least 64"]
+    launch = replace(task.launch, entry="", block=("8", "8"), grid=("ceil_div(N, 8)", "ceil_div(M, 8)"))
+    assert "guards" in failed(judged_text(text, replace(task, launch=launch)))  # its tiles are 4 wide
+
+
+def test_a_launch_that_can_not_be_read_accuses_nobody() -> None:
+    unread = (("dim3 blocks((N + threads.x - 1) / threads.x, (M + threads.y - 1) / threads.y)", "dim3 blocks = chosen(M, N)"),)
+    declared = "dim3 chosen(int, int);\n"
+    text = declared + changed("naive", (*unread, ("A[row * K + k]", "A[k * M + row]")))
+    checks = judged_text(text, task_for("naive")).grade.checks
+    assert [each.id for each in checks if each.status == "passed"] == []
+    assert not any(each.status == "failed" for each in checks)
+    assert all("launch not confirmed: " in each.output for each in checks)
+    assert judged_text(declared + changed("naive", unread), task_for("naive")).grade.has_passed
 
 
 def test_a_usual_launch_is_assumed_and_said_so() -> None:
@@ -243,7 +255,7 @@ def test_an_exercise_without_blanks_takes_any_kernel() -> None:
             ("int col = blockIdx.x * blockDim.x + threadIdx.x", "int col = blockIdx.y * blockDim.y + threadIdx.y"),
         ),
     )
-    assert "criterion-1" in failed(judged_text(by_rows, task))
+    assert "criterion-2" in failed(judged_text(by_rows, task))
 
 
 def test_blanks_that_are_left_are_named() -> None:
