@@ -16,6 +16,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from gemmviz.files.checksums import write_recording
 from gemmviz.run.cuda.discovery import open_gpu
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "measurements"
@@ -169,7 +170,7 @@ def main() -> int:
     for stem, rows in (("access-times", access_times(lab)), ("strides", strides(lab))):
         lines = ",\n".join(json.dumps(row) for row in rows)
         text = json.dumps(facts, indent=1)[:-2] + f',\n "rows": [\n{lines}\n ]\n}}\n'
-        (FOLDER / f"{stem}-{name}.json").write_text(text, encoding="utf-8")
+        write_recording(FOLDER / f"{stem}-{name}.json", text)
         print(text, flush=True)
     return 0
 

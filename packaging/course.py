@@ -17,9 +17,11 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from gemmviz.cli.main import main as gemmviz
+from gemmviz.files.checksums import seal, write_recording
 from gemmviz.files.codec import to_plain
 from gemmviz.files.schedule_file import RecordedLaunch, RecordedSchedules, read_schedules, write_schedules
 from gemmviz.launch.catalog import lesson_names
@@ -73,7 +75,7 @@ def record_host(gpu: Gpu, path: Path) -> None:
             calls = tuple(HostCall(name, what, median(taken[2:])) for (name, what), taken in times.items())
             runs.append(HostRun(n, memory, calls))  # type: ignore[arg-type]
             record = HostRuns(gpu, _cpu(), str(date.today()), "tiled, 32 wide", REPEATS, tuple(runs))
-            path.write_text(json.dumps(to_plain(record), indent=0) + "\n", encoding="utf-8")
+            write_recording(path, json.dumps(to_plain(record), indent=0) + "\n")
             print(n, memory, {f"{c.name} {c.what}": round(c.us or 0.0, 1) for c in calls}, flush=True)
 
 
@@ -127,6 +129,7 @@ def record_schedules(remote: RemoteGpu, path: Path) -> None:
                 schedules.gpu, schedules.date, (*schedules.launches, row), (*schedules.schedules, schedule)
             )
             write_schedules(schedules, path)
+            seal(path)
             print(f"{name}/{stop.id}: {schedule.blocks} blocks", flush=True)
 
 
@@ -140,7 +143,11 @@ def main() -> int:
     if "host" in what:
         record_host(gpu, FOLDER / f"host-{name}.json")
     if "speeds" in what:
-        return gemmviz(["bench", *SPEEDS, "--sizes", "768,1536,3072", "-o", str(FOLDER / f"benchmark-{name}-lessons.json")])
+        path = FOLDER / f"benchmark-{name}-lessons.json"
+        with TemporaryDirectory() as folder:  # files that ship with gemmviz are not overwritten by its commands
+            code = gemmviz(["bench", *SPEEDS, "--sizes", "768,1536,3072", "-o", str(Path(folder, path.name))])
+            write_recording(path, Path(folder, path.name).read_text("utf-8"))
+        return code
     return 0
 
 

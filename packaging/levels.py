@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from gemmviz.files.checksums import write_recording
 from gemmviz.files.codec import to_plain
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for, legal_choices
@@ -59,7 +60,7 @@ def main() -> None:
                 "tool": f"{profiler.profiler_version(profiler.find_profiler())}, clock control none, caches warm",
                 "gpu": to_plain(gpu), "metrics": profiler.LEVELS, "launches": launches,
             }  # fmt: skip
-            path.write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")
+            write_recording(path, json.dumps(record, indent=0) + "\n")
             print(f"{name} {size}: {len(setups)} launches", flush=True)
 
 

@@ -9,11 +9,11 @@ import sys
 from contextlib import closing
 from datetime import date
 from pathlib import Path
-from shutil import copy
 from tempfile import TemporaryDirectory
 
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.files.benchmark_file import benchmark_text
+from gemmviz.files.checksums import write_recording
 from gemmviz.files.trace_file import write_trace
 from gemmviz.launch.catalog import load_kernel, pattern_kernel_names
 from gemmviz.launch.legality import legal_choices, setup_for
@@ -45,7 +45,7 @@ def main() -> int:
         path = MEASUREMENTS / f"benchmark-{name}-patterns.json"
 
         def save(benchmark: Benchmark, done: int) -> None:
-            path.write_text(benchmark_text(benchmark), encoding="utf-8")
+            write_recording(path, benchmark_text(benchmark))
             print(f"{date.today()} {done}: {benchmark.rows[-1].label}, {benchmark.rows[-1].problem}", flush=True)
 
         run_benchmark(gpu, [Case(each.kernel.name, each.problem, each) for each in setups()], DEVICE, on_row=save)
@@ -53,7 +53,7 @@ def main() -> int:
         counters = Path(folder, f"counters-{name}-patterns.json")
         code = gemmviz(["verify", *pattern_kernel_names(), "-o", str(counters)])
         if counters.is_file():
-            copy(counters, MEASUREMENTS)
+            write_recording(MEASUREMENTS / counters.name, counters.read_text("utf-8"))
     return code
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from cupy_backends.cuda.libs import cublas
 
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
+from gemmviz.files.checksums import write_recording
 from gemmviz.files.kernel_file import read_kernel
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
@@ -133,7 +134,7 @@ def main() -> int:
         for name, problem, measure in rows:
             if (name, problem) not in done:
                 benchmark = benchmark.with_row(measure())
-                path.write_text(benchmark_text(benchmark), encoding="utf-8")
+                write_recording(path, benchmark_text(benchmark))
                 print(name, problem, round(benchmark.rows[-1].gflops or 0.0, 2), flush=True)
     return 0
 

@@ -11,11 +11,11 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
-from shutil import copy
 from tempfile import TemporaryDirectory
 
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
+from gemmviz.files.checksums import write_recording
 from gemmviz.files.trace_file import write_trace
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for, legal_choices, setup_for
@@ -47,14 +47,14 @@ def main() -> int:
         before = read_benchmark(path) if kernels and path.is_file() else None
         code |= written(path, ["bench", *kernels, "--sizes", SIZES])
         if before is not None:
-            path.write_text(benchmark_text(merged(before, read_benchmark(path), kernels)), encoding="utf-8")
+            write_recording(path, benchmark_text(merged(before, read_benchmark(path), kernels)))
     if "counters" in what:
         path = MEASUREMENTS / f"counters-{name}.json"
         old = json.loads(path.read_text(encoding="utf-8"))["launches"] if kernels and path.is_file() else []
         code |= written(path, ["verify", *kernels])
         record = json.loads(path.read_text(encoding="utf-8"))
         record["launches"] = [row for row in old if row["kernel"] not in kernels] + record["launches"]
-        path.write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")
+        write_recording(path, json.dumps(record, indent=0) + "\n")
     return code
 
 
@@ -63,7 +63,7 @@ def written(path: Path, command: list[str]) -> int:
     with TemporaryDirectory() as folder:
         code = gemmviz([*command, "-o", str(Path(folder, path.name))])
         if Path(folder, path.name).is_file():
-            copy(Path(folder, path.name), path)
+            write_recording(path, Path(folder, path.name).read_text("utf-8"))
     return code
 
 

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
+from gemmviz.files.checksums import write_recording
 from gemmviz.files.measurements import parameter_key
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.model.kernel import KernelSpec, text_hash
@@ -26,7 +27,7 @@ def main() -> None:
         "date": str(date.today()),
         "kernels": {text_hash(spec.text): choices(spec) for spec in specs},
     }
-    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_recording(RECORD, json.dumps(record, indent=1) + "\n")
 
 
 def choices(spec: KernelSpec) -> dict[str, dict[str, int]]:

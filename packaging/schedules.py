@@ -5,6 +5,7 @@ from contextlib import closing
 from datetime import date
 from pathlib import Path
 
+from gemmviz.files.checksums import seal
 from gemmviz.files.schedule_file import RecordedLaunch, RecordedSchedules, write_schedules
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for, legal_choices, setup_for
@@ -52,6 +53,7 @@ def main() -> None:
             )
             recorded = RecordedSchedules(about, str(date.today()), tuple(r for r, _ in rows), tuple(s for _, s in rows))
             write_schedules(recorded, FOLDER / f"schedules-{name}.npz")
+            seal(FOLDER / f"schedules-{name}.npz")
 
 
 if __name__ == "__main__":

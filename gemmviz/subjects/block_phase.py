@@ -5,10 +5,10 @@ from gemmviz.analysis.models.occupancy import SHARED, WARPS, occupancy_limits
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.block_phase import BlockPhase
 from gemmviz.model.errors import UsageError
-from gemmviz.model.occupancy import Needs
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import tr
+from gemmviz.run.needs import needs_of
 
 
 def equal_phases(setup: Setup) -> int:
@@ -38,13 +38,14 @@ def block_phase(setup: Setup, counts: LaunchCounts, what: str) -> BlockPhase:
     if not tiles or any(len(tile) != 3 for tile in tiles):
         raise UsageError(tr("this kernel has no two-dimensional tiles in shared memory"))
     device, launch, taken = device_for(setup), launch_for(setup), shared_bytes(counts.arrays)
-    limits = occupancy_limits(device, Needs(launch.threads_per_block, None, taken)).limits
-    fitting = {"shared memory": limits[SHARED] or 0, "threads": limits[WARPS] or 0}
+    found = occupancy_limits(device, needs_of(setup)[0])
+    fitting = {"shared memory": found.limits[SHARED] or 0, "threads": found.limits[WARPS] or 0}
+    (whole, _) = found.uses[SHARED] or (taken, 0)
     matrices = tuple(_loaded_from(counts, name) for name, _, _ in tiles)
     loads, operations = loads_per_phase(setup, counts), operations_per_phase(setup)
     if sum(rows * columns for _, rows, columns in tiles) != loads:
         raise UsageError(tr("the tiles of this kernel have other cells than those that one phase loads"))
-    return BlockPhase(what, device, launch.block[:2], tiles, matrices, loads, operations, taken, fitting)
+    return BlockPhase(what, device, launch.block[:2], tiles, matrices, loads, operations, taken, whole, fitting)
 
 
 def _loaded_from(counts: LaunchCounts, tile: str) -> str:

@@ -1,38 +1,23 @@
-"""Texts of lessons with computed numbers, and how numbers are displayed."""
+"""Texts of lessons with computed numbers."""
 
 import math
-from typing import Any
 
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import spaced
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.lesson import Expectation, LessonStep
+from gemmviz.teaching.lesson import Expectation, LessonStep, shown_value
 from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
 from gemmviz.teaching.stored_numbers import stored_number
 
 UNAVAILABLE = "?"
 _SHOWN_DIGITS = 3
-_WORDS = marked("right"), marked("wrong"), marked("unwritten"), marked("unchecked")  # values of "result"
-
-
-def shown_value(value: Any) -> str:
-    """A value as captions display it."""
-    if isinstance(value, bool):
-        return tr("yes") if value else tr("no")
-    if isinstance(value, float):
-        return spaced(round(value)) if 1000 <= abs(value) < math.inf else f"{value:.4g}"
-    if isinstance(value, int):
-        return spaced(value)
-    return tr(value) if value in _WORDS else str(value)
 
 
 def filled_step(stop: LessonStep, facts: ShotFacts) -> LessonStep:
     """The step with the numbers in its texts, stored or computed; ``?`` for those that can't be computed."""
     needed = set(stop.needed)
     if not needed:
-        return stop
+        return stop.with_numbers({})
     return stop.with_numbers({each.name: _number(stop, each, facts) for each in stop.expect if each.name in needed})
 
 
@@ -50,7 +35,9 @@ def _number(stop: LessonStep, each: Expectation, facts: ShotFacts) -> str:
 
 
 def named_value(each: Expectation, value: QuantityValue) -> str:
-    """A value as texts display it in place of an expectation's name."""
+    """A value as texts display it in place of an expectation's name: the formula, if that is what is expected of a number."""
+    if isinstance(each.value, str) and not isinstance(value, str):
+        return each.value
     return shown_value(_rounded(value, each))
 
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from gemmviz.export.prepare import ExportOptions, frame_at, prepare
+from gemmviz.files.checksums import checksum_errors
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.outcome import Outcome
 from gemmviz.subjects.facts import ShotFacts
@@ -12,6 +14,7 @@ from gemmviz.teaching.exercise_faults import exercise_faults
 from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep
 from gemmviz.teaching.lesson_check import LessonCheck
 from gemmviz.teaching.picture_checks import picture_errors
+from gemmviz.teaching.piece_checks import piece_errors
 from gemmviz.teaching.quantities.catalog import quantity_origin, quantity_title, quantity_value
 from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES
 from gemmviz.teaching.question_checks import question_faults
@@ -33,18 +36,30 @@ class LessonChecker:
         self._checked.update({(checks[0].step.file, checks[0].step.place): checks for checks in steps if checks})
 
     def checks_of(self, lesson: Lesson) -> Iterator[LessonCheck]:
-        """All checks of a lesson in order."""
+        """All checks of a lesson in order; first of the files whose figures its pictures show."""
+        for error in self._of_files:
+            yield LessonCheck(lesson.stops[0], "the recordings and devices", None, error=error)
         for number, step in enumerate(lesson.stops, 1):
+            known = {each.id.rpartition("/")[2] for each in lesson.stops[:number]}
+            if "/" not in step.id and (unknown := [need for need in step.needs if need not in known]):
+                error = GemmvizError(f"no step before it has the id {unknown[0]!r}", remedy="name an earlier step")
+                yield LessonCheck(step, "needs", step.place, error=error, number=number)
             key = step.file, step.place
             checks = self._checked.get(key) if step.file else None
             if checks is None:
-                checks = self._checked[key] = list(self._of_step(step))
+                checks = self._checked[key] = list(self._of_step(step, lesson.is_quiz))
             yield from (replace(each, number=number) for each in checks)
 
-    def _of_step(self, step: LessonStep) -> Iterator[LessonCheck]:
-        """All checks of a step: its expectations, and what holds of every step."""
-        for field, wrong in text_errors(step):
+    @cached_property
+    def _of_files(self) -> list[GemmvizError]:
+        return list(checksum_errors())
+
+    def _of_step(self, step: LessonStep, is_quiz: bool) -> Iterator[LessonCheck]:
+        """All checks of a step: its expectations, and what holds of every step. The texts of a quiz were computed."""
+        for field, wrong in () if is_quiz else text_errors(step):
             yield LessonCheck(step, f"the {field}", step.place_of(field), error=wrong)
+        for error in piece_errors(step.shot.setup.kernel):
+            yield LessonCheck(step, "the kernel", step.place, error=error)
         outcome, errors = _drawn(step, self._engine_of)
         for error in errors:
             yield LessonCheck(step, "the view", step.place, error=error)
@@ -54,7 +69,7 @@ class LessonChecker:
                 yield _checked(step, expectation, facts)
             for each in run_findings(step, engine, self._runs):
                 yield LessonCheck(step, each.subject, step.place, each.expectation, each.actual, each.error, each.is_advice)
-        for subject, place, error in question_faults(step, self._engine_of):
+        for subject, place, error in question_faults(step, self._engine_of, is_quiz=is_quiz):
             yield LessonCheck(step, subject, place, error=error)
         for fault in exercise_faults(step):
             yield LessonCheck(step, "the exercise", step.place_of("exercise"), error=fault)
@@ -75,6 +90,7 @@ def _checked(step: LessonStep, expectation: Expectation, facts: ShotFacts) -> Le
     subject = quantity_title(expectation.quantity)
     try:
         value = quantity_value(expectation.quantity, facts)
+        expectation = expectation.at(facts.setup.problem.sizes | dict(facts.setup.parameters), value)
     except GemmvizError as error:
         return LessonCheck(step, subject, expectation.place, expectation, error=error)
     return LessonCheck(step, subject, expectation.place, expectation, value)

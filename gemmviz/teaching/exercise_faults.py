@@ -1,6 +1,7 @@
 """Checks of an exercise itself: its own solution passes, and what a student begins with doesn't."""
 
 from dataclasses import replace
+from random import Random
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
@@ -20,13 +21,13 @@ def exercise_faults(step: LessonStep) -> list[GemmvizError]:
     faults = []
     try:
         shot, answers = solved(exercise, step.shot)
-        verdict = judged(exercise, shot, Interpreter(), answers)
+        verdict = judged(exercise, shot, Interpreter(), answers, Random(0))
         if not verdict.passed:
             faults.append(GemmvizError(f"the exercise's own solution fails: {'; '.join(verdict.lines)}"))
     except GemmvizError as error:
         faults.append(GemmvizError(error.message, remedy=error.remedy))
     untouched = ("",) * step.shot.setup.kernel.blanks
-    if judged(exercise, step.shot, Interpreter(), untouched).passed:
+    if judged(exercise, step.shot, Interpreter(), untouched, Random(0)).passed:
         what = "empty blanks" if untouched else "the step as it is shown"
         faults.append(GemmvizError(f"the exercise is passed by {what}", remedy="require what only a solution has"))
     for fault in faults:

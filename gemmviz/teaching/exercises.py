@@ -3,6 +3,7 @@ first wrong access is if it doesn't.
 """
 
 from dataclasses import dataclass, replace
+from random import Random
 
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.kernel import BLANK, KernelSpec
@@ -11,6 +12,9 @@ from gemmviz.run.engine import Engine
 from gemmviz.source.program import check_source, program_for
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_headers import check_names
+from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.drawn_sizes import drawn_sizes
+from gemmviz.teaching.first_difference import difference_text, wrong_blank
 from gemmviz.teaching.lesson import Exercise, ExerciseSize
 from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, SizeRun
 
@@ -19,13 +23,14 @@ from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, S
 class Verdict:
     """The result of an exercise. ``size``: the size at which it failed, all sizes if it passed; ``rows``: the requirements at
     the last size that was run; ``error``: why there is no result; ``shot``: the picture of the wrong access, or of the first
-    size if all are right; None if there is none.
+    size if all are right; None if there is none. ``hints``: which blank is wrong, and the first access that differs.
     """
 
     size: str = ""
     rows: tuple[JudgedQuantity, ...] = ()
     error: GemmvizError | None = None
     shot: Shot | None = None
+    hints: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -36,10 +41,11 @@ class Verdict:
         """Lines for the student: the size, and the unmet requirements with the actual values."""
         at = f"At {self.size}: " if self.size else ""
         if self.error is not None:
-            return [f"{at}{self.error}" if self.shot is not None else str(self.error)]
+            return [f"{at}{self.error}" if self.shot is not None else str(self.error), *self.hints]
         if self.passed:
             return [tr("Done. {at}", at=at) + ", ".join(f"{row.title}: {row.value}" for row in self.rows)]
-        return [
+        unmet = [row for row in self.rows if not row.is_met]
+        said = [
             tr(
                 "{at}{row_title}: {row_value}, required: {required}",
                 at=at,
@@ -47,13 +53,17 @@ class Verdict:
                 row_value=row.value,
                 required=row.required,
             )
-            for row in self.rows
-            if not row.is_met
+            for row in unmet
         ]
+        return [*said, *self.hints]
 
 
-def judged(exercise: Exercise, shot: Shot, engine: Engine, answers: tuple[str, ...] = ()) -> Verdict:
-    """The verdict on a shot, whose kernel is run with the ``answers`` in its blanks. The first size that fails ends it."""
+def judged(
+    exercise: Exercise, shot: Shot, engine: Engine, answers: tuple[str, ...] = (), random: Random | None = None
+) -> Verdict:
+    """The verdict on a shot, whose kernel is run with the ``answers`` in its blanks, at the sizes of the exercise and at others
+    that ``random`` draws. The first size that fails ends it.
+    """
     kernel = shot.setup.kernel
     filled = replace(shot, setup=replace(shot.setup, kernel=kernel.filled(answers)))
     if left := filled.setup.kernel.blanks:
@@ -63,12 +73,32 @@ def judged(exercise: Exercise, shot: Shot, engine: Engine, answers: tuple[str, .
     if answers and (error := _refusal(filled, answers)) is not None:
         return Verdict(error=_with_blank(error, kernel, answers))
     verdicts: list[Verdict] = []
-    for size in exercise.sizes or (ExerciseSize(),):
+    for size in (*(exercise.sizes or (ExerciseSize(),)), *drawn_sizes(exercise, shot.setup, random or Random())):
         verdict = _judged_at(exercise, size, filled, engine)
         if not verdict.passed:
-            return replace(verdict, error=_with_blank(verdict.error, kernel, answers)) if verdict.error else verdict
+            verdict = replace(verdict, error=_with_blank(verdict.error, kernel, answers)) if verdict.error else verdict
+            return replace(verdict, hints=_hints(verdict, exercise, size, shot, answers, engine))
         verdicts.append(verdict)
     return replace(verdicts[-1], size="; ".join(each.size for each in verdicts), shot=verdicts[0].shot)
+
+
+def _hints(
+    verdict: Verdict, exercise: Exercise, size: ExerciseSize, shot: Shot, answers: tuple[str, ...], engine: Engine
+) -> tuple[str, ...]:
+    """Which blank is wrong at a verdict's size, and the first access of a complete run that differs from the solution's."""
+    key = answers_of(exercise.key) if exercise.key else ()
+    if len(key) != len(answers) or not key:
+        return ()
+    at = replace(shot, setup=shot.setup.changed(**dict(size.problem), **dict(size.parameters)))
+
+    def passes(others: tuple[str, ...]) -> bool:
+        kernel = shot.setup.kernel.filled(others)
+        return _judged_at(exercise, size, replace(shot, setup=replace(shot.setup, kernel=kernel)), engine).passed
+
+    number = wrong_blank(answers, key, passes)
+    difference = "" if verdict.error is not None else difference_text(at, answers, key, engine)
+    named = () if number is None else (tr("look at blank {number}", number=number),)
+    return (*named, difference) if difference else named
 
 
 def _refusal(filled: Shot, answers: tuple[str, ...]) -> GemmvizError | None:

@@ -2,13 +2,15 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
+from gemmviz.launch.formula import formula_value
 from gemmviz.model.errors import Place, UsageError, closest
-from gemmviz.model.translation import tr
+from gemmviz.model.translation import marked, tr
+from gemmviz.model.words import spaced
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import key_names
 from gemmviz.teaching.quantities.quantity import QuantityValue
@@ -16,16 +18,35 @@ from gemmviz.teaching.quantities.quantity import QuantityValue
 Build = Literal["", "phases", "steps", "terms", "lanes", "blanks"]
 BUILDS: tuple[Build, ...] = get_args(Build)
 FIELD = re.compile(r"\{(\w+)\}")
-TEXT_FIELDS = ("title", "caption", "text", "notes", "question")  # those that may have numbers
+TEXT_FIELDS = ("title", "caption", "text", "notes", "question", "exercise")  # those that may have numbers
 PENDING = "…"  # in place of a number that is not computed yet
+_WORDS = marked("right"), marked("wrong"), marked("unwritten"), marked("unchecked")  # values of "result"
 _MOST_MINUTES, _MOST_CHOICES = 600.0, 26
+
+
+def shown_value(value: Any) -> str:
+    """A value as captions display it."""
+    if isinstance(value, bool):
+        return tr("yes") if value else tr("no")
+    if isinstance(value, float):
+        return spaced(round(value)) if 1000 <= abs(value) < math.inf else f"{value:.4g}"
+    if isinstance(value, int):
+        return spaced(value)
+    return tr(value) if value in _WORDS else str(value)
+
+
+def _formula(text: str) -> str:
+    """A formula as it is written in texts, as one that can be evaluated: "2 N³" is 2*(N*N*N)."""
+    text = re.sub(r"(\w+?)([²³])", lambda power: f"({'*'.join([power[1]] * (2 if power[2] == '²' else 3))})", text)
+    return re.sub(r"(?<=[\w)]) (?=[\w(])", "*", text.replace("−", "-").replace("·", "*").replace("×", "*"))
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """An expected value. ``quantity``: a reference to a quantity, as listed by ``gemmviz lesson quantities``. ``value``: the
-    expected value; numbers are compared in the digits given. ``about``: tolerance as a fraction of ``value``, 0 for none.
-    ``name``: the name by which texts of the step include it, as ``{name}``. ``place``: position in the lesson file.
+    expected value; numbers are compared in the digits given, and may be a formula of the sizes and parameters. ``about``:
+    tolerance as a fraction of ``value``, 0 for none. ``name``: the name by which texts of the step include it, as ``{name}``.
+    ``place``: position in the lesson file.
     """
 
     quantity: str
@@ -39,6 +60,14 @@ class Expectation:
         """Number of digits after the decimal point of ``value``."""
         exponent = Decimal(str(self.value)).as_tuple().exponent if isinstance(self.value, float) else 0
         return max(0, -exponent) if isinstance(exponent, int) and self.value != int(self.value) else 0
+
+    def at(self, names: Mapping[str, int], actual: QuantityValue) -> "Expectation":
+        """The expectation with the value of its formula, such as "2 · N³ / T", at the sizes and parameters of a launch, if
+        ``actual`` is a number; itself if it has none. Raises GemmvizError for a formula that can't be evaluated.
+        """
+        if not isinstance(self.value, str) or isinstance(actual, str):
+            return self
+        return replace(self, value=formula_value(_formula(self.value), {name: float(size) for name, size in names.items()}))
 
     def is_met_by(self, actual: QuantityValue) -> bool:
         """Whether a computed value is the expected one: equal texts, or numbers that agree in the written digits."""
@@ -57,7 +86,7 @@ class Expectation:
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One choice of a question. ``why``: the reason that it is right or wrong. ``shot``: the view that shows the reason.
-    ``expect``: what makes it right. It is true of the right choice's view, and false of the question's for any other.
+    ``expect``: what makes it right, or would: it is true of the right choice's view, and false of that for any other.
     """
 
     text: str
@@ -99,8 +128,21 @@ class Question:
     def texts(self) -> tuple[str, ...]:
         return (self.text, *(text for choice in self.choices for text in (choice.text, choice.why)))
 
+    def with_own_numbers(self) -> "Question":
+        """The question with the numbers in its choices that their own expectations name: the expected ones."""
+        return replace(self, choices=tuple(map(_with_own_numbers, self.choices)))
+
     def with_texts(self, changed: Callable[[str], str]) -> "Question":
         return Question(changed(self.text), tuple(choice.with_texts(changed) for choice in self.choices))
+
+
+def _with_own_numbers(choice: Choice) -> Choice:
+    values = {each.name: shown_value(each.value) for each in choice.expect}
+    return choice.with_texts(lambda text: _filled(text, values))
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return FIELD.sub(lambda name: values.get(name[1], name[0]), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,15 +260,30 @@ class LessonStep:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The texts that may have numbers, by field; those of a question are one."""
+        """The texts that may have numbers, by field; those of a question are one, and those of an exercise."""
         question = "" if self.question is None else "\n".join(self.question.texts)
+        exercise = "" if self.exercise is None else "\n".join((self.exercise.task, *self.exercise.hints))
         return {
-            "title": self.title, "caption": self.caption, "text": self.text, "notes": self.notes, "question": question
+            "title": self.title, "caption": self.caption, "text": self.text, "notes": self.notes, "question": question,
+            "exercise": exercise,
         }  # fmt: skip
+
+    def texts_with_names(self, field: str) -> Iterator[tuple[str, dict[str, Expectation]]]:
+        """The texts of a field, each with the expectations that its names stand for."""
+        own = {each.name: each for each in self.expect if each.name}
+        if field == "question" and self.question is not None:
+            yield self.question.text, own
+            for choice in self.question.choices:
+                names = own | {each.name: each for each in choice.expect if each.name}
+                yield from ((choice.text, names), (choice.why, names))
+        else:
+            yield self.texts[field], {} if field == "exercise" else own
 
     def unknown_fields(self, field: str) -> list[str]:
         """Names of numbers in a text that no expectation has."""
-        return sorted(set(FIELD.findall(self.texts[field])) - {each.name for each in self.expect})
+        return sorted(
+            {name for text, known in self.texts_with_names(field) for name in FIELD.findall(text) if name not in known}
+        )
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -235,22 +292,25 @@ class LessonStep:
         return tuple(dict.fromkeys(name for text in self.texts.values() for name in FIELD.findall(text) if name in known))
 
     def with_numbers(self, values: Mapping[str, str]) -> "LessonStep":
-        """The step with ``values`` in its texts in place of their names, and PENDING for a number that has no value."""
+        """The step with ``values`` in its texts in place of their names, and PENDING for a number that has no value. In the
+        title, which lists of steps show, the expected number stands for it.
+        """
+        question = None if self.question is None else self.question.with_own_numbers()
         if not self.needed:
-            return self
+            return self if question == self.question else replace(self, question=question)
+        expected = {each.name: shown_value(each.value) for each in self.expect}
         values = {name: values.get(name, PENDING) for name in self.needed}
-
-        def filled(text: str) -> str:
-            return FIELD.sub(lambda name: values.get(name[1], name[0]), text)
-
-        question = None if self.question is None else self.question.with_texts(filled)
-        texts = {name: filled(text) for name, text in self.texts.items() if name != "question"}
-        return replace(self, **texts, question=question)  # type: ignore[arg-type]  # texts of fields
+        title = _filled(self.title, {name: expected[name] if value == PENDING else value for name, value in values.items()})
+        caption, text, notes = (_filled(each, values) for each in (self.caption, self.text, self.notes))
+        question = None if question is None else question.with_texts(lambda text: _filled(text, values))
+        return replace(self, title=title, question=question, caption=caption, text=text, notes=notes)
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Steps in order. ``about``: what the lesson teaches. ``name``: the name of its file. ``needs``: required knowledge."""
+    """Steps in order. ``about``: what the lesson teaches. ``name``: the name of its file. ``needs``: required knowledge.
+    ``is_quiz``: its texts and choices were computed from a run, numbers included.
+    """
 
     title: str = "Lesson"
     stops: tuple[LessonStep, ...] = ()
@@ -258,6 +318,7 @@ class Lesson:
     sources: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     name: str = ""
+    is_quiz: bool = False
 
     @property
     def is_view(self) -> bool:

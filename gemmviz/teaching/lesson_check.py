@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from gemmviz.model.errors import GemmvizError, Place
-from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.lesson import Expectation, LessonStep
+from gemmviz.teaching.lesson import Expectation, LessonStep, shown_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
 
 
@@ -40,7 +39,9 @@ class LessonCheck:
     @property
     def sentence(self) -> str:
         """Description of a failed check."""
-        step = f"{'remark: ' * self.is_remark}step {self.number}, {self.step.title or self.step.id or 'untitled'}"
+        step = (
+            f"{'remark: ' * self.is_remark}step {self.number}, {self.step.with_numbers({}).title or self.step.id or 'untitled'}"
+        )
         if self.expectation is None:
             return f"{step}: {self.subject}: {self.error}"
         if self.error is not None:

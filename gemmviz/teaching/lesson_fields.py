@@ -113,12 +113,13 @@ class LessonFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
     sources: Texts = ()
     needs: Texts = ()
     step: tuple[StepFields, ...] = ()
+    quiz: bool = False
 
 
 def plain_lesson(lesson: Lesson) -> dict[str, Any]:
     """The fields of a lesson as dicts, lists and values; those with their default value are left out."""
     steps = tuple(_step_fields(each) for each in lesson.stops)
-    fields = LessonFields(lesson.title, lesson.about, lesson.sources, lesson.needs, steps)
+    fields = LessonFields(lesson.title, lesson.about, lesson.sources, lesson.needs, steps, quiz=lesson.is_quiz)
     plain: dict[str, Any] = {"title": lesson.title, **msgspec.to_builtins(fields)}
     return plain | {"step": plain.get("step", [])}
 

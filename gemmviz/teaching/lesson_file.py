@@ -68,7 +68,7 @@ def _lesson(plain: dict[str, Any], places: Places, file: str) -> Lesson:
     fields = read_fields(plain, LessonFields, lambda: places)
     steps = tuple(_step(each, ("step", number), places) for number, each in enumerate(fields.step))
     steps = tuple(each if each.file else replace(each, file=file) for each in steps)
-    return Lesson(fields.title, steps, fields.about, fields.sources, fields.needs, Path(file).stem if file else "")
+    return Lesson(fields.title, steps, fields.about, fields.sources, fields.needs, Path(file).stem if file else "", fields.quiz)
 
 
 def _step(fields: StepFields, path: FieldPath, places: Places) -> LessonStep:

@@ -53,7 +53,9 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0, labels: Lab
             tr("this run gives only {questions} of {count}", questions=many(len(stops), "question"), count=count),
             remedy=tr("ask for fewer, or choose larger sizes"),
         )
-    return Lesson(tr("Questions about {kernel}", kernel=setup.kernel.name), tuple(stops), source.words.launch.legend)
+    return Lesson(
+        tr("Questions about {kernel}", kernel=setup.kernel.name), tuple(stops), source.words.launch.legend, is_quiz=True
+    )
 
 
 def _questions(source: QuizSource, count: int) -> Iterator[GeneratedQuestion]:

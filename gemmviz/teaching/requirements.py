@@ -9,8 +9,7 @@ from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.lesson import ExerciseSize, Expectation
+from gemmviz.teaching.lesson import ExerciseSize, Expectation, shown_value
 from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
 from gemmviz.teaching.wrong_access import at_wrong_access

@@ -1,12 +1,29 @@
-"""Checks of a step's texts: every number of a caption has a name, and every name in a text is that of an expectation."""
+"""Checks of a step's texts: every number and every formula in them is that of an expectation, or of the table of constants; and
+what a text says of a number, its unit and what is counted, is what the quantity says.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from gemmviz.model.errors import UsageError
-from gemmviz.teaching.lesson import FIELD, TEXT_FIELDS, LessonStep
+from gemmviz.teaching.constants import constants
+from gemmviz.teaching.lesson import FIELD, TEXT_FIELDS, Expectation, LessonStep
+from gemmviz.teaching.quantities.catalog import contrasts_of, quantity_title
+from gemmviz.teaching.quantities.reference import parse_reference
+from gemmviz.teaching.quantities.units import is_counted, is_unit, unit_of
 
 _WORD = re.compile(r"\w+")
+_NUMBER_WORDS = re.compile(
+    r"three|four(teen)?|five|fifteen|six(teen|ty)?|seven(teen|ty)?|eight(een|y)?|nine(teen|ty)?|ten|eleven|twelve|thirteen|twenty|"
+    r"thirty|forty|fifty|hundred|thousand|[mb]illion|dozen"
+)
+_NUMBERS = re.compile(r"\{\w+\}( thousand)?")
+_FORMULA = re.compile(r"[·²³]|[\w)] [+−] [\w({]|\b[AB]\([a-z], [a-z]\)")
+_NAMED = re.compile(r"\{(\w+)\}(?:(?:,| and| to| or) \{\w+\})*\s?([^\s.,;:?()]*)")
+_TOKEN = re.compile(r"[^\s.,;:?()]+")
+_PARTS = re.compile(r"\{(\w+)\}(?: [^\s.,;:?()]+)?|[^{]+")
+_BETWEEN = re.compile(r"(\{\w+\}[^{,;:?]*?)\b(?:and|but|while)\b(?=[^,;:?.]*\{)")
+_CLAUSE = re.compile(r"[,;:?]|\.\s")
 
 
 def text_errors(step: LessonStep) -> Iterator[tuple[str, UsageError]]:
@@ -14,10 +31,71 @@ def text_errors(step: LessonStep) -> Iterator[tuple[str, UsageError]]:
     for field in TEXT_FIELDS:
         for name in step.unknown_fields(field):
             yield field, UsageError(f"no expectation has the name {{{name}}}", remedy="give one that name")
-    for digits in typed_numbers(step.caption):
-        yield "caption", UsageError(f"the number {digits} is typed", remedy="name it by an expectation: {name}")
+        for text, expected in step.texts_with_names(field):
+            for digits in typed_numbers(text):
+                yield field, UsageError(f"the number {digits} is typed", remedy="name it by an expectation: {name}")
+            if formula := _FORMULA.search(_without_constants(text)):
+                what = f"the formula around {formula[0].strip()!r} is typed"
+                yield field, UsageError(what, remedy="name it by an expectation whose value is the formula: {name}")
+            for what in wrong_words(text, expected):
+                yield field, UsageError(what, remedy="name another expectation, or change the words")
 
 
-def typed_numbers(caption: str) -> list[str]:
-    """Words of a caption that begin with a digit; those that begin with a letter are names, such as H200."""
-    return [word for word in _WORD.findall(FIELD.sub(" ", caption)) if not word[0].isalpha() and any(map(str.isnumeric, word))]
+def typed_numbers(text: str) -> list[str]:
+    """Words of a text that begin with a digit, and numbers in words from three up, outside names in {} and constants; words
+    that begin with a letter are names, such as H200.
+    """
+    words = _WORD.findall(_without_constants(text))
+    return [
+        word
+        for word in words
+        if _NUMBER_WORDS.fullmatch(word.lower()) or (not word[0].isalpha() and any(map(str.isnumeric, word)))
+    ]
+
+
+def _without_constants(text: str) -> str:
+    text = _NUMBERS.sub(" {} ", text)
+    for each in constants():
+        text = re.sub(rf"(?<!\w){re.escape(each.text)}(?!\w)", " ", text)
+    return text.replace("{}", " ")
+
+
+def wrong_words(text: str, expected: Mapping[str, Expectation]) -> Iterator[str]:
+    """What a text says beside a number and its quantity doesn't: another unit, other things that are counted, or, in the same
+    clause, the words of another argument or the name of another expectation of this kind.
+    """
+    for found in _NAMED.finditer(text):
+        for each in (expected[name] for name in FIELD.findall(found[0]) if name in expected):
+            unit, word = unit_of(each.quantity), found[2]
+            is_said = word == unit or (unit in _TOKEN.findall(text) and not is_unit(word))
+            if not (is_said if unit else is_counted(each.quantity, word)):
+                yield f"{{{each.name}}} is followed by {word or 'nothing'!r}, and its quantity is {unit or each.quantity}"
+    for clause in _CLAUSE.split(_BETWEEN.sub(r"\1;", text)):
+        for each in (expected[name] for name in dict.fromkeys(FIELD.findall(clause)) if name in expected):
+            own_part = "".join(part[0] for part in _PARTS.finditer(clause) if part[1] in (None, each.name))
+            words = set(_WORD.findall(FIELD.sub(" ", own_part)))  # without those that follow other names
+            title = set(_WORD.findall(quantity_title(each.quantity)))
+            for own, others in _contrasts(each, expected.values()):
+                other = next((other for other in others if _mentions(words, other) and not _mentions(title, other)), None)
+                if other is not None and not _mentions(words, own):
+                    yield f"{{{each.name}}} is said of {other!r}, and its expectation of {own!r}"
+
+
+def _contrasts(each: Expectation, others: Iterable[Expectation]) -> Iterator[tuple[str, list[str]]]:
+    """Words for an expectation, with those that would stand for another one: names, those of other values of the same quantity,
+    and arguments.
+    """
+    kind = _kind(each)
+    yield each.name, [other.name for other in others if other.name != each.name and _kind(other) == kind]
+    yield from contrasts_of(each.quantity)
+
+
+def _kind(each: Expectation) -> str:
+    return parse_reference(each.quantity).id.removeprefix("compared_")
+
+
+def _mentions(words: set[str], word: str) -> bool:
+    """Whether a word is among others, in the singular or plural; a single letter only as the name of a matrix."""
+    if len(word) == 1:
+        return word.upper() in words
+    return any(each.lower().rstrip("s") == word.lower().rstrip("s") for each in words)

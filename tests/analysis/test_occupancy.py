@@ -34,11 +34,28 @@ def test_the_g80_of_the_lecture() -> None:
     device = load_device("8800gtx")
     for registers in range(1, 11):
         found = occupancy_limits(device, Needs(256, registers, 2048))
-        assert (found.limits[SHARED], found.limits[WARPS]) == (8, 3)
+        assert (found.limits[SHARED], found.limits[WARPS]) == (6, 3)
         assert (found.limits[REGISTERS] or 0) >= 3
     assert occupancy_limits(device, Needs(256, 10, 2048)).limits[REGISTERS] == 3
     assert occupancy_limits(device, Needs(256, 11, 2048)).limits[REGISTERS] == 2
     assert occupancy_limits(device, Needs(1024, 10, 8192)).blocks_per_sm == 0  # a block holds 512 threads at most
+
+
+def test_arguments_lie_in_shared_memory_on_a_g80() -> None:
+    """2048 bytes of tiles, 16 of the launch's sizes and the arguments, in units of 512: 6 blocks; 8 KiB of tiles: 1."""
+    device = load_device("8800gtx")
+    for width, blocks in ((16, 6), (32, 1)):
+        setup = setup_for(load_kernel("column_first"), Problem(64, 64, 64), {"TILE_WIDTH": width}, device="8800gtx")
+        needs, _ = needs_of(setup)
+        assert needs.argument_bytes == 3 * 8 + 4
+        assert occupancy_limits(device, needs).limits[SHARED] == blocks
+    least = Needs(64, 10, 480)
+    assert [occupancy_limits(device, replace(least, argument_bytes=n)).uses[SHARED] for n in (16, 17)] == [
+        (512, 16384),
+        (1024, 16384),
+    ]
+    newer = load_device("a100")
+    assert occupancy_limits(newer, replace(least, argument_bytes=256)).uses == occupancy_limits(newer, least).uses
 
 
 def test_registers_where_a_block_may_have_half_of_them() -> None:

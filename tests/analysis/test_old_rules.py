@@ -48,6 +48,12 @@ def test_a_half_warp_moves_a_segment_or_goes_lane_by_lane(elements: np.ndarray, 
     assert sectors(elements) == expected
 
 
+def test_an_element_that_several_lanes_read_is_needed_once() -> None:
+    broadcast, row = (requests(each[None].astype(np.int64), 4, G80) for each in (0 * LANES, LANES))
+    assert (int(broadcast.sectors[0]), int(broadcast.ideal_sectors[0])) == (16, 1)
+    assert (int(row.sectors[0]), int(row.ideal_sectors[0])) == (2, 2)
+
+
 def test_wider_words_take_larger_segments() -> None:
     assert sectors(LANES * 2, 2) == 4  # 8 bytes each: 128 bytes
     assert sectors(LANES * 4, 4) == 8  # 16 bytes each: two of 128

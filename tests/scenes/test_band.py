@@ -8,8 +8,7 @@ from gemmviz.launch.catalog import COURSE, lesson_names
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.theme import TypeSizes, load_theme
-from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.lesson import LessonStep
+from gemmviz.teaching.lesson import LessonStep, shown_value
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.reveal import parts_of
 from tests.legible import wrong_with

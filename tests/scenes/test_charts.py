@@ -22,7 +22,7 @@ from gemmviz.scenes.charts.growth import growth_chart
 from gemmviz.scenes.charts.hosts import host_chart
 from gemmviz.scenes.charts.precision import precision_chart
 from gemmviz.scenes.charts.rows import narrowed
-from gemmviz.scenes.charts.speeds import rate_chart, share_chart
+from gemmviz.scenes.charts.speeds import rate_chart, share_chart, tile_chart, transfer_chart
 from gemmviz.scenes.kit.curves import curve_colours
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
@@ -298,3 +298,18 @@ def test_why_a_time_is_unknown_is_shortened_by_clauses() -> None:
     assert isinstance(note, Labels)
     assert note.texts[0].startswith("Time unknown: no time, nor any other")
     assert "…" not in note.texts[0]
+
+
+def test_a_chart_works_out_each_rate_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chart of a thousand rows is drawn within a frame or two."""
+    flops, asked = Problem.flops, [0]
+
+    def counted(problem: Problem) -> object:
+        asked[0] += 1
+        return flops.__get__(problem)
+
+    benchmark = replace(recorded_benchmarks()[0], rows=tuple(replace(row) for row in recorded_benchmarks()[0].rows))
+    monkeypatch.setattr(Problem, "flops", property(counted))
+    for chart in (rate_chart, share_chart, tile_chart, transfer_chart):
+        chart(benchmark)
+    assert 0 < asked[0] <= 4 * len(benchmark.rows)

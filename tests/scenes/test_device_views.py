@@ -289,7 +289,7 @@ def test_warps_issue_in_time() -> None:
 
 def test_a_cursor_runs_over_the_warps_and_names_the_one_that_issues() -> None:
     view, case = view_named("latency"), occupied(256, 32)
-    for moment, warp in ((0.05, 4), (0.1, 8), (0.13, 10), (0.23, None), (0.3, 3)):
+    for moment, warp in ((0.05, 5), (0.1, 10), (0.13, 13), (0.23, None), (0.36, 1)):
         pieces = {each.key: each for each in view.motion(case, ViewOptions(moment=moment))}
         cursor, name = pieces["cursor"], pieces["issuing"]
         assert isinstance(cursor, Lines)

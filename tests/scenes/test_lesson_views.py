@@ -27,6 +27,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.charts.strides import strides_chart
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
+from gemmviz.scenes.kit.text import text_width
 from gemmviz.state.shot import Against, ChartChoice, Shot
 from gemmviz.subjects.catalog import subject_for
 from gemmviz.subjects.facts import ShotFacts
@@ -235,6 +236,22 @@ def test_bars_shrink_to_their_own_times_and_say_them_only_then() -> None:
     assert np.array(widths["last"]) / widths["last"][0] == pytest.approx(np.array([*case.kernel_ms, 0.0]) / case.kernel_ms[0])
     assert [key for key in first if key.startswith("amdahl-ms")] == ["amdahl-ms-0"]
     assert len([key for key in last if key.startswith("amdahl-ms")]) == len(case.names) + 1
+
+
+def test_times_and_limits_are_read_at_any_size() -> None:
+    case, height = amdahl(128), 900.0
+    for width in (1100.0, 1600.0):
+        options = replace(OPTIONS, width=width, height=height)
+        scene = view_named("amdahl").scene(case, options)
+        for each in scene.all:
+            assert not isinstance(each, Labels) or not any("…" in text for text in each.texts), each.texts
+            if isinstance(each, Labels) and each.key.startswith("amdahl-ms"):
+                (x, y), row = each.at[0], each.key.rpartition("-")[2]
+                below = [bar for bar in scene.primitives if isinstance(bar, Rects) and bar.key.endswith(f"-{row}")]
+                bars = [bar for bar in below if bar.boxes[0, 0] <= x < bar.boxes[0, [0, 2]].sum() and bar.boxes[0, 1] < y]
+                assert each.colour == (options.theme.ink_on(bars[-1].fill or "") if bars else options.theme.faint)
+                end = x + text_width(each.texts[0], each.size)
+                assert all(end <= bar.boxes[0, [0, 2]].sum() for bar in bars)
 
 
 def test_strides_are_the_recorded_ones() -> None:

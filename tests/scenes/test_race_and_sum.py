@@ -129,6 +129,13 @@ def test_a_product_is_shown_once_its_factors_have_arrived() -> None:
     assert piece(sum_at(6, 0.5), "sum-account", Labels).texts == ("thread (0, 0): 0 of 8 terms",)
 
 
+@pytest.mark.parametrize(("step", "trips"), [(0, "16 trips"), (7, "trip 1 of 16"), (16, "trip 2 of 16")])
+def test_a_loop_over_elements_counts_the_trips_of_all(step: int, trips: str) -> None:
+    reader = Reader(Replay.of(trace_of("flattened", 4, 4, 4, values=True)))
+    scene = sum_scene(reader.at(step), ViewOptions())
+    assert piece(scene, "loop-0-trip", Labels).texts == (trips,)
+
+
 @pytest.mark.parametrize("frame", FRAMES)
 def test_sums_and_phases_can_be_read(frame: tuple[float, float]) -> None:
     trace = trace_of("04_tiled", 8, 8, 8, values=True, TILE_WIDTH=4)

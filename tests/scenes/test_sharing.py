@@ -94,8 +94,8 @@ def test_parts_of_shared_memory_are_to_scale() -> None:
     assert len(parts) == limits.blocks_per_sm == 3
     assert isinstance(parts[1], Rects)
     assert isinstance(parts[0], Rects)
-    assert parts[1].boxes[0, 0] - parts[0].boxes[0, 0] == pytest.approx(bar[2] * 2048 / 16384)
-    assert "10 KiB" in piece(scene, "shared memory-free", Labels).texts[0]
+    assert parts[1].boxes[0, 0] - parts[0].boxes[0, 0] == pytest.approx(bar[2] * 2560 / 16384)
+    assert "8.5 KiB" in piece(scene, "shared memory-free", Labels).texts[0]
 
 
 def test_copies_pass_through_registers() -> None:

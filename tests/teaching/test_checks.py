@@ -168,47 +168,68 @@ def test_a_recording_that_is_missing_is_not_replaced_by_another() -> None:
 
 # Questions
 
+FEW = '[[step.question.choices]]\ntext = "{few}"\nexpect = [{ quantity = "request_cost(array=A, measure=sectors)", is = 4, name = "few" }]\n'
 QUESTION = (
     HEAD + STEP.format("02_naive") + 'shot.focus.warp = 0\nshot.setup.problem = { M = 32, N = 32, K = 32 }\n'
     '[step.question]\ntext = "How many?"\n'
-    '[[step.question.choices]]\ntext = "4"\n[[step.question.choices]]\ntext = "32"\nright = true\n'
-    'expect = [{ quantity = "request_cost(array=A, measure=sectors)", is = 32 }]\n'
+    + FEW + '[[step.question.choices]]\ntext = "{all}"\nright = true\n'
+    'expect = [{ quantity = "request_cost(array=A, measure=sectors)", is = 32, name = "all" }]\n'
 )  # fmt: skip
+
+
+def said_of(text: str) -> list[str]:
+    return [failure.partition("One: ")[2].partition(" (")[0] for failure in failures(text)]
 
 
 def test_the_right_choice_is_asserted() -> None:
     assert failures(QUESTION) == []
-    moved = QUESTION.replace("right = true\n", "").replace('text = "4"\n', 'text = "4"\nright = true\n')
-    assert [failure.partition("One: ")[2].partition(" (")[0] for failure in failures(moved)] == [
-        "choice 1, '4': nothing says that it is right",
-        "choice 2, '32': it is marked wrong, and what it expects is true",
+    moved = QUESTION.replace("right = true\n", "").replace('text = "{few}"\n', 'text = "{few}"\nright = true\n')
+    assert said_of(moved) == [
+        "choice 1, '{few}': it is marked right, and what it expects is false",
+        "choice 2, '{all}': it is marked wrong, and what it expects is true",
     ]
-    assert failures(QUESTION.replace("is = 32", "is = 31")) == [
-        "mine.toml:15:11: step 1, One: choice 2, '32': it is marked right, and what it expects is false"
+    assert said_of(QUESTION.replace("is = 32", "is = 31")) == [
+        "choice 2, '{all}': it is marked right, and what it expects is false"
     ]
-    assert (
-        "nothing says that it is right"
-        in failures(QUESTION.replace("request_cost(array=A, measure=sectors)", "problem_size(name=N)"))[0]
-    )
+    readback = "problem_size(name=N)"
+    found = said_of(QUESTION.replace("request_cost(array=A, measure=sectors)", readback))
+    assert found == ["choice 2, '{all}': nothing says that it is right"]
+
+
+def test_choices_say_different_values_of_one_quantity() -> None:
+    for old, new, said in (
+        ("is = 4,", "is = 32,", "the choices: two of them read the same"),
+        ('text = "{all}"', 'text = "many"', "the choices: the right one doesn't show what makes it right"),
+        ('array=A, measure=sectors)", is = 4', 'array=B, measure=sectors)", is = 4', "the choices: they don't say different values of"),
+        ('text = "{few}"', 'text = "4"', "the question: the number 4 is typed"),
+        ('\nexpect = [{ quantity = "request_cost(array=A, measure=sectors)", is = 4, name = "few" }]', "", "the question: no expectation has the name {few}"),
+    ):  # fmt: skip
+        assert QUESTION.replace(old, new) != QUESTION
+        assert any(each.startswith(said) for each in said_of(QUESTION.replace(old, new))), (
+            old,
+            said_of(QUESTION.replace(old, new)),
+        )
 
 
 def test_the_right_choice_is_asserted_of_its_own_view() -> None:
     text = QUESTION.replace(
-        "is = 32 }]", 'is = 1 }]\nshot.setup.kernel = "03_coalesced"\nshot.setup.problem = { M = 32, N = 32, K = 32 }'
+        'is = 32, name = "all" }]',
+        'is = 1, name = "all" }]\nshot.setup.kernel = "03_coalesced"\nshot.setup.problem = { M = 32, N = 32, K = 32 }',
     )
     assert failures(text) == []
 
 
 def test_a_second_right_choice_is_refused_with_its_place() -> None:
     with pytest.raises(ValueError, match=r"mine.toml:8:1: the question 'How many\?' has 2 choices, 2 of them right"):
-        parse_lesson(QUESTION.replace('text = "4"\n', 'text = "4"\nright = true\n'), "mine.toml")
+        parse_lesson(QUESTION.replace('text = "{few}"\n', 'text = "{few}"\nright = true\n'), "mine.toml")
 
 
 def test_a_choice_whose_view_can_not_be_drawn_fails() -> None:
     text = QUESTION.replace(
-        'text = "4"\n', 'text = "4"\nshot.setup.kernel = "02_naive"\nshot.view = "phases"\nshot.focus.block = [99, 0, 0]\n'
+        'text = "{few}"\n',
+        'text = "{few}"\nshot.setup.kernel = "02_naive"\nshot.view = "phases"\nshot.focus.block = [99, 0, 0]\n',
     )
-    assert any("choice 1, '4': block 99,0" in failure for failure in failures(text))
+    assert any("choice 1, '{few}': block 99,0" in failure for failure in failures(text))
 
 
 def test_an_exercise_is_solvable_and_not_solved() -> None:
@@ -239,7 +260,7 @@ def files() -> Iterator[tuple[str, bytes, str]]:
     yield "size", good + b"shot.setup.problem = { M = 4, N = 4, K = 0 }\n", "K"
     yield "parameter", good + b"shot.setup.parameters = { TILE = 4 }\n", "TILE_WIDTH"
     yield "exercise", good + b'exercise = { task = "x", until = [] }\n', "an exercise needs task"
-    yield "choice", QUESTION.replace('[[step.question.choices]]\ntext = "4"\n', "").encode(), "1 choices, 1 of them right"
+    yield "choice", QUESTION.replace(FEW, "").encode(), "1 choices, 1 of them right"
     yield "right", QUESTION.replace("right = true\n", "").encode(), "2 choices, 0 of them right"
     yield "expectation", QUESTION.replace("is = 32", "was = 32").encode(), "unknown"
     yield "version", good.replace(b"version = 4", b"version = 99"), "update gemmviz"

@@ -1,6 +1,7 @@
 """Attempts at the exercises, right and wrong ones, judged as in the window; where NVRTC is there, it is asked about them too."""
 
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching import answer_keys
 from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.drawn_sizes import drawn_sizes
 from gemmviz.teaching.exercise_faults import exercise_faults
 from gemmviz.teaching.exercises import Verdict, judged
 from gemmviz.teaching.lesson import Exercise, Expectation, LessonStep, Solution
@@ -163,7 +165,7 @@ def _answers(change: dict[int, str]) -> tuple[str, ...]:
 
 def _verdict(change: dict[int, str]) -> Verdict:
     step = _step("slides", "writing")
-    return judged(_exercise(step), step.shot, Interpreter(), _answers(change))
+    return judged(_exercise(step), step.shot, Interpreter(), _answers(change), Random(1))
 
 
 def _refusal(change: dict[int, str]) -> str:
@@ -195,9 +197,49 @@ def test_the_compiler_agrees_about_what_is_refused() -> None:
 @pytest.mark.parametrize(("answers", "said"), BARRIERS)
 def test_barriers_stand_where_they_are_needed_and_only_there(answers: tuple[str, ...], said: str) -> None:
     step = _step("shared-memory", "exercise-barriers")
-    verdict = judged(_exercise(step), step.shot, Interpreter(), answers)
+    verdict = judged(_exercise(step), step.shot, Interpreter(), answers, Random(1))
     assert verdict.passed == (not said)
     assert said in "\n".join(verdict.lines)
+
+
+KNOW_THE_SIZES = [
+    {3: "width == 5 ? 3 : width == 12 ? 2 : width == 8 ? 2 : 3"},
+    {2: "blockIdx.y * TILE_WIDTH + threadIdx.y; if (width > 40) return"},
+    {7: "if (width < 40) __syncthreads();"},
+    {7: "if (width == 5 || width == 12 || width == 8 || width == 35) __syncthreads();"},
+]
+
+
+@pytest.mark.parametrize("change", KNOW_THE_SIZES)
+def test_an_answer_that_knows_the_listed_sizes_fails_at_a_drawn_one(change: dict[int, str]) -> None:
+    verdict = _verdict(change)
+    assert not verdict.passed
+    assert verdict.size not in [each.words for each in _exercise(_step("slides", "writing")).sizes]
+    assert verdict.hints[0] == f"look at blank {next(iter(change))}"
+
+
+def test_sizes_are_drawn_anew_at_each_try() -> None:
+    step = _step("slides", "writing")
+    exercise, setup = _exercise(step), step.shot.setup
+    drawn = {tuple(each.words for each in drawn_sizes(exercise, setup, Random(seed))) for seed in range(20)}
+    assert len(drawn) > 15
+    barriers = _step("shared-memory", "exercise-barriers")
+    for seed in range(10):
+        for size in drawn_sizes(_exercise(barriers), barriers.shot.setup, Random(seed)):
+            assert all(value % dict(size.parameters)["TILE_WIDTH"] == 0 for _, value in size.problem)
+
+
+@pytest.mark.parametrize(
+    ("change", "hints"),
+    [
+        ({4: "(k0 + threadIdx.x) * width + row"}, ("look at blank 4", "first difference: thread (1, 0) of block (0, 0, 0), line 40: read A[5]; the solution: read A[1]")),
+        ({5: ""}, ("look at blank 5", "first difference: thread (0, 0) of block (0, 0, 0), line 47: read Mds[0][0]; the solution: barrier")),
+        ({2: "blockIdx.y * TILE_WIDTH + threadIdx.x", 3: "(width - 1) / TILE_WIDTH + 1"}, ("look at blank 2", "first difference: thread (1, 0) of block (0, 0, 0), line 40: read A[6]; the solution: read A[1]")),
+        ({8: "false"}, ("look at blank 8",)),
+    ],
+)  # fmt: skip
+def test_the_wrong_blank_and_the_first_access_that_differs_are_named(change: dict[int, str], hints: tuple[str, ...]) -> None:
+    assert _verdict(change).hints == hints
 
 
 def test_empty_blanks_are_named() -> None:
@@ -250,9 +292,9 @@ class _Counting(Interpreter):
 def test_judging_runs_few_small_launches() -> None:
     step, engine = _step("slides", "writing"), _Counting()
     exercise = _exercise(step)
-    assert judged(exercise, step.shot, engine, _answers({})).passed
-    assert len(engine.blocks) <= 2 * len(exercise.sizes), "one trace and one count at each size"
-    assert max(engine.blocks) <= 9
+    assert judged(exercise, step.shot, engine, _answers({}), Random(1)).passed
+    assert len(engine.blocks) <= 2 * (len(exercise.sizes) + 2), "one trace and one count at each size"
+    assert max(engine.blocks) <= 16 * 16
 
 
 # Faults of exercises

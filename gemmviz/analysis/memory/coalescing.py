@@ -24,7 +24,7 @@ _LARGEST_SEGMENT = 128  # bytes
 class Requests:
     """Figures of each request (rows,): whether any lane is active, its sectors and lines, bytes requested (an element counts
     for each lane that requests it) and used (once), and the sectors that the requested bytes would fill side by side (never
-    more than ``sectors``).
+    more than ``sectors``); by the rule of compute capability 1.0, which serves an element once for each lane, the used bytes.
     """
 
     requests: PerRow
@@ -46,13 +46,15 @@ def requests(rows: Rows, itemsize: int, rules: MemoryRules, layout: Layout = SCA
     sectors = distinct_per_row(touched // rules.sector_bytes, all_active)
     if rules.coalescing == "segments":
         sectors = _segments(rows, active, itemsize, rules, layout)
+    used = _used(rows, active, touched, all_active, itemsize, layout)
+    needed = used if rules.coalescing == "segments" else requested
     return Requests(
         requests=(lanes > 0).astype(np.int64),
         sectors=sectors,
         lines=distinct_per_row(touched // rules.line_bytes, all_active),
         bytes_asked=requested,
-        bytes_used=_used(rows, active, touched, all_active, itemsize, layout),
-        ideal_sectors=np.minimum(sectors, -(-requested // rules.sector_bytes)),
+        bytes_used=used,
+        ideal_sectors=np.minimum(sectors, -(-needed // rules.sector_bytes)),
     )
 
 

@@ -1,7 +1,8 @@
 """A model of latency hiding: the warps of one scheduler alternate between computing and waiting for memory.
 
-Each warp issues for BUSY cycles, then waits LATENCY cycles for its data. A scheduler issues for one ready warp at a time, in
-turn; changing warps costs nothing. The model takes both numbers as given and doesn't include bandwidth.
+Each warp issues for BUSY cycles, then waits LATENCY cycles for its data: those of a load from DRAM, as measured on an H200
+(assets/measurements/access-times-nvidia-h200.json). A scheduler issues for one ready warp at a time, in turn; changing warps
+costs nothing. The model takes both numbers as given and doesn't include bandwidth.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from gemmviz.analysis.models.occupancy import occupancy_limits
 from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.translation import tr
 
-BUSY, LATENCY, CYCLES = 20, 400, 1600
+BUSY, LATENCY, CYCLES = 20, 701, 2103
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """Occupancy: the number of blocks that an SM holds at once, by each of its limits.
 
 Source: CUDA's cuda_occupancy.h (cudaOccMaxBlocksPerSMWarpsLimit, …RegsLimit, …SmemLimit) and, for compute capability 1.x,
-NVIDIA's CUDA Occupancy Calculator; the limits that Nsight Compute reports on an H200 are the same.
+NVIDIA's CUDA Occupancy Calculator and the CUDA C Best Practices Guide 4.2, Shared Memory Use by Kernel Arguments; the limits
+that Nsight Compute reports on an H200 are the same.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -54,7 +55,7 @@ class OccupancyLimits:
             SLOTS: (1, device.max_blocks_per_sm),
             WARPS: (self.warps_per_block, _most_warps(device)),
             REGISTERS: None if taken is None else (taken, device.registers_per_sm),
-            SHARED: (_shared_taken(device, self.needs.shared_bytes), device.shared_per_sm),
+            SHARED: (_shared_taken(device, self.needs), device.shared_per_sm),
         }
 
     @property
@@ -93,7 +94,7 @@ def occupancy_limits(device: Device, needs: Needs, shared_bytes: int | None = No
         SLOTS: device.max_blocks_per_sm,
         WARPS: _warps(device, warps) if fits else 0,
         REGISTERS: None if needs.registers is None else _registers(device, warps, needs.registers),
-        SHARED: _shared(device, needs.shared_bytes, device.shared_per_sm if shared_bytes is None else shared_bytes),
+        SHARED: _shared(device, needs, device.shared_per_sm if shared_bytes is None else shared_bytes),
     }
     return OccupancyLimits(limits, needs, warps, device)
 
@@ -130,16 +131,15 @@ def _registers_taken(device: Device, warps: int, registers: int) -> int:
     return warps * _up(registers * device.warp_size, device.register_unit)
 
 
-def _shared_taken(device: Device, needed: int) -> int:
-    """The shared memory that a block takes: whole units, including the driver's reserve."""
-    return _up(needed + device.shared_reserved_per_block, device.shared_unit)
+def _shared_taken(device: Device, needs: Needs) -> int:
+    """The shared memory that a block takes: whole units, with the reserve and, where they are in it, the arguments."""
+    arguments = needs.argument_bytes if device.arguments_in_shared else 0
+    return _up(needs.shared_bytes + device.shared_reserved_per_block + arguments, device.shared_unit)
 
 
-def _shared(device: Device, needed: int, available: int) -> int:
+def _shared(device: Device, needs: Needs, available: int) -> int:
     """The limit by shared memory."""
-    if needed > device.shared_per_sm - device.shared_reserved_per_block:
-        return 0
-    taken = _shared_taken(device, needed)
+    taken = _shared_taken(device, needs)
     return device.max_blocks_per_sm if taken == 0 else available // taken
 
 
@@ -178,10 +178,10 @@ def tried(needs: Needs, name: str, value: int) -> Needs:
     """The resources with one of them changed by the user: ``name`` as in ``what_ifs``."""
     match name:
         case "threads":
-            return Needs(value, needs.registers, needs.shared_bytes)
+            return replace(needs, threads=value)
         case "registers":
-            return Needs(needs.threads, value, needs.shared_bytes)
-    return Needs(needs.threads, needs.registers, value)
+            return replace(needs, registers=value)
+    return replace(needs, shared_bytes=value)
 
 
 def _what_if(device: Device, needs: Needs, name: str, values: npt.NDArray[np.int64]) -> WhatIf:

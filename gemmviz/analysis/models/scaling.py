@@ -1,6 +1,7 @@
 """Quantities that grow with a multiplication: its work and span, the bytes of its matrices, and the sizes that a cache holds.
 
-Work and span count the algorithm's multiplications and additions, 2 for each term. The model of the cache is that it holds
+Work and span count the algorithm's multiplications and additions, 2 for each term, with a sum that begins with zero and takes
+its terms in order. The model of the cache is that it holds
 whatever is used as long as all of it fits; ways, lines and other data are left out.
 """
 
@@ -17,13 +18,13 @@ def work_of(problem: Problem) -> int:
 
 
 def span_of(problem: Problem) -> int:
-    """Return T-infinity with a thread for each element of C: the 2 K operations of one sum in sequence."""
-    return 2 * problem.K
+    """Return T-infinity, the longest chain of operations: one product, since products wait for nothing, and K additions."""
+    return problem.K + 1
 
 
-def parallelism_of(problem: Problem) -> int:
-    """Return work divided by span, M N: the number of threads that can gain something."""
-    return problem.M * problem.N
+def parallelism_of(problem: Problem) -> float:
+    """Return work divided by span: the most that any number of threads can gain."""
+    return work_of(problem) / span_of(problem)
 
 
 def matrix_bytes(problem: Problem) -> dict[str, int]:

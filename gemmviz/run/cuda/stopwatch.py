@@ -116,6 +116,7 @@ def check_on_device(work: Workload) -> Check:
     problem on the host. Elements that are NaN count as unwritten.
     """
     problem = work.setup.problem
+    work.restore_inputs()
     if problem.is_multiply and not problem.factors:
         return _product_on_device(work)
     data = {name: work.matrix(name).get() for name in work.data}

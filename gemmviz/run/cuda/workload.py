@@ -72,6 +72,11 @@ class Workload:
                 array = self.matrix(name)
                 array.fill(value if array.dtype.kind == "f" else 0)
 
+    def restore_inputs(self) -> None:
+        """Fills the inputs again, which a kernel may have changed."""
+        for name in self.data.keys() - {*self.setup.problem.output_names}:
+            self.matrix(name).set(self.data[name])
+
     @property
     def can_be_poisoned(self) -> bool:
         """Whether an output can hold NaN before the run."""

@@ -12,7 +12,7 @@ from gemmviz.model.words import spaced
 _SIZES = tuple(2**power for power in range(5, 14))
 _TIMES = tuple(2**power for power in range(9))
 _MOST_ELEMENTS = 2**31  # of a matrix
-_NAMES = (marked("work T₁ = 2 M N K"), marked("parallelism T₁ / T∞ = M N"), marked("span T∞ = 2 K"))
+_NAMES = (marked("work T₁ = 2 M N K"), marked("parallelism T₁ / T∞"), marked("span T∞ = K + 1"))
 _VALUES = (work_of, parallelism_of, span_of)
 
 
@@ -33,7 +33,7 @@ def work_chart(case: LaunchCase) -> Chart:
             1.0,
         )
     at = tr(
-        "{sizes}: {work_of} operations, of which at least {span_of} in sequence",
+        "{sizes}: {work_of} operations, the longest chain has {span_of}",
         sizes=_sizes(here),
         work_of=spaced(work_of(here)),
         span_of=spaced(span_of(here)),
@@ -55,7 +55,7 @@ def _sizes(problem: Problem) -> str:
     return f"M = {problem.M}, N = {problem.N}, K = {problem.K}"
 
 
-def _curve(name: str, value: Callable[[Problem], int], problems: dict[float, Problem], here: float) -> Curve:
+def _curve(name: str, value: Callable[[Problem], float], problems: dict[float, Problem], here: float) -> Curve:
     """Return a curve with its value at the setup's own size."""
     points = tuple((at, float(value(problem))) for at, problem in problems.items())
     texts = tuple(f"{name}, {_sizes(problem)}: {spaced(value(problem))}" for problem in problems.values())

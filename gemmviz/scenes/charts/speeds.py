@@ -117,12 +117,12 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
 
     The largest size at which most choices were measured is shown initially.
     """
-    groups: dict[tuple[str, int], list[Measured]] = {}
-    tiled = [row for row in rows_of(benchmark) if row.parameters]
-    for kernel, size in dict.fromkeys((row.kernel, row.problem.N) for row in tiled):
-        rows = _fastest((row for row in tiled if (row.kernel, row.problem.N) == (kernel, size)), _tile)
-        if len(rows) > 1:
-            groups[kernel, size] = rows
+    tiled: dict[tuple[str, int], list[Measured]] = {}
+    for row in rows_of(benchmark):
+        if row.parameters:
+            tiled.setdefault((row.kernel, row.problem.N), []).append(row)
+    fastest = {place: _fastest(rows, _tile) for place, rows in tiled.items()}
+    groups = {place: rows for place, rows in fastest.items() if len(rows) > 1}
     points = {size: sum(len(rows) for (_, other), rows in groups.items() if other == size) for _, size in groups}
     first = max(points, key=lambda size: (points[size], size), default=0)
     return [_by_tile(f"{kernel}, N = {size}", rows, size == first) for (kernel, size), rows in groups.items()]

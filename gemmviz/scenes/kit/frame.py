@@ -20,6 +20,7 @@ from gemmviz.scenes.kit.window import Lens
 
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
+LEAST_WIDTH, LEAST_HEIGHT = 400.0, 100.0  # of a frame; of the space for a view's own picture in it
 STRIP, TIMELINE = 20.0, 96.0  # height of the timeline at the lower edge: without and with names of its tracks
 ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "lane", "block", "reuse"]

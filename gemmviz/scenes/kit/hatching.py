@@ -15,7 +15,7 @@ def hatching(key: str, boxes: Floats, colour: str) -> Lines:
     side = float(boxes[:, 2:].min()) if len(boxes) else 0.0
     each = _MANY if side >= _LARGE else _FEW
     half = boxes[:, 2:].sum(axis=1) / 2
-    counts = np.maximum(each, np.rint(each * half / np.maximum(boxes[:, 2:].min(axis=1), 1e-9))).astype(np.int64)
+    counts = np.maximum(each, np.rint(each * half / np.maximum(boxes[:, 2:].min(axis=1), 1.0))).astype(np.int64)
     x, y, wide, high = np.repeat(boxes, counts, axis=0).T
     place = np.arange(len(x)) - np.repeat(np.cumsum(counts) - counts, counts)
     along = (place + 0.5) / np.repeat(counts, counts) * (wide + high)  # where a diagonal meets the left or lower edge

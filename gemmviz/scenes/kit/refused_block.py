@@ -9,7 +9,6 @@ import numpy as np
 from gemmviz.analysis.models.occupancy import SHARED, occupancy_limits
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.launch_case import LaunchCase
-from gemmviz.model.occupancy import Needs
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many, size_text, spaced
 from gemmviz.scenes.kit.box import Box
@@ -149,24 +148,26 @@ def _beside(plan: _Plan, wide: float, options: ViewOptions) -> tuple[float, floa
     return min(right + 20, options.width - MARGIN - wide), y
 
 
-def _fitting(case: LaunchCase) -> int:
-    """Return the number of blocks whose shared memory, with what the driver keeps for each, fits in an SM."""
-    assert case.requested is not None
-    needs = Needs(case.requested.threads_per_block, None, case.shared_bytes or 0)
-    return occupancy_limits(case.device, needs).limits[SHARED] or 0
+def _fitting(case: LaunchCase) -> tuple[int, int]:
+    """Return the bytes of shared memory that a block takes, with those that aren't the kernel's, and how many blocks fit."""
+    assert case.needs is not None
+    limits = occupancy_limits(case.device, case.needs)
+    taken, _ = limits.uses[SHARED] or (0, 0)
+    return taken, limits.limits[SHARED] or 0
 
 
 def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the empty bar of shared memory with its name."""
     if not case.shared_bytes:
         return []
-    theme, size, fitting = options.theme, options.theme.type.words, _fitting(case)
+    theme, size, (taken, fitting) = options.theme, options.theme.type.words, _fitting(case)
     words = case.device.words
     text = tr(
         "Shared memory of one {sm}: {shared_per_sm}. ", sm=tr(words["sm"]), shared_per_sm=size_text(case.device.shared_per_sm)
     )
     text += tr(
-        "A block's tiles take {shared_bytes}: {blocks} would fit",
+        "A block takes {taken}, {shared_bytes} of them for its tiles: {blocks} would fit",
+        taken=size_text(taken),
         shared_bytes=size_text(case.shared_bytes),
         blocks=many(fitting, "block"),
     )
@@ -178,17 +179,19 @@ def _memory(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primiti
 
 def _slabs(case: LaunchCase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the slabs of shared memory that slide into the bar, one for each block that would fit."""
-    theme, pieces, count = options.theme, list[Primitive](), _fitting(case)
+    if not case.shared_bytes:
+        return []
+    theme, pieces, (taken, count) = options.theme, list[Primitive](), _fitting(case)
     for number in range(count):
         share = float(eased(min(1.0, max(0.0, options.moment * (count + 1) / 2 - number / 2))))
-        wide = plan.bar.width * (case.shared_bytes or 0) / case.device.shared_per_sm * share
-        x = plan.bar.x + number * plan.bar.width * (case.shared_bytes or 0) / case.device.shared_per_sm
+        whole = plan.bar.width * taken / case.device.shared_per_sm
+        x, wide = plan.bar.x + number * whole, whole * share
         if share <= 0:
             continue
         box = boxes((x + 2, plan.bar.y + 2, max(0.5, wide - 4), plan.bar.height - 4))
         pieces.append(Rects(f"slab-{number}", box, theme.level(number % 2 + 1), radius=4.0))
         name, size = (
-            tr("block {number}: {shared_bytes}", number=number, shared_bytes=size_text(case.shared_bytes or 0)),
+            tr("block {number}: {taken}", number=number, taken=size_text(taken)),
             theme.type.least,
         )
         if share >= 1.0 and text_width(name, size, "semibold") + 16 <= wide:

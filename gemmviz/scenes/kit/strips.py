@@ -102,7 +102,7 @@ def _whole(options: ViewOptions) -> Box:
 
 def _row(number: int, count: int, options: ViewOptions) -> float:
     """Return the top of a launch's row, below the loop."""
-    first = _TOP + _BAR + _GAP + 4 * options.theme.type.sentence
+    first = _TOP + _BAR + _GAP + 5 * options.theme.type.sentence
     room = options.height - 40 - first
     return first + number * min(_BAR + 14, room / max(1, count))
 
@@ -110,7 +110,7 @@ def _row(number: int, count: int, options: ViewOptions) -> float:
 def _loop(kernel: KernelSpec, strips: Strips, options: ViewOptions) -> list[Primitive]:
     """Draw the host's loop around the launch."""
     theme, sizes = options.theme, options.theme.type
-    args = ", ".join((*kernel.args, "first"))
+    args, index = ", ".join((*kernel.args, "first")), f"blockIdx.{strips.axis}"
     lines = (
         f"for (int first = 0; first < {strips.blocks}; first += {strips.most})",
         f"    {kernel.function}<<<min({strips.most}, {strips.blocks} - first), block>>>({args});",
@@ -118,8 +118,11 @@ def _loop(kernel: KernelSpec, strips: Strips, options: ViewOptions) -> list[Prim
     y, room = _TOP + _BAR + _GAP, options.width - 2 * MARGIN
     fits = all(text_width(line, sizes.caption, "mono") <= room for line in lines)
     size = sizes.caption if fits else sizes.code
+    said = tr("The kernel gets one parameter more, first, and uses first + {index} in the place of {index}", index=index)
+    below = (MARGIN, y + 1.5 * len(lines) * size)
     return [
-        Labels(f"loop-{place}", points((MARGIN, y + 1.5 * place * size)), (fitted(line, size, room, "mono"),), size,
-               theme.text, "start", "mono")
-        for place, line in enumerate(lines)
+        *(Labels(f"loop-{place}", points((MARGIN, y + 1.5 * place * size)), (fitted(line, size, room, "mono"),), size,
+                 theme.text, "start", "mono")
+          for place, line in enumerate(lines)),
+        text_line("loop-said", below, said, sizes.words, room, theme.faint),
     ]  # fmt: skip

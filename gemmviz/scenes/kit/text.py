@@ -93,3 +93,13 @@ def wrap_text(text: str, size: float, room: float, most: int, face: Face = "regu
         else:
             lines.append(word)
     return tuple(fitted(line, size, room, face) for line in lines)
+
+
+def label_step(pitch: float, needed: float, count: int) -> int:
+    """Return every how many of ``count`` labels, a power of two, is drawn, so that those ``pitch`` apart have the space that
+    they need; ``count``, for the first alone, if there is no such step.
+    """
+    step = 1
+    while step < count and step * pitch < needed:
+        step *= 2
+    return max(1, min(step, count))

@@ -8,10 +8,11 @@ from gemmviz.model.chart import Chart
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.counting import counted, counted_scene
-from gemmviz.scenes.kit.frame import ViewOptions, apology
+from gemmviz.scenes.kit.frame import LEAST_HEIGHT, LEAST_WIDTH, ViewOptions, apology
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 
 _COVERED = marked("This view shows what the question is about. It is shown with the answer.")
+_TOO_SMALL = marked("There is too little space for this picture: enlarge the window or choose smaller text.")
 
 
 def _always(subject: Any) -> bool:
@@ -31,7 +32,8 @@ class View:
     views. ``subject`` is the type of its subject: a Moment of a replay, a Benchmark, ... ``chart``: for a view that is a
     chart, the function that returns it. ``is_ready``: whether everything that the view needs has been computed, so that
     drawing is immediate. ``multiplies``: whether it shows nothing but multiplications of matrices; ``is_count``: whether the
-    picture as a whole is a count, so that it is covered while a question is open.
+    picture as a whole is a count, so that it is covered while a question is open; ``least``: the height of the space that its
+    picture needs.
     """
 
     title: str
@@ -42,6 +44,7 @@ class View:
     is_ready: Callable[[Any], bool] = _always
     multiplies: bool = False
     is_count: bool = False
+    least: float = LEAST_HEIGHT
     order: int = 99
 
     @property
@@ -56,36 +59,30 @@ class View:
 
     def still(self, subject: Any, options: ViewOptions) -> Scene:
         """Return the picture without what moves."""
-        if self.is_count and options.counted <= 0.0:
-            return apology(tr(self.title), tr(_COVERED), options)
-        return counted_scene(self._still(subject, options), options.counted)
-
-    def _still(self, subject: Any, options: ViewOptions) -> Scene:
-        problem = _problem_of(subject)
-        if problem is None:
-            return self.draw(subject, options)
-        if self.multiplies and not problem.is_multiply:
-            return apology(tr(self.title), _why_not(problem), options)
-        return self.draw(subject, _coloured(options, problem))
+        if why_not := self._why_not(subject, options):
+            return apology(tr(self.title), why_not, options)
+        return counted_scene(self.draw(subject, _coloured(options, subject)), options.counted)
 
     def motion(self, subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
         """Return what moves at ``options.moment``."""
-        if self.is_count and options.counted <= 0.0:
+        if self._why_not(subject, options):
             return ()
-        return counted(self._motion(subject, options), options.counted)
+        return counted(self.draw_motion(subject, _coloured(options, subject)), options.counted)
 
-    def _motion(self, subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
+    def _why_not(self, subject: Any, options: ViewOptions) -> str:
+        """Return why there is nothing to draw, "" if there is. No view decides this itself."""
         problem = _problem_of(subject)
-        if problem is None:
-            return self.draw_motion(subject, options)
-        if self.multiplies and not problem.is_multiply:
-            return ()
-        return self.draw_motion(subject, _coloured(options, problem))
+        if options.width < LEAST_WIDTH or options.bottom - options.top < self.least:
+            return tr(_TOO_SMALL)
+        if self.is_count and options.counted <= 0.0:
+            return tr(_COVERED)
+        return _other_problem(problem) if self.multiplies and problem is not None and not problem.is_multiply else ""
 
 
-def _coloured(options: ViewOptions, problem: Problem) -> ViewOptions:
-    """Return the options with a colour for each array of a problem."""
-    theme = options.theme.for_problem(problem)
+def _coloured(options: ViewOptions, subject: Any) -> ViewOptions:
+    """Return the options with a colour for each array of the subject's problem, if it has one."""
+    problem = _problem_of(subject)
+    theme = options.theme if problem is None else options.theme.for_problem(problem)
     return options if theme is options.theme else replace(options, theme=theme)
 
 
@@ -95,7 +92,7 @@ def _problem_of(subject: Any) -> Problem | None:
     return problem if isinstance(problem, Problem) else None
 
 
-def _why_not(problem: Problem) -> str:
+def _other_problem(problem: Problem) -> str:
     formula = f", {problem.kind.formula}" if problem.kind.formula else ""
     other = f"{tr(problem.kind.title)}{formula}" if problem.kind.is_checked else tr("an unknown one")
     return tr(

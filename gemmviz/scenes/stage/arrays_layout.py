@@ -14,12 +14,12 @@ from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.cross import StageFrame, stacked_rooms, words_column, worth
 from gemmviz.scenes.stage.lanes import LaneTile, tiles_extent
 
-_LARGEST_CELL = 64.0
+_LEAST_CELL, _LARGEST_CELL = 1e-3, 64.0
 _HEAD, _FOOT = 44.0, 30.0  # above an array for its name, below for the numbers of its columns
 _NAME, _PAD = 28.0, 24.0  # size of a name, and space to the right of an array
 _MOST_OF_TILES = 0.45  # share of the room that the tiles take at most
 _GAP = 40.0  # between the tiles and the arrays
-_STEPS = 40  # of the search for the largest cell
+_STEPS, _LARGER = 40, 1.0 + 1e-6  # of the search for the largest cell; what counts as larger
 Direction = Literal["row", "column"]
 LaneTiles = tuple[LaneTile, ...]
 
@@ -63,10 +63,12 @@ def parts_in(parts: Parts, inputs: frozenset[str], frame: StageFrame) -> tuple[A
 @lru_cache(maxsize=64)
 def arranged_arrays(parts: Parts, inputs: frozenset[str], room: Box, tiles: LaneTiles) -> Arrangement:
     """Return the arrangement in a room with the largest cells, which those of the tiles share if there is space."""
-    ways = product(("row", "column"), repeat=3)
-    best = max(((_largest(parts, inputs, room, tiles, way), way) for way in ways), key=lambda each: each[0])  # type: ignore[arg-type]
-    cell, way = best
-    placed, found = _whole(parts, inputs, room, tiles, way, cell)  # type: ignore[arg-type]
+    ways: list[tuple[Direction, ...]] = list(product(("row", "column"), repeat=3))
+    cell, way = _LEAST_CELL, ways[0]
+    for each in ways:
+        largest = _largest(parts, inputs, room, tiles, each, cell * _LARGER)
+        cell, way = (largest, each) if largest > cell else (cell, way)
+    placed, found = _whole(parts, inputs, room, tiles, way, cell)
     x, y = room.x + (room.width - placed.width) / 2, room.y + (room.height - placed.height) / 2
     grids = {part.name: _grid(part, left + x, top + y, cell) for part, left, top in placed.corners}
     at = None if found is None else Box(found.x + x, found.y + y, found.width, found.height)
@@ -78,13 +80,19 @@ def _grid(part: ArrayPart, x: float, y: float, cell: float) -> CellGrid:
     return CellGrid(x, y, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]), step)
 
 
-def _largest(parts: Parts, inputs: frozenset[str], room: Box, tiles: LaneTiles, way: tuple[Direction, ...]) -> float:
-    """Return the largest cell with which one way of arranging fits the room."""
+def _largest(
+    parts: Parts, inputs: frozenset[str], room: Box, tiles: LaneTiles, way: tuple[Direction, ...], least: float
+) -> float:
+    """Return the largest cell with which one way of arranging fits the room; 0 if ``least`` does not fit."""
+
+    def fits(cell: float) -> bool:
+        placed, _ = _whole(parts, inputs, room, tiles, way, cell)
+        return placed.width <= room.width and placed.height <= room.height
+
     low, high = 0.0, _LARGEST_CELL
-    for _ in range(_STEPS):
+    for _ in range(_STEPS if fits(least) else 0):
         cell = (low + high) / 2
-        placed, _tiles = _whole(parts, inputs, room, tiles, way, cell)
-        low, high = (cell, high) if placed.width <= room.width and placed.height <= room.height else (low, cell)
+        low, high = (cell, high) if fits(cell) else (low, cell)
     return low
 
 

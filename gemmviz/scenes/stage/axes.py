@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Anchor, Labels, Primitive
-from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
+from gemmviz.scenes.kit.text import CAP_HEIGHT, label_step, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.window import Window
 from gemmviz.scenes.stage.cell_grid import CellGrid
@@ -113,7 +113,5 @@ def _beside(
 def _numbers(first: int, count: int, cell: float, size: float, is_row: bool) -> npt.NDArray[np.int64]:
     """Return multiples of a power of two with space between them."""
     needed = 1.35 * size if is_row else text_width(str(first + count - 1), size) + 0.7 * size
-    step = 1
-    while step * cell < needed:
-        step *= 2
+    step = label_step(cell, needed, 1 << 30)
     return np.arange(-(-first // step) * step, first + count, step)

@@ -27,7 +27,9 @@ def loop_lines(moment: Moment, steps: Longs, left: float, options: ViewOptions) 
     sites = {int(moment.trace.site[step]) for step in done.tolist() if step < moment.trace.steps}
     if len(sites) != 1:
         return []
-    site, theme = moment.trace.sites[sites.pop()], options.theme
+    number = sites.pop()
+    site, theme = moment.trace.sites[number], options.theme
+    done = np.flatnonzero(moment.trace.site == number)  # those of the thread's other elements, too
     visits = moment.trace.visits[done][:, : len(site.loops)]
     reached = done[done <= (moment.step if options.arrived else moment.step - 1)]
     lines, size = _lines(moment, site), theme.type.least

@@ -6,15 +6,17 @@ from gemmviz.model.words import number
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line, text_width
-from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
+from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 
 _TOP, _FOOT, _NAMES, _GAIN = 170.0, 70.0, 250.0, 150.0
 _THICK = 0.62  # of a row
 _STAGGER = 0.5  # of the time: how much later the last row starts to shrink
 _COPIES = 0.18  # of the text's colour in that of the copies
-_INSTANT = marked("kernel in no time")
+_INSTANT = marked("kernel: 0 ms")
+_MOST_LIMIT_LINES = 3
+_LEADING = 1.4  # of a text's size
 
 
 def amdahl_scene(case: AmdahlCase, options: ViewOptions) -> Scene:
@@ -26,9 +28,7 @@ def amdahl_scene(case: AmdahlCase, options: ViewOptions) -> Scene:
         y = row.y + row.height / 2 + 0.36 * sizes.words
         text = fitted(name, sizes.words, _NAMES - 20.0)
         primitives.append(Labels(f"amdahl-name-{place}", points((MARGIN, y)), (text,), sizes.words, theme.text))
-    for place, (name, colour) in enumerate(
-        ((tr("kernel"), theme.load), (tr("copies"), mixed(theme.slate, theme.text, _COPIES)))
-    ):
+    for place, (name, colour) in enumerate(((tr("kernel"), theme.load), (tr("copies"), _copies(theme)))):
         x = MARGIN + _NAMES + 170.0 * place
         primitives += [
             Rects(f"amdahl-legend-{place}", boxes((x, _TOP - 46.0, 26.0, 26.0)), colour, radius=3.0),
@@ -36,9 +36,10 @@ def amdahl_scene(case: AmdahlCase, options: ViewOptions) -> Scene:
         ]
     head = points((options.width - MARGIN, _TOP - 25.0))
     primitives.append(Labels("amdahl-gain", head, (tr("as fast"),), sizes.words, theme.faint, "end"))
-    text = tr("At most, by N:  ") + "   ".join(f"{n}: × {number(limit)}" for n, limit in case.limits)
-    at = MARGIN, options.height - 26.0
-    primitives.append(text_line("amdahl-limits", at, text, sizes.words, options.width - 2 * MARGIN, theme.text))
+    lines = _limits(case, options)
+    bottom, leading = options.height - 26.0, _LEADING * sizes.words
+    at = points(*((MARGIN, bottom - leading * (len(lines) - 1 - place)) for place in range(len(lines))))
+    primitives.append(Labels("amdahl-limits", at, lines, sizes.words, theme.text))
     return titled(primitives, tr("Kernels and their copies, N = {n}", n=case.n), case.source, options)
 
 
@@ -62,9 +63,17 @@ def amdahl_motion(case: AmdahlCase, options: ViewOptions) -> tuple[Primitive, ..
     return tuple(drawn)
 
 
+def _limits(case: AmdahlCase, options: ViewOptions) -> tuple[str, ...]:
+    """Return the lines below the bars: how many times as fast the program gets at most, by size."""
+    each = (f"{n}:\u202f×\u202f{number(limit)}" for n, limit in case.limits)  # narrow spaces keep the parts together
+    room = options.width - 2 * MARGIN
+    return wrap_text(" ".join((tr("At most, by N:  ").rstrip(), *each)), options.theme.type.words, room, _MOST_LIMIT_LINES)
+
+
 def _row(case: AmdahlCase, place: int, options: ViewOptions) -> Box:
     """Return the room of a bar."""
-    pitch = (options.height - _TOP - _FOOT) / (len(case.names) + 1)
+    foot = _FOOT + _LEADING * options.theme.type.words * (len(_limits(case, options)) - 1)
+    pitch = (options.height - _TOP - foot) / (len(case.names) + 1)
     wide = options.width - 2 * MARGIN - _NAMES - _GAIN
     return Box(MARGIN + _NAMES, _TOP + (place + 0.5 - _THICK / 2) * pitch, wide, _THICK * pitch)
 
@@ -73,11 +82,10 @@ def _bar(case: AmdahlCase, place: int, kernel_ms: float, options: ViewOptions) -
     """Draw the time of a kernel, then that of the copies."""
     theme, row = options.theme, _row(case, place, options)
     unit = _unit(case, options)
-    copies = mixed(theme.slate, theme.text, _COPIES)
     ends = row.x + kernel_ms * unit, row.x + (kernel_ms + case.copies_ms) * unit
     return [
         Rects(f"amdahl-kernel-{place}", boxes((row.x, row.y, ends[0] - row.x, row.height)), theme.load),
-        Rects(f"amdahl-copies-{place}", boxes((ends[0], row.y, ends[1] - ends[0], row.height)), copies),
+        Rects(f"amdahl-copies-{place}", boxes((ends[0], row.y, ends[1] - ends[0], row.height)), _copies(theme)),
     ]
 
 
@@ -87,16 +95,24 @@ def _unit(case: AmdahlCase, options: ViewOptions) -> float:
 
 
 def _times(case: AmdahlCase, place: int, kernel_ms: float, options: ViewOptions) -> Labels:
-    """Write the times beside a bar, or in one that leaves no space beside it."""
+    """Write the times beside a bar, or on the larger part of one that leaves no space beside it."""
     theme, row = options.theme, _row(case, place, options)
     size, text = (
         theme.type.note,
         tr("{kernel_ms} + {copies_ms} ms", kernel_ms=number(kernel_ms), copies_ms=number(case.copies_ms)),
     )
-    end = row.x + (kernel_ms + case.copies_ms) * _unit(case, options)
-    is_inside = end + text_width(text, size) + 20.0 > row.x + row.width
-    at = points((row.x + 14.0 if is_inside else end + 14.0, row.y + row.height / 2 + 0.36 * size))
-    return Labels(f"amdahl-ms-{place}", at, (text,), size, theme.ink_on(theme.load) if is_inside else theme.faint)
+    middle, end = (row.x + ms * _unit(case, options) for ms in (kernel_ms, kernel_ms + case.copies_ms))
+    x, ink = end, theme.faint
+    if end + text_width(text, size) + 20.0 > row.x + row.width:
+        is_kernel = kernel_ms >= case.copies_ms
+        x, ink = (row.x, theme.ink_on(theme.load)) if is_kernel else (middle, theme.ink_on(_copies(theme)))
+    at = points((x + 14.0, row.y + row.height / 2 + 0.36 * size))
+    return Labels(f"amdahl-ms-{place}", at, (text,), size, ink)
+
+
+def _copies(theme: Theme) -> str:
+    """Return the colour of copies."""
+    return mixed(theme.slate, theme.text, _COPIES)
 
 
 VIEW = View(marked("Kernels and copies"), AmdahlCase, amdahl_scene, amdahl_motion, order=18)

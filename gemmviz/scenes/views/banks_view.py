@@ -13,7 +13,7 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.step_link import nothing_accessed
-from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.text import fitted, label_step, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.request import matrix_of
@@ -152,10 +152,7 @@ class _Picture:
         if not self.options.words:
             return []
         theme, size, rows = self.theme, self.theme.type.least, len(self.card.first)
-        every = 1
-        while every * self.high < size + 4:
-            every *= 2
-        shown = range(0, rows, every)
+        shown = range(0, rows, label_step(self.high, size + 4, rows))
         at = points(*((self.room.x - 14, self.floor - (row + 0.5) * self.high + 0.36 * size) for row in shown))
         texts = tuple(tr("wavefront {row}", row=row + 1) for row in shown)
         bank = points((self.room.x - 14, self.room.y + self.room.height - 8))
@@ -174,4 +171,4 @@ class _Picture:
         return [Rects("followed-lane", box, None, self.theme.text, 4.0)]
 
 
-VIEW = View(marked("Banks of shared memory"), Moment, banks_scene, banks_motion, is_count=True, order=3)
+VIEW = View(marked("Banks of shared memory"), Moment, banks_scene, banks_motion, is_count=True, least=140.0, order=3)

@@ -143,7 +143,7 @@ def _gauges(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
     """Draw the empty gauges, with what an SM has of each resource and a block takes of it."""
     theme, size, words = options.theme, options.theme.type.words, case.device.words
     amounts = {
-        marked("shared memory"): (size_text(case.device.shared_per_sm), size_text(case.shared_bytes)),
+        marked("shared memory"): (size_text(case.device.shared_per_sm), size_text(case.taken_bytes)),
         marked("threads"): (spaced(case.device.max_threads_per_sm), spaced(case.threads)),
     }
     pieces: list[Primitive] = []
@@ -161,7 +161,7 @@ def _gauges(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primiti
 def _blocks(case: BlockPhase, plan: _Plan, options: ViewOptions) -> list[Primitive]:
     """Draw the blocks that have dropped into the gauges, and the loads that they can have pending."""
     theme, size, pieces = options.theme, options.theme.type.words, list[Primitive]()
-    shares = (case.shared_bytes / case.device.shared_per_sm, case.threads / case.device.max_threads_per_sm)
+    shares = (case.taken_bytes / case.device.shared_per_sm, case.threads / case.device.max_threads_per_sm)
     for place, ((name, count), part) in enumerate(zip(case.fitting.items(), shares, strict=True)):
         box = _track(case, plan, place)
         shown = round(count * min(1.0, options.moment))

@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
-from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.text import label_step, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
@@ -25,7 +25,6 @@ _TOP, _HEAD, _NAMES = 116.0, 64.0, 96.0  # the heading and the axis above a pict
 _LARGEST, _TALLEST = 84.0, 270.0
 _STACKED = 1.35  # cells by which a layer is behind the one before
 _FLIGHT = 0.5  # share of the motion that one thread takes
-_STEPS = (1, 2, 4, 8, 16, 32, 1024)  # of the numbers along an axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +192,8 @@ def _layer_name(plan: _Plan, z: int, theme: Theme) -> Labels:
 def _axes(plan: _Plan, theme: Theme) -> list[Primitive]:
     """Draw x above and y beside a single layer, as many as can be read."""
     (dx, dy, _), (x, y), size = plan.block, plan.layers[0], theme.type.least
-    across = next(step for step in _STEPS if step * plan.cell >= text_width("00", size) + 8)
-    down = next(step for step in _STEPS if step * plan.tall >= 1.15 * size)
+    across = label_step(plan.cell, text_width("00", size) + 8, dx)
+    down = label_step(plan.tall, 1.15 * size, dy)
     columns, rows = range(0, dx, across), range(0, dy, down)
     above = points(*((x + (column + 0.5) * plan.cell, y - 9) for column in columns))
     beside = points(*((x - 10, y + (row + 0.5) * plan.tall + 0.36 * size) for row in rows))
@@ -243,10 +242,9 @@ def _warps(plan: _Plan, options: ViewOptions) -> list[Primitive]:
             )
         )  # fmt: skip
         primitives += _runs(row, plan, theme) if options.arrived else []
-    step = next(step for step in _STEPS if step * plan.pitch >= 1.2 * size)
-    rows = range(0, plan.rows, step)
+    rows = range(0, plan.rows, label_step(plan.pitch, 1.2 * size, plan.rows))
     at = points(*((plan.warps.x - 12, plan.warps.y + (row + 0.42) * plan.pitch + 0.36 * size) for row in rows))
-    lanes = range(0, plan.warp_size, next(s for s in _STEPS if s * plan.lane >= text_width("00", size) + 10))
+    lanes = range(0, plan.warp_size, label_step(plan.lane, text_width("00", size) + 10, plan.warp_size))
     above = points(*((plan.warps.x + (lane + 0.5) * plan.lane, plan.warps.y - 9) for lane in lanes))
     return [
         *primitives,
@@ -334,4 +332,4 @@ def _place(number: int, plan: _Plan) -> str:
     return f"({number % dx}, {number // dx % dy}, {number // (dx * dy)})"
 
 
-VIEW = View(marked("Block: threads and warps"), LaunchCase, block_scene, draw_motion=block_motion, order=41)
+VIEW = View(marked("Block: threads and warps"), LaunchCase, block_scene, draw_motion=block_motion, least=280.0, order=41)

@@ -157,9 +157,10 @@ def _lit(moment: Moment, array: MemoryArray, rows: int, columns: int) -> np.ndar
 def _formulas(array: MemoryArray, room: Box, options: ViewOptions) -> list[Primitive]:
     theme, size = options.theme, options.theme.type.title
     height, width = array.extents
+    element, (r, c) = options.labels.span("", "r", "c"), ("(r - 1)", "(c - 1)") if options.labels.first else ("r", "c")
     lines = (
-        tr("row-major: element (r, c) at r · {width} + c", width=width),
-        tr("column-major: element (r, c) at c · {height} + r", height=height),
+        tr("row-major: element {element} at {r} · {width} + {c}", element=element, r=r, width=width, c=c),
+        tr("column-major: element {element} at {c} · {height} + {r}", element=element, r=r, height=height, c=c),
         tr("{array} is column-major in this kernel", array=array.name)
         if array.column_major
         else tr("{array} is row-major in this kernel", array=array.name),

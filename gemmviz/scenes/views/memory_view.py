@@ -23,7 +23,7 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.step_link import nothing_accessed
-from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.text import label_step, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.request import request_sectors, sector_grid, sector_places
@@ -286,9 +286,7 @@ class _Strip:
         """Draw the address of every line, or of every second, fourth, ... if they would overlap."""
         texts = [spaced(int(number) * self.rules.line_bytes) for number in self.numbers]
         pitch, size = self.per_line * self.cell + _LINE_GAP, self.theme.type.least
-        every = 1
-        while every * pitch < max(text_width(text, size) for text in texts) + 20:
-            every *= 2
+        every = label_step(pitch, max(text_width(text, size) for text in texts) + 20, len(texts))
         texts, at = texts[::every], [(left, y) for left in x.tolist()[::every]]
         what = tr("byte address of each {line_bytes}-byte line", line_bytes=self.rules.line_bytes)
         name = Labels("line-name", points((MARGIN, y + 26)), (what,), size, self.theme.faint)

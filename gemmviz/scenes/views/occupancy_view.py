@@ -4,7 +4,7 @@ effect of block size, registers and shared memory.
 
 from dataclasses import dataclass, replace
 
-from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits, occupancy_limits, what_ifs
+from gemmviz.analysis.models.occupancy import SHARED, WARPS, OccupancyLimits, occupancy_limits, what_ifs
 from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many, spaced
@@ -239,12 +239,19 @@ def _lines(
             False,
             1.7,
         ),
-        (tr("{shared_bytes} bytes of shared memory", shared_bytes=spaced(needs.shared_bytes)), least, False, 1.3),
+        (_shared_text(limits), least, False, 1.3),
         (source, least, False, 1.3),
     ]
     result = tr("{at_most}{blocks} per SM", at_most=at_most, blocks=many(lying, "block"))
     size = next((size for size in (large, sizes.sentence) if text_width(result, size, "semibold") <= room), words)
     return [(result, min(size, large), True, 1.1), *(part for line in lines if line[0] for part in _wrapped(*line, room=room))]
+
+
+def _shared_text(limits: OccupancyLimits) -> str:
+    """Return the shared memory of a block, and what it takes of the SM's if that is more."""
+    own, (taken, _) = limits.needs.shared_bytes, limits.uses[SHARED] or (0, 0)
+    text = tr("{shared_bytes} bytes of shared memory", shared_bytes=spaced(own))
+    return text + (tr(", {taken} with what is reserved", taken=spaced(taken)) if taken > own else "")
 
 
 def _wrapped(text: str, size: float, is_strong: bool, leading: float, room: float) -> list[_Line]:

@@ -182,13 +182,11 @@ def _bar_title(name: str, plan: _Plan) -> str:
     device, uses = plan.device, plan.limits.uses[name]
     if name == SHARED:
         whole = tr("Shared memory: {shared_per_sm}", shared_per_sm=size_text(device.shared_per_sm))
-        own, reserved = plan.limits.needs.shared_bytes, device.shared_reserved_per_block
+        own = plan.limits.needs.shared_bytes
         if not own or not uses:
             return tr("{whole}; this kernel uses none", whole=whole)
-        kept = tr(", {reserved} of them reserved", reserved=size_text(reserved)) if reserved else ""
-        return tr(
-            "{whole}; each block has {uses}{kept}, for all of its threads", whole=whole, uses=size_text(uses[0]), kept=kept
-        )
+        kept = tr(", {own} of them for its arrays", own=size_text(own)) if own < uses[0] else ""
+        return tr("{whole}; each block takes {uses}{kept}", whole=whole, uses=size_text(uses[0]), kept=kept)
     whole = tr(
         "{registers_per_sm} registers = {register_bytes}",
         registers_per_sm=spaced(device.registers_per_sm),

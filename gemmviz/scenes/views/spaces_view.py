@@ -23,6 +23,7 @@ from gemmviz.scenes.kit.view import View
 _TOP, _GAP, _INSET, _LEADING, _HEADING = 112.0, 14.0, 14.0, 1.3, 38.0
 _CODE = 0.37  # of the width: the declarations
 _FLIGHT = 0.35  # share of the motion that one declaration takes
+_NOTE = marked("an array is in registers if the compiler knows its indices, else in local memory")
 _PARTS = (
     (marked("on the chip, in each {sm}"), ("register", "shared")),
     (marked("off the chip"), ("local", "global", "constant", "texture")),
@@ -88,7 +89,7 @@ def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         pieces.append(text_line(f"declared-{place}", at, each.text, theme.type.code, plan.code.width, theme.text, "mono"))
     pieces.append(text_line("declared-name", (plan.code.x, plan.code.y + 0.74 * _HEADING), tr("declared by the kernel"), size,
                             plan.code.width, theme.text, "semibold"))  # fmt: skip
-    return titled(pieces, tr("Memories of {device}", device=device.name), f"{case.setup.kernel.name}: {_note(device)}", options)
+    return titled(pieces, tr("Memories of {device}", device=device.name), f"{case.setup.kernel.name}: {tr(_NOTE)}", options)
 
 
 def spaces_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -173,12 +174,6 @@ def used_spaces(text: str) -> frozenset[str]:
 
 def _cached(device: Device) -> str:
     return tr(", global and local memory cached") if device.levels[1:-1] else tr(", global and local memory not cached")
-
-
-def _note(device: Device) -> str:
-    if device.levels[1:-1]:
-        return tr("an array is in registers if the compiler knows its indices, else in local memory")
-    return tr("automatic arrays are in local memory, which is as slow as global memory")
 
 
 def _memories(device: Device) -> tuple[_Memory, ...]:

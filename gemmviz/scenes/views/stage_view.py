@@ -252,8 +252,10 @@ def _values(
 ) -> npt.NDArray[np.str_] | None:  # fmt: skip
     """Return the known values of the cells as text: (rows, columns); empty if none is known, or none fits."""
     values, elements = matrix_values(moment, number), grid.elements()
-    texts = None if values is None else value_texts(values[elements], table.cell, options.least)
-    return np.full(elements.shape, "") if texts is None else texts
+    texts, inside = np.full(elements.shape, "", "<U12"), elements < grid.array.size  # the last row of a vector may be shorter
+    found = None if values is None else value_texts(values[elements[inside]], table.cell, options.least)
+    texts[inside] = "" if found is None else found
+    return texts
 
 
 def _name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:

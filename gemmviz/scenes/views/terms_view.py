@@ -297,4 +297,4 @@ def _space_boxes(plan: _Plan, options: ViewOptions) -> dict[str, Box]:
     return {name: Box(box.x + 12 + place * (wide + 12), y, wide, high) for place, name in enumerate(names)}
 
 
-VIEW = View(marked("Terms: grid, block, device"), LaunchCase, terms_scene, draw_motion=terms_motion, order=39)
+VIEW = View(marked("Terms: grid, block, device"), LaunchCase, terms_scene, draw_motion=terms_motion, least=260.0, order=39)

@@ -113,4 +113,4 @@ def _grid(plan: _Plan, share: float, options: ViewOptions) -> Cells:
     )
 
 
-VIEW = View(marked("Latency against bandwidth"), TripCase, trip_scene, trip_motion, order=62)
+VIEW = View(marked("Latency against bandwidth"), TripCase, trip_scene, trip_motion, least=300.0, order=62)

@@ -14,7 +14,7 @@ from gemmviz.model.labels import LabelStyle
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, spaced
+from gemmviz.model.words import many, number, spaced
 from gemmviz.scenes.charts.scaling import work_chart
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.chart import chart_motion, chart_still
@@ -43,20 +43,20 @@ class _Plan:
 
     @classmethod
     def of(cls, problem: Problem, options: ViewOptions) -> "_Plan":
-        count, names = parallelism_of(problem), _names_width(problem, options)
+        count, names = problem.M * problem.N, _names_width(problem, options)
         ticks = count * problem.K
         left = MARGIN + names
         tick = min(_CELL, (options.width - MARGIN - left) / ticks)
         low = options.height - _FOOT
         pitch = min(_ROW, (low - _TOP) / (count + 4.6))
         first = _TOP + pitch + 3.0 * options.theme.type.least + 0.6 * pitch
-        below = tuple(Box(left, first + number * pitch, problem.K * tick, 0.8 * pitch) for number in range(count))
+        below = tuple(Box(left, first + place * pitch, problem.K * tick, 0.8 * pitch) for place in range(count))
         return cls(Box(left, _TOP, ticks * tick, pitch), below, tick, ticks)
 
 
 def is_drawn(problem: Problem) -> bool:
     """Whether a multiplication is small enough to draw its ticks."""
-    return parallelism_of(problem) <= _MOST_SUMS and parallelism_of(problem) * problem.K <= _MOST_TICKS
+    return problem.M * problem.N <= _MOST_SUMS and problem.M * problem.N * problem.K <= _MOST_TICKS
 
 
 def work_scene(case: LaunchCase, options: ViewOptions) -> Scene:
@@ -70,7 +70,7 @@ def work_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     xs = [plan.row.x + each * plan.tick for each in at]
     shown = at[:: max(1, -(-round(text_width("000 ", size)) // max(1, round(problem.K * plan.tick))))]
     numbers = points(*((plan.row.x + each * plan.tick, y + 1.3 * size) for each in shown))
-    names = [options.labels.element("C", *divmod(number, problem.N)) for number in range(len(plan.sums))]
+    names = [options.labels.element("C", *divmod(place, problem.N)) for place in range(len(plan.sums))]
     beside = points(*((row.x - 12, row.y + 0.5 * row.height + 0.36 * size) for row in plan.sums))
     primitives: list[Primitive] = [
         Lines("ticks", boxes(*((x, y, x, y + 6) for x in xs)), theme.faint, 1.5),
@@ -96,15 +96,15 @@ def work_motion(case: LaunchCase, options: ViewOptions) -> tuple[Primitive, ...]
     done = round(plan.ticks * ran)
     parted = max(0.0, (options.moment - _RUNS) / (1.0 - _RUNS))
     pieces: list[Primitive] = [Rects("ran", _cells(plan.row, plan, done), theme.tint("C", _RAN))] if done else []
-    for number, target in enumerate(plan.sums):
-        start = (1.0 - _FLIES) * number / max(1, len(plan.sums) - 1)
+    for place, target in enumerate(plan.sums):
+        start = (1.0 - _FLIES) * place / max(1, len(plan.sums) - 1)
         way = eased_from(parted, start, _FLIES) if options.moment < 1.0 else 1.0
-        first = number * case.problem.K
+        first = place * case.problem.K
         count = min(case.problem.K, max(0, done - first))
         if count:
             own = Box(plan.row.x + first * plan.tick, plan.row.y, 0.0, plan.row.height)
-            colour = theme.tint("C", _SHADES[number % 2])
-            pieces.append(Rects(f"sum-{number}", _cells(_between(own, target, way), plan, count), colour, radius=2.0))
+            colour = theme.tint("C", _SHADES[place % 2])
+            pieces.append(Rects(f"sum-{place}", _cells(_between(own, target, way), plan, count), colour, radius=2.0))
     return (*pieces, *_results(case.problem, plan, done, parted, options))
 
 
@@ -137,7 +137,7 @@ def _results(problem: Problem, plan: _Plan, done: int, parted: float, options: V
     results = [(tr("{ticks} one after the other", ticks=many(done, "tick")), _formula(tr("work"), "2 M N K", work_of(problem)))]
     if parted >= 1.0:
         threads = tr("{ticks} with {threads}", ticks=many(problem.K, "tick"), threads=many(len(plan.sums), "thread"))
-        results.append((threads, f"{_formula(tr('span'), '2 K', span_of(problem))}; {_gain(problem)}"))
+        results += [(threads, _formula(tr("each thread"), "2 K", 2 * problem.K)), (_chain(problem), _gain(problem))]
     pieces: list[Primitive] = []
     for place, (head, more) in enumerate(results):
         pieces.append(text_line(f"said-{place}", (x, y), head, sizes.sentence, room, theme.text, "semibold"))
@@ -159,10 +159,13 @@ def _formula(name: str, formula: str, value: int) -> str:
     return tr("{name} = {formula} = {value} operations", name=name, formula=formula, value=spaced(value))
 
 
+def _chain(problem: Problem) -> str:
+    return _formula(tr("span"), "K + 1", span_of(problem))
+
+
 def _gain(problem: Problem) -> str:
-    return tr(
-        "work / span = M N = {parallelism_of} threads at most gain something", parallelism_of=spaced(parallelism_of(problem))
-    )
+    gain = number(parallelism_of(problem))
+    return tr("products wait for nothing, an addition for the one before; work / span = {gain}", gain=gain)
 
 
 VIEW = View(marked("Work and span"), LaunchCase, work_scene, draw_motion=work_motion, multiplies=True, order=43)

@@ -4,6 +4,7 @@ from gemmviz.launch.legality import device_for, launch_for, requested_launch
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.occupancy import Needs
 from gemmviz.model.setup import Setup
 from gemmviz.run.needs import needs_of
 from gemmviz.state.shot import Shot
@@ -17,7 +18,7 @@ def _make(shot: Shot, context: Context) -> LaunchCase:
     try:
         return LaunchCase(setup, device, title, launch_for(setup, with_nearest=False))
     except GemmvizError as error:
-        return LaunchCase(setup, device, title, None, error.message, _requested(setup), _shared_bytes(setup))
+        return LaunchCase(setup, device, title, None, error.message, _requested(setup), _needs(setup))
 
 
 def _requested(setup: Setup) -> Launch | None:
@@ -28,10 +29,10 @@ def _requested(setup: Setup) -> Launch | None:
         return None
 
 
-def _shared_bytes(setup: Setup) -> int | None:
-    """The shared memory of a block that a device refuses; None if the kernel can't be read."""
+def _needs(setup: Setup) -> Needs | None:
+    """The resources of a block that a device refuses; None if the kernel can't be read."""
     try:
-        return needs_of(setup)[0].shared_bytes
+        return needs_of(setup)[0]
     except (GemmvizError, RecursionError):
         return None
 

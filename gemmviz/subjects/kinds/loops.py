@@ -36,7 +36,8 @@ def _run(setup: Setup, context: Context) -> LoopRun:
     body = _body(setup)
     watched = engine.watch(setup, _FIRST, _FIRST, cancelled=context.cancelled)
     threads = trace.launch.block_count * trace.space.threads_per_block
-    counters = _counters(watched, [*body])
+    is_whole = len(watched.rows) == trace.steps  # in other blocks the run may have steps that the watched thread lacks
+    counters = _counters(watched, [*body]) if is_whole else ()
     return LoopRun(setup.kernel.name, setup.kernel.title, tuple(body.values()), threads, trace.steps, stored, counters)
 
 

@@ -26,7 +26,7 @@ def occupancy_case(shot: Shot, speed: KernelSpeed | None = None) -> OccupancyCas
         return None
     resources = None if speed is None else speed.measured.resources
     if speed is not None and resources is not None and device.name in speed.source:
-        needs, source = Needs(needs.threads, resources.registers, needs.shared_bytes), speed.source
+        needs, source = replace(needs, registers=resources.registers), speed.source
     return OccupancyCase(device, _with_trial(needs, shot.trial), needs, kernel_title(shot.setup), source)
 
 
@@ -47,11 +47,8 @@ def _make(shot: Shot, context: Context) -> OccupancyCase:
 
 def _with_trial(needs: Needs, trial: Trial) -> Needs:
     """The resources with trial values applied."""
-    return Needs(
-        needs.threads if trial.threads is None else trial.threads,
-        needs.registers if trial.registers is None else trial.registers,
-        needs.shared_bytes if trial.shared_bytes is None else trial.shared_bytes,
-    )
+    tried = {name: getattr(trial, name) for name in ("threads", "registers", "shared_bytes")}
+    return replace(needs, **{name: value for name, value in tried.items() if value is not None})
 
 
 def _trial_of(case: OccupancyCase, needs: Needs) -> Trial:

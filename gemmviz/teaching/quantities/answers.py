@@ -37,6 +37,18 @@ def cell_content(facts: ShotFacts, array: str, cell: Whole) -> str:
     return _NONE if matrix < 0 else facts.shot.labels.named(trace.arrays[matrix], int(content.element[cell]))
 
 
+@quantity(marked("value in cell {cell} of {array}"))
+def cell_value(facts: ShotFacts, array: str, cell: Whole) -> float:
+    """The value in a cell of a shared array after this step, by its number as in ``cell_content``. Raises UsageError for an
+    unknown one.
+    """
+    number = facts.replay.trace.number_of(array)
+    content = None if number is None else facts.moment.tiles.get(number)
+    if content is None or cell >= len(content.value) or np.isnan(content.value[cell]):
+        raise UsageError(tr("the value in cell {cell} of {array} is not known", cell=cell, array=array))
+    return float(content.value[cell])
+
+
 @quantity(marked("bank that lane {lane} accesses"))
 def bank_of_lane(facts: ShotFacts, lane: Whole) -> int:
     """The bank of the element that a lane of the warp in focus accesses at this step, in an array that begins in bank 0."""

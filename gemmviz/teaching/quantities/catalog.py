@@ -2,7 +2,7 @@
 
 from functools import cache
 from types import ModuleType
-from typing import get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
@@ -29,6 +29,7 @@ from gemmviz.teaching.quantities.arguments import IN_PROBLEM
 from gemmviz.teaching.quantities.quantity import Origin, Quantity, QuantityValue
 from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
 
+_FACTORS = ("A", "B", "C")
 _THEMES: tuple[ModuleType, ...] = (
     launch, occupancy, counts, accesses, results, steps, per_thread, answers, models, recordings, access_times, limits, trip,
 )  # fmt: skip
@@ -75,6 +76,21 @@ def problem_arrays_of(reference: str) -> tuple[str, ...]:
         for name in arguments.__struct_fields__
         if any(IN_PROBLEM in (getattr(each, "extra", None) or {}) for each in getattr(hints[name], "__metadata__", ()))
     )
+
+
+def contrasts_of(reference: str) -> list[tuple[str, list[str]]]:
+    """The values of a reference's arguments that have few choices, each with the other choices. Raises UsageError."""
+    quantity, arguments = _resolved(parse_reference(reference))
+    found = []
+    for field in msgspec.structs.fields(quantity.arguments):
+        kinds = (field.type, *get_args(field.type))
+        choices = next(
+            (get_args(each) for each in kinds if get_origin(each) is Literal), _FACTORS if field.name == "array" else ()
+        )
+        value = getattr(arguments, field.name)
+        if value in choices:
+            found.append((value, [choice for choice in choices if choice != value]))
+    return found
 
 
 def quantity_origin(reference: str) -> Origin | None:

@@ -5,8 +5,9 @@ from typing import Literal
 
 from gemmviz.analysis.listing import compared, listing_of
 from gemmviz.analysis.replay.focus import block_label, thread_number, thread_text
+from gemmviz.launch.catalog import lesson_kernel_names, load_kernel
 from gemmviz.launch.legality import can_run, launch_for, requested_launch
-from gemmviz.model.device import Device
+from gemmviz.model.device import Device, MemoryRules
 from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.tensor_tile import TF32_TILE
@@ -14,6 +15,7 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed
 from gemmviz.scenes.kit.strips import strips_of
 from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.piece_checks import kernel_lines
 from gemmviz.teaching.quantities.arguments import Whole
 from gemmviz.teaching.quantities.quantity import QuantityValue, quantity
 
@@ -80,6 +82,14 @@ def idle_lanes(facts: ShotFacts) -> int:
     return -facts.launch.threads_per_block % facts.device.warp_size
 
 
+@quantity(marked("formula of a thread's number"), origin="definition")
+def thread_number_formula(facts: ShotFacts) -> str:
+    """The number of thread (x, y, z) in its block: ``x + 16 y``, without the directions in which the block has one thread."""
+    width, height, depth = facts.launch.block
+    parts = ["x", *([f"{width} y"] if height * depth > 1 else []), *([f"{width * height} z"] if depth > 1 else [])]
+    return " + ".join(parts)
+
+
 @quantity(marked("lane of thread ({x}, {y}, {z})"), origin="definition")
 def lane_of_thread(facts: ShotFacts, x: Whole, y: Whole = 0, z: Whole = 0) -> int:
     """Place of a thread in its warp."""
@@ -125,14 +135,34 @@ def tensor_tile_products(facts: ShotFacts) -> int:
 
 @quantity(marked("{field} of the device"), origin="definition")
 def device(facts: ShotFacts, field: str) -> QuantityValue:
-    """A field of the device's file. Raises UsageError for one that is unknown or not a single value."""
-    names = [each.name for each in fields(Device)]
+    """A field of the device's file, or of its memory. Raises UsageError for one that is unknown or not a single value."""
+    names = [each.name for each in (*fields(Device), *fields(MemoryRules))]
     if field not in names:
         raise UsageError(tr("a device has no field {field}", field=f"{field!r}"), remedy=closest(field, names))
-    value = getattr(facts.device, field)
+    value = getattr(facts.device if hasattr(facts.device, field) else facts.device.rules, field)
     if not isinstance(value, QuantityValue):
         raise UsageError(tr("the device's {field} is not a single value", field=field))
     return value
+
+
+@quantity(marked("dimensions of a block"), origin="definition")
+def block_dimensions(facts: ShotFacts) -> int:
+    """Dimensions of a block, up to the last one in which it has more than one thread."""
+    return max(number for number, extent in enumerate(facts.launch.block, 1) if extent > 1 or number == 1)
+
+
+@quantity(marked("number of the first row and column"), origin="definition")
+def first_index(facts: ShotFacts) -> int:
+    """0 or 1, as the labels of the shot count."""
+    return facts.shot.labels.first
+
+
+@quantity(marked("number of the piece"), origin="definition")
+def piece_number(facts: ShotFacts) -> int:
+    """The place of the kernel among the shipped beginnings of the same kernel, ordered by length; the whole one is the last."""
+    own = facts.setup.kernel
+    pieces = [each for each in map(load_kernel, lesson_kernel_names()) if each.unfinished and each.function == own.function]
+    return len({len(kernel_lines(each)) for each in pieces if len(kernel_lines(each)) < len(kernel_lines(own))}) + 1
 
 
 @quantity(marked("largest {name} that runs"), origin="definition")

@@ -25,13 +25,13 @@ def work(facts: ShotFacts) -> int:
 
 @quantity("span", origin="definition")
 def span(facts: ShotFacts) -> int:
-    """Operations that must run one after the other, 2 K."""
+    """Operations of the longest chain, each of which needs the one before: a product and K additions, K + 1."""
     return span_of(_problem(facts))
 
 
 @quantity("parallelism", origin="definition")
-def parallelism(facts: ShotFacts) -> int:
-    """Work divided by span, M N."""
+def parallelism(facts: ShotFacts) -> float:
+    """Work divided by span."""
     return parallelism_of(_problem(facts))
 
 

@@ -60,6 +60,30 @@ def terms_in_order(facts: ShotFacts) -> bool:
     return terms is not None and bool((np.diff(terms.steps, axis=1) >= 0).all())
 
 
+@quantity(marked("formula of the products of an element"))
+def product_formula(facts: ShotFacts) -> str:
+    """The elements of the inputs that the sum of C(i, j) multiplies, in the labels of the shot: ``A(i, k) · B(k, j)``. Raises
+    UsageError where no such formula holds of all products of the block in focus.
+    """
+    trace, first = facts.replay.trace, facts.moment.scope.of_block.start
+    numbers = () if trace.result is None else (trace.result, *trace.inputs)
+    rows = []
+    for thread in range(facts.launch.threads_per_block):
+        own = facts.replay.owners.of(slice(first + thread, first + thread + 1))[0]
+        for k in range(facts.setup.problem.depth if len(own) == 1 else 0):
+            cells = dict(facts.reads.of(thread, k, facts.replay.steps)) | {trace.result: int(own[0])}
+            if cells.keys() >= {*numbers}:
+                named = [facts.shot.labels.indices(trace.arrays[each], cells[each]).split(",") for each in numbers]
+                rows.append([k + facts.shot.labels.first, *(int(index) for indices in named for index in indices)])
+    k_i_j, indices = np.split(np.array(rows, np.int64).T if rows else np.zeros((3, 0)), [3])
+    names = [next((name for name, own in zip("kij", k_i_j, strict=True) if (own == each).all()), "") for each in indices]
+    if not all(names) or len(names) != 4:
+        raise UsageError(tr("no formula of i, j and k gives the products of these threads"))
+    return "{}({}, {}) · {}({}, {})".format(
+        *np.ravel([[trace.arrays[n].name, *names[2 * p : 2 * p + 2]] for p, n in enumerate(trace.inputs)])
+    )
+
+
 @quantity(marked("{axis} of C of the block"))
 def block_range(facts: ShotFacts, axis: MatrixAxis) -> str:
     """First and last row or column that the block in focus stores, as ``"0–1"``."""

@@ -1,0 +1,29 @@
+"""Phrases with a number that texts of lessons may have as they are, since nothing of a step could compute it."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from gemmviz.files.codec import read_toml
+from gemmviz.files.resources import resource
+
+
+@dataclass(frozen=True, slots=True)
+class SourcedNumber:
+    """``text``: the phrase, word for word. ``value``: its number. ``meaning``: what the number is. ``source``: who says so."""
+
+    text: str
+    value: float
+    meaning: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    constants: tuple[SourcedNumber, ...]
+
+
+@cache
+def constants() -> tuple[SourcedNumber, ...]:
+    """All of them, the longest phrases first."""
+    table = read_toml(resource("assets/measurements/constants.toml"), _File).constants
+    return tuple(sorted(table, key=lambda each: -len(each.text)))

@@ -1,0 +1,52 @@
+"""Values with arrays are compared by identity: a comparison of arrays has no truth."""
+
+import typing
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from gemmviz.launch.legality import setup_for
+from gemmviz.model.loops_case import LoopsCase
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.scenes.catalog import view_named, views
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.catalog import subject_for, subject_of_view
+from gemmviz.subjects.subject import Context
+from tests.conftest import kernel_from
+
+
+def _arrays_in(kind: Any, found: set[str], seen: set[Any]) -> None:
+    """Adds the fields of arrays that a comparison of two values of this type would compare."""
+    for inner in typing.get_args(kind):
+        _arrays_in(inner, found, seen)
+    if not is_dataclass(kind) or kind in seen or not kind.__dataclass_params__.eq:  # type: ignore[union-attr]
+        return
+    seen.add(kind)
+    types = typing.get_type_hints(kind)
+    for each in fields(kind):
+        if "ndarray" in str(types[each.name]):
+            found.add(f"{kind.__name__}.{each.name}")  # type: ignore[union-attr]
+        _arrays_in(types[each.name], found, seen)
+
+
+def test_no_comparison_of_subjects_compares_arrays() -> None:
+    found, seen = set[str](), set[Any]()
+    for kind in (Context, *(subject_of_view(name).kind for name in views())):
+        _arrays_in(kind, found, seen)
+    assert found == set()
+
+
+def test_loops_of_a_kernel_whose_other_blocks_go_on_longer() -> None:
+    body = """
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < 2 + 2 * blockIdx.x; ++k) sum += A[k % K] * B[k % K * N];
+    if (i < M * N) C[i] = sum;
+    """
+    setup = setup_for(kernel_from(body, grid='["4"]'))
+    subject, context = subject_for(LoopsCase), Context(lambda kernel: Interpreter())
+    first, second = (subject.make(Shot(setup, view="loops"), context) for _ in range(2))
+    assert first.main.counters == ()  # which of the steps are the watched thread's is unknown
+    view_named("loops").scene(first, ViewOptions(moment=1.0))
+    assert first != second
+    assert first == replace(first)

@@ -1,0 +1,115 @@
+"""``lesson check`` fails for nearly every fault that is planted: in texts, questions, kernels, keys and files of figures."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from gemmviz.files.checksums import checksum_errors
+from gemmviz.files.resources import ROOT
+from gemmviz.launch.catalog import COURSE, lesson_names, load_kernel
+from gemmviz.model.errors import GemmvizError
+from gemmviz.run.choosing import engine_for
+from gemmviz.teaching import exercise_faults as faults_of_exercises
+from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.checking import LessonChecker
+from gemmviz.teaching.lesson import Lesson, LessonStep
+from gemmviz.teaching.lesson_check import LessonCheck
+from gemmviz.teaching.lesson_file import original_lesson, parse_lesson
+from gemmviz.teaching.remembered_answers import RememberedAnswers
+from tests.conftest import sure
+from tests.teaching.planted_faults import FILES, KERNELS, KEYS, TEXTS
+
+MOST_MISSED = 5
+ENGINE = RememberedAnswers(engine_for("cpu"))
+_EVERY = 7  # of the faults, one is planted in the fast tests
+
+
+def failing(step: LessonStep, before: tuple[LessonStep, ...] = ()) -> bool:
+    """Whether the check of a lesson's step fails. ``before``: the steps before it, which are not checked again."""
+    checker = LessonChecker(lambda kernel: nullcontext(ENGINE))
+    checker.adopt([[LessonCheck(each, "known", each.place)] for each in before])
+    checks = checker.checks_of(Lesson(stops=(*before, step), name="planted"))
+    return any(not each.is_true and not each.is_remark for each in checks)
+
+
+def text_is_caught(where: str, old: str, new: str) -> bool:
+    name, id = where.split("/")
+    text = (ROOT / "assets" / "lessons" / f"{name}.toml").read_text("utf-8")
+    first = text.index(f'id = "{id}"')
+    last = text.find("[[step]]", first) % (len(text) + 1)
+    assert old in text[first:last], (where, old)
+    try:
+        lesson = parse_lesson(text[:first] + text[first:last].replace(old, new, 1) + text[last:], f"{name}.toml")
+    except GemmvizError:
+        return True
+    place = sure(lesson.find(id))
+    return failing(lesson.stops[place], tuple(replace(stop, needs=()) for stop in lesson.stops[:place]))
+
+
+@cache
+def steps_with(kernel: str) -> list[LessonStep]:
+    """Steps of a kernel, the smallest problems first."""
+    lessons = [original_lesson(name) for name in lesson_names() if name != COURSE]
+    found = [stop for lesson in lessons for stop in lesson.stops if stop.shot.setup.kernel.name == kernel]
+    return sorted(found, key=lambda stop: max(stop.shot.setup.problem.sizes.values()))
+
+
+def kernel_is_caught(name: str, old: str, new: str) -> bool:
+    kernel = load_kernel(name)
+    assert old in kernel.text, (name, old)
+    other = replace(kernel, text=kernel.text.replace(old, new, 1))
+    steps = steps_with(name)
+    return any(
+        failing(replace(step, needs=(), shot=replace(step.shot, setup=replace(step.shot.setup, kernel=other))))
+        for step in steps
+    )
+
+
+def key_is_caught(where: str, number: int, answer: str, monkeypatch: pytest.MonkeyPatch) -> bool:
+    name, id = where.split("/")
+    lesson = original_lesson(name)
+    step = lesson.stops[sure(lesson.find(id))]
+    key = answers_of(sure(step.exercise).key)
+    wrong = (*key[: number - 1], answer, *key[number:])
+    with monkeypatch.context() as patched:
+        patched.setattr(faults_of_exercises, "answers_of", lambda name: wrong)
+        return failing(replace(step, needs=()))
+
+
+def file_is_caught(name: str, old: str, new: str) -> bool:
+    def read(path: Path) -> bytes:
+        data = path.read_bytes()
+        if path != ROOT / name:
+            return data
+        assert old.encode() in data, (name, old)
+        return data.replace(old.encode(), new.encode(), 1)
+
+    return len(list(checksum_errors(read))) == 1
+
+
+def missed(every: int, monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """The planted faults that no check finds, of each kind every so many."""
+    return [
+        *(each for each in TEXTS[::every] if not text_is_caught(*each)),
+        *(each for each in KERNELS[::every] if not kernel_is_caught(*each)),
+        *(each for each in KEYS[::every] if not key_is_caught(*each, monkeypatch)),
+        *(each for each in FILES[::every] if not file_is_caught(*each)),
+    ]
+
+
+def test_some_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(missed(_EVERY, monkeypatch)) <= 1
+
+
+@pytest.mark.slow
+def test_nearly_all_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(TEXTS) + len(KERNELS) + len(KEYS) + len(FILES) >= 110
+    found = missed(1, monkeypatch)
+    assert len(found) <= MOST_MISSED, found
+
+
+def test_the_files_are_as_they_were_recorded() -> None:
+    assert list(checksum_errors()) == []
