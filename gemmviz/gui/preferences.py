@@ -12,7 +12,7 @@ from gemmviz.state.shot import Shot, parse_shot, shot_text
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson
 
-_MOST_RECENT = 8
+MOST_RECENT = 8
 
 
 class Store(Protocol):
@@ -58,12 +58,12 @@ class Preferences:
     @property
     def recent(self) -> list[Path]:
         """Recently opened files that still exist, latest first."""
-        return [Path(name) for name in self._list("recent") if is_file(Path(name))][:_MOST_RECENT]
+        return [Path(name) for name in self._list("recent") if is_file(Path(name))][:MOST_RECENT]
 
     def add_recent(self, path: Path) -> None:
         path = path.resolve()
         latest = [path, *(each for each in self.recent if each != path)]
-        self.put("recent", [str(each) for each in latest[:_MOST_RECENT]])
+        self.put("recent", [str(each) for each in latest[:MOST_RECENT]])
 
     @property
     def trusted(self) -> tuple[str, ...]:

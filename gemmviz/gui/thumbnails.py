@@ -4,6 +4,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Event
 
 from psygnal import Signal
 from PySide6.QtGui import QImage
@@ -11,6 +12,7 @@ from PySide6.QtGui import QImage
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.launch.catalog import lesson_names
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.qt.raster import Raster
@@ -61,7 +63,10 @@ class Thumbnails:
         raster, images = Raster(RenderOptions(WIDTH, HEIGHT)), list[QImage]()
         with suppress(GemmvizError):  # a step that can't be run has no picture
             for frame in thumbnail_frames(shipped_lesson(card.facts.name), theme):
-                self._post(partial(_paint, raster, frame, images))
+                painted = Event()
+                self._post(partial(_paint, raster, frame, images, painted))
+                while not painted.wait(_PAUSE_S) and not is_cancelled():
+                    pass  # a busy window gets one frame at a time
                 time.sleep(_PAUSE_S)
         self._post(lambda: self._keep(theme, replace(card, frames=tuple(images))))
 
@@ -74,5 +79,6 @@ class Thumbnails:
             self.changed.emit(card.facts.name)
 
 
-def _paint(raster: Raster, frame: Frame, images: list[QImage]) -> None:
+def _paint(raster: Raster, frame: Frame, images: list[QImage], painted: Event) -> None:
     images.append(raster.image(frame))
+    painted.set()

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QMouseEvent
 
-from gemmviz.gui.stage.replay_page import over_a_panel
+from gemmviz.gui.stage.replay_page import has_no_run, over_a_panel
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.scene_widget import SceneDock
 from gemmviz.gui.window_model import WindowModel
@@ -17,7 +17,7 @@ from gemmviz.subjects.catalog import subject_of_view
 
 
 class ViewDock(SceneDock):
-    """A picture that follows the session in one view, independent of the stage."""
+    """A picture that follows the session in one view, independent of the stage: each step at the end of its motion."""
 
     def __init__(self, model: WindowModel, view: str, what: str) -> None:
         super().__init__(tr(view_named(view).title), tr(what))
@@ -34,9 +34,8 @@ class ViewDock(SceneDock):
             model.theme_changed,
         ):
             event.connect(self._refresh.due)
-        if subject_of_view(view).is_of_run:
-            for event in (session.notices.changed, session.shot_changed, session.run_changed):
-                event.connect(lambda: self.set_stale(over_a_panel(session)))
+        for event in (session.notices.changed, session.shot_changed, session.run_changed):
+            event.connect(self._follow_messages)
         self.resized.connect(self._refresh.due)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -49,11 +48,25 @@ class ViewDock(SceneDock):
         if linked_step(hit) is not None:
             self.model.commands.click(hit)
 
+    def _follow_messages(self) -> None:
+        """Show the message that applies; a picture that it isn't about is removed."""
+        session = self.model.session
+        if subject_of_view(self.view_name).is_of_run:
+            self.set_stale(over_a_panel(session))
+        if not self._has_picture:
+            self.set_scene(None)
+
+    @property
+    def _has_picture(self) -> bool:
+        session = self.model.session
+        is_of_run = subject_of_view(self.view_name).is_of_run
+        return not session.display.refusal and not (is_of_run and (session.shown is None or has_no_run(session)))
+
     def draw(self) -> None:
         view = view_named(self.view_name)
         subject = self.model.session.display.subject_of(view.subject)
-        if subject is not None:
+        if subject is not None and self._has_picture:
             counted = self.model.session.display.counted
             width, height = self.frame_size(self.model.session.shot.type_scale)
             options = ViewOptions(self.model.theme, width=width, height=height, words=False, counted=counted)
-            self.set_scene(view.still(subject, options))
+            self.set_scene(view.scene(subject, options))

@@ -71,11 +71,12 @@ class Commands:
             session.show(shot, RequestedSizes.of(shot.setup) if shot.setup != session.shot.setup else None)
 
     def show_view(self, name: str) -> None:
-        """Switch to another view, of the same subject or of another one."""
-        session = self.session
+        """Switch to another view, of the same subject or of another one, which is shown at the end of its motion."""
+        session, moment = self.session, self.session.shot.moment
         if subject_of_view(name).kind is not session.display.kind.kind:
             session.player.play(False)
-        session.show(replace(session.shot, view=name))
+            moment = 1.0
+        session.show(replace(session.shot, view=name, moment=moment))
 
     def toggle_benchmark(self) -> None:
         """Switch between the replay and the benchmark, each in its most recent view."""

@@ -60,6 +60,7 @@ class Display:
         self._schedules = Schedules(post, session.engines, on_change)
         self._views: dict[type, str] = {}
         self.counting: Counting = "shown"
+        self._refused: tuple[Setup, str] | None = None  # the setup that was shown when a file was refused, and why
         self._before: tuple[LaunchFacts, Setup] | None = None  # the previous launch, and the setup suggested for it
 
     @property
@@ -86,15 +87,26 @@ class Display:
     def missing(self) -> str:
         """Reason for an empty view, such as an error; "" if there is a value, or the run is awaited."""
         kind, session = self.kind, self.session
+        if self.refusal:
+            return self.refusal
         if self.subject is not None or (session.error is not None and not kind.is_slow):
             return ""
         return self._cache.missing(kind, session.shot, self._context(kind))
 
     @property
+    def refusal(self) -> str:
+        """Why the file that was opened last can't be shown; "" if it can, or after the shot was changed."""
+        return self._refused[1] if self._refused is not None and self._refused[0] == self.session.shot.setup else ""
+
+    def refuse(self, sentence: str) -> None:
+        """Show no picture but this sentence about a file that was opened, until another setup is shown; "" ends that."""
+        self._refused = (self.session.shot.setup, sentence) if sentence else None
+
+    @property
     def pending(self) -> str:
         """What is being computed for a picture that can't be drawn yet; "" if it can be drawn, or never will be."""
         kind, session, run = self.kind, self.session, self.session.slot.run
-        if session.error is not None:
+        if session.error is not None or self.refusal:
             return ""
         if kind.needs_run and session.slot.is_running and (run is None or run.setup != session.shot.setup):
             return tr("Running the kernel …")
@@ -111,8 +123,8 @@ class Display:
 
     @property
     def has_time(self) -> bool:
-        """Whether the view has a time axis: the steps of a run or the time of a launch."""
-        return self.kind.time != "none"
+        """Whether the picture has a time axis: the steps of a run or the time of a launch."""
+        return self.kind.time != "none" and not self.refusal
 
     @property
     def is_benchmark(self) -> bool:
@@ -184,6 +196,8 @@ class Display:
 
     def _value(self, kind: Subject) -> Any:
         session = self.session
+        if self.refusal:
+            return None
         if "schedules" in kind.uses:
             self._schedules.measure(session.shot.setup)
         value, now = self._cache.value(kind, session.shot, self._context(kind)), session.now

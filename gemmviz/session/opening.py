@@ -18,7 +18,7 @@ from gemmviz.jobs.watching import FileWatcher
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.launch_form import form_of
 from gemmviz.loading.headerless import LaunchUnknown
-from gemmviz.loading.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel, opened
+from gemmviz.loading.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel, opened, split_name
 from gemmviz.loading.project import kernel_files
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
@@ -59,6 +59,7 @@ class Opening:
         self._given: dict[Path, GivenLaunch] = {}
         self._fallback: Shot | None = None
         self._has_failed = False
+        session.notices.changed.connect(self._on_notices)
         self._watcher = FileWatcher(post, self._on_file_changed)
 
     @property
@@ -100,7 +101,9 @@ class Opening:
         """Select a shipped kernel by name, or one in a file, with these parts of its launch: by default those that were given
         for the file before. The user's settings are kept as far as the kernel can run with them.
         """
-        path = Path(name).resolve() if is_kernel_file(name) else None
+        file, entry = split_name(name)
+        given = GivenLaunch(entry) if entry and given is None else given
+        path = Path(file).resolve() if is_kernel_file(name) else None
         requested, before = self.session.requested, self.session.shot.setup
         if path is None:
             self._follow(None)
@@ -228,6 +231,18 @@ class Opening:
             self._follow(path)
         self._has_failed = True
         self._on_failed(error)
+        if not is_same:
+            kernel = self.session.shot.setup.kernel.name
+            sentence = tr("{name} can't be shown. Close the message to see {kernel} again", name=path.name, kernel=kernel)
+            self.session.display.refuse(sentence)
+            self.session.shot_changed.emit()
+
+    def _on_notices(self) -> None:
+        """Show the picture again once the message about a refused file is gone."""
+        session = self.session
+        if session.display.refusal and all(notice.topic != "file" for notice in session.notices.all):
+            session.display.refuse("")
+            session.shot_changed.emit()
 
     def _folder(self, path: Path) -> Show:
         """Open the only file with a kernel of a folder, or request a choice of one. Raises UsageError if there is none."""

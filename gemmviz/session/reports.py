@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from gemmviz.jobs.engines import Engines
+from gemmviz.launch.confirmation import not_confirmed, with_basis
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
-from gemmviz.state.notices import Notices, Topic
+from gemmviz.state.notices import Notice, Notices, Topic
 from gemmviz.state.offers import gpu_offer, run_offer
 from gemmviz.subjects.benchmarks import Benchmarks
 from gemmviz.subjects.run_slot import RunSlot
@@ -35,13 +36,20 @@ class Reports:
         self.notices.drop(*_RUN_TOPICS)
         if outcome.instead_of is not None:
             self.notices.complain("gpu", _instead(outcome.instead_of))
-        if fault is not None:
+        doubt = not_confirmed(run.setup.kernel)
+        if doubt is not None:
+            self.notices.put(Notice("result", doubt.message, warns=False))
+        elif fault is not None:
             self.notices.complain("result", fault)
         elif not run.trace.check.passed:
-            self.notices.complain("result", GemmvizError(str(run.trace.check), file=run.setup.kernel.file))
+            self._complain("result", GemmvizError(str(run.trace.check), file=run.setup.kernel.file), run.setup)
 
     def report_hazard(self, run: KnownRun) -> None:
-        self.notices.complain("hazard", run.replay.hazards[0].fault(run.setup.kernel.file))
+        self._complain("hazard", run.replay.hazards[0].fault(run.setup.kernel.file), run.setup)
+
+    def _complain(self, topic: Topic, error: GemmvizError, setup: Setup) -> None:
+        with_basis(error, setup)
+        self.notices.complain(topic, error)
 
     def drop_run(self) -> None:
         """Remove the notices about runs."""

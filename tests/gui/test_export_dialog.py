@@ -204,3 +204,15 @@ def test_after_an_installation_return_does_not_close_the_dialog(dialog: ExportDi
     dialog.stop.setFocus()
     dialog.installer.finished.emit("")
     assert dialog.focusWidget() is dialog.save
+
+
+def test_the_preview_of_a_launch_is_at_its_own_instant(window: MainWindow, qtbot: QtBot) -> None:
+    session = window.session
+    session.navigation.go_to_step(20)
+    window.model.commands.show_view("grid")
+    qtbot.waitUntil(lambda: session.display.subject is not None)
+    session.navigation.go_to_instant(0.1)
+    dialog = ExportDialog(window.model, window, "png")
+    qtbot.addWidget(dialog)
+    assert dialog.preview.scene is not None
+    assert (dialog.job.first, dialog.job.last) == (6, 6)

@@ -296,6 +296,27 @@ def test_one_screen_is_not_covered_by_the_notes(window: MainWindow, wall: Wall) 
     assert len(wall.overlay.notes) == 0
 
 
+def test_notes_over_the_picture_have_their_numbers(window: MainWindow, wall: Wall) -> None:
+    lesson = shipped_lesson("shared-memory")
+    place = next(at for at, stop in enumerate(lesson.stops) if "{" in stop.notes and not stop.build)
+    window.model.course.begin(lesson)
+    window.model.course.go(place)
+    settle(wall)
+    press(wall, Key.Key_P, Key.Key_P)
+    assert wall.overlay.notes
+    assert "{" not in wall.overlay.notes
+
+
+def test_escape_closes_the_list_of_keys_before_the_lecture(window: MainWindow, wall: Wall) -> None:
+    press(wall, Key.Key_F1)
+    assert wall.overlay.keys
+    press(wall, Key.Key_Escape)
+    assert not wall.overlay.keys
+    assert window.lecture.is_on
+    press(wall, Key.Key_Escape)
+    assert not window.lecture.is_on
+
+
 def test_a_projector_that_goes_away(window: MainWindow, wall: Wall) -> None:
     """The only screen stays; the wall fills it again."""
     screen = QGuiApplication.primaryScreen()

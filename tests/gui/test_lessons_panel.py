@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.panels.lessons import Lessons
@@ -193,3 +193,19 @@ def test_panels_do_not_pass_the_run_before_off_as_a_step_that_needs_none(
     at(panel, "coalescing", "uncoalesced")
     qtbot.waitUntil(lambda: metrics.costs.isVisible() and metrics.check.isVisible(), timeout=_LONG_MS)
     assert not metrics.absent.isVisible()
+
+
+def test_return_and_space_open_the_marked_step(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
+    at(panel, "coalescing", shipped_lesson("coalescing").name_of(shipped_lesson("coalescing").stops[5]).rpartition("/")[2])
+    panel.contents.setFocus()
+    first = panel.course.at
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Space):
+        qtbot.keyClick(panel.contents, Qt.Key.Key_Down)
+        marked = panel.contents.currentRow()
+        assert marked != panel.course.at
+        qtbot.keyClick(panel.contents, key)
+        wait_while(lambda: panel.course.is_waiting)
+        assert panel.course.at == marked == panel.contents.currentRow()
+    assert first is not None
+    assert panel.course.at == first + 2
+    assert not window.session.player.is_playing

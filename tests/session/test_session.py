@@ -341,3 +341,13 @@ def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
     model.session.close()
     assert wait_for_tasks((*model.session.workers, model.opening.worker), 1.0)
     assert time.monotonic() - start < 1.0
+
+
+def test_a_view_of_another_subject_is_shown_at_the_end_of_its_motion(model: TestModel) -> None:
+    session = model.session
+    session.player.play(True)
+    session.player.tick(100.0)
+    assert 0.0 < session.shot.moment < 1.0
+    model.commands.show_view("amdahl")
+    assert session.shot.moment == 1.0
+    assert not session.player.is_playing

@@ -215,7 +215,7 @@ class ExportDialog(QDialog):
         hidden = frozenset(part for part, box in self.parts.items() if not box.isChecked())
         first, last = sorted((self.first.value(), self.last.value()))
         if self.what.currentData() == "picture":
-            step = self.session.navigation.run_step + 1
+            step = self.session.navigation.step + 1
             first, last = (1, self.first.maximum()) if isinstance(kind, Film | Page) else (step, step)
         return ExportJob(
             self.what.currentData(), first, last, suffix, self.by_phase.isChecked(),
@@ -265,7 +265,8 @@ class ExportDialog(QDialog):
         if shot.theme == "system":
             shot = replace(shot, theme="dark" if self.model.theme.is_dark else "light")
         stage = Prepared(shot, self.session.player.played.steps, lambda step: subject)
-        self.preview.set_scene(frame_at(stage, self.session.navigation.run_step, shot.moment, job.manner, subject).scene)
+        at = self.session.navigation
+        self.preview.set_scene(frame_at(stage, at.step, at.moment, job.manner, subject).scene)
 
     # Writing
 

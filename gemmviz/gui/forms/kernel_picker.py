@@ -18,7 +18,7 @@ def kernel_box() -> "KernelBox":
     """Return the field that shows the kernel's name, and opens the list."""
     box = KernelBox()
     set_name(box, tr("Kernel"))
-    box.setToolTip(tr("Kernel to run (Ctrl+O opens a file). Type to search"))
+    box.setToolTip(tr("Kernel to run (Ctrl+O opens a file). Open it and type to search"))
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     for name in all_kernel_names():
         box.addItem(name, name)
@@ -26,42 +26,20 @@ def kernel_box() -> "KernelBox":
 
 
 class KernelBox(QComboBox):
-    """A drop-down list of kernels. It opens as a KernelPicker, also when a letter or digit is typed."""
+    """A drop-down list of kernels. It opens as a KernelPicker."""
 
     picker: "KernelPicker | None" = None
 
     def showPopup(self) -> None:
-        self.open()
-
-    def open(self, typed: str = "") -> None:
-        """Open the list, searched for what was typed."""
         if self.picker is None:
             self.picker = KernelPicker(self)
             self.picker.chosen.connect(self._on_chosen)
-        self.picker.show_below(self, self.currentText(), typed)
+        self.picker.show_below(self, self.currentText())
 
     def _on_chosen(self, name: str) -> None:
         row = self.findData(name)
         self.setCurrentIndex(row)
         self.activated.emit(row)
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _is_text(event):
-            event.accept()  # what is typed here is no shortcut of the window
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if _is_text(event):
-            self.open(event.text())
-        else:
-            super().keyPressEvent(event)
-
-
-def _is_text(event: QKeyEvent) -> bool:
-    """Return whether a key types a visible character."""
-    held = event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
-    return not held and bool(event.text().strip()) and event.text().isprintable()
 
 
 class KernelPicker(QFrame):
@@ -109,7 +87,7 @@ class KernelPicker(QFrame):
         self.list.expandAll()
         self.list.resizeColumnToContents(0)
 
-    def show_below(self, field: QWidget, current: str, typed: str = "") -> None:
+    def show_below(self, field: QWidget, current: str) -> None:
         """Show the list below a field, within its screen, with the current kernel selected."""
         room = field.screen().availableGeometry()
         self.resize(min(_WIDTH, room.width()), min(_HEIGHT, room.height() * 3 // 4))
@@ -117,10 +95,9 @@ class KernelPicker(QFrame):
         self.move(
             min(at.x(), room.right() - self.width()), max(room.top(), min(at.y(), room.bottom() - self.height()))
         )  # fmt: skip
-        self.search.setText(typed)
-        self.filter(typed)
-        if not typed:
-            self._select(next((item for item in self.items if item.data(0, _NAME) == current), None))
+        self.search.clear()
+        self.filter("")
+        self._select(next((item for item in self.items if item.data(0, _NAME) == current), None))
         self.show()
         self.search.setFocus()
 

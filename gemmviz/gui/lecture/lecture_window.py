@@ -25,7 +25,8 @@ KEYS = (
     (marked("B or ."), marked("black")), (marked("W or ,"), marked("white")), ("S", marked("spotlight")),
     ("I, E", marked("ink, erase")),
     ("Z, F", marked("zoom to a circle, show all")), ("Q, Shift+Q", marked("one-minute timer, stop it")),
-    ("P", marked("presenter view or notes")), (marked("F1 or H"), marked("show these keys")), ("Esc", marked("end")),
+    ("P", marked("presenter view or notes")), (marked("F1 or H"), marked("show these keys")),
+    ("Esc", marked("close the keys, end")),
 )  # fmt: skip
 
 
@@ -98,7 +99,7 @@ class Lecture:
         if self.wall is not None:
             self.wall.draw()
         if self.presenter is not None and self.wall is not None:
-            self.presenter.draw(self.wall.stage.scene)
+            self.presenter.draw(self.wall.stage.whole)
         self._draw_notes()
 
     def press(self, event: QKeyEvent) -> None:
@@ -114,7 +115,7 @@ class Lecture:
         assert self.wall is not None
         player, overlay, key = self.model.session.player, self.wall.overlay, Qt.Key
         return {
-            key.Key_Escape: self.end, key.Key_Space: player.toggle,
+            key.Key_Escape: self._leave, key.Key_Space: player.toggle,
             key.Key_Right: lambda: player.step_by(1), key.Key_Down: lambda: player.step_by(1),
             key.Key_Left: lambda: player.step_by(-1), key.Key_Up: lambda: player.step_by(-1),
             key.Key_PageDown: lambda: self._walk(1), key.Key_PageUp: lambda: self._walk(-1),
@@ -127,6 +128,14 @@ class Lecture:
             key.Key_Q: lambda: overlay.count_down(0 if shifted else _QUESTION_S), key.Key_P: self._toggle_notes,
             key.Key_F1: lambda: overlay.show_keys(KEYS), key.Key_H: lambda: overlay.show_keys(KEYS),
         }  # type: ignore[return-value]  # fmt: skip
+
+    def _leave(self) -> None:
+        """Close the list of keys if it is open, else end the lecture."""
+        assert self.wall is not None
+        if self.wall.overlay.keys:
+            self.wall.overlay.show_keys(())
+        else:
+            self.end()
 
     def _walk(self, direction: int) -> None:
         """Play the next step, or finish the one that plays; backwards, show the end of the step before. Presses that were made
@@ -191,7 +200,7 @@ class Lecture:
 
     def _draw_notes(self) -> None:
         """Update the notes over the picture."""
-        stop = self.model.active_lesson.now
+        stop = self.model.active_lesson.filled
         if self.wall is not None and self._notes_are_shown:
             self.wall.overlay.show_notes((notes_of(stop) if stop is not None else "") or tr("No notes"))
 

@@ -105,7 +105,7 @@ class Presenter(QWidget):
             self.coming.hide()
             return
         self._next = stop, shown.replay
-        self.coming.set_scene(view.still(subject.of_moment(stop.shot, moment), options_for(stop.shot, self.model.theme)))
+        self.coming.set_scene(view.scene(subject.of_moment(stop.shot, moment), options_for(stop.shot, self.model.theme)))
 
     def _on_minutes(self, minutes: int) -> None:
         self.model.preferences.put("minutes", minutes)

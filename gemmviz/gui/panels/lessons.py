@@ -1,7 +1,7 @@
 """The panel of lessons: contents, progress, the text of the step, questions and exercises."""
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.start.shelf import Shelf
 from gemmviz.gui.widgets.controls import TextRole, line, set_name
+from gemmviz.gui.widgets.typing import keep_keys
 from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.catalog import lesson_names
@@ -29,6 +30,7 @@ from gemmviz.teaching.lesson_file import lesson_title
 from gemmviz.teaching.reveal import caption_of
 
 _NONE, _FROM_FILE = marked("All lessons"), marked("Lesson from a file")
+_OPENING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 _FEW_ROWS, _NO_LIMIT = 5, 16777215  # rows of the contents: beside a task, and otherwise
 
 
@@ -47,8 +49,10 @@ class Lessons(QWidget):
         for name in lesson_names():
             self.choice.addItem(lesson_title(name), name)
         self.contents = QListWidget()
+        keep_keys(self.contents, _OPENING)
+        self.contents.installEventFilter(self)
         self.contents.setAccessibleName(tr("Contents"))
-        self.contents.setToolTip(tr("Click a step to show it. ✓ seen, ? question, ✎ exercise"))
+        self.contents.setToolTip(tr("Click a step to show it, or mark it and press Return. ✓ seen, ? question, ✎ exercise"))
         self.progress = _label("faint")
         self.title, self.caption, self.notes = _label("heading"), _label(), _label("faint")
         self.back = _button(tr("◀ Back"), tr("Previous step (Ctrl+Page Up)"))
@@ -101,6 +105,13 @@ class Lessons(QWidget):
         whole.addWidget(self.choice)
         whole.addWidget(self.lesson, 1)
         whole.addWidget(self.shelf, 1)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show the marked step with Return and Space."""
+        if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent) or event.key() not in _OPENING:
+            return False
+        self.course.go(self.contents.currentRow())
+        return True
 
     def _open(self) -> None:
         name = self.choice.currentData()

@@ -42,9 +42,11 @@ def over_the_picture(session: Session) -> str:
 
 def over_a_panel(session: Session) -> str:
     """Return the message over a panel's picture, "" if it is of the settings that are shown: beside a picture that
-    needs no run, panels still hold the run before.
+    needs no run, and after a file was refused, panels still hold the run before.
     """
-    return tr(NO_RUN) if has_no_run(session) else over_the_picture(session)
+    if has_no_run(session):
+        return tr(NO_RUN)
+    return session.display.refusal or over_the_picture(session)
 
 
 def has_no_run(session: Session) -> bool:

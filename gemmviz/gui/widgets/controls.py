@@ -49,7 +49,6 @@ def choice(name: str, tip: str, entries: Iterable[tuple[str, object]] = ()) -> Q
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     for words, value in entries:
         box.addItem(words, value)
-    keep_typing(box)
     return box
 
 

@@ -52,8 +52,8 @@ class SceneWidget(QWidget):
         self._focused: Hit | None = None
         self._is_entered = False  # whether the focus came by the keyboard
 
-    def set_scene(self, scene: Scene, motion: tuple[Primitive, ...] = ()) -> None:
-        """Show another picture."""
+    def set_scene(self, scene: Scene | None, motion: tuple[Primitive, ...] = ()) -> None:
+        """Show another picture, None for an empty one."""
         self.scene, self.motion = scene, motion
         self._still, self._was_painted = None, False
         self.update()

@@ -4,7 +4,7 @@ from collections.abc import Container
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QLineEdit, QWidget
 
 # Keys that move over the cells of a table, and the one that chooses a cell
 TABLE_KEYS = frozenset(
@@ -13,11 +13,13 @@ TABLE_KEYS = frozenset(
         Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Return, Qt.Key.Key_Enter,
     }
 )  # fmt: skip
-_WITH_COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+_OF_NUMBERS = "eE"  # letters that may stand in a number
 
 
 def keep_typing(field: QWidget) -> None:
-    """Give a field the letters and digits that are typed in it, and undo for as long as there is typing to undo."""
+    """Give a field what is typed in it, and undo for as long as there is typing to undo. Letters are no part of a number: in a
+    number field they are shortcuts of the window.
+    """
     field.installEventFilter(_TypingFilter(field))
 
 
@@ -61,6 +63,6 @@ def _takes(field: QObject, event: QKeyEvent) -> bool | None:
         return editor.isRedoAvailable()
     if isinstance(editor, QLineEdit) and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
         return True
-    if isinstance(field, QComboBox) and event.text().isprintable() and event.text().strip():
-        return not event.modifiers() & _WITH_COMMANDS
+    if isinstance(field, QAbstractSpinBox) and event.text().isalpha() and event.text() not in _OF_NUMBERS:
+        return False
     return None

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtWidgets import QMenu
-
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.model.setting import Setting, settings_of
 from gemmviz.model.translation import marked, tr
@@ -20,6 +18,7 @@ MENU_OPTIONS: tuple[Setting, ...] = tuple(setting for setting in settings_of(Sho
 # Titles of the menus by id; "view.theme" is a submenu of "view".
 MENUS = {
     "file": marked("&File"),
+    "file.recent": marked("Open &recent"),
     "file.export": marked("Export &as"),
     "edit": marked("&Edit"),
     "view": marked("&View"),
@@ -29,6 +28,7 @@ MENUS = {
     "view.labels": marked("La&bels"),
     "view.theme": marked("&Theme"),
     "view.language": marked("Lan&guage"),
+    "view.panels": marked("&Panels"),
     "play": marked("&Play"),
     "lecture": marked("&Lecture"),
     "lecture.lessons": marked("L&essons"),
@@ -44,9 +44,8 @@ class Action:
     """An entry of a menu. It is identified by ``id``; ``text`` is only displayed.
 
     ``menu`` is the id of its menu in ``MENUS``, ``keys`` are its shortcuts, and ``help`` is its line in the list of shortcuts
-    ("" leaves it out). ``text_of`` returns a text that depends on the state. ``why_not`` returns why the action is disabled, ""
-    if it is enabled. ``is_on`` makes it checkable. ``fill`` makes it a submenu that is filled when it opens. ``apart`` puts a
-    separator above it.
+    ("" leaves it out). ``text_of`` returns a text that depends on the state, "" to hide the entry. ``why_not`` returns why the
+    action is disabled, "" if it is enabled. ``is_on`` makes it checkable. ``apart`` puts a separator above it.
     """
 
     id: str
@@ -58,7 +57,6 @@ class Action:
     text_of: Text | None = None
     why_not: Text = lambda context: ""
     is_on: Test | None = None
-    fill: Callable[[ActionContext, QMenu], None] | None = None
     apart: bool = False
 
 

@@ -29,7 +29,6 @@ class Keyed(Protocol):
 def keys_text(actions: Iterable[Keyed]) -> str:
     """Return the shortcuts and mouse gestures as HTML."""
     rows = [(", ".join(map(_key_text, action.keys)), action.help) for action in actions if action.keys and action.help]
-    rows.append(("1, 2, 3, …", tr("views of the replay")))
     cells = [
         f"<td><b>{escape(keys)}</b></td><td>{escape(what)}</td>"
         for keys, what in (*rows, *((tr(keys), tr(what)) for keys, what in _MOUSE))

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from gemmviz.gui.widgets.controls import choice, line, quietly, set_look
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.launch.confirmation import not_confirmed
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.launch_line import launch_line
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
@@ -17,8 +18,8 @@ _LEADS: dict[LaunchOrigin, tuple[str, str]] = {
     "read": (marked("Read"), marked("Read from the file. With these roles of the arguments the result is right")),
     "guessed": (marked("Guessed"), marked("The project launches this kernel nowhere. With this launch the result is right")),
     "unsure": (
-        marked("Not sure"),
-        marked("Read from the file. No choice of roles gives a right result; correct them, or the kernel is wrong"),
+        marked("Read"),
+        marked("Read from the file. The result is not right"),
     ),
     "given": (marked("Given"), marked("As you described it")),
 }
@@ -55,11 +56,13 @@ class LaunchStrip(QWidget):
         kernel = self.model.session.shot.setup.kernel
         self.setVisible(kernel.launch_from != "header" and not self.model.session.display.is_benchmark)
         lead, tip = map(tr, _LEADS[kernel.launch_from])
+        if (doubt := not_confirmed(kernel)) is not None:
+            lead, tip = tr("Not confirmed"), doubt.message
         self.sentence = f"{lead}: {launch_line(kernel)}"
         self.text.setToolTip(f"{tip}\n{self.sentence}")
         self.text.setAccessibleName(self.sentence)  # what is shown may be shortened
         self._fit()
-        set_look(self.text, "message" if kernel.launch_from == "unsure" else "")
+        set_look(self.text, "message" if kernel.unconfirmed else "")
         self.insert.setVisible(self.model.opening.can_insert_header)
         quietly(self.kernels, lambda: self._fill(kernel))
 

@@ -23,10 +23,7 @@ class Menus:
             menu = self._menu(action.menu)
             if action.apart:
                 menu.addSeparator()
-            if action.fill is not None:
-                self._add_menu(menu, action)
-            else:
-                self._add(menu, action)
+            self._add(menu, action)
         session = context.model.session
         for event in (
             session.shot_changed,
@@ -64,36 +61,31 @@ class Menus:
         action.run(self.context)
         self.sync()
 
-    def _add_menu(self, menu: QMenu, action: Action) -> None:
-        inner = menu.addMenu(action.text)
-        inner.setAccessibleName(inner.title().replace("&", ""))
-        inner.setStyleSheet(MENU_SHEET)
-        fill = action.fill
-        assert fill is not None
-
-        def refill() -> None:
-            inner.clear()
-            fill(self.context, inner)
-
-        inner.aboutToShow.connect(refill)
-        self._menus[action.id] = inner
-
     def opened(self, name: str) -> QMenu:
-        """Return a menu, or the submenu of an action, with the contents that it has when it opens."""
+        """Return a menu with the contents that it has when it opens."""
         menu = self._menus[name]
         menu.aboutToShow.emit()
         return menu
 
     def sync(self) -> None:
-        """Update texts, tooltips, check marks, and which actions are enabled; not while the lecture covers the window."""
+        """Update texts, tooltips, check marks, and which actions are enabled; not while the lecture covers the window. An entry
+        without a text is hidden, and a submenu in which nothing is enabled is disabled for the reason of its first entry.
+        """
         if is_covered(self.context.window):
             return
+        reasons: dict[str, list[str]] = {}
         for name, entry in self.all.items():
             action = self._actions[name]
             why_not = action.why_not(self.context)
+            reasons.setdefault(action.menu, []).append(why_not)
             entry.setEnabled(not why_not)
             entry.setToolTip(tip_text(why_not or action.help))
             if action.text_of is not None:
                 entry.setText(action.text_of(self.context))
+                entry.setVisible(bool(entry.text()))
             if action.is_on is not None:
                 entry.setChecked(action.is_on(self.context))
+        for name, each in reasons.items():
+            if "." in name:
+                self._menus[name].menuAction().setEnabled(not all(each))
+                self._menus[name].menuAction().setToolTip(tip_text(each[0] if all(each) else ""))

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtWidgets import QMenu
-
 from gemmviz.gui.export.export_dialog import ExportDialog
+from gemmviz.gui.preferences import MOST_RECENT
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.window.action import Action, needs_picture
 from gemmviz.gui.window.action_context import ActionContext
@@ -29,7 +28,9 @@ def file_actions() -> Iterator[Action]:
     )
     yield Action("open", "file", tr("&Open …"), lambda c: dialogs.ask_to_open(c.model, c.window), ("Ctrl+O",), tr("open"))
     yield Action("open-folder", "file", tr("Open &folder …"), lambda c: dialogs.ask_to_open_folder(c.model, c.window))
-    yield Action("recent", "file", tr("Open &recent"), fill=_fill_recent)
+    for number in range(MOST_RECENT):
+        run, text_of, why_not = partial(_open_recent, number), partial(_recent_name, number), partial(_is_no_recent, number)
+        yield Action(f"recent-{number}", "file.recent", "", run, text_of=text_of, why_not=why_not)
     yield Action(
         "reload",
         "file",
@@ -65,13 +66,20 @@ def _export(suffix: str, context: ActionContext) -> None:
     ExportDialog(context.model, context.window, suffix).open()
 
 
-def _fill_recent(context: ActionContext, menu: QMenu) -> None:
-    recent = context.model.preferences.recent
-    for path in recent:
-        menu.addAction(str(path), partial(_open, context, path))
-    if not recent:
-        menu.addAction(tr("No recent files")).setEnabled(False)
+def _recent(number: int, context: ActionContext) -> Path | None:
+    """Return the file that was opened so many files ago, None if there is none."""
+    return dict(enumerate(context.model.preferences.recent)).get(number)
 
 
-def _open(context: ActionContext, path: Path) -> None:
-    context.model.opening.open(path)
+def _open_recent(number: int, context: ActionContext) -> None:
+    path = _recent(number, context)
+    if path is not None:
+        context.model.opening.open(path)
+
+
+def _recent_name(number: int, context: ActionContext) -> str:
+    return str(_recent(number, context) or "").replace("&", "&&")
+
+
+def _is_no_recent(number: int, context: ActionContext) -> str:
+    return tr("No file was opened yet") if _recent(number, context) is None else ""

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMenu
 
 from gemmviz.analysis.replay.pairing import Lock
 from gemmviz.files.languages import languages
 from gemmviz.gui.window.action import MENU_OPTIONS, Action, needs_picture, needs_time
 from gemmviz.gui.window.action_context import ActionContext
+from gemmviz.gui.window.docks import panels
 from gemmviz.model.setting import Setting
 from gemmviz.model.translation import language, marked, tr
 from gemmviz.scenes.catalog import views
@@ -20,7 +20,13 @@ from gemmviz.state.shot import SYSTEM_THEME, Camera
 from gemmviz.subjects.catalog import subject_of_view
 
 _TYPE_STEP = 1.25
-_FIRST_OF_SUBMENU = 30  # views from this ``order`` on are in a submenu and have no key
+_FIRST_OF_SUBMENU = 30  # views from this ``order`` on are in a submenu
+# The views with a key, 1 to 9, and their short names in the list of shortcuts
+VIEW_KEYS = {
+    "stage": marked("stage"), "warp": marked("warp"), "request": marked("request"), "banks": marked("banks"),
+    "memory": marked("memory"), "occupancy": marked("occupancy"), "grid": marked("grid"), "why": marked("why"),
+    "pair": marked("compare"),
+}  # fmt: skip
 _LOCKS: dict[Lock, str] = {
     "phase": marked("At the same &phase"),
     "k": marked("At the same &k"),
@@ -51,14 +57,13 @@ def view_actions() -> Iterator[Action]:
 
 
 def _pictures() -> Iterator[Action]:
+    numbers = {name: str(number) for number, name in enumerate(VIEW_KEYS, 1)}
     on_stage = {name: view for name, view in views().items() if subject_of_view(name).page == "stage"}
-    number = 0
-    for name, view in on_stage.items():
-        is_direct = view.order < _FIRST_OF_SUBMENU
-        number += is_direct
-        keys = (str(number),) if is_direct and number < 10 else ()
-        menu = "view" if is_direct else "view.more"
-        yield Action(f"view-{name}", menu, tr(view.title), partial(_show, name), keys, is_on=partial(_is_shown, name))
+    for name, view in sorted(on_stage.items(), key=lambda each: (each[0] not in numbers, numbers.get(each[0], ""))):
+        keys = (numbers[name],) if name in numbers else ()
+        menu = "view" if keys or view.order < _FIRST_OF_SUBMENU else "view.more"
+        run, is_on, short_name = partial(_show, name), partial(_is_shown, name), tr(VIEW_KEYS.get(name, ""))
+        yield Action(f"view-{name}", menu, tr(view.title), run, keys, short_name, is_on=is_on)
     for name, view in views().items():
         if name not in on_stage:
             is_on = partial(_is_shown, name)
@@ -135,7 +140,9 @@ def _window() -> Iterator[Action]:
         run, is_on = partial(_choose_language, code), partial(_is_language, code)
         yield Action(f"language-{code}", "view.language", title, run, is_on=is_on)
     yield Action("dark-or-light", "view", tr("Dark or &light"), _toggle_theme, ("Ctrl+D",), tr("dark or light"))
-    yield Action("panels", "view", tr("&Panels"), fill=_fill_panels, apart=True)
+    for name, panel in panels().items():
+        run, is_on, why_not = partial(_toggle_panel, name), partial(_is_panel_shown, name), partial(_is_no_panel, name)
+        yield Action(f"panel-{name}", "view.panels", tr(panel.title), run, why_not=why_not, is_on=is_on)
     yield Action("reset-layout", "view", tr("&Reset layout"), lambda c: c.docks.reset())
 
 
@@ -202,9 +209,17 @@ def _toggle_theme(context: ActionContext) -> None:
     context.model.commands.choose_theme(next(name for name in theme_names() if load_theme(name).is_dark == is_dark))
 
 
-def _fill_panels(context: ActionContext, menu: QMenu) -> None:
-    for dock in context.docks.all.values():
-        menu.addAction(dock.toggleViewAction())
+def _toggle_panel(name: str, context: ActionContext) -> None:
+    context.docks.all[name].toggleViewAction().trigger()
+
+
+def _is_panel_shown(name: str, context: ActionContext) -> bool:
+    dock = context.docks.all.get(name)
+    return dock is not None and dock.toggleViewAction().isChecked()
+
+
+def _is_no_panel(name: str, context: ActionContext) -> str:
+    return "" if name in context.docks.all else tr("This panel could not be made")
 
 
 def _lock(lock: Lock, context: ActionContext) -> None:

@@ -1,0 +1,82 @@
+"""The panels below and beside the stage: each shows its picture whole, and only pictures of what the window shows."""
+
+from dataclasses import replace
+from functools import partial
+from gc import collect
+from pathlib import Path
+
+from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
+
+from gemmviz.gui.view_dock import ViewDock
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
+from tests.conftest import sure
+from tests.gui.conftest import open_file, view_of
+
+
+def scene_texts(scene: Scene) -> str:
+    """All texts of a scene."""
+    labels = [text for each in scene.all if isinstance(each, Labels) for text in each.texts]
+    cells = [
+        str(text) for each in scene.all if isinstance(each, Cells) and each.labels is not None for text in each.labels.flat
+    ]
+    return " ".join([*labels, *cells])
+
+
+def _is_drawn(panel: ViewDock) -> bool:
+    return panel.scene is not None
+
+
+def test_every_panel_with_a_picture_shows_it_at_the_end_of_its_motion(window: MainWindow, qtbot: QtBot) -> None:
+    texts: dict[str, str] = {}
+    for name, widget in window.docks.widgets.items():
+        if isinstance(widget, ViewDock):
+            window.docks.all[name].raise_()
+            qtbot.waitUntil(partial(_is_drawn, widget))
+            texts[name] = scene_texts(sure(widget.scene))
+    assert set(texts) >= {"request", "warp", "occupancy"}
+    assert "blocks per SM" in texts["occupancy"]
+    assert "limited by" in texts["occupancy"]
+    assert "lanes" in texts["request"]
+    assert "lane" in texts["warp"]
+
+
+def test_no_other_picture_stays_under_a_message(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    session, request = window.session, view_of(window, "request")
+    qtbot.waitUntil(lambda: request.scene is not None)
+    session.show(replace(session.shot, setup=session.shot.setup.changed(M=12), view="launch"))  # needs no run
+    assert request.stale
+    assert request.scene is None
+    window.model.commands.show_view("stage")
+    qtbot.waitUntil(lambda: request.scene is not None and not request.stale)
+    path = tmp_path / "plain.cu"
+    path.write_text("int main() { return 0; }\n")
+    open_file(window.model, path)
+    scene = sure(window.replay.stage.scene)
+    assert "plain.cu can't be shown" in scene_texts(scene)
+    assert scene.find("A") is None
+    assert request.scene is None
+    assert not window.replay.timeline.isVisible()
+    session.notices.drop("file")  # the message is closed
+    assert sure(window.replay.stage.scene).find("A") is not None
+    qtbot.waitUntil(lambda: request.scene is not None and not request.stale)
+
+
+def test_menus_keep_their_entries_when_they_open(window: MainWindow) -> None:
+    """What is removed from a menu and added again can die in between."""
+    menus = window.menus
+    made = list(menus.all.values())
+    panels = {entry.text(): entry for entry in menus.opened("view.panels").actions()}
+    for _ in range(50):
+        menus.opened("view.panels")
+        menus.opened("file.recent")
+        collect()
+    assert all(map(isValid, made))
+    assert menus.opened("view.panels").actions() == list(panels.values())
+    dock = window.docks.all["occupancy"]
+    for is_hidden in (True, False):
+        panels["Occupancy"].trigger()
+        assert dock.isHidden() is is_hidden
+    assert not menus.opened("file.recent").menuAction().isEnabled()
+    assert "No file was opened" in menus.opened("file.recent").menuAction().toolTip()

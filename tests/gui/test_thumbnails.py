@@ -1,0 +1,46 @@
+"""Pictures of the lessons' cards, painted by the window's thread."""
+
+from threading import Event
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gemmviz.gui import thumbnails
+from gemmviz.gui.thumbnails import CardContents, Thumbnails
+from gemmviz.launch.catalog import lesson_names
+from gemmviz.render.qt.raster import Raster
+from gemmviz.teaching.shelf import lesson_facts
+
+
+def test_a_busy_window_gets_one_frame_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting: list[Any] = []
+    most = 0
+
+    def post(action: Any) -> None:
+        waiting.append(action)
+
+    def pause(seconds: float) -> None:
+        nonlocal most
+        most = max(most, len(waiting))
+        while waiting:
+            waiting.pop(0)()
+
+    class Lazy(Event):
+        """The window paints only when somebody waits for it."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            pause(0.0)
+            return self.is_set()
+
+    monkeypatch.setattr(thumbnails, "Event", Lazy)
+    monkeypatch.setattr(thumbnails, "time", SimpleNamespace(sleep=lambda seconds: None))
+    monkeypatch.setattr(thumbnails, "thumbnail_frames", lambda lesson, theme: iter(range(5)))
+    monkeypatch.setattr(Raster, "image", lambda raster, frame: frame)
+    cards = Thumbnails(post)
+    cards.theme = "dark"
+    name = lesson_names()[0]
+    cards._draw("dark", CardContents(lesson_facts(name)))
+    pause(0.0)
+    assert cards.all[name].frames == tuple(range(5))  # type: ignore[comparison-overlap]
+    assert most == 1
