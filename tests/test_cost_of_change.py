@@ -210,7 +210,7 @@ def test_a_panel(dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot) 
     window.start_tour()
     assert window.tour is not None
     assert len(window.tour.stops) == 6
-    assert [action.text() for action in window.menus.opened("panels").actions()][-1] == "Notes"
+    assert [action.text() for action in window.menus.opened("view.panels").actions()][-1] == "Notes"
     window.close()
 
 

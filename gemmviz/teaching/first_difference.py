@@ -48,7 +48,7 @@ def difference_text(shot: Shot, answers: Sequence[str], key: Sequence[str], engi
 def _accesses(trace: Trace, step: int) -> Callable[[int], str]:
     """The function that says what a thread does at a step, as in "read Md[5]"."""
     site, rows = trace.site_of(step), trace.element[trace.row[step] : trace.row[step + 1]]
-    if not site.operands:
+    if site.is_barrier:
         return lambda thread: str(site.kind) if (rows[:, thread] >= 0).any() else tr("nothing")
 
     def said(thread: int) -> str:

@@ -18,8 +18,6 @@ from tests.run.program_writer import Writer, kernel_text
 from tests.run.test_kernels_people_bring import BROUGHT
 
 pytestmark = pytest.mark.skipif(nvrtc() is None, reason="needs the wheel nvidia-cuda-nvrtc")
-# Programs that use the value of an assignment to memory: unoptimised code reads the memory again, the interpreter does not.
-READ_AGAIN = {20, 23, 27, 32}
 COURSE = (
     "sequential", "one_element", "early_return", "many_blocks", "column_first", "phases_by_ceil", "reads_c", "hip_form", "rolled",
     "unrolled", "linear_block", "cube_block", "piece_7",
@@ -57,7 +55,7 @@ def test_measured_kernels(path: Path) -> None:
     agrees(setup_for(parse_kernel(path.read_text(encoding="utf-8"), path.name), Problem(64, 64, 32)))
 
 
-@pytest.mark.parametrize("seed", [seed for seed in range(40) if seed not in READ_AGAIN])
+@pytest.mark.parametrize("seed", range(40))
 def test_random_divergent_kernels(seed: int) -> None:
     agrees(setup_for(parse_kernel(kernel_text(*Writer(seed, reads_a=True).program()), f"random{seed}.cu")))
 

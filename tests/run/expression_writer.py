@@ -367,7 +367,7 @@ class Expressions:
         return Piece(f"{self.random.choice(('min', 'max'))}({', '.join(operands)})", common(left, right), 15)
 
     def cut(self, depth: int) -> Piece:
-        """A float that becomes an integer, whether it fits or not."""
+        """A float that becomes an integer, whether it fits or not; one that fits where the compiler of the host says what it becomes."""
         kind, to = self.random.choice((FLOAT, DOUBLE)), self.random.choice(WHOLE)
         operand = self.fraction() if self.random.random() < 0.4 else self.expression(depth)
         if self.random.random() < 0.5:  # near the end of a type
@@ -376,6 +376,8 @@ class Expressions:
             operand = Piece(
                 f"({self.random.choice(('', '-'))}{edge}.0{'f' if kind == FLOAT else ''}{step}) * (threadIdx.x & 1)", kind
             )
+        if self.reads_a:
+            return self.cast(operand, to)
         return Piece(f"cut<{to.name}>(({kind.name})({operand.text}))", to, 15)
 
     def predicate(self, depth: int) -> Piece:

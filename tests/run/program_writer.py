@@ -243,17 +243,18 @@ class Writer(Expressions):
             place = f"{target.name}[{self.at(self.whole(1), 9)} & 3]"
         elif some.random() < 0.2:
             return self.nested(target)
-        elif some.random() < 0.15:
+        elif some.random() < 0.15 and not self.may_be_read_again(target):
             place = self.lvalue(target)
-        if some.random() < 0.15 and target.type != BOOL:
+        again = self.may_be_read_again(target)
+        if some.random() < 0.15 and target.type != BOOL and not again:
             return f"{some.choice((f'{place}++', f'++{place}', f'{place}--', f'--{place}'))};"
-        if some.random() < 0.4:
+        if some.random() < 0.4 or again:
             return f"{place} = {self.at(self.number(3, target.type), 2)};"
         return "{}{};".format(*self.compound(place, target.type))
 
     def lvalue(self, target: Variable) -> str:
         """A place that is ``target`` or, by choice, another variable of its type."""
-        others = [each.name for each in self.mutable if each.type == target.type]
+        others = [each.name for each in self.mutable if each.type == target.type and not self.may_be_read_again(each)]
         others += [f"{each.name}[{self.at(self.whole(1), 9)} & 3]" for each in self.lists if each.type == target.type]
         match self.random.randrange(4):
             case 0:
@@ -265,9 +266,16 @@ class Writer(Expressions):
         condition = self.at(self.expression(2), 4)
         return f"({condition} ? {target.name} : {self.random.choice(others)})"
 
+    def may_be_read_again(self, target: Variable) -> bool:
+        """Whether unoptimised code reads the value of an assignment from memory, as a further access, which the interpreter doesn't
+        do. It matters where accesses are compared.
+        """
+        return self.reads_a and "[" in target.name
+
     def nested(self, target: Variable) -> str:
         """``a = (b += c);`` and ``a = b++;`` of two variables."""
         others = [each for each in self.mutable if each.name != target.name and each.type != BOOL]
+        others = [each for each in others if not self.may_be_read_again(each)]
         if not others:
             return f"{target.name} = {self.at(self.number(3, target.type), 2)};"
         other = self.random.choice(others)

@@ -161,7 +161,7 @@ def test_a_wrong_answer_gives_a_hint_and_another_try(model: TestModel) -> None:
     assert (course.is_asking, display.counted, course.feedback) == (True, 0.0, "")
     course.pick(1)
     assert (course.is_asking, display.counted, course.tried) == (True, 0.0, (1,))
-    assert course.feedback.startswith("B is wrong: 32 neighbours")
+    assert course.feedback.startswith("B is wrong: Neighbours in a row")
     assert course.words.right is None
     assert model.session.shot.setup.kernel.name == "02_naive"
     course.pick(2)
