@@ -1,6 +1,7 @@
 """Shared fixtures: kernels from text, quick traces, golden files."""
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,6 +50,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("gpu") is not None and not has_gpu:
             item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU and CuPy"))
+
+
+@pytest.fixture(autouse=True)
+def _turn_on_the_gpu(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tests on the GPU run beside each other, but for those that measure the machine, in whichever process they are."""
+    if request.node.get_closest_marker("gpu") is None:
+        yield
+        return
+    import fcntl  # of systems on which the GPU is tested
+
+    with (Path(tempfile.gettempdir()) / "gemmviz-gpu-tests").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX if request.node.get_closest_marker("alone") else fcntl.LOCK_SH)
+        yield
 
 
 def kernel_from(

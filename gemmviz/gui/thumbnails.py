@@ -13,7 +13,7 @@ from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.qt.raster import Raster
 from gemmviz.render.reel import Frame
@@ -23,6 +23,7 @@ from gemmviz.teaching.shelf import LessonFacts, lesson_facts, thumbnail_frames
 
 WIDTH, HEIGHT = 256, 144  # pixels
 _DELAY_S, _PAUSE_S = 0.6, 0.02  # the first picture of the window comes first; others share the processor
+_PATIENCE_S = 2.0  # a window that doesn't paint for so long is gone
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,10 @@ class Thumbnails:
             for frame in thumbnail_frames(shipped_lesson(card.facts.name), theme):
                 painted = Event()
                 self._post(partial(_paint, raster, frame, images, painted))
-                while not painted.wait(_PAUSE_S) and not is_cancelled():
-                    pass  # a busy window gets one frame at a time
+                end = time.monotonic() + _PATIENCE_S  # a busy window gets one frame at a time
+                while not painted.wait(_PAUSE_S):
+                    if is_cancelled() or time.monotonic() > end:
+                        raise Cancelled
                 time.sleep(_PAUSE_S)
         self._post(lambda: self._keep(theme, replace(card, frames=tuple(images))))
 

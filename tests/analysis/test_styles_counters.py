@@ -7,10 +7,12 @@ import pytest
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
 from gemmviz.analysis.memory.counts import totals
+from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.launch.catalog import pattern_kernel_names
 from gemmviz.launch.given_launch import GivenLaunch
-from gemmviz.launch.legality import setup_for
+from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.loading.loader import open_kernel
+from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.worker.profiler import METRICS
 from gemmviz.subjects.counting import launch_counts
@@ -21,14 +23,17 @@ GIVEN = {"pipeline_memcpy": GivenLaunch(args=("C", "A", "B", "K", "N"), block=("
 COPIES = ("cp_async_ptx", "pipeline_memcpy")
 
 
-def counted(launch: dict[str, Any]) -> dict[str, int]:
+def setup_of(launch: dict[str, Any]) -> Setup:
     name = launch["kernel"]
     path = name if name in pattern_kernel_names() else str(DATA / "kernels" / "styles" / f"{name}.cu")
     own = setup_for(open_kernel(path, GIVEN.get(name, GivenLaunch())))
     assert own.kernel.text_hash == launch["sha256"], "the kernel has changed: record its counters anew"
     sizes = {key: value for key, value in launch["problem"].items() if isinstance(value, int)}
-    setup = own.changed(**sizes, **launch["parameters"])
-    return totals(launch_counts(setup, engine_for("cpu"), passes=profiled_wavefronts))
+    return own.changed(**sizes, **launch["parameters"])
+
+
+def counted(launch: dict[str, Any]) -> dict[str, int]:
+    return totals(launch_counts(setup_of(launch), engine_for("cpu"), passes=profiled_wavefronts))
 
 
 def launches(*, written: bool) -> list[Any]:
@@ -42,6 +47,14 @@ def test_as_written(launch: dict[str, Any]) -> None:
     measured = {name: value for name, value in launch["counters"].items() if name in METRICS and name in found}
     assert len(measured) == 8
     assert {name: found[name] for name in measured} == measured
+
+
+@pytest.mark.parametrize("launch", launches(written=False))
+def test_as_compiled(launch: dict[str, Any]) -> None:
+    setup = setup_of(launch)
+    counter = MergingCounter(device_for(setup).rules)
+    engine_for("cpu").count(setup, counter)
+    assert str(explained(counter, launch["counters"])) == launch["as_compiled"]
 
 
 @pytest.mark.parametrize("name", COPIES)

@@ -332,4 +332,7 @@ def planted(name: str | None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if name is not None:
             PLANTED[name].plant(patch)
-        yield
+        try:
+            yield
+        finally:
+            _kept.clear()

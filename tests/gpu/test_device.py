@@ -18,6 +18,7 @@ import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.analysis.models.occupancy import occupancy_limits
+from gemmviz.cli.main import main
 from gemmviz.files.devices import device_names, device_of
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.catalog import kernel_names, load_kernel
@@ -30,12 +31,37 @@ from gemmviz.run.cpu.executor import stream_launch, trace_kernel
 from gemmviz.run.engine import CannotAnswer
 from gemmviz.run.needs import needs_of
 from gemmviz.run.recording import Recording
+from gemmviz.run.worker.profiler import find_profiler
 from gemmviz.run.worker.remote import RemoteGpu
 from tests.conftest import kernel_from, sure
 from tests.run.program_writer import Writer, kernel_text
 from tests.run.test_kernels_people_bring import BROUGHT
 
 pytestmark = pytest.mark.gpu
+COUNTED = """#include <cuda_pipeline.h>
+#define INDICES int x = threadIdx.x, y = threadIdx.y, r = blockIdx.y * 16 + y, c = blockIdx.x * 16 + x; float s = 0;
+namespace ns {
+__global__ void plain(const float* A, const float* B, float* C, int n)
+{ INDICES for (int k = 0; k < n; ++k) s += A[r * n + k] * B[k * n + c]; C[r * n + c] = s; }
+}
+template <int T> __global__ void copies(const float* A, const float* B, float* C, int n)
+{ __shared__ float a[T][T], b[T][T]; INDICES
+  for (int k0 = 0; k0 < n; k0 += T) {
+    __pipeline_memcpy_async(&a[y][x], &A[r * n + k0 + x], 4);
+    __pipeline_memcpy_async(&b[y][x], &B[(k0 + y) * n + c], 4);
+    __pipeline_commit(); __pipeline_wait_prior(0); __syncthreads();
+    for (int k = 0; k < T; ++k) s += a[y][k] * b[k][x];
+    __syncthreads();
+  }
+  C[r * n + c] = s; }
+__global__ void atomics(const float* A, const float* B, float* C, int n)
+{ __shared__ float sums[256]; INDICES sums[y * 16 + x] = 0; __syncthreads();
+  for (int k = 0; k < n; ++k) atomicAdd(&sums[y * 16 + x], A[r * n + k] * B[k * n + c]);
+  C[r * n + c] = sums[y * 16 + x]; }
+void run(float* A, float* B, float* C, int n)
+{ dim3 grid(n / 16, n / 16), block(16, 16);
+  ns::plain<<<grid, block>>>(A, B, C, n); copies<16><<<grid, block>>>(A, B, C, n); atomics<<<grid, block>>>(A, B, C, n); }
+"""
 SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (64, 16, 32), (100, 70, 50)]
 
 
@@ -43,6 +69,13 @@ SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (64, 16, 32), (100, 70
 def gpu() -> Iterator[RemoteGpu]:
     with contextlib.closing(RemoteGpu(timeout_s=3.0)) as made:
         yield made
+
+
+def has_profiler() -> bool:
+    try:
+        return find_profiler().is_file()
+    except DeviceError:
+        return False
 
 
 def legal(name: str) -> list[Setup]:
@@ -85,6 +118,13 @@ def test_values(gpu: RemoteGpu, name: str) -> None:
 def test_kernels_of_the_lessons(gpu: RemoteGpu, name: str) -> None:
     for setup in (setup_for(load_kernel(name)), setup_for(load_kernel(name), Problem(12, 12, 12))):
         assert_same(gpu.trace(setup).whole, trace_kernel(setup).whole)
+
+
+@pytest.mark.skipif(not has_profiler(), reason="needs Nsight Compute")
+def test_counters_of_kernels_in_namespaces_of_copies_and_of_shared_atomics(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "k.cu").write_text(COUNTED, encoding="utf-8")
+    for kernel in ("ns::plain", "copies", "atomics"):
+        assert main(["verify", f"{tmp_path / 'k.cu'}:{kernel}", "--sizes", "64"]) == 0, capsys.readouterr()
 
 
 def test_some_blocks_and_phases(gpu: RemoteGpu) -> None:
@@ -136,6 +176,7 @@ def test_counts_of_whole_launches(gpu: RemoteGpu, name: str) -> None:
         assert theirs.counts.phases == ours.counts.phases
 
 
+@pytest.mark.alone
 def test_the_real_kernel_is_checked_and_timed(gpu: RemoteGpu) -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(256, 256, 256), {"TILE_WIDTH": 16})
     found = gpu.time_kernel(setup)
@@ -150,6 +191,7 @@ def test_the_real_kernel_is_checked_and_timed(gpu: RemoteGpu) -> None:
     assert gpu.time_cublas(setup).median_ms < found.timing.median_ms
 
 
+@pytest.mark.alone
 def test_times_are_those_of_the_chosen_device_or_of_none(gpu: RemoteGpu) -> None:
     setup = setup_for(load_kernel("04_tiled"))
     here = device_of(gpu.gpu())
@@ -170,6 +212,7 @@ def test_a_kernel_that_reads_c_is_given_zeros_and_it_is_said(gpu: RemoteGpu) -> 
     assert found.reads_c
 
 
+@pytest.mark.alone
 def test_where_and_when_each_block_ran(gpu: RemoteGpu) -> None:
     found = gpu.schedule(setup_for(load_kernel("04_tiled"), Problem(512, 512, 512), {"TILE_WIDTH": 32}))
     assert found.blocks == 256
@@ -230,6 +273,7 @@ def test_outside_of_a_matrix_is_said_with_line_block_and_thread(gpu: RemoteGpu) 
     assert sure(caught.value.place).line == 10
 
 
+@pytest.mark.alone
 def test_matrices_beyond_the_memory_are_refused_at_once(gpu: RemoteGpu) -> None:
     spec = load_kernel("04_tiled")
     with _no_memory_left(), pytest.raises(DeviceError, match="MiB free"):
@@ -259,6 +303,7 @@ def test_too_many_registers_are_refused_with_the_figures(gpu: RemoteGpu) -> None
         gpu.time_kernel(setup_for(spec))
 
 
+@pytest.mark.alone
 def test_a_worker_killed_from_outside_is_replaced(gpu: RemoteGpu) -> None:
     name = gpu.gpu().name
     spec = kernel_from(ENDLESS)
@@ -269,6 +314,7 @@ def test_a_worker_killed_from_outside_is_replaced(gpu: RemoteGpu) -> None:
     assert gpu.gpu().name == name
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("what", ["illegal address", "misaligned", "endless", "compiler's complaint", "memory", "kill", "stop"])
 def test_failures_in_a_row_leave_nothing_behind(what: str) -> None:
     """Folders, processes, threads, memory here and on the GPU stay what they were."""

@@ -40,7 +40,7 @@ def test_grading_a_folder_twice(hand_ins: Path, tmp_path: Path, capsys: pytest.C
     assert _grade(hand_ins, "-o", out) == 1
     said = capsys.readouterr().out
     assert "right: 8 of 8, passed" in said
-    assert "wrong: 4 of 8, out-of-range: line 13" in said
+    assert "wrong: 5 of 8, out-of-range: line 13" in said
     assert "1 of 2 passed" in said
     assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()) == [
         "all.json", "right/page.html", "right/results.json", "table.csv", "wrong/page.html", "wrong/results.json",

@@ -34,7 +34,7 @@ def test_a_busy_window_gets_one_frame_at_a_time(monkeypatch: pytest.MonkeyPatch)
             return self.is_set()
 
     monkeypatch.setattr(thumbnails, "Event", Lazy)
-    monkeypatch.setattr(thumbnails, "time", SimpleNamespace(sleep=lambda seconds: None))
+    monkeypatch.setattr(thumbnails, "time", SimpleNamespace(sleep=lambda seconds: None, monotonic=lambda: 0.0))
     monkeypatch.setattr(thumbnails, "thumbnail_frames", lambda lesson, theme: iter(range(5)))
     monkeypatch.setattr(Raster, "image", lambda raster, frame: frame)
     cards = Thumbnails(post)

@@ -125,7 +125,7 @@ def test_what_is_stored_is_what_todays_sources_give() -> None:
 
 
 def same(one: Any, other: Any, path: str = "") -> None:
-    """Both have the same values, bit for bit."""
+    """Both have the same values; sums of floats depend on the processor in their last digits."""
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         np.testing.assert_array_equal(one, other, err_msg=path)
     elif isinstance(one, GemmvizError):
@@ -139,6 +139,8 @@ def same(one: Any, other: Any, path: str = "") -> None:
         assert one.keys() == other.keys(), path
         for key in one:
             same(one[key], other[key], f"{path}[{key}]")
+    elif isinstance(one, float):
+        assert one == pytest.approx(other, rel=1e-12), path
     else:
         assert one == other, path
 

@@ -1,10 +1,12 @@
-"""Counts of a launch with neighbouring accesses merged, as compilers merge them, for comparison with the hardware's
-counters.
+"""Counts of a launch with accesses merged or taken apart, as compilers do it, for comparison with the hardware's counters.
 
 ptxas may load or store up to 16 neighbouring bytes of a thread at once if it knows that they are aligned, across trips of an
-unrolled loop too, as long as no barrier and no conflicting access lies between. Which arrays are affected is the compiler's
-choice: measured on an H200, it is one choice for each array and kind of access (``explained`` finds it for every launch
-recorded there).
+unrolled loop too, as long as no barrier and no conflicting access lies between. It may also take a vector apart, load what is
+loaded repeatedly only once, and make the stores in both branches of an ``if`` one. Which arrays are affected is the compiler's
+choice: measured on an H200, it is one choice for each array and kind of access (``explained`` finds it).
+
+Before each group of asynchronous copies ptxas puts three shared loads that all threads skip, and the profiler counts more
+wavefronts for a copy than its store takes: 6 for 16 bytes a lane, 2 for 4 bytes. Measured on an H200, CUDA 13.0.
 """
 
 import itertools
@@ -26,22 +28,25 @@ from gemmviz.model.sites import Access, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.translation import tr
 
-WIDEST_BYTES = (16, 8)
+_APART, _ONCE = 0, 1
+WAYS = (16, 8, _APART, _ONCE)  # the width of merged accesses, in bytes, and two other ways
 _MOST_OPEN = 256
-_STORES = "shared_store_instructions"
+_STORES, _LOADS, _WAVEFRONTS = "shared_store_instructions", "shared_load_instructions", "shared_wavefronts"
+_DEAD_LOADS = 3  # before each group of copies
+_OF_COPY = {16: 2, 4: 1}  # wavefronts of a copy beyond those of its store, by bytes of a lane
 _NOWHERE = Place(1, 1, 1, 1)
 _PLAIN = ("load", "store")  # kinds whose accesses a compiler merges
 AccessKey = tuple[int, Access]
 
 
 class MergingCounter:
-    """A ``LaunchSink`` that counts a launch as written and, for each of WIDEST_BYTES, with all possible neighbours merged.
-    Wavefronts follow Nsight Compute's rule.
+    """A ``LaunchSink`` that counts a launch as written and, for each of WAYS, with all accesses changed that can be. Wavefronts
+    follow Nsight Compute's rule.
     """
 
     def __init__(self, rules: MemoryRules) -> None:
         self.written = LaunchCounter(rules, passes=profiled_wavefronts)
-        self.merged = {size: LaunchCounter(rules, passes=profiled_wavefronts) for size in WIDEST_BYTES}
+        self.merged = {size: LaunchCounter(rules, passes=profiled_wavefronts) for size in WAYS}
 
     def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
         written = self.written.sink(space, arrays, phase_loop)
@@ -60,6 +65,7 @@ class _Merging(AccessSink):
         self.sites: list[Site] = []
         self._open: dict[AccessKey, list[_Run]] = {}
         self._numbers: dict[tuple[SiteKind, Operand], int] = {}
+        self._others: dict[int, int] = {}  # numbers of sites that are passed on as they are
 
     def site(self, site: Site) -> None:
         self.sites.append(site)
@@ -76,18 +82,28 @@ class _Merging(AccessSink):
             if other[1] != operand.access:
                 self._close(other)
         key = operand.array, operand.access
-        if where.kind not in _PLAIN or operand.layout != SCALAR:
-            self._emit(operand, offset, mask, is_atomic=where.is_atomic)
+        if where.kind not in _PLAIN or (operand.layout != SCALAR and self.widest_bytes != _APART):
+            if site not in self._others:
+                self._others[site] = self._new_number(where)
+            self.sink.access(self._others[site], place, offset, mask, (), 0)
+            return
+        if self.widest_bytes == _APART:
+            for at in operand.layout.offsets:
+                self._emit(Operand(*key, SCALAR), offset + at, mask)
             return
         runs = self._open.setdefault(key, [])
         first = _first(offset, mask)
-        run = next((run for run in reversed(runs) if run.next == first and run.goes_on_with(offset, mask)), None)
-        if run is not None:
-            run.length += 1
+        if self.widest_bytes == _ONCE:
+            is_once = _Run.repeats if operand.access == "read" else _Run.takes_in
+            run = next((run for run in runs if is_once(run, where.text, offset, mask)), None)
         else:
+            run = next((run for run in reversed(runs) if run.next == first and run.goes_on_with(offset, mask)), None)
+            if run is not None:
+                run.length += 1
+        if run is None:
             if len(runs) >= _MOST_OPEN:
                 self._pass_on(key, runs.pop(0))
-            runs.append(_Run(offset, mask, first))
+            runs.append(_Run(offset, mask, first, where.text))
 
     def ended(self) -> None:
         for key in list(self._open):
@@ -105,22 +121,26 @@ class _Merging(AccessSink):
             self._emit(Operand(*key, vector(width)), run.offset + at, run.mask)
             at += width
 
-    def _emit(self, operand: Operand, offset: Any, mask: Bools | None, is_atomic: bool = False) -> None:
-        """Passes on an operand by itself, as a load, a store or an atomic."""
-        kind: SiteKind = "atomic" if is_atomic else "load" if operand.access == "read" else "store"
+    def _emit(self, operand: Operand, offset: Any, mask: Bools | None) -> None:
+        """Passes on an operand by itself, as a load or a store."""
+        kind: SiteKind = "load" if operand.access == "read" else "store"
         if (kind, operand) not in self._numbers:
-            self._numbers[kind, operand] = len(self._numbers)
-            self.sink.site(Site(_NOWHERE, f"{operand.width} at a time", (), kind, (operand,)))
+            site = Site(_NOWHERE, f"{operand.width} at a time", (), kind, (operand,))
+            self._numbers[kind, operand] = self._new_number(site)
         self.sink.access(self._numbers[kind, operand], 0, offset, mask, (), 0)
+
+    def _new_number(self, site: Site) -> int:
+        self.sink.site(site)
+        return len(self._numbers) + len(self._others)
 
 
 class _Run:
     """Consecutive accesses of the same threads to neighbouring elements: the first offsets, and the number of elements.
-    ``first``: the offset of the first thread.
+    ``first``: the offset of the first thread; ``text``: of the first access.
     """
 
-    def __init__(self, offset: Any, mask: Bools | None, first: int) -> None:
-        self.offset, self.mask, self.first, self.length = offset, mask, first, 1
+    def __init__(self, offset: Any, mask: Bools | None, first: int, text: str) -> None:
+        self.offset, self.mask, self.first, self.text, self.length = offset, mask, first, text, 1
 
     @property
     def next(self) -> int:
@@ -131,6 +151,17 @@ class _Run:
         if np.shape(offset) != np.shape(self.offset) or not _same_threads(mask, self.mask):
             return False
         return bool(np.all(_active(offset - self.offset, mask, self.length) == self.length))
+
+    def repeats(self, text: str, offset: Any, mask: Bools | None) -> bool:
+        """Whether an access is the same again."""
+        return text == self.text and np.array_equal(offset, self.offset) and _same_threads(mask, self.mask)
+
+    def takes_in(self, text: str, offset: Any, mask: Bools | None) -> bool:
+        """Takes in the same access by other threads, as in the other branch of an ``if``; False if it is another one."""
+        if text != self.text or mask is None or self.mask is None or np.any(mask & self.mask):
+            return False
+        self.offset, self.mask = np.where(mask, offset, self.offset), mask | self.mask
+        return True
 
     def has_piece(self, at: int, width: int) -> bool:
         """Whether ``width`` neighbours from index ``at`` on exist and are aligned."""
@@ -155,13 +186,21 @@ def _active(values: Any, mask: Bools | None, otherwise: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """One choice of a compiler: the accesses of an array that are merged, and their size in bytes."""
+    """One choice of a compiler: the accesses of an array that are changed, and how: one of WAYS."""
 
     array: str
     access: Access
     bytes: int
 
     def __str__(self) -> str:
+        if self.bytes == _APART:
+            return tr("wide accesses to {array} taken apart", array=self.array)
+        if self.bytes == _ONCE:
+            return (
+                tr("repeated loads of {array} made once", array=self.array)
+                if self.access == "read"
+                else tr("stores of {array} in both branches made one", array=self.array)
+            )
         return (
             tr("loads of {array} merged, up to {bytes} bytes at a time", array=self.array, bytes=self.bytes)
             if self.access == "read"
@@ -171,39 +210,57 @@ class Merging:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Choices that explain the counters. ``idle_stores``: number of further shared stores that were executed without active
-    threads.
+    """Choices that explain the counters. ``idle_stores``, ``idle_loads``: numbers of further shared stores and loads that were
+    executed without active threads; ``copy_groups``: groups of asynchronous copies with dead loads before them.
     """
 
-    merged: tuple[Merging, ...]
-    idle_stores: int
+    merged: tuple[Merging, ...] = ()
+    idle_stores: int = 0
+    idle_loads: int = 0
+    copy_groups: int = 0
+
+    @property
+    def idle(self) -> int:
+        return self.idle_stores + self.idle_loads
 
     def __str__(self) -> str:
-        idle = (
-            [tr("{idle_stores} shared stores with all threads switched off", idle_stores=f"{self.idle_stores:,}")]
-            if self.idle_stores
-            else []
-        )
-        return "; ".join([*map(str, self.merged), *idle]) or tr("as written")
+        stores = tr("{idle_stores} shared stores with all threads switched off", idle_stores=f"{self.idle_stores:,}")
+        loads = tr("{idle_loads} shared loads with all threads switched off", idle_loads=f"{self.idle_loads:,}")
+        groups = tr("3 dead shared loads before each of {groups} groups of copies", groups=f"{self.copy_groups:,}")
+        counted = ((self.idle_stores, stores), (self.idle_loads, loads), (self.copy_groups, groups))
+        return "; ".join([*map(str, self.merged), *(text for count, text in counted if count)]) or tr("as written")
 
 
 def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanation | None:
     """The fewest choices for which the counts of a launch equal the hardware's counters, which are named as in
     ``totals``.
 
-    Stores without active threads are executed but take no wavefront, so there may be more of them than were counted. None if no
-    choice fits the counters.
+    Accesses without active threads are executed but take no wavefront, so there may be more of them than were counted; of as
+    many choices those with the fewest of them. None if no choice fits the counters.
     """
     written, merged_by_size = counter.written.counts, {size: each.counts for size, each in counter.merged.items()}
+    copies = {key: counts for key, counts in written.accesses.items() if key[0].kind == "copy" and key[1].access == "write"}
+    of_copies = sum(
+        counts.requests * _OF_COPY.get(operand.width * written.arrays[operand.array].itemsize, 0)
+        for (_, operand), counts in copies.items()
+        if written.arrays[operand.array].space == "shared"
+    )
+    most_groups = sum(counts.requests for counts in copies.values())
+    best: Explanation | None = None
     for merged in _choices(written, merged_by_size):
+        if best is not None and len(best.merged) < len(merged):
+            break
         sums = totals(_chosen(written, merged_by_size, merged))
+        sums[_WAVEFRONTS] += of_copies + sums.get("shared_atomic_wavefronts", 0)
         beyond = {name: value - sums[name] for name, value in counters.items() if name in sums and value != sums[name]}
-        idle = beyond.pop(_STORES, 0)
-        if not beyond and idle >= 0:
+        stores, loads = beyond.pop(_STORES, 0), beyond.pop(_LOADS, 0)
+        groups = loads // _DEAD_LOADS if loads % _DEAD_LOADS == 0 and loads // _DEAD_LOADS <= most_groups else 0
+        if not beyond and min(stores, loads) >= 0:
             arrays = counter.written.arrays
             choices = tuple(Merging(arrays[array].name, access, size) for (array, access), size in merged.items())
-            return Explanation(choices, idle)
-    return None
+            found = Explanation(choices, stores, loads - _DEAD_LOADS * groups, groups)
+            best = found if best is None or found.idle < best.idle else best
+    return best
 
 
 def _choices(counts: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts]) -> Iterator[dict[AccessKey, int]]:

@@ -30,6 +30,7 @@ from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.subjects.counting import launch_counts
 
 AS_WRITTEN = "as written"
+_TOGETHER = 16  # launches that one run of the profiler counts
 _VERIFIED = ((8, 8, 8), (24, 16, 32), (128, 128, 128), (100, 70, 50), (192, 64, 128), (512, 512, 512))
 Row = dict[str, Any]
 
@@ -57,11 +58,16 @@ def _run(args: argparse.Namespace) -> int:
         rows: list[Row] = []
         for kernel in kernels:
             setups = [each for size in problems for each in legal_choices(kernel, _problem(kernel, size), device=args.device)]
-            rows += [_row(engine, setup, counters) for setup, counters in zip(setups, engine.verify(setups), strict=True)]
-            record = _record(gpu, rows)
-            if args.output is not None:
-                write_text(args.output, json.dumps(record, indent=0) + "\n")  # an interrupted run keeps its results
-    print(json.dumps(record, indent=1) if args.json else "\n".join(map(_verdict, rows)))
+            for start in range(0, len(setups), _TOGETHER):
+                some = setups[start : start + _TOGETHER]
+                for setup, counters in zip(some, engine.verify(some), strict=True):
+                    rows.append(_row(engine, setup, counters))
+                    if not args.json:
+                        print(_verdict(rows[-1]), flush=True)
+                if args.output is not None:  # an interrupted run keeps its results
+                    write_text(args.output, json.dumps(_record(gpu, rows), indent=0) + "\n")
+    if args.json:
+        print(json.dumps(_record(gpu, rows), indent=1))
     same = sum(row["as_compiled"] == AS_WRITTEN for row in rows)
     print(f"{len(rows)} launches on {gpu.label}: {same} match the counts as written", file=sys.stderr)
     unexplained = [row for row in rows if row["as_compiled"] is None]

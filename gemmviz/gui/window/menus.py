@@ -82,8 +82,9 @@ class Menus:
             entry.setEnabled(not why_not)
             entry.setToolTip(tip_text(why_not or action.help))
             if action.text_of is not None:
-                entry.setText(action.text_of(self.context))
-                entry.setVisible(bool(entry.text()))
+                text = action.text_of(self.context)
+                entry.setText(text or action.text)
+                entry.setVisible(bool(text))
             if action.is_on is not None:
                 entry.setChecked(action.is_on(self.context))
         for name, each in reasons.items():

@@ -76,7 +76,7 @@ def counters_of(setups: Sequence[Setup], metrics: Mapping[str, str] = METRICS) -
     Raises DeviceError if the profiler is missing, not permitted to read counters, or fails.
     """
     profiler = find_profiler()
-    names = sorted({setup.kernel.function for setup in setups})
+    names = sorted({setup.kernel.function.rpartition("::")[2] for setup in setups})  # the profiler omits namespaces
     with tempfile.TemporaryDirectory(prefix="gemmviz-") as folder:
         listed, log = Path(folder) / "launches.json", Path(folder) / "counters.csv"
         listed.write_bytes(to_json(list(setups)))

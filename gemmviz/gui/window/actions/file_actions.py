@@ -30,7 +30,7 @@ def file_actions() -> Iterator[Action]:
     yield Action("open-folder", "file", tr("Open &folder …"), lambda c: dialogs.ask_to_open_folder(c.model, c.window))
     for number in range(MOST_RECENT):
         run, text_of, why_not = partial(_open_recent, number), partial(_recent_name, number), partial(_is_no_recent, number)
-        yield Action(f"recent-{number}", "file.recent", "", run, text_of=text_of, why_not=why_not)
+        yield Action(f"recent-{number}", "file.recent", tr("Recent file"), run, text_of=text_of, why_not=why_not)
     yield Action(
         "reload",
         "file",
