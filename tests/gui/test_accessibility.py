@@ -303,7 +303,7 @@ def test_a_step_is_as_quick_with_a_reader(reader: None, window: MainWindow, qtbo
 
 
 def test_menus_are_named_as_they_are_titled(window: MainWindow) -> None:
-    assert {menu.accessibleName() for menu in window.findChildren(QMenu)} >= {"File", "View", "Watch"}
+    assert {menu.accessibleName() for menu in window.menuBar().findChildren(QMenu)} >= {"File", "View", "Watch"}
 
 
 def test_a_panel_that_the_menu_shows_is_seen(window: MainWindow, qtbot: QtBot) -> None:

@@ -95,14 +95,14 @@ class PictureTables(QObject):
     def _show(self, grids: Mapping[str, FactGrid]) -> None:
         """Show grids, and keep the tables of those that were shown before."""
         before, self._tables = self._tables, {}
-        last = self._over
+        last, is_as_before = self._over, list(before) == list(grids)
         for key, grid in grids.items():
             table = before.pop(key, None)
             if table is None:
                 table = self._table(grid)
             else:
                 table.show_grid(grid)
-            if last.nextInFocusChain() is not table:
+            if not is_as_before:
                 QWidget.setTabOrder(last, table)
             table.setGeometry(self._inside.rect())
             self._tables[key] = last = table

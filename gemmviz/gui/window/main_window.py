@@ -5,7 +5,7 @@ from typing import cast
 
 from PySide6.QtCore import QChildEvent, QElapsedTimer, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from gemmviz.files.devices import device_extensions
 from gemmviz.files.kinds import is_known
@@ -23,7 +23,6 @@ from gemmviz.gui.widgets.typing import keep_keys
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.banner import Banner
 from gemmviz.gui.window.docks import Docks
-from gemmviz.gui.window.focus_order import next_in_focus_order
 from gemmviz.gui.window.launch_strip import LaunchStrip
 from gemmviz.gui.window.menus import Menus
 from gemmviz.gui.window.start_mode import StartMode
@@ -284,11 +283,19 @@ class MainWindow(QMainWindow):
             keep_keys(bar, {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End})
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        widget = next_in_focus_order(self, forward)
-        if widget is not None:
-            widget.setFocus(Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason)
-            self._ring.surround(widget)
-        return widget is not None
+        """Move the focus to the next widget that can be seen. PySide's ``nextInFocusChain`` is of no use here: it makes the
+        neighbour belong to the widget, and invalid with it.
+        """
+        passed: list[QWidget | None] = []
+        while super().focusNextPrevChild(forward):
+            widget = QApplication.focusWidget()
+            if widget is None or widget in passed:
+                break
+            if not _is_behind_tab(widget):
+                self._ring.surround(widget)
+                return True
+            passed.append(widget)
+        return False
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -320,3 +327,11 @@ class MainWindow(QMainWindow):
 def _opens(path: Path) -> bool:
     """Return whether a dropped path is a file or a folder that can be opened."""
     return is_known(path) or is_folder(path)
+
+
+def _is_behind_tab(widget: QWidget) -> bool:
+    """Return whether a widget lies in a dock that is a tab behind another one, where Qt leaves it "visible"."""
+    dock: QWidget | None = widget
+    while dock is not None and not isinstance(dock, QDockWidget):
+        dock = dock.parentWidget()
+    return dock is not None and dock.visibleRegion().isEmpty()

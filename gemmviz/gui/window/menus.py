@@ -39,8 +39,7 @@ class Menus:
         """Return the menu with this id of ``MENUS``; create it, and the menu that it is in, on first use."""
         if name not in self._menus:
             parent = name.rpartition(".")[0]
-            menu = QMenu(tr(MENUS[name]), self.context.window)
-            (self._menu(parent) if parent else self.context.window.menuBar()).addMenu(menu)
+            menu = (self._menu(parent) if parent else self.context.window.menuBar()).addMenu(tr(MENUS[name]))
             menu.setAccessibleName(menu.title().replace("&", ""))
             menu.setToolTipsVisible(True)
             menu.setStyleSheet(MENU_SHEET)
