@@ -14,7 +14,8 @@ TOO_LARGE = marked("the kernel is not right at small sizes, and {sizes}, which t
 ILLEGAL = marked("the block in the code has more threads than any GPU allows, and this one is smaller")
 _ORIGINS: dict[LaunchOrigin, str] = {
     "header": marked("launch from the header"), "read": marked("launch read from the code"),
-    "guessed": marked("launch guessed"), "unsure": marked("launch read from the code"), "given": marked("launch as given"),
+    "guessed": marked("launch guessed"), "unsure": marked("launch read from the code"),
+    "unchecked": marked("launch read from the code"), "given": marked("launch as given"),
 }  # fmt: skip
 
 

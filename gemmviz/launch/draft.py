@@ -7,6 +7,7 @@ from typing import Literal
 
 from gemmviz.launch.formula import evaluate
 from gemmviz.launch.restated import restated
+from gemmviz.launch.role_names import SIZE_NAMES, bare_name
 from gemmviz.launch.words import names_in, renamed
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER, Parameter
@@ -97,7 +98,9 @@ class _Drafting:
         used += [each for each in self.macros if each in self.in_buffers and each not in used]
         sizes = [each for each in dict.fromkeys((*self.passed, *used)) if each not in templates and self._is_size(each)]
         fixed_sizes = (
-            [] if self.passed else [each for each in names_in([*self.shape, *self.in_buffers]) if self._is_fixed(each)]
+            []
+            if self.passed and not self.takes_all
+            else [each for each in names_in([*self.shape, *self.in_buffers]) if self._is_fixed(each)]
         )
         sizes += [each for each in fixed_sizes if each not in (*sizes, *templates)]
         others = [each for each in dict.fromkeys((*templates, *used, *self.passed)) if each not in sizes]
@@ -122,7 +125,8 @@ class _Drafting:
     def _is_fixed(self, name: str) -> bool:
         """Whether a name is a constant of the file that the grid or the memory grows with: a size that can't be changed."""
         grows = name in self.in_buffers or self._growth(name) > 0
-        return name in self.constants and self.known.get(name, 0) >= _LEAST_LITERAL and name not in self.launch.block and grows
+        is_large = self.known.get(name, 0) >= _LEAST_LITERAL
+        return name in self.constants and name not in (*self.passed, *self.launch.block) and is_large and grows
 
     def _may_be_size(self, word: str, arguments: list[str]) -> bool:
         """A number is a size only if it is an argument by itself."""
@@ -141,7 +145,7 @@ class _Drafting:
         if name in self.passed or name not in self.known:
             return True
         if name in self.macros and name in self.in_buffers and name not in names_in(self.launch.block):
-            return self.known[name] >= _LEAST_LITERAL
+            return self.known[name] >= _LEAST_LITERAL or bare_name(name) in SIZE_NAMES["batch"].split()
         is_of_memory = name in self.in_buffers or self.takes_all
         return growth > 0 and (name in self.macros or is_of_memory) and name not in self.constants
 

@@ -12,7 +12,7 @@ from gemmviz.launch.words import renamed
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import NULL_POINTER, KernelSpec, ProjectFile, Requirement
 from gemmviz.model.problem import Problem
-from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLY, PROBLEM_KINDS
+from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLICATIONS, PROBLEM_KINDS
 
 FACTOR = 2.0  # a first alpha, other than 1 so that its effect shows
 _WIDEST = 15  # of a filter in a first picture
@@ -118,7 +118,7 @@ def problem_of(source: KernelText, draft: Draft, roles: Roles) -> Problem:
 def _factors(roles: Roles) -> list[str]:
     """The factors of the problem that are passed as arguments; none of a multiplication, whose factors are values."""
     kind = PROBLEM_KINDS[roles.kind]
-    return [] if kind.name == MULTIPLY else [factor.name for factor in kind.factors[: len(roles.reals)]]
+    return [] if kind.name in MULTIPLICATIONS else [factor.name for factor in kind.factors[: len(roles.reals)]]
 
 
 def _argument(parameter: DraftParameter, names: Mapping[str, str], arrays: Iterator[str], reals: Iterator[str]) -> str:

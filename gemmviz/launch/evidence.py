@@ -12,14 +12,21 @@ from gemmviz.launch.words import names_in
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem_kind import ProblemKind
-from gemmviz.model.problems.catalog import MULTIPLY
+from gemmviz.model.problems.catalog import MULTIPLICATIONS, MULTIPLY
 
 _OTHERS = ("elem", "hadamard", "point", "max", "min", "mean", "avg", "norm", "abs", "sq")  # in names of other kernels
 _VARIED = ("stencil", "convolution", "convolution_1d", "scale", "relu", "none")  # kinds that a name alone doesn't define
 _MULTIPLIES = re.compile(
     r"matri\w*[ _-]?(?:\w+[ _-])?mul|mat_?mul|[a-z]gemm|\bgemm|\bmm\b|_mm\b|mul\w*[ _-]matri", re.IGNORECASE
 )
+_FUNCTIONS = {"relu": r"relu|max|> *0", "gelu": "gelu|tanh", "sigmoid": "sigm|exp", "tanh": "tanh", "silu": "silu|swish|exp"}
 _ACTIVATED = re.compile(r"relu|gelu|tanh|sigmoid|silu|swish|bias", re.IGNORECASE)  # functions of the product that C may hold
+
+
+def is_told_of(source: KernelText, kind: ProblemKind) -> bool:
+    """Whether a file mentions what a kind of problem is known by: the function of an epilogue."""
+    words = _FUNCTIONS.get(kind.name.rpartition("_")[2])
+    return kind.name not in MULTIPLICATIONS or words is None or re.search(words, source.text, re.IGNORECASE) is not None
 
 
 def suggests(draft: Draft, kind: ProblemKind) -> bool:

@@ -15,6 +15,7 @@ ARRAY_NAMES = {
     "C": _RESULTS,
     "in": _SOURCES,
     "out": _RESULTS,
+    "bias": "bias b bi v",
     "filter": "filter mask kernel f w weights weight m k b in2",
     "x": "x v vec vector b in2 input2 xd",
     "y": _RESULTS,
@@ -58,6 +59,11 @@ KIND_WORDS = {
     "relu": "relu",
     "transpose_in_place": "transpos",
     "multiply": "mul gemm matmul mm",
+    "linear": "linear bias dense layer fc forward",
+    "row_sums": "row",
+    "column_sums": "col",
+    "maximum": "max",
+    "minimum": "min",
 }
 
 

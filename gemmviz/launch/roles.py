@@ -9,6 +9,7 @@ from gemmviz.launch.draft import Draft, DraftParameter
 from gemmviz.launch.role_names import ARRAY_NAMES, LEADING, SIZE_NAMES, bare_name
 from gemmviz.launch.text_sizes import size_of_width
 from gemmviz.model.problem_kind import ProblemKind
+from gemmviz.model.problems.catalog import MULTIPLICATIONS, MULTIPLY
 
 _MANY, _LIKELY = 6, 2  # more sizes than this have only the likeliest roles
 _UNLIKELY, _SPOKEN_AGAINST = 2, 6
@@ -67,10 +68,10 @@ def fits(draft: Draft, kind: ProblemKind) -> bool:
     no more numbers than a kind has factors, if it has some.
     """
     reals = sum(each.kind == "real" for each in draft.parameters)
-    if kind.factors and kind.name != "multiply" and reals > len(kind.factors):
+    if kind.factors and kind.name not in MULTIPLICATIONS and reals > len(kind.factors):
         return False
     more = len(draft.pointers) - len(kind.arrays)
-    return more == 0 or (more == 1 and kind.name == "multiply" and any(map(_may_be_added, draft.pointers)))
+    return more == 0 or (more == 1 and kind.name == MULTIPLY and any(map(_may_be_added, draft.pointers)))
 
 
 def _may_be_added(pointer: DraftParameter) -> bool:
@@ -143,7 +144,8 @@ def _counts(draft: Draft, size: str) -> bool:
 def _names_of(draft: Draft, size: str) -> list[str]:
     """The names that a size of the host has: those of the parameters that it is passed to, and its own."""
     passed = [each.name for each in draft.parameters if each.argument == size]
-    return [name.lower().replace("_", "") for each in (*passed, size) for name in _of_member(each)]
+    names = [name for each in (*passed, size) for name in _of_member(each)]
+    return [*dict.fromkeys([*(name.lower().replace("_", "") for name in names), *map(bare_name, names)])]
 
 
 def _of_member(name: str) -> list[str]:

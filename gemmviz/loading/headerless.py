@@ -24,7 +24,7 @@ from gemmviz.run.trial import WorkBudget, is_right
 from gemmviz.run.trying import find_roles, kinds_of, likeliest, read_text_of, unchecked
 
 _OF_FILE, _AGAIN = 100 << 20, 30 << 20  # units of work
-_RUNS_OF_A_GUESS = 12  # with the likeliest roles, before the next launch is guessed
+_RUNS_OF_A_GUESS, _RUNS_AT_FIRST = 12, 32  # with the likeliest roles, before the next launch is tried
 _FLAGS = marked("describe it with --entry, --args, --block, --grid and --shared")
 
 
@@ -124,8 +124,8 @@ class _Search:
         """The first kernel whose result is right, with its launch."""
         for kernel in kernels:
             by_columns: KernelSpec | None = None
-            for attempt in self._attempts_for(kernel, outline):
-                spec = self._try(kernel.name, attempt)
+            for attempt, most_runs in self._attempts_for(kernel, outline):
+                spec = self._try(kernel.name, attempt, most_runs)
                 if spec is not None and not (attempt.is_guess and spec.column_major):
                     return spec
                 if spec is None and by_columns is not None:  # of two guesses that are right, rows are likelier
@@ -147,29 +147,34 @@ class _Search:
         if not named or before.parameter_names[: len(names)] != names:
             return self.kernel(kernels, outline)
         if is_right(same, self.work, self.cancelled):
-            is_read = before.launch_from == "unsure"
+            is_read = before.launch_from in ("unsure", "unchecked")
             return replace(same, launch_from="read", unconfirmed="") if is_read else same
         self.work = WorkBudget(_AGAIN)
         try:
             read = self.kernel(kernels, outline)
         except LaunchUnknown:
             return same
-        return same if read.launch_from == "unsure" else read
+        return same if read.launch_from in ("unsure", "unchecked") else read
 
-    def _attempts_for(self, kernel: KernelOutline, outline: FileOutline) -> Iterator[_Attempt]:
-        """Drafts of the kernel's launches, in this file or another one; of guesses if it is launched nowhere."""
+    def _attempts_for(self, kernel: KernelOutline, outline: FileOutline) -> Iterator[tuple[_Attempt, int | None]]:
+        """Drafts of the kernel's launches, in this file or another one; of guesses if it is launched nowhere. With each the
+        number of runs that it gets: where there are several, few at first.
+        """
         is_given = bool(self.given.block and self.given.grid)
         launches = outline.launches_of(kernel.name) or launches_elsewhere(self.project, kernel, cancelled=self.cancelled)
         launches = tuple(without_open_extents(each) for each in launches)
         read = [launch for launch in launches if launch.is_read]
+        attempts: list[_Attempt] = []
         for launch in read:
             draft = draft_of(kernel, completed(launch, kernel, {}))
             legal = with_legal_block(draft)
             is_legal = legal is draft or bool(self.given.block)
-            yield _Attempt(legal, self.given, not is_legal, _unread(launch) if is_legal else tr(ILLEGAL))
+            attempts.append(_Attempt(legal, self.given, not is_legal, _unread(launch) if is_legal else tr(ILLEGAL)))
             wider = draft_of(kernel, completed(launch, kernel, {}), takes_all=True)
             if wider != draft and is_legal:
-                yield _Attempt(wider, self.given, doubt=_unread(launch))
+                attempts.append(_Attempt(wider, self.given, doubt=_unread(launch)))
+        for most_runs in (_RUNS_AT_FIRST, None)[len(attempts) < 2 :]:
+            yield from ((each, most_runs) for each in attempts)
         if read:
             return
         doubt = _unread(launches[0]) if launches else tr(GUESSED, entry=kernel.name)
@@ -179,16 +184,17 @@ class _Search:
                 draft = replace(draft, entry=self.given.entry)
             kinds = kinds_of(draft)[:1]
             if is_given or not kinds:
-                yield _Attempt(draft, self.given, not is_given, "" if is_given else doubt)
+                yield _Attempt(draft, self.given, not is_given, "" if is_given else doubt), _RUNS_OF_A_GUESS
                 return
             sizes = tuple(size.name for size in kinds[0].sizes if not size.is_optional)
             for guess in guesses(self.source.text, tiles, sizes):
                 block, grid = self.given.block or (() if draft.block else guess.block), self.given.grid or guess.grid
-                yield _Attempt(draft, replace(self.given, block=block, grid=grid), True, doubt)
+                yield _Attempt(draft, replace(self.given, block=block, grid=grid), True, doubt), _RUNS_OF_A_GUESS
 
-    def _try(self, kernel: str, attempt: _Attempt) -> KernelSpec | None:
+    def _try(self, kernel: str, attempt: _Attempt, most_runs: int | None) -> KernelSpec | None:
         """The spec if the result is right with some roles."""
-        self.attempts.append(attempt)
+        if attempt not in self.attempts:
+            self.attempts.append(attempt)
         if self.work.is_over or kernel in self.refusals:
             return None
         self.progress(tr("Trying which argument of {entry} is which", entry=attempt.draft.entry))
@@ -196,7 +202,7 @@ class _Search:
         try:
             found = find_roles(
                 self.source, attempt.draft, given=attempt.given, likely=likely, work=self.work,
-                most_runs=_RUNS_OF_A_GUESS if attempt.is_guess else None, cancelled=self.cancelled,
+                most_runs=most_runs, cancelled=self.cancelled,
             )  # fmt: skip
         except SourceError as error:
             self.refusals[kernel] = error
@@ -224,7 +230,8 @@ class _Search:
             return None
         if spec is None:
             return None
-        return replace(spec, launch_from="given" if self.given.describes else "unsure", unconfirmed=doubt or roles_doubt)
+        read: LaunchOrigin = "unsure" if spec.problem.kind.is_checked else "unchecked"
+        return replace(spec, launch_from="given" if self.given.describes else read, unconfirmed=doubt or roles_doubt)
 
     def _check_readable(self) -> None:
         """Raises SourceError if the kernel can't be read, which matters more than that its launch is unknown."""

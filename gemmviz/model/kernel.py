@@ -19,7 +19,7 @@ _LONGEST_NAME, _LONGEST_SENTENCE, _LONGEST_DESCRIPTION, _LONGEST_FILE, _SHOWN = 
 _MOST_ARGS, _MOST_PARAMETERS, _MOST_CHOICES, _MOST_RULES = 64, 64, 1000, 200
 
 
-LaunchOrigin = Literal["header", "read", "guessed", "unsure", "given"]
+LaunchOrigin = Literal["header", "read", "guessed", "unsure", "unchecked", "given"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class KernelSpec:
     file is a header; ``size_macros``: macros of the text that stand for a size, with its name; ``opts_in_to_shared``: the host
     code allows the kernel all of a block's dynamic shared memory, by cudaFuncSetAttribute; ``parameter_names``: those of
     the kernel's parameters, if its launch was read from the text; ``launch_from``: where the launch was taken from; "read" and
-    "guessed" ones gave a right result, "unsure" ones were read and didn't; ``unconfirmed``: what is uncertain about the
-    launch, "" if it is confirmed, so that results say something about the kernel; ``unfinished``: an incomplete kernel, which
-    may leave C unwritten; ``is_shipped``: the kernel is part of gemmviz. Raises SourceError if any field is beyond the size
-    limits.
+    "guessed" ones gave a right result, "unsure" ones were read and didn't, "unchecked" ones solve no known problem;
+    ``unconfirmed``: what is uncertain about the launch, "" if it is confirmed, so that results say something about the
+    kernel; ``unfinished``: an incomplete kernel, which may leave C unwritten; ``is_shipped``: the kernel is part of
+    gemmviz. Raises SourceError if any field is beyond the size limits.
     """
 
     name: str

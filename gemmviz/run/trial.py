@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from gemmviz.launch.legality import can_run, device_for, setup_for
+from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec, Launch
+from gemmviz.model.problems.catalog import MULTIPLICATIONS
 from gemmviz.model.setup import Setup
+from gemmviz.model.sites import Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.run.cpu.check import check_result
 from gemmviz.run.cpu.executor import bound, contents_of
@@ -45,6 +48,33 @@ class TrialResult:
     written: frozenset[str]
 
 
+class _Stores(StepCounter):
+    """Marks the elements of the problem's arrays that are stored to."""
+
+    def __init__(self, binding: Binding) -> None:
+        super().__init__()
+        self.sites: list[Site] = []
+        self.marks = [np.zeros(array.size, bool) for array in binding.arrays if array.space == "global"]
+
+    def site(self, site: Site) -> None:
+        self.sites.append(site)
+
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        super().access(site, place, offset, mask, visits, epoch)
+        operand = self.sites[site].operand(place)
+        if operand is not None and operand.access == "write" and operand.array < len(self.marks):
+            at = (
+                np.asarray(offset)
+                if mask is None
+                else np.broadcast_to(offset, np.broadcast_shapes(np.shape(offset), mask.shape))
+            )
+            at = at if mask is None else at[np.broadcast_to(mask, at.shape)]
+            for lane in operand.layout.offsets:
+                self.marks[operand.array][at + lane] = True
+
+
 def trial_of(
     setup: Setup, work: WorkBudget, cancelled: Callable[[], bool] = is_cancelled, *, in_part: bool = False
 ) -> TrialResult | None:
@@ -72,31 +102,41 @@ def trial_of(
         spent += _OF_STEP + threads
         return spent > most or cancelled()
 
+    stores = _Stores(binding)
+
+    def stored() -> int:
+        return sum(
+            int(marks.sum()) for array, marks in zip(binding.arrays, stores.marks, strict=False) if array.name in outputs
+        )
+
     try:
-        data = _after(binding, windows[:1], data, is_over)
-        of_one = sum(int((data[name] != before[name]).sum()) for name in outputs)
-        data = _after(binding, windows[1:], data, is_over)
+        data = _after(binding, windows[:1], data, stores, is_over)
+        of_one = stored()
+        data = _after(binding, windows[1:], data, stores, is_over)
     except Cancelled:
         if cancelled():
             raise
         return None
     finally:
         work.left -= spent
-    changed = {
-        name: np.flatnonzero(flat != before[name]) for name, flat in data.items() if not np.array_equal(flat, before[name])
+    written = {
+        array.name: np.flatnonzero(marks) for array, marks in zip(binding.arrays, stores.marks, strict=False) if marks.any()
     }
     covers = not in_part or of_one * binding.launch.block_count >= sum(data[name].size for name in outputs)
-    chosen = changed if in_part else {name: np.arange(data[name].size, dtype=np.int64) for name in outputs}
+    chosen = written if in_part else {name: np.arange(data[name].size, dtype=np.int64) for name in outputs}
     return TrialResult(
-        _right_layout(binding, data, chosen) if {*changed} == {*outputs} and covers else None, frozenset(changed)
+        _right_layout(binding, data, chosen) if {*written} == {*outputs} and covers else None, frozenset(written)
     )
 
 
-def _after(binding: Binding, windows: list[BlockRange], data: dict[str, Any], cancelled: Callable[[], bool]) -> dict[str, Any]:
+def _after(
+    binding: Binding, windows: list[BlockRange], data: dict[str, Any], stores: _Stores, cancelled: Callable[[], bool]
+) -> dict[str, Any]:
     """The arrays after the blocks of all windows have run."""
     for window in windows:
         space = ThreadSpace(binding.launch, window, device_for(binding.setup).rules.warp_size)
-        memories = interpret(binding, space, StepCounter(), data, wants_values=True, cancelled=cancelled)
+        stores.sites = []
+        memories = interpret(binding, space, stores, data, wants_values=True, cancelled=cancelled)
         data = {name: memory.data for name, memory in memories.items()}
     return data
 
@@ -130,7 +170,7 @@ def _right_layout(binding: Binding, after: dict[str, Any], chosen: dict[str, Any
     if they are right in none.
     """
     contents = contents_of(binding, after)
-    for layout in _LAYOUTS if binding.setup.problem.is_multiply else _LAYOUTS[:1]:
+    for layout in _LAYOUTS if binding.setup.problem.kind.name in MULTIPLICATIONS else _LAYOUTS[:1]:
         if check_result(replace(contents, column_major=layout), chosen, False, is_cancelled).passed:
             return layout
     return None

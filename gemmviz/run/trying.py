@@ -9,7 +9,7 @@ from typing import Literal
 from gemmviz.launch.confirmation import NO_ROLES, TOO_LARGE
 from gemmviz.launch.draft import Draft, DraftParameter, shape_formula
 from gemmviz.launch.drafted_spec import KernelText, fixed_size, problem_of, problems_of, spec_of
-from gemmviz.launch.evidence import has_fixed_axis, has_room, means, suggests
+from gemmviz.launch.evidence import has_fixed_axis, has_room, is_told_of, means, suggests
 from gemmviz.launch.first_sizes import OWN_SIZES, first_problem, grid_units, replace_sizes, trial_problems
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import can_run, setup_for
@@ -20,7 +20,7 @@ from gemmviz.model.errors import KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind
-from gemmviz.model.problems.catalog import MULTIPLY, NONE, PROBLEM_KINDS
+from gemmviz.model.problems.catalog import MULTIPLICATIONS, MULTIPLY, NONE, PROBLEM_KINDS
 from gemmviz.model.translation import tr
 from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
 from gemmviz.source.program import program_for
@@ -65,7 +65,7 @@ def find_roles(
     """
     draft = _completed(source, draft)
     search = _Search(source, draft, given, WorkBudget(_OF_SEARCH) if work is None else work, cancelled)
-    kinds = [kind for kind in kinds_of(draft) if _agrees(given, draft, kind)]
+    kinds = [kind for kind in kinds_of(draft) if _agrees(given, draft, kind) and (given.kind or is_told_of(source, kind))]
     square: Found | None = None
     for roles, size_number in _order(draft, kinds, () if likely is None else (likely,)):
         found = search.attempt(roles, size_number)
@@ -101,7 +101,7 @@ def kinds_of(draft: Draft) -> list[ProblemKind]:
 
     def rank(kind: ProblemKind) -> tuple[object, ...]:
         distance = abs(len(kind.sizes) - len(draft.sizes)) + (reals != bool(kind.factors))
-        return not suggests(draft, kind), kind.name != MULTIPLY, distance
+        return not suggests(draft, kind), kind.name not in MULTIPLICATIONS, kind.name != MULTIPLY, distance
 
     kinds = [kind for kind in PROBLEM_KINDS.values() if kind.arrays and fits(draft, kind)]
     return sorted(kinds, key=rank)

@@ -64,7 +64,25 @@ PLAIN: dict[str, Any] = {
     "scale_in_place": lambda arrays, sizes: arrays["x"],
     "relu": lambda arrays, sizes: np.where(arrays["in"] > 0, arrays["in"], 0.0),
     "transpose_in_place": lambda arrays, sizes: arrays["A"].T,
+    "row_sums": lambda arrays, sizes: np.einsum("ij->i", arrays["in"]),
+    "column_sums": lambda arrays, sizes: np.einsum("ij->j", arrays["in"]),
+    "maximum": lambda arrays, sizes: np.sort(arrays["in"])[-1:],
+    "minimum": lambda arrays, sizes: np.sort(arrays["in"])[:1],
 }
+FUNCTIONS: dict[str, Any] = {
+    "relu": lambda x: np.where(x > 0, x, 0.0),
+    "gelu": lambda x: 0.5 * x * (1 + np.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))),
+    "sigmoid": lambda x: 0.5 * (1 + np.tanh(x / 2)),
+    "tanh": lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
+    "silu": lambda x: x * 0.5 * (1 + np.tanh(x / 2)),
+}
+for name, function in {"": lambda x: x, **FUNCTIONS}.items():
+    PLAIN[f"linear_{name}".rstrip("_")] = (
+        lambda arrays, sizes, function=function: function(arrays["A"] @ arrays["B"] + arrays["bias"][None, :])
+    )  # fmt: skip
+    if name:
+        PLAIN[f"multiply_{name}"] = lambda arrays, sizes, function=function: function(arrays["A"] @ arrays["B"])
+NOT_OF_INTEGERS = ("softmax", "gelu", "sigmoid", "tanh", "silu")
 
 
 def contents_of(problem: Problem, seed: int, element: str = "float32", right: bool = True) -> Contents:
@@ -101,7 +119,7 @@ def test_what_numpy_computes_is_right_and_what_is_far_from_it_is_not(name: str, 
         size.name: data.draw(st.integers(1, 17), label=size.name) for size in PROBLEM_KINDS[name].sizes if not size.is_optional
     }
     problem, seed = Problem(kind=name, **sizes), data.draw(st.integers(0, 99), label="seed")
-    for element in ("float32", "int32") if name != "softmax" else ("float32",):
+    for element in ("float32",) if name.endswith(NOT_OF_INTEGERS) else ("float32", "int32"):
         good, bad = checked(contents_of(problem, seed, element)), checked(contents_of(problem, seed, element, right=False))
         assert good.passed, str(good)
         assert (bad.passed, bad.wrong) == (False, 1)

@@ -24,6 +24,7 @@ _ORIGINS = {
     "read": "read from the code; the result is right at {sizes}",
     "guessed": "a guess; with it the result is right at {sizes}",
     "unsure": "read from the code; the result is not right at {sizes}",
+    "unchecked": "read from the code; the result is not checked, since no problem fits it",
     "given": "as given by flags",
 }
 

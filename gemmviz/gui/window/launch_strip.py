@@ -21,6 +21,7 @@ _LEADS: dict[LaunchOrigin, tuple[str, str]] = {
         marked("Read"),
         marked("Read from the file. The result is not right"),
     ),
+    "unchecked": (marked("Read"), marked("Read from the file. The result is not checked, since no problem fits it")),
     "given": (marked("Given"), marked("As you described it")),
 }
 

@@ -1,4 +1,4 @@
-"""Scaled vector addition in place: y[i] = alpha x[i] + y[i]; without alpha, x is added to y."""
+"""Scaled vector addition in place: y[i] = alpha x[i] + beta y[i]; each factor is 1 if it isn't given."""
 
 import numpy as np
 
@@ -8,10 +8,10 @@ from gemmviz.model.translation import marked
 
 
 def _reference(question: ReferenceRequest) -> Answer:
-    """Two roundings: of the product, and of the sum."""
+    """Three roundings: of the products, and of the sum."""
     x, y = (np.asarray(question.arrays[name][question.places], np.float64) for name in "xy")
-    product = question.factors.get("alpha", 1.0) * x
-    return Answer(product + y, np.abs(product) + np.abs(y), 2)
+    x, y = question.factors.get("alpha", 1.0) * x, question.factors.get("beta", 1.0) * y
+    return Answer(x + y, np.abs(x) + np.abs(y), 2 + ("beta" in question.factors))
 
 
 def _shape(sizes: Sizes) -> Shape:
@@ -21,10 +21,13 @@ def _shape(sizes: Sizes) -> Shape:
 KIND = ProblemKind(
     "axpy",
     marked("Scaled vector addition"),
-    marked("y[i] = alpha · x[i] + y[i]"),
+    marked("y[i] = alpha · x[i] + beta · y[i]"),
     (Size("n", Control("n", marked("Number of elements of each vector"), least=1), 256, dimension=2),),
     (ProblemArray("x", "input", _shape), ProblemArray("y", "both", _shape)),
     _reference,
-    (ProblemFactor("alpha", Control("alpha", marked("Factor of x"), least=-1e30, most=1e30), 1.0),),
+    (
+        ProblemFactor("alpha", Control("alpha", marked("Factor of x"), least=-1e30, most=1e30), 1.0),
+        ProblemFactor("beta", Control("beta", marked("Factor of y"), least=-1e30, most=1e30), 1.0),
+    ),
     flops=lambda sizes: 2 * sizes["n"],
 )

@@ -23,6 +23,7 @@ from gemmviz.model.problems import (
 from gemmviz.model.translation import tr
 
 MULTIPLY = multiply.KIND.name
+MULTIPLICATIONS = frozenset((MULTIPLY, *(kind.name for kind in multiply.WITH_EPILOGUE)))
 NONE = none.KIND.name
 IN_PARTS = (reduction.KIND.name, dot_product.KIND.name)  # their output may be parts of a sum
 PROBLEM_KINDS: dict[str, ProblemKind] = {
@@ -30,7 +31,8 @@ PROBLEM_KINDS: dict[str, ProblemKind] = {
     for kind in (
         multiply.KIND, transpose.KIND, vector_add.KIND, reduction.KIND, scan.KIND, scan.EXCLUSIVE, histogram.KIND, stencil.KIND,
         convolution.KIND, convolution.ONE_DIMENSION, softmax.KIND, matrix_vector.KIND,
-        matrix_add.KIND, dot_product.KIND, axpy.KIND, scale.KIND, scale.IN_PLACE, relu.KIND, transpose.IN_PLACE, none.KIND,
+        matrix_add.KIND, dot_product.KIND, axpy.KIND, scale.KIND, scale.IN_PLACE, relu.KIND, transpose.IN_PLACE,
+        reduction.ROW_SUMS, reduction.COLUMN_SUMS, reduction.MAXIMUM, reduction.MINIMUM, *multiply.WITH_EPILOGUE, none.KIND,
     )
 }  # fmt: skip
 

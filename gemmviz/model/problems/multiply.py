@@ -1,4 +1,11 @@
-"""Matrix multiplication, named as in BLAS: C (M x N) = alpha A (M x K) . B (K x N) + beta C, in each of ``batch`` matrices."""
+"""Matrix multiplication, named as in BLAS: C (M x N) = alpha A (M x K) . B (K x N) + beta C, in each of ``batch`` matrices.
+With an epilogue: C = act(alpha A . B + beta C + bias), one element of the bias (N) for each column.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from math import pi, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -54,27 +61,70 @@ def _flops(sizes: Sizes) -> int:
     return 2 * sizes["M"] * sizes["N"] * sizes["K"] * sizes.get("batch", 1)
 
 
-KIND = ProblemKind(
+def _gelu(x: Floats) -> Floats:
+    return 0.5 * x * (1.0 + np.tanh(sqrt(2.0 / pi) * (x + 0.044715 * x**3)))
+
+
+# Functions of an epilogue by their names; none is steeper than 1.13
+ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
+    "": lambda x: x,
+    "relu": lambda x: np.maximum(x, 0.0),
+    "gelu": _gelu,
+    "sigmoid": lambda x: 1.0 / (1.0 + np.exp(-x)),
+    "tanh": np.tanh,
+    "silu": lambda x: x / (1.0 + np.exp(-x)),
+}
+_STEEPEST, _ROUNDINGS_OF_FUNCTION = 1.13, 32  # as of fast functions, with arguments of a few units, in units of u
+
+
+def _after(activation: str, question: ReferenceRequest) -> Answer:
+    """The product with its bias, if there is one, and a function of that."""
+    product = _reference(question)
+    bias = np.asarray(question.arrays["bias"], np.float64)[question.places[1]] if "bias" in question.arrays else 0.0
+    right = ACTIVATIONS[activation](product.right + bias)
+    magnitude = _STEEPEST * (product.magnitude + np.abs(bias)) + np.abs(right)
+    return Answer(right, magnitude, product.roundings + 1 + (_ROUNDINGS_OF_FUNCTION if activation else 0))
+
+
+_SIZES = (
+    Size("M", Control("M", marked("rows of A and C"), "-m", least=1), dimension=1),
+    Size("N", Control("N", marked("columns of B and C"), "-n", least=1), dimension=1),
+    Size("K", Control("K", marked("columns of A, rows of B"), "-k", least=1), dimension=1),
+)
+_ARRAYS = (
+    ProblemArray("A", "input", lambda sizes: _shape(sizes, "M", "K")),
+    ProblemArray("B", "input", lambda sizes: _shape(sizes, "K", "N")),
+    ProblemArray("C", "output", lambda sizes: _shape(sizes, "M", "N")),
+)
+_FACTORS = (
+    ProblemFactor("alpha", Control("alpha", marked("Factor of the product"), least=-1e30, most=1e30), 1.0),
+    ProblemFactor("beta", Control("beta", marked("Factor of what C holds before"), least=-1e30, most=1e30), 0.0),
+)
+
+
+def _kind(name: str, title: str, formula: str, **others: Any) -> ProblemKind:
+    return ProblemKind(
+        name, title, formula, **{"sizes": _SIZES, "arrays": _ARRAYS, **others}, factors=_FACTORS,
+        flops=_flops, work=lambda sizes: sizes["K"], depth=lambda sizes: sizes["K"],
+    )  # fmt: skip
+
+
+def _with_epilogue(activation: str, has_bias: bool) -> ProblemKind:
+    inside, bias = "A · B + bias" if has_bias else "A · B", ProblemArray("bias", "input", lambda sizes: (sizes["N"],))
+    return _kind(
+        "_".join(filter(None, ("linear" if has_bias else "multiply", activation))),
+        marked("Matrix multiplication with an epilogue"),
+        f"C = {activation}({inside})" if activation else f"C = {inside}",
+        arrays=(*_ARRAYS[:2], bias, _ARRAYS[2]) if has_bias else _ARRAYS,
+        reference=partial(_after, activation),
+    )
+
+
+KIND = _kind(
     "multiply",
     marked("Matrix multiplication"),
     "C = A · B",
-    (
-        Size("M", Control("M", marked("rows of A and C"), "-m", least=1), dimension=1),
-        Size("N", Control("N", marked("columns of B and C"), "-n", least=1), dimension=1),
-        Size("K", Control("K", marked("columns of A, rows of B"), "-k", least=1), dimension=1),
-        Size("batch", Control(marked("Batch"), marked("Number of multiplications"), least=1), 1, is_optional=True),
-    ),
-    (
-        ProblemArray("A", "input", lambda sizes: _shape(sizes, "M", "K")),
-        ProblemArray("B", "input", lambda sizes: _shape(sizes, "K", "N")),
-        ProblemArray("C", "output", lambda sizes: _shape(sizes, "M", "N")),
-    ),
-    _reference,
-    (
-        ProblemFactor("alpha", Control("alpha", marked("Factor of the product"), least=-1e30, most=1e30), 1.0),
-        ProblemFactor("beta", Control("beta", marked("Factor of what C holds before"), least=-1e30, most=1e30), 0.0),
-    ),
-    flops=_flops,
-    work=lambda sizes: sizes["K"],
-    depth=lambda sizes: sizes["K"],
+    sizes=(*_SIZES, Size("batch", Control(marked("Batch"), marked("Number of multiplications"), least=1), 1, is_optional=True)),
+    reference=_reference,
 )
+WITH_EPILOGUE = tuple(_with_epilogue(name, has_bias) for has_bias in (True, False) for name in ACTIVATIONS if name or has_bias)

@@ -1,4 +1,10 @@
-"""Reduction: the sum of all elements, in one element or as parts that a second launch adds up."""
+"""Reductions: the sum of all elements, in one element or as parts that a second launch adds up; the largest or the smallest
+element; the sums of rows and of columns.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -26,15 +32,71 @@ def sum_in_parts(question: ReferenceRequest, values: Floats, more: int = 0) -> A
     return Answer(right[places], magnitude[places], length + more)
 
 
+def _extreme(chosen: Callable[[Any], Any], question: ReferenceRequest) -> Answer:
+    """The largest or smallest element, which is exact."""
+    right = np.full(len(question.places[0]), chosen(question.flat("in")))
+    return Answer(right, np.zeros_like(right))
+
+
+def _sums(axis: int, question: ReferenceRequest) -> Answer:
+    """Sums along an axis of a matrix."""
+    values, here = np.asarray(question.arrays["in"], np.float64), question.places[0]
+    return Answer(values.sum(axis=axis)[here], np.abs(values).sum(axis=axis)[here], values.shape[axis])
+
+
+_VECTOR = (Size("n", Control("n", marked("Number of elements of in"), least=1), 256, dimension=2),)
+_TO_ONE = (
+    ProblemArray("in", "input", lambda sizes: (sizes["n"],)),
+    ProblemArray("out", "output", lambda sizes: (1,)),
+)
+_MATRIX = (
+    Size("rows", Control(marked("Rows"), marked("Rows of in"), least=1), 16, dimension=1),
+    Size("columns", Control(marked("Columns"), marked("Columns of in"), least=1), 32, dimension=1),
+)
+_OF_MATRIX = ProblemArray("in", "input", lambda sizes: (sizes["rows"], sizes["columns"]))
+_NO_FLOPS = marked("a comparison is no floating-point operation")
 KIND = ProblemKind(
     "reduction",
     marked("Reduction"),
     marked("out = sum of in[i]"),
-    (Size("n", Control("n", marked("Number of elements of in"), least=1), 256, dimension=2),),
-    (
-        ProblemArray("in", "input", lambda sizes: (sizes["n"],)),
-        ProblemArray("out", "output", lambda sizes: (1,)),
-    ),
+    _VECTOR,
+    _TO_ONE,
     lambda question: sum_in_parts(question, question.flat("in")),
     flops=lambda sizes: sizes["n"] - 1,
+)
+MAXIMUM = ProblemKind(
+    "maximum",
+    marked("Maximum"),
+    marked("out = largest in[i]"),
+    _VECTOR,
+    _TO_ONE,
+    partial(_extreme, np.max),
+    why_no_flops=_NO_FLOPS,
+)
+MINIMUM = ProblemKind(
+    "minimum",
+    marked("Minimum"),
+    marked("out = smallest in[i]"),
+    _VECTOR,
+    _TO_ONE,
+    partial(_extreme, np.min),
+    why_no_flops=_NO_FLOPS,
+)
+ROW_SUMS = ProblemKind(
+    "row_sums",
+    marked("Sums of rows"),
+    marked("out[i] = sum of in[i, j]"),
+    _MATRIX,
+    (_OF_MATRIX, ProblemArray("out", "output", lambda sizes: (sizes["rows"],))),
+    partial(_sums, 1),
+    flops=lambda sizes: sizes["rows"] * (sizes["columns"] - 1),
+)
+COLUMN_SUMS = ProblemKind(
+    "column_sums",
+    marked("Sums of columns"),
+    marked("out[j] = sum of in[i, j]"),
+    _MATRIX,
+    (_OF_MATRIX, ProblemArray("out", "output", lambda sizes: (sizes["columns"],))),
+    partial(_sums, 0),
+    flops=lambda sizes: (sizes["rows"] - 1) * sizes["columns"],
 )
