@@ -100,6 +100,24 @@ _ROWS: dict[str, tuple[str, str, str, str, str, str]] = {
         "int i = threadIdx.y, j = threadIdx.x, n = blockDim.x;\n    float t = A[i * n + j], u = A[j * n + i];\n"
         "    if (j < i) { A[i * n + j] = u; A[j * n + i] = t; }",
     ),
+    "linear_relu": (
+        '"A", "B", "bias", "C", "N", "K"', '"N", "M"', '"1"', '{ kind = "linear_relu", M = 4, N = 5, K = 6 }',
+        "const float* A, const float* B, const float* bias, float* C, int N, int K",
+        "int i = threadIdx.y, j = threadIdx.x; float sum = bias[j];\n"
+        "    for (int k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];\n"
+        "    C[i * N + j] = fmaxf(sum, 0.0f);",
+    ),
+    "row_sums": (
+        '"in", "out", "columns"', '"rows"', '"1"', '{ kind = "row_sums", rows = 6, columns = 7 }',
+        "const float* in, float* out, int columns",
+        "int i = threadIdx.x; float sum = 0.0f;\n    for (int j = 0; j < columns; ++j) sum += in[i * columns + j];\n    out[i] = sum;",
+    ),
+    "maximum": (
+        '"in", "out", "n"', '"32"', '"1"', '{ kind = "maximum", n = 40 }', "const float* in, float* out, int n",
+        "float most = in[threadIdx.x];\n    for (int i = threadIdx.x; i < n; i += 32) most = fmaxf(most, in[i]);\n"
+        "    for (int half = 16; half > 0; half /= 2) most = fmaxf(most, __shfl_down_sync(0xffffffffu, most, half));\n"
+        "    if (threadIdx.x == 0) out[0] = most;",
+    ),
     "none": (
         '"p", "q", "r", "s"', '"n"', '"2"',
         '{ kind = "none", n = 20, arrays = { p = "n", q = ["n", 2], r = "2 * n", s = [2, "n"] }, outputs = ["r", "s"] }',

@@ -54,7 +54,13 @@ class _Stores(StepCounter):
     def __init__(self, binding: Binding) -> None:
         super().__init__()
         self.sites: list[Site] = []
-        self.marks = [np.zeros(array.size, bool) for array in binding.arrays if array.space == "global"]
+        self.marks = {array.name: np.zeros(array.size, bool) for array in binding.arrays if array.space == "global"}
+        self._by_number = list(self.marks.values())
+
+    @property
+    def elements(self) -> dict[str, Longs]:
+        """The elements by the names of their arrays."""
+        return {name: np.flatnonzero(marks) for name, marks in self.marks.items() if marks.any()}
 
     def site(self, site: Site) -> None:
         self.sites.append(site)
@@ -64,15 +70,10 @@ class _Stores(StepCounter):
     ) -> None:
         super().access(site, place, offset, mask, visits, epoch)
         operand = self.sites[site].operand(place)
-        if operand is not None and operand.access == "write" and operand.array < len(self.marks):
-            at = (
-                np.asarray(offset)
-                if mask is None
-                else np.broadcast_to(offset, np.broadcast_shapes(np.shape(offset), mask.shape))
-            )
-            at = at if mask is None else at[np.broadcast_to(mask, at.shape)]
+        if operand is not None and operand.access == "write" and operand.array < len(self._by_number):
+            at, active = np.broadcast_arrays(offset, True if mask is None else mask)
             for lane in operand.layout.offsets:
-                self.marks[operand.array][at + lane] = True
+                self._by_number[operand.array][at[active] + lane] = True
 
 
 def trial_of(
@@ -103,15 +104,9 @@ def trial_of(
         return spent > most or cancelled()
 
     stores = _Stores(binding)
-
-    def stored() -> int:
-        return sum(
-            int(marks.sum()) for array, marks in zip(binding.arrays, stores.marks, strict=False) if array.name in outputs
-        )
-
     try:
         data = _after(binding, windows[:1], data, stores, is_over)
-        of_one = stored()
+        of_one = sum(int(stores.marks[name].sum()) for name in outputs)
         data = _after(binding, windows[1:], data, stores, is_over)
     except Cancelled:
         if cancelled():
@@ -119,14 +114,11 @@ def trial_of(
         return None
     finally:
         work.left -= spent
-    written = {
-        array.name: np.flatnonzero(marks) for array, marks in zip(binding.arrays, stores.marks, strict=False) if marks.any()
-    }
+    written = stores.elements
     covers = not in_part or of_one * binding.launch.block_count >= sum(data[name].size for name in outputs)
     chosen = written if in_part else {name: np.arange(data[name].size, dtype=np.int64) for name in outputs}
-    return TrialResult(
-        _right_layout(binding, data, chosen) if {*written} == {*outputs} and covers else None, frozenset(written)
-    )
+    is_judged = {*written} == {*outputs} and covers
+    return TrialResult(_right_layout(binding, data, chosen) if is_judged else None, frozenset(written))
 
 
 def _after(

@@ -239,7 +239,7 @@ def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanati
     many choices those with the fewest of them. None if no choice fits the counters.
     """
     written, merged_by_size = counter.written.counts, {size: each.counts for size, each in counter.merged.items()}
-    copies = {key: counts for key, counts in written.accesses.items() if key[0].kind == "copy" and key[1].access == "write"}
+    copies = {key: counts for key, counts in written.accesses.items() if key[0].is_async and key[1].access == "write"}
     of_copies = sum(
         counts.requests * _OF_COPY.get(operand.width * written.arrays[operand.array].itemsize, 0)
         for (_, operand), counts in copies.items()
