@@ -48,15 +48,14 @@ def difference_text(shot: Shot, answers: Sequence[str], key: Sequence[str], engi
 def _accesses(trace: Trace, step: int) -> Callable[[int], str]:
     """The function that says what a thread does at a step, as in "read Md[5]"."""
     site, rows = trace.site_of(step), trace.element[trace.row[step] : trace.row[step + 1]]
-    if site.is_barrier:
-        return lambda thread: str(site.kind) if (rows[:, thread] >= 0).any() else tr("nothing")
 
     def said(thread: int) -> str:
+        elements = np.asarray(rows[:, thread])
         parts = [
             f"{tr(operand.access)} {trace.arrays[operand.array].subscripted(int(element))}"
-            for operand, element in zip(site.operands, np.asarray(rows[:, thread]), strict=True)
+            for operand, element in zip(site.operands, elements, strict=False)
             if element >= 0
         ]
-        return ", ".join(parts) or tr("nothing")
+        return ", ".join(parts) or (tr(site.kind) if (elements >= 0).any() else tr("nothing"))
 
     return said
