@@ -249,6 +249,6 @@ def _parameter(header: _Header, problem: Problem, name: str, plain: Any) -> Para
 
 def _entry(header: _Header, entry: str) -> str:
     """The kernel's name, with its template arguments. Raises SourceError for other text."""
-    if not re.fullmatch(r"\s*(::)?\w+(::\w+)*\s*(<[^<>]*>\s*)?", entry):
+    if not re.fullmatch(r"\s*(::)?\w+(::\w+)*\s*(<[^;{}\"']*>\s*)?", entry):
         raise header.error(f"the entry {entry!r} is not the name of a kernel", ("entry",), 'write "name" or "name<BM, 8>"')
     return entry.strip()
