@@ -12,6 +12,7 @@ from gemmviz.parser.includes import with_paths
 from gemmviz.parser.leniency import corrected
 from gemmviz.parser.parameters import with_parameters
 from gemmviz.parser.precompiled import LANGUAGE, STUBS, have_vanished, stub_arguments
+from gemmviz.parser.sentences import UNCLOSED, UNCLOSED_BRACE
 from gemmviz.parser.source_text import SourceText
 
 _ROOT = "/project"
@@ -63,7 +64,9 @@ class Unit:
 
     @cached_property
     def errors(self) -> tuple[ParseError, ...]:
-        return tuple(self._error(each) for each in self.diagnostics)
+        """Errors in the order of the text, but for comments and braces that are not closed, of which those behind them come."""
+        found = sorted(self.diagnostics, key=lambda each: UNCLOSED.fullmatch(each.spelling) is None)
+        return tuple(map(self._error, found))
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
@@ -110,6 +113,8 @@ class Unit:
     def _error(self, diagnostic: Diagnostic) -> ParseError:
         notes = [note for note in diagnostic.children if _REQUESTED.search(note.spelling)]
         locations = [diagnostic.location, *(note.location for note in notes)]
+        if diagnostic.spelling == UNCLOSED_BRACE:
+            locations = [note.location for note in diagnostic.children] or locations  # where the brace opens
         spots = tuple(Spot(self.file_of(at), at.line) for at in locations)
         shown = next((at for at in locations if self.file_of(at) == self._shown), None)
         reasons = [note.spelling for note in diagnostic.children if note.spelling.startswith(_CANDIDATE)]

@@ -24,23 +24,33 @@ def refused(unit: Unit) -> SourceError:
 @pytest.mark.parametrize(
     ("body", "column", "message", "remedy"),
     [
-        ("int i = 0\nC[i] = 1.0f;", 10, "a ; is missing here", None),
-        ("C[0] = (M + 1;", 14, "a ) is missing here", None),
-        ("C[0] = 1.0f + ;", 15, "an operand is missing here", None),
+        ("int i = 0\nC[i] = 1.0f;", 10, "a ; is missing here", "insert it"),
+        ("C[0] = (M + 1;", 14, "a ) is missing here", "insert it"),
+        ("C[0] = 1.0f + ;", 15, "an operand is missing here", "write it, or delete the operator"),
         ("flaot x = 1.0f;", 1, "'flaot' is not a known type", "did you mean float?"),
         ("float sum; C[0] = summ;", 19, "'summ' is not declared", "did you mean sum?"),
         ("C[0] = __shfl_donw_sync(0, 1, 1);", 8, "'__shfl_donw_sync' is not declared", "did you mean __shfl_down_sync?"),
-        ("/* 矩阵 */ C[0] = summ;", 17, "'summ' is not declared", None),
-        ("C[0] = A;", 8, "a const float* can't become a float", None),
-        ("C[threadIdx.w] = 1.0f;", 13, "uint3 has no member w", None),
+        (
+            "/* 矩阵 */ C[0] = summ;",
+            17,
+            "'summ' is not declared",
+            "declare it in front of the kernel, or include the file that does",
+        ),
+        ("C[0] = A;", 8, "a const float* can't become a float", "convert it, or change the type of the variable"),
+        ("C[threadIdx.w] = 1.0f;", 13, "uint3 has no member w", "use a member that it has"),
         ("C[1.5f] = 1.0f;", 2, "this can't be an index: it is no integer", "convert it to int"),
-        ("const int i = 1; i = 2;", 20, "i is const and can't be assigned", None),
+        ("const int i = 1; i = 2;", 20, "i is const and can't be assigned", "leave out const, or assign to a copy"),
         ("float s[M];", 8, "an array's size must be known when it is compiled", "make it a constant"),
-        ('static_assert(sizeof(float) == 8, "wide");', 15, 'static_assert fails: "wide"', None),
-        ("C[0] = fmaf(1.0f, 2.0f);", 8, "fmaf takes 3 arguments, not 2", None),
-        ("A[0] = 4.0f;", 6, "const elements can't be assigned", None),
+        (
+            'static_assert(sizeof(float) == 8, "wide");',
+            15,
+            'static_assert fails: "wide"',
+            "choose template arguments and parameters for which it holds",
+        ),
+        ("C[0] = fmaf(1.0f, 2.0f);", 8, "fmaf takes 3 arguments, not 2", "pass as many as it takes"),
+        ("A[0] = 4.0f;", 6, "const elements can't be assigned", "leave out const in the type of the pointer"),
         ("int q = 3; int q = 4;", 16, "q is declared twice", "rename one of them"),
-        ("A[0].x = 1.0f;", 5, "a const float has no members", None),
+        ("A[0].x = 1.0f;", 5, "a const float has no members", "use the value itself"),
         (
             "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f; nvcuda::wmma::fill_fragment(f, 0.0f);",
             73,
@@ -57,7 +67,7 @@ def refused(unit: Unit) -> SourceError:
         ("C[0] = max(1, 2.0f);", 8, "several functions max fit these arguments", "convert the operands to one type"),
     ],
 )
-def test_plain_words_place_and_way_out(body: str, column: int, message: str, remedy: str | None) -> None:
+def test_plain_words_place_and_way_out(body: str, column: int, message: str, remedy: str) -> None:
     error = refused(unit_of(body))
     assert (error.message, error.remedy) == (message, remedy)
     assert error.place is not None
@@ -72,7 +82,7 @@ def test_what_nvcc_accepts_is_accepted(body: str) -> None:
 def test_an_error_in_a_function_that_the_kernel_calls() -> None:
     callees = "__device__ float f(float x) { return y; }\n__device__ float g(float x) { return f(x); }\n__device__ float h() { return z; }\n"
     error = refused(unit_of("C[0] = g(1.0f);", callees))
-    assert str(error) == "1:38: 'y' is not declared"
+    assert str(error).startswith("1:38: 'y' is not declared")
 
 
 def test_an_error_in_a_template_is_the_kernels() -> None:

@@ -28,7 +28,7 @@ ONLY_READ = "shared by all threads and has a first value"
         (SHARED, "atomicAdd(&n, 1);", f"n is {ONLY_READ}"),
         ("__device__ float at(float** p) { return p[0][1]; }", "C[0] = at((float**)C);", "pointers to pointers. are not"),
         ("", "float* p[2]; p[0] = C; C[0] = p[0][0];", "arrays of pointers, pointers to pointers. are not"),
-        ("texture<float, 1> t;", "C[0] = tex1Dfetch(t, 1);", "tex1Dfetch is not supported$"),
+        ("texture<float, 1> t;", "C[0] = tex1Dfetch(t, 1);", "tex1Dfetch is not supported"),
         ("", "float* p = new float[3];", "new is not supported .use an array"),
     ],
 )

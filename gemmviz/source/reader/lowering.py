@@ -34,7 +34,7 @@ from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.addressed import addressed_in
 from gemmviz.source.reader.cursors import Cursors, Node
 from gemmviz.source.reader.cxx_types import Types, UnknownType
-from gemmviz.source.reader.errors import first_error
+from gemmviz.source.reader.errors import first_error, way_out
 from gemmviz.source.reader.library import RawCursor, RawType
 from gemmviz.source.reader.symbols import Symbol, Thing
 from gemmviz.source.reader.syntax import bare
@@ -342,19 +342,12 @@ class Lowering:
         return self.name_place(node).line
 
     def error(self, message: str, node: Node, remedy: str | None = None, *, id: ErrorId | None = None) -> SourceError:
-        return SourceError(message, self.place(node), remedy=remedy, id=id)
+        return SourceError(message, self.place(node), remedy=remedy or way_out(message), id=id)
 
     def unsupported(self, node: Node) -> SourceError:
-        what = _CONSTRUCTS.get(node.kind, "this")
-        remedy = _INSTEAD.get(what)
-        return self.error(f"{what} is not supported", node, remedy, id="unsupported")
+        return self.error(f"{_CONSTRUCTS.get(node.kind, 'this')} is not supported", node, id="unsupported")
 
 
-_INSTEAD = {
-    "goto": "write it as a loop, an if or a return",
-    "new": "use an array of the thread or of shared memory",
-    "throw": "use return",
-}
 _CONSTRUCTS = {
     k.LABEL_STMT: "goto",
     k.GOTO_STMT: "goto",
