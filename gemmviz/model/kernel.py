@@ -94,6 +94,10 @@ class KernelSpec:
             if len(all_of_it) > most:
                 message = f"{what}: {len(all_of_it):,}; at most {most:,} are read"
                 raise SourceError(message, place_in(self.text, where), file=_short(self.file))
+        for each in self.parameters:
+            if any(abs(value) > LARGEST_NUMBER for value in (each.default, *(each.choices or ()))):
+                message = f"{each.name} has values beyond 32 bits"
+                raise SourceError(message, place_in(self.text, each.name), file=_short(self.file))
 
     @property
     def text_hash(self) -> str:

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.errors import SettingError, SourceError, UsageError
+from gemmviz.model.kernel import Parameter
 from gemmviz.model.problem import Problem
 from tests.conftest import sure
 
@@ -74,6 +77,12 @@ def test_device_limits_hold_without_a_rule() -> None:
     with pytest.raises(SettingError, match="2000 along x; NVIDIA H200 allows 1 to 1024") as caught:
         launch_for(setup_for(spec, Problem(1, 1, 1), {"T": 2000}))
     assert caught.value.id == "block-extent"
+
+
+@pytest.mark.parametrize("parameter", [Parameter("T", 10**30), Parameter("T", 4, (4, 10**30))])
+def test_parameters_are_numbers_of_32_bits_wherever_a_kernel_comes_from(parameter: Parameter) -> None:
+    with pytest.raises(SourceError, match="T has values beyond 32 bits"):
+        replace(load_kernel("04_tiled"), parameters=(parameter,))
 
 
 def test_sizes_below_one_and_beyond_32_bits() -> None:
