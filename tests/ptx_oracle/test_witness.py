@@ -11,7 +11,10 @@ from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import legal_choices, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.run.cpu.executor import bound, checked, trace_kernel
+from gemmviz.run.cpu.executor import bound, checked, trace_kernel, traced_space
+from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.recorder import StepCounter
+from gemmviz.run.cpu.simt.interpret import interpret
 from tests.nvrtc import nvrtc
 from tests.ptx_oracle.witness import same_accesses, witness
 from tests.run.program_writer import Writer, kernel_text
@@ -58,6 +61,24 @@ def test_measured_kernels(path: Path) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_random_divergent_kernels(seed: int) -> None:
     agrees(setup_for(parse_kernel(kernel_text(*Writer(seed, reads_a=True).program()), f"random{seed}.cu")))
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    [
+        "l[x++] += x * 10;", "s[t + 6 * (x++ & 1)] -= x * 7 + s[t];", "(++s[t]) += s[t] * 5;", "(x++, s[t]) += x * 9;",
+        "(s[t] += 2) *= s[t];", "int* p = l; *p++ += *p * 2; l[3] = *p;", "s[t]++; (s[t]--, x) += s[t];",
+    ],
+)  # fmt: skip
+def test_the_right_side_of_an_assignment_comes_first(assignment: str) -> None:
+    """C++17's order, in which g++ doesn't evaluate compound assignments."""
+    start = "int t = threadIdx.x, x = t & 1, l[4] = {1, 2, 3, 4}; __shared__ int s[12]; s[t] = t; s[t + 6] = 3;"
+    end = "C[t * 2] = s[t] + 1000 * s[t + 6]; C[t * 2 + 1] = x + l[0] * 7 + l[1] * 70 + l[2] * 700 + l[3] * 7000;"
+    setup = setup_for(parse_kernel(kernel_text("", f"{start} {assignment} {end}"), "order.cu"))
+    ours = interpret(bound(setup), traced_space(bound(setup), None), StepCounter(), inputs(bound(setup), lambda: False))[
+        "C"
+    ].data
+    np.testing.assert_array_equal(witness(setup).matrices["C"].ravel(), ours)
 
 
 def test_the_witness_sees_a_difference() -> None:

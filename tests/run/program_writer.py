@@ -237,18 +237,17 @@ class Writer(Expressions):
         if not self.mutable:
             return self.declaration()
         target = some.choice(self.mutable)
-        place = target.name
+        place, is_plain = target.name, self.may_be_read_again(target)
         if self.lists and some.random() < 0.25:
             target = some.choice(self.lists)
-            place = f"{target.name}[{self.at(self.whole(1), 9)} & 3]"
+            place, is_plain = f"{target.name}[{self.at(self.whole(1), 9)} & 3]", False
         elif some.random() < 0.2:
             return self.nested(target)
         elif some.random() < 0.15 and not self.may_be_read_again(target):
-            place = self.lvalue(target)
-        again = self.may_be_read_again(target)
-        if some.random() < 0.15 and target.type != BOOL and not again:
+            place, is_plain = self.lvalue(target), True  # g++ evaluates the place of a compound assignment first; C++17 doesn't
+        if some.random() < 0.15 and target.type != BOOL and not is_plain:
             return f"{some.choice((f'{place}++', f'++{place}', f'{place}--', f'--{place}'))};"
-        if some.random() < 0.4 or again:
+        if some.random() < 0.4 or is_plain:
             return f"{place} = {self.at(self.number(3, target.type), 2)};"
         return "{}{};".format(*self.compound(place, target.type))
 
