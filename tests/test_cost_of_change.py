@@ -345,7 +345,7 @@ def test_the_table_alone_names_element_types() -> None:
 @pytest.mark.parametrize("kind", ["copy", "atomic", "fence", "warp barrier"])
 def test_few_files_name_a_kind_of_instruction(kind: str) -> None:
     """Of those that know traces; the reader of sources, the versions that are past and the table's own names apart."""
-    apart = {"old_traces.py", "site_kinds.py"}
+    apart = {"site_kinds.py"}
     layers = {"model", "files", "analysis", "scenes"}
     now = [path for path in MODULES if path.relative_to(ROOT).parts[1] in layers and path.name not in apart]
     found = [path for path in now if kind in literals(path)]

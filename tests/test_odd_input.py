@@ -156,7 +156,7 @@ ENTRIES = {
     "t<1e400>": "can't take <1e400> (it takes <int T>)",
     "t<99999999999999999999>": "can't take <99999999999999999999> (it takes <int T>)",
     "t<(1>": "template arguments can't be read",
-    "t<1;2>": "template arguments can't be read",
+    "t<1;2>": "is not the name of a kernel",
     "t<1,>": "template arguments can't be read",
     "t<1 2>": "template arguments can't be read",
     "t<#>": "template arguments can't be read",

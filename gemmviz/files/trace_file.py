@@ -18,15 +18,14 @@ import numpy.lib.format as npy
 import numpy.typing as npt
 
 from gemmviz.files.codec import FormatError, check_plain_file, from_json, from_plain, json_to_plain, to_json, to_plain
-from gemmviz.files.old_traces import upgraded
 from gemmviz.files.trace_checks import check_trace, refuse
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
-from gemmviz.model.trace import CONSTANT, Trace
+from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 
 FORMAT = "gemmviz trace"
-VERSION = 5  # see gemmviz.files.old_traces for older ones
+VERSION = 5
 _MANIFEST = "manifest.json"
 _SMALL_BYTES = 1 << 20
 _ARRAYS = {
@@ -140,18 +139,17 @@ def _mapped(path: Path) -> npt.NDArray[Any]:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest alone, upgraded to the present version. Raises TraceFileError."""
+    """The manifest alone. Raises TraceFileError."""
     with _opened(path) as archive:
-        return _manifest(archive, str(path))[1]
+        return _manifest(archive, str(path))
 
 
 def read_trace(path: Path) -> Trace:
-    """The trace in a file. Raises TraceFileError unless it is a complete, valid trace of this version or an older one."""
+    """The trace in a file. Raises TraceFileError unless it is a complete, valid trace of this version."""
     with _opened(path) as archive:
-        version, manifest = _manifest(archive, str(path))
+        manifest = _manifest(archive, str(path))
         _check_members(archive, manifest, str(path))
         arrays = {name: _array(archive, name, manifest.arrays[name], str(path)) for name in manifest.arrays}
-    arrays = _upgraded_arrays(version, arrays)
     try:
         trace = trace_of(manifest.trace, arrays)
     except FormatError as error:
@@ -160,16 +158,6 @@ def read_trace(path: Path) -> Trace:
         refuse(str(path), "its source text is not that of the traced kernel")
     check_trace(trace, str(path))
     return trace
-
-
-def _upgraded_arrays(version: int, arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """Arrays upgraded to the present version. Up to version 3, the values of a tile's constants were not stored: they become
-    NaN, for unknown.
-    """
-    array, origin = arrays.get("origin_array"), arrays.get("origin")
-    if version >= 4 or array is None or origin is None or array.shape != origin.shape:
-        return arrays
-    return {**arrays, "origin": np.where(array == CONSTANT, np.float32(np.nan).view(np.int32), origin).astype(np.int32)}
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
@@ -194,8 +182,8 @@ def _opened(path: Path) -> zipfile.ZipFile:
     return archive
 
 
-def _manifest(archive: zipfile.ZipFile, file: str) -> tuple[int, Manifest]:
-    """The version of the file, and its manifest upgraded to the present version."""
+def _manifest(archive: zipfile.ZipFile, file: str) -> Manifest:
+    """The manifest of the file. Raises TraceFileError for one of another version."""
     if _MANIFEST not in archive.namelist() or archive.getinfo(_MANIFEST).file_size > _LARGEST_MANIFEST:
         refuse(file, "it has no manifest")
     try:
@@ -207,14 +195,12 @@ def _manifest(archive: zipfile.ZipFile, file: str) -> tuple[int, Manifest]:
     version = plain.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         refuse(file, "its version can't be read")
-    if version > VERSION:
-        raise TraceFileError(
-            tr("this trace has format version {version}; this gemmviz reads up to {most}", version=version, most=VERSION),
-            file=file, remedy=tr("update gemmviz"),
-        )  # fmt: skip
+    if version != VERSION:
+        message = tr("this trace has format version {version}; this gemmviz reads {known}", version=version, known=VERSION)
+        raise TraceFileError(message, file=file, remedy=tr("update gemmviz") if version > VERSION else tr("record it again"))
     try:
-        return version, from_plain(upgraded(plain), Manifest)
-    except (GemmvizError, KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return from_plain(plain, Manifest)
+    except GemmvizError:
         refuse(file, "its manifest doesn't describe a trace")
 
 

@@ -42,13 +42,6 @@ _TYPE_SCALE = Control(
     undo=marked("text size"),
 )
 _TRIAL = marked("In the occupancy view: threads, registers or shared bytes to use instead of the kernel's own")
-_RENAMED_VIEWS = {
-    "tile": "tile_size",
-    "tiles": "block_tiles",
-    "transfer": "copy_cost",
-    "transfers": "host_timeline",
-    "layout": "memory_strip",
-}  # view names in files from before version 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +191,7 @@ def plain_of(shot: Shot) -> dict[str, Any]:
 
 def shot_of(plain: dict[str, Any]) -> Shot:
     """The shot from the result of ``plain_of``. Raises FormatError, or UsageError for unknown names and values out of range."""
-    full = _updated(plain)
+    full = _loaded(plain)
     unknown = unknown_names(full, Shot)
     if unknown:
         remedy = closest(unknown[0].rpartition(".")[2], [each.name for each in fields(Shot)])
@@ -232,15 +225,11 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
         raise
 
 
-def _updated(plain: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a shot with kernels loaded by name, and with today's names of views and fields."""
-    if plain.get("view") in tuple(_RENAMED_VIEWS):  # it may be unhashable
-        plain = {**plain, "view": _RENAMED_VIEWS[plain["view"]]}
-    if isinstance(at := plain.get("at"), dict) and "does" in at:  # before version 0.2
-        plain = {**plain, "at": {"action" if name == "does" else name: value for name, value in at.items()}}
+def _loaded(plain: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a shot with kernels loaded by name."""
     setup, against = plain.get("setup"), plain.get("against")
     if isinstance(against, dict):
-        plain = {**plain, "against": _updated(against)}
+        plain = {**plain, "against": _loaded(against)}
     if not isinstance(setup, dict) or not isinstance(setup.get("kernel"), str):
         return plain
     kernel = load_kernel(setup["kernel"])

@@ -141,7 +141,7 @@ def _with_blank(error: GemmvizError, kernel: KernelSpec, answers: tuple[str, ...
     number = None if error.place is None else blank_at(kernel, answers, error.place)
     if number is None or error.place is None:
         empty = [str(place) for place, answer in enumerate(answers, 1) if not answer.strip()]
-        if empty and error.place is not None and error.remedy is None:
+        if empty and error.place is not None:
             error.remedy = tr("nothing is written for blank {empty}", empty=", ".join(empty))
         if unbalanced := _unbalanced(answers):
             error.remedy = tr("look at the brackets in blank {unbalanced}", unbalanced=unbalanced)

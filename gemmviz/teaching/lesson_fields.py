@@ -17,8 +17,7 @@ from gemmviz.teaching.lesson import (
     Question,
     Solution,
 )
-from gemmviz.teaching.quantities.old_wording import error_id_of, reference_of
-from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityValue
+from gemmviz.teaching.quantities.quantity import QuantityValue
 
 Texts = tuple[str, ...]
 _MOST = 2**63
@@ -181,36 +180,3 @@ def solution_in(fields: ExerciseFields) -> Solution | None:
     """The solution of an exercise; None if it gives none."""
     given = fields.solution
     return None if given is None else Solution(given.kernel, tuple(given.parameters.items()), given.answers)
-
-
-def updated(plain: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an older file as those of version 4: up to version 2, ``what`` becomes ``quantity`` with an id."""
-    steps = plain.get("step")
-    if not isinstance(steps, list):
-        return plain
-    return {**plain, "step": [_updated_step(each) if isinstance(each, dict) else each for each in steps]}
-
-
-def _updated_step(step: dict[str, Any]) -> dict[str, Any]:
-    step = {**step, "expect": _updated_expectations(step["expect"])} if "expect" in step else step
-    exercise = step.get("exercise")
-    if isinstance(exercise, dict) and "until" in exercise:
-        step = {**step, "exercise": {**exercise, "until": _updated_expectations(exercise["until"])}}
-    return step
-
-
-def _updated_expectations(plain: object) -> object:
-    if not isinstance(plain, list):
-        return plain
-    return [_updated_expectation(each) if isinstance(each, dict) else each for each in plain]
-
-
-def _updated_expectation(plain: dict[str, Any]) -> dict[str, Any]:
-    what, value = plain.get("what"), plain.get("is")
-    if not isinstance(what, str):
-        return plain
-    rest = {name: inner for name, inner in plain.items() if name != "what"}
-    quantity = reference_of(what)
-    if quantity in ERROR_QUANTITIES and isinstance(value, str):
-        rest["is"] = error_id_of(value)
-    return {"quantity": quantity, **rest}

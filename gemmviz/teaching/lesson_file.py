@@ -30,7 +30,6 @@ from gemmviz.teaching.lesson_fields import (
     exercise_size,
     plain_lesson,
     solution_in,
-    updated,
 )
 from gemmviz.teaching.lesson_translation import translated
 
@@ -53,9 +52,9 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
             return Lesson("View", (LessonStep(parse_shot(text)),))
         if kind != _FORMAT:
             raise FormatError("this is neither a gemmviz lesson nor a saved view")
-        if not isinstance(version, int) or version > _VERSION:
+        if version != _VERSION:
             raise FormatError(f"this lesson has version {version}; this gemmviz reads {_VERSION}", remedy="update gemmviz")
-        return _lesson(plain if version == _VERSION else updated(plain), toml_places(text), file or "")
+        return _lesson(plain, toml_places(text), file or "")
     except GemmvizError as error:
         if file is not None:
             error.in_file(file)

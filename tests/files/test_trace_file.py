@@ -17,7 +17,7 @@ from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
 from gemmviz.model.trace import Trace
 from gemmviz.model.trace_bounds import BOUNDS
 from gemmviz.run.cpu import recorder
-from tests.conftest import DATA, trace_of
+from tests.conftest import trace_of
 
 
 @pytest.fixture(scope="module")
@@ -124,24 +124,6 @@ def test_foreign_and_nonsense_manifests(saved: Path, facts: dict[str, Any]) -> N
         read_trace(changed_manifest(saved, **facts))
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
-def test_older_files_are_read(version: int, tmp_path: Path) -> None:
-    """Each was stored by the program that wrote its version: all are of one run, but for what that version kept."""
-    found = read_trace(DATA / "traces" / f"version-{version}.gvt")
-    want = trace_of("04_tiled", 3, 4, 5, TILE_WIDTH=2, values=True)
-    assert manifest_of(DATA / "traces" / f"version-{version}.gvt")["version"] == version
-    assert found.check.passed
-    assert [(site.kind, site.operands, site.loops) for site in found.sites] == [
-        (site.kind, site.operands, site.loops) for site in want.sites
-    ]
-    assert found.arrays == want.arrays
-    for name in ("site", "visits", "epoch", "element", "value", "origin_step", "origin_array"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(want, name), err_msg=name)
-    write_trace(found, tmp_path / "new.gvt")
-    assert manifest_of(tmp_path / "new.gvt")["version"] == trace_file.VERSION
-    assert read_trace(tmp_path / "new.gvt").sites == found.sites
-
-
 def test_recorder_writer_and_reader_have_the_same_bounds(trace: Trace, saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = dataclasses.replace(BOUNDS, steps=3)
     for module in (recorder, trace_checks):
@@ -154,10 +136,6 @@ def test_recorder_writer_and_reader_have_the_same_bounds(trace: Trace, saved: Pa
     with pytest.raises(TraceFileError, match="the limit is 3"):
         write_trace(trace, saved)
     assert not saved.exists()
-
-
-def test_every_older_version_is_stored() -> None:
-    assert len(list((DATA / "traces").glob("version-*.gvt"))) == trace_file.VERSION - 1
 
 
 def test_source_must_be_the_traced_one(saved: Path) -> None:

@@ -23,7 +23,7 @@ def prepare_files() -> None:
 @cache
 def own_files() -> tuple[Path, ...]:
     """Kernels with and without headers, and traces."""
-    patterns = ("kernels/**/*.cu", "plain/**/*.cu", "device/*.gvt", "traces/*.gvt")
+    patterns = ("kernels/**/*.cu", "plain/**/*.cu", "device/*.gvt")
     return tuple(path for pattern in patterns for path in sorted(_DATA.glob(pattern)))
 
 

@@ -98,13 +98,6 @@ def test_a_shot_of_ones_own_kernel_carries_it() -> None:
     assert "'''" in shot_text(shot) or '"""' in shot_text(shot)  # the text reads as text
 
 
-def test_a_position_of_an_older_version_is_read() -> None:
-    shot = replace(default_shot(), at=Position(3, "tile[0]", 5, "read A"))
-    text = shot_text(shot)
-    assert text.count("action = ") == 1
-    assert parse_shot(text.replace("action = ", "does = ")) == shot
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [

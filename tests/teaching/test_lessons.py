@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
@@ -15,7 +14,7 @@ from gemmviz.export.prepare import ExportOptions, prepare
 from gemmviz.files.codec import FormatError
 from gemmviz.launch.catalog import COURSE, lesson_names, load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.errors import ErrorId, GemmvizError, SettingError, UsageError
+from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.render.export import save_reel
 from gemmviz.render.format import RenderOptions
@@ -35,10 +34,7 @@ from gemmviz.subjects.picture import picture
 from gemmviz.teaching.checking import LessonChecker, says_something
 from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_text, lesson_title, parse_lesson, shipped_lesson
-from gemmviz.teaching.quantities.catalog import quantities, quantity_origin, quantity_title, quantity_value
-from gemmviz.teaching.quantities.old_wording import REFERENCES, reference_of
-from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES
-from gemmviz.teaching.quantities.reference import parse_reference
+from gemmviz.teaching.quantities.catalog import quantities, quantity_title, quantity_value
 from gemmviz.teaching.reel import lesson_reel
 from gemmviz.teaching.reveal import parts_of
 from tests.conftest import sure
@@ -47,7 +43,7 @@ from tests.legible import too_small, wrong_with
 OWN = [name for name in lesson_names() if name != COURSE]
 OF_OTHER_PROBLEMS = {"transpose", "vector-add", "reduction", "stencil", "matrix-vector"}  # no part of the course
 ENGINE = engine_for("cpu")
-HEAD = 'format = "gemmviz lesson"\nversion = 3\ntitle = "Mine"\n\n'
+HEAD = 'format = "gemmviz lesson"\nversion = 4\ntitle = "Mine"\n\n'
 STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
 
 
@@ -76,12 +72,6 @@ def test_students_have_a_text_of_their_own(name: str) -> None:
         assert stop.text.endswith((".", "?")), stop.id
         assert 40 <= len(stop.text) <= 260, stop.id
         assert stop.text != stop.notes
-
-
-def test_a_lesson_of_version_3_has_no_texts() -> None:
-    lesson = parse_lesson(HEAD + STEP + 'notes = "for the lecturer"\n')
-    assert (lesson.stops[0].text, lesson.stops[0].notes) == ("", "for the lecturer")
-    assert "version = 4" in lesson_text(lesson)
 
 
 def test_the_course_goes_through_all_of_them_once() -> None:
@@ -237,37 +227,6 @@ def test_titles_name_the_arguments_that_are_given() -> None:
     assert quantity_title("hazards( kind = read-after-write , array = sh_A )") == "read-after-write hazards of sh_A"
     assert quantity_title("element_offset(array=A, row=1, column=2)") == "offset of A at row 1, column 2"
     assert quantity_title("lane_of_thread(x=40)") == "lane of thread (40, 0, 0)"
-
-
-OLD = parse_lesson((Path(__file__).parents[1] / "data" / "lesson-version-2.toml").read_text(encoding="utf-8")).stops
-
-
-@pytest.mark.parametrize("old", OLD, ids=[step.id for step in OLD])
-def test_expectations_of_version_2_name_quantities_of_today(old: LessonStep) -> None:
-    until = () if old.exercise is None else old.exercise.until
-    assert [each.quantity for each in (*old.expect, *until) if quantity_origin(each.quantity) is None] == []
-    errors = [each.value for each in (*old.expect, *until) if each.quantity in ERROR_QUANTITIES]
-    assert set(errors) <= {*get_args(ErrorId), ""}
-
-
-def test_every_old_wording_names_a_quantity_of_today() -> None:
-    def example(hole: re.Match[str]) -> str:
-        return hole[1].split("|")[0] if "|" in hole[1] else "1" if hole[1].islower() else "max_threads_per_block"
-
-    for phrase in REFERENCES:
-        reference = reference_of(re.sub(r"<([^<>]+)>", example, phrase))
-        assert quantity_title(reference) != reference or reference in quantities(), phrase
-    assert {parse_reference(reference).id for reference in REFERENCES.values()} <= set(quantities())
-
-
-def test_words_of_errors_become_ids() -> None:
-    text = HEAD.replace("3", "2") + STEP + "expect = [{{ what = '{}', is = '{}' }}]\n"
-    for what, words, id in (
-        ("fault", "is read before it is written", "uninitialised-read"), ("fault", "", ""), ("refusal", "512", "block-threads"),
-        ("refusal", "NVIDIA H200 allows at most 1024", "NVIDIA H200 allows at most 1024"), ("fault", "s[7] is out of range", "out-of-range"),
-    ):  # fmt: skip
-        (expectation,) = parse_lesson(text.format(what, words)).stops[0].expect
-        assert (expectation.quantity, expectation.value) == (what, id)
 
 
 def test_all_quantities_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
