@@ -19,6 +19,7 @@ _ROOT = "/project"
 _LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=524288", "-fconstexpr-depth=256", "-fbracket-depth=256")
 _KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing: a missing header doesn't end the parse
 _MISSING, _CANDIDATE = "' file not found", "candidate"
+_WITHOUT_BODY = "is used but not defined in this translation unit"
 _REQUESTED = re.compile(r"requested here$|in call to")
 
 
@@ -59,8 +60,10 @@ class Unit:
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
-        """Errors of libclang, those about missing headers excluded."""
-        return [each for each in self._all_errors if not each.spelling.endswith(_MISSING)]
+        """Errors of libclang, except about missing headers and about stand-ins that have no body for a file's own types."""
+        return [
+            each for each in self._all_errors if not each.spelling.endswith(_MISSING) and _WITHOUT_BODY not in each.spelling
+        ]
 
     @cached_property
     def errors(self) -> tuple[ParseError, ...]:

@@ -120,7 +120,7 @@ def variable_of(cursor: Cursor) -> HostVariable | None:
         return variable_of(inner_parts(cursor)[0])
     if cursor.kind == CursorKind.DECL_REF_EXPR:
         declaration = cursor.referenced
-        if declaration is None or declaration.kind not in (CursorKind.VAR_DECL, CursorKind.PARM_DECL):
+        if declaration is None or declaration.kind not in _VARIABLES or not declaration.spelling:
             return None
         if declaration.type.kind == TypeKind.LVALUEREFERENCE and declaration.kind == CursorKind.VAR_DECL:
             referred = initialiser(declaration)
@@ -145,6 +145,9 @@ def _unambiguous(declaration: Cursor) -> str:
     return f"{scope}_{declaration.spelling}" if scope.isidentifier() else str(declaration.spelling)
 
 
+_VARIABLES = frozenset(
+    {CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.UNEXPOSED_DECL}
+)  # the last: of structured bindings
 _NAMED_SCOPES = frozenset({CursorKind.NAMESPACE, CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL, CursorKind.CLASS_TEMPLATE})
 
 

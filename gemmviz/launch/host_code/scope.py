@@ -266,7 +266,8 @@ def _part(whole: HostVariable | None, inner: HostVariable) -> HostVariable | Non
 
 def _filled(call: Cursor) -> Iterator[HostVariable]:
     """Numbers whose addresses a call of a function without a body passes on, so that the function may set them."""
-    types = list(call.referenced.type.argument_types()) if call.referenced is not None and call.referenced.type.spelling else []
+    type_ = None if call.referenced is None else call.referenced.type
+    types = list(type_.argument_types()) if type_ is not None and type_.kind == TypeKind.FUNCTIONPROTO else []
     for number, each in enumerate(arguments(call)):
         inside = uncast(each)
         wanted = types[number].get_canonical() if number < len(types) else None

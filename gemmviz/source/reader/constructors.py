@@ -71,14 +71,24 @@ def _of_bits(low: Lowering, raw: Expr | Thing, struct: StructType, ctype: Scalar
     return Sequence(ctype, (*effects, found)) if effects else found
 
 
+def is_value(low: Lowering, node: Node) -> bool:
+    """Whether a constructor's call is written with brackets, as ``T()`` and ``T{}`` are: members without a value become zero."""
+    span = low.cursors.span(node)
+    return span is not None and low.cursors.text[span[0] : span[1]].endswith((")", "}"))
+
+
 def run_constructor(
     low: Lowering, target: Expr | Thing, declaration: RawCursor, arguments: list[Node], statements: list[Stmt], node: Node
 ) -> None:
     """Adds the statements of a constructor that fills ``target``."""
     definition = low.cursors.definition(declaration)
-    default_members(low, target, statements, node)
     if definition is None or not low.cursors.is_written(definition):
+        if is_value(low, node) and isinstance(target.type, StructType):
+            fill(low, target, [], statements, node)
+        else:
+            default_members(low, target, statements, node)
         return
+    default_members(low, target, statements, node)
     found = inlined(low, definition, arguments, node, target, before=lambda tree: _member_initialisers(low, target, tree, node))
     if isinstance(found, Thing):
         statements += [Evaluate(each) for each in found.effects]

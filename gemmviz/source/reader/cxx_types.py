@@ -118,6 +118,6 @@ class Types:
             raise UnknownType(f"of the bit field {self.cursors.name(node.cursor)}")
         field = Field(self.cursors.name(node.cursor), ctype, int(self.lib.Cursor_getOffsetOfField(node.cursor)) // 8)
         self.fields[node.key] = field
-        if node.parts and not isinstance(ctype, ArrayType):
+        if node.parts and (not isinstance(ctype, ArrayType) or node.parts[-1].kind == k.INIT_LIST_EXPR):  # not an extent
             self.defaults[node.key] = node.parts[-1]
         return field

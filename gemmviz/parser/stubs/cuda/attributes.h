@@ -6,7 +6,7 @@
 #define __host__ __attribute__((host))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
-#define __managed__ __attribute__((managed))
+#define __managed__ __attribute__((managed)) __attribute__((device))
 #define __grid_constant__
 #define __cluster_dims__(...)
 #define __block_size__(...)
@@ -27,6 +27,10 @@
 #define CUDART_CB
 #define CUDA_CALLBACK
 #define __stdcall
+#define __builtin_expect(value, ...) (value)
+#define __builtin_assume_aligned(pointer, ...) (pointer)
+#define __builtin_assume(condition) ((void)0)
+#define __builtin_unreachable() ((void)0)
 #define __cdecl
 #define __declspec(x)
 

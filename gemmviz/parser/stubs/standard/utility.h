@@ -57,6 +57,7 @@ template <class T, class... R> struct tuple<T, R...> {
   tuple<R...> tail;
   constexpr tuple() = default;
   constexpr tuple(const T& head, const R&... tail) : head(head), tail(tail...) {}
+  template <size_t i> constexpr auto& get() { if constexpr (i == 0) return head; else return tail.template get<i - 1>(); }
 };
 template <class... T> tuple(T...) -> tuple<T...>;
 template <class T, class... R> struct tuple_element<0, tuple<T, R...>> { using type = T; };
