@@ -25,8 +25,8 @@ _MOST_ENTRIES, _MOST_FILES, _MOST_BYTES = 100_000, 64, 4 * MOST_TEXT
 _LARGEST_ARCHIVE = 256 << 20  # bytes
 _LONGEST_NAME, _MOST_NAMED = 120, 4
 _RESERVED = frozenset(
-    ("CON", "PRN", "AUX", "NUL", *(f"{name}{n}" for name in ("COM", "LPT") for n in range(1, 10)))
-)  # on Windows
+    ("CON", "PRN", "AUX", "NUL", "ALL", "TABLE", *(f"{name}{n}" for name in ("COM", "LPT") for n in range(1, 10)))
+)  # devices of Windows, and the files of the results
 _NO_KERNEL = "no file of CUDA C++ was handed in"
 
 
@@ -47,7 +47,9 @@ def collected(paths: list[Path], *, as_one: bool = False, on_other: Callable[[st
     groups: dict[tuple[str, str], list[_Entry]] = {}
     for path in paths:
         entries = list(_entries(path))
-        for student, entry in _by_student(path, entries, as_one or (is_file(path) and path.suffix.lower() != ".zip")):
+        found = list(_by_student(path, entries, as_one or (is_file(path) and path.suffix.lower() != ".zip")))
+        is_alone = len(paths) > 1 and is_file(path) and len({student for student, _ in found if student}) == 1
+        for student, entry in [(path.stem, entry) for _, entry in found] if is_alone else found:
             if student:
                 groups.setdefault((str(path), student), []).append(entry)
             else:
@@ -74,7 +76,8 @@ def _entries(path: Path) -> Iterator[_Entry]:
         raise UsageError("there is no such file or folder", file=str(path))
     for entry in found:
         is_archive = entry.path.suffix.lower() == ".zip" and not entry.problem
-        yield from _in_archive(entry) if is_archive else [entry]
+        is_one_of_many = path.is_dir() and len(entry.path.parts) == 1  # then its name is that of its student
+        yield from _in_archive(entry, entry.path.stem if is_one_of_many else "") if is_archive else [entry]
 
 
 def _in_folder(folder: Path) -> Iterator[_Entry]:
@@ -99,9 +102,9 @@ def _file_reader(path: Path) -> Callable[[int], bytes]:
     return read
 
 
-def _in_archive(entry: _Entry) -> Iterator[_Entry]:
-    """The files of an archive, as if they lay in its folder. Nothing is written to disk."""
-    inside = entry.path.parent
+def _in_archive(entry: _Entry, folder: str) -> Iterator[_Entry]:
+    """The files of an archive, as if they lay in a folder beside it, in its own if that is "". Nothing is written to disk."""
+    inside = entry.path.parent / folder
     try:
         content = entry.read(_LARGEST_ARCHIVE + 1)
         archive = zipfile.ZipFile(io.BytesIO(content))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 LAUNCH = "<<<"
 _KERNEL = re.compile(r"__global__[^;{}]*\{")  # with its body
+_IDLE = re.compile(r"//[^\n]*|/\*.*?\*/|^[ \t]*#[ \t]*if[ \t]+0\b.*?^[ \t]*#[ \t]*endif", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,10 @@ class HandIn:
         """
         named = re.compile(rf"__global__[^;{{}}]*\b{re.escape(entry)}\s*\([^;{{}}]*\{{") if entry else _KERNEL
 
+        texts = {name: _IDLE.sub(" ", text) for name, text in self.texts.items()}
+
         def rank(name: str) -> tuple[bool, bool, bool, int, str]:
-            text = self.texts[name]
+            text = texts[name]
             return named.search(text) is None, LAUNCH not in text, not name.endswith(".cu"), name.count("/"), name
 
-        return min((name for name, text in self.texts.items() if _KERNEL.search(text)), key=rank, default="")
+        return min((name for name, text in texts.items() if _KERNEL.search(text)), key=rank, default="")

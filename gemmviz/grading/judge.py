@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from math import prod
 
+import numpy as np
+
 from gemmviz.grading.check_state import CheckState, sentence_for
 from gemmviz.grading.grade import Grade, JudgedRow
 from gemmviz.grading.hand_in import HandIn
@@ -24,6 +26,7 @@ _IN_HAZARDS = frozenset(("divergent-barrier", "hazard"))
 _IN_GUARDS = frozenset(("out-of-range", "misaligned-access", "uninitialised-read"))
 _BEYOND = frozenset(("unsupported", "setting"))  # limits of the interpreter, not mistakes
 NOT_MET = "not-met"
+_MOST_REUSED = 16
 _MOST_TRACED, _ONE_BLOCK = 1 << 21, "0:1,0:1"  # multiplications of a problem that is run as a whole: 128³
 _LAUNCH = frozenset(("block-extent", "grid-extent", "block-threads", "shared-memory", "registers"))
 
@@ -114,7 +117,8 @@ class _Judging:
             return
         if fault is not None and fault.id != "no-access":
             self._faulted(size, fault)
-        untouched = f"at {size.words}, {why}" if self.task.shot is None and (why := _untouched(traced)) else ""
+        why = "" if self.task.shot is not None else _untouched(traced) or _idle(traced)
+        untouched = f"at {size.words}, {why}" if why else ""
         ids = {each.check.id for each in states}
         states = [
             each for each in self.states.values() if each.check.id in ids | {"result"}
@@ -262,6 +266,19 @@ def _untouched(run: SizeRun) -> str:
         if share == 0 or share < least:
             return f"the kernel {'writes' if array.is_output else 'reads'} {100 * share:.0f} % of {array.name}"
     return ""
+
+
+def _idle(run: SizeRun) -> str:
+    """Says how little a wrong kernel reads; "" unless it can't have multiplied: one with 16 × 16 results in registers still
+    reads an operand for every sixteenth product.
+    """
+    trace = run.facts.outcome.trace
+    if trace is None or not trace.is_multiply or not trace.check.wrong or not trace.is_whole:
+        return ""
+    loads = [each for each in trace.touches if each.operand.access == "read"]
+    reads = sum(each.operand.layout.width * np.count_nonzero(trace.element[each.rows] >= 0) for each in loads)
+    products = prod(trace.setup.problem.sizes.values())
+    return "" if reads * _MOST_REUSED >= products else f"the kernel reads {reads:,} elements for {products:,} products"
 
 
 def _because(size: str, error: GemmvizError | None) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gemmviz.files.kernel_file import has_header, parse_kernel
 from gemmviz.grading.hand_in import LAUNCH, HandIn
-from gemmviz.grading.host_mistakes import HostMistake, host_mistake, is_output_unset
+from gemmviz.grading.host_mistakes import HostMistake, copy_mistake, is_unset, launch_mistake
 from gemmviz.grading.task import Task
 from gemmviz.launch.confirmation import NOT_READ, not_confirmed
 from gemmviz.launch.draft import Draft, draft_of
@@ -18,13 +18,13 @@ from gemmviz.launch.guessed_launch import completed, guesses, launch_by_names
 from gemmviz.launch.legality import can_run, device_for, names_for, setup_for
 from gemmviz.launch.roles import Roles, candidates
 from gemmviz.launch.tilings import tilings
-from gemmviz.launch.words import names_in
+from gemmviz.launch.words import names_in, renamed
 from gemmviz.loading.outlines import outline_of
 from gemmviz.loading.project import Project
 from gemmviz.model.element_types import element_type_of_c
 from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest
 from gemmviz.model.kernel import BLANK, KernelSpec, ProjectFile
-from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
+from gemmviz.model.outline import BufferOutline, FileOutline, KernelOutline, LaunchOutline
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLY, PROBLEM_KINDS
 from gemmviz.model.translation import tr
@@ -112,10 +112,12 @@ def precision_error(kernel: KernelSpec, task: Task) -> UsageError | None:
         binding = bound(setup_for(kernel, device=task.device))
     except GemmvizError:
         return None
-    if (
-        max(arithmetic_roundoff(binding.program), *(each.roundoff for each in binding.element_types.values()))
-        <= wanted.roundoff
-    ):
+    types = list(binding.element_types.values())
+    if wanted.roundoff and not all(each.roundoff for each in types):
+        return UsageError(
+            f"the arrays of {kernel.function} aren't of {task.type}", remedy=f"use {task.type} for arrays and sums"
+        )
+    if max(arithmetic_roundoff(binding.program), *(each.roundoff for each in types)) <= wanted.roundoff:
         return None
     message = f"the arrays or the arithmetic of {kernel.function} are less precise than {task.type}"
     return UsageError(message, remedy=f"use {task.type} for arrays and sums")
@@ -158,22 +160,27 @@ class _Opening:
         if missing := _missing(SourceText(self.main, self.texts, self.main)):
             note = " ".join(filter(None, (note, f"Headers that were not handed in: {', '.join(missing)}.")))
         launch, where = self._launch_of(kernel)
-        mistake = host_mistake(self.texts, kernel, launch, has_launch_elsewhere=bool(self.task.launch.grid))
+        mistake = launch_mistake(self.texts, kernel, launch, has_launch_elsewhere=bool(self.task.launch.grid))
         if launch is not None and launch.is_read:
             draft = draft_of(kernel, completed(launch, kernel, {}))
             spec = self._spec(draft, GivenLaunch())
-            return OpenedHandIn(spec, mistake, note, self._is_unset(spec, draft, launch))
+            inputs, outputs = self._buffers(spec, draft)
+            mistake = mistake or copy_mistake(launch, inputs, outputs)
+            has_factors = any(each.kind == "real" for each in draft.parameters)  # which may multiply old values by 0
+            has_no_values = bool(outputs) and not has_factors and all(map(is_unset, outputs))
+            if spec.tied_sizes and self._has_sizes(draft):
+                spec, assumed = self._untied(kernel, launch, spec)
+                note = " ".join(filter(None, (note, assumed)))
+            return OpenedHandIn(spec, mistake, note, has_no_values)
         spec, assumed = self._without_launch(kernel, launch)
         return OpenedHandIn(spec, mistake, " ".join(filter(None, (note, assumed, where))))
 
-    def _is_unset(self, spec: KernelSpec, draft: Draft, launch: LaunchOutline) -> bool:
-        """Whether the result's memory holds no values; not told of a kernel with factors, which may multiply them by 0."""
-        outputs = [
-            each.buffer for each, role in zip(draft.parameters, spec.args, strict=True)
-            if role in spec.problem.output_names and each.buffer is not None
-        ]  # fmt: skip
-        has_factors = any(each.kind == "real" for each in draft.parameters)
-        return bool(outputs) and not has_factors and all(is_output_unset(self.texts, launch, each.name) for each in outputs)
+    def _buffers(self, spec: KernelSpec, draft: Draft) -> tuple[list[BufferOutline], list[BufferOutline]]:
+        """The memory of the inputs and of the outputs; without that which is both."""
+        found = [(each.buffer, role) for each, role in zip(draft.parameters, spec.args, strict=True) if each.buffer is not None]
+        outputs = [buffer for buffer, role in found if role in spec.problem.output_names]
+        names = {each.name for each in outputs}
+        return [buffer for buffer, role in found if buffer.name not in names], outputs
 
     def _outline(self, main: str) -> FileOutline:
         return outline_of(Project(Path(), main, self.texts))
@@ -217,7 +224,9 @@ class _Opening:
 
     def _launch_of(self, kernel: KernelOutline) -> tuple[LaunchOutline | None, str]:
         """The first launch of the kernel that can be read, in this file or another one; and what can't be read of it."""
-        launches = list(self.outline.launches_of(kernel.name))
+        launches, count = list(self.outline.launches_of(kernel.name)), len(kernel.parameters)
+        if sum(each.name == kernel.name for each in self.outline.kernels) > 1:
+            launches = [each for each in launches if len(each.arguments) == count]
         function = kernel.name.rpartition("::")[2]
         for name in [each for each, text in self.texts.items() if each != self.main and function in text][:_MOST_FILES]:
             if launches:
@@ -239,11 +248,7 @@ class _Opening:
             spec = self._spec(draft, GivenLaunch(block=given.block, grid=given.grid, shared_bytes=given.shared_bytes))
             self._check_names(spec)
             return spec, ""
-        sizes = tuple(each.name for each in self.task.problem.kind.sizes if not each.is_optional)
-        specs = [
-            self._spec(draft, replace(each, block=() if draft.block else each.block))
-            for each in islice(guesses(self.source.text, draft.tile_values, sizes), _MOST_GUESSES)
-        ]
+        specs = self._guessed(draft)
         chosen = self._right_one(specs)
         if chosen is None and launch is not None:  # there is a launch that can't be read: the kernel isn't to blame
             first = launch.unread[0]
@@ -256,6 +261,46 @@ class _Opening:
         if chosen is None:
             raise self._without_usual_launch(kernel, specs)
         return chosen, f"The launch is assumed: block ({', '.join(chosen.block)}), grid ({', '.join(chosen.grid)})."
+
+    def _has_sizes(self, draft: Draft) -> bool:
+        """Whether a kernel has a parameter for each size, so that it can be judged at others than those of the host code."""
+        return len([each for each in draft.parameters if each.kind == "whole"]) >= len(self._sizes())
+
+    def _untied(self, kernel: KernelOutline, launch: LaunchOutline, tied: KernelSpec) -> tuple[KernelSpec, str]:
+        """The kernel of host code that passes one number for several sizes, launched with its block for sizes that differ.
+        Raises UsageError if no usual grid gives a right result: it can't be told then whether the grid or the kernel is wrong.
+        """
+        named = launch_by_names(kernel, {})
+        names = (*launch.names, *(each for each in named.names if each.name not in launch.values))
+        draft = draft_of(kernel, replace(launch, arguments=named.arguments, names=names, buffers=named.buffers, grid=()))
+        rows, columns, *_ = self._sizes() * 2
+        grids = [
+            tuple(
+                renamed(each, dict.fromkeys(self._sizes(), size)) for each, size in zip(tied.grid, (*order, rows), strict=False)
+            )
+            for order in ((columns, rows), (rows, columns))
+        ]
+        specs = [*(self._spec(draft, GivenLaunch(grid=each)) for each in grids), *self._guessed(draft)]
+        chosen = self._right_one(specs)
+        if chosen is None and (error := _first_error(specs[0])) is not None and error.id == "unsupported":
+            raise error
+        if chosen is None:
+            message = (
+                f"the host code passes one number for several sizes, and no usual grid makes {kernel.name} right at others"
+            )
+            remedy = "launch it with a variable for each size"
+            raise UsageError(message, launch.place, file=launch.file, remedy=remedy, id="unsupported")
+        return chosen, f"The host code passes one number for several sizes; the grid is assumed: ({', '.join(chosen.grid)})."
+
+    def _sizes(self) -> tuple[str, ...]:
+        return tuple(each.name for each in self.task.problem.kind.sizes if not each.is_optional)
+
+    def _guessed(self, draft: Draft) -> list[KernelSpec]:
+        """The kernel with usual launches; with the block of the draft if it has one."""
+        found = guesses(self.source.text, draft.tile_values, self._sizes())
+        return [
+            self._spec(draft, replace(each, block=() if draft.block else each.block)) for each in islice(found, _MOST_GUESSES)
+        ]
 
     def _right_one(self, specs: list[KernelSpec]) -> KernelSpec | None:
         """The first kernel whose result is right at its own sizes, rather one that is right at the largest size too."""

@@ -92,7 +92,9 @@ class BufferOutline:
     """Memory that a launch works on, and what the host code does with it.
 
     ``bytes``: its size as a formula, "" if unknown; ``element_bytes``: of the type that the host code points to it with, 0 if
-    unknown; ``is_copied_in``: before the launch, from the host; ``is_copied_out``: to the host; ``is_zeroed``: by cudaMemset.
+    unknown; ``is_copied_in``: before the launch, from the host; ``is_copied_out``: after it, to the host; ``is_zeroed``: before
+    it, by cudaMemset; ``passed``: "before" and "after" if another function, kernel or pointer may do any of that;
+    ``misdirected``: the place of a copy in the wrong direction, None if there is none.
     """
 
     name: str
@@ -101,6 +103,8 @@ class BufferOutline:
     is_copied_in: bool = False
     is_copied_out: bool = False
     is_zeroed: bool = False
+    passed: frozenset[str] = frozenset()
+    misdirected: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

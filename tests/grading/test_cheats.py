@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from gemmviz.files.program_text import decoded
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.judge import judged_hand_in
 from gemmviz.run.cpu.interpreter import Interpreter
 from tests.grading.cheats import BESIDE, CHEATS, REPLACED
 from tests.grading.judging import failed, judged_text, task_for
+from tests.grading.more_cheats import MORE_CHEATS, NOT_SEEN, Cheat
 
 _LEAST = 60
 _WORKING = {
@@ -40,6 +42,24 @@ _SAMPLE = (
 
 def _passed(text: str) -> set[str]:
     return {each.id for each in judged_text(text, task_for("naive")).grade.checks if each.status == "passed"}
+
+
+def _undeserved(cheat: Cheat) -> set[str]:
+    """The checks that a hand-in passes and mustn't."""
+    texts = {"main.cu": cheat.text, **dict(cheat.files)}
+    hand_in = HandIn("student", "A student", {name: decoded(text.encode()) for name, text in texts.items()})
+    checks = judged_hand_in(hand_in, task_for(cheat.task), Interpreter()).grade.checks
+    return {each.id for each in checks if each.status == "passed"} & {*cheat.denied}
+
+
+@pytest.mark.parametrize("name", ["square by the host", "adds, zeroes A", "nothing is copied back", "float is a byte"])
+def test_a_sample_of_others_gets_no_points_either(name: str) -> None:
+    assert _undeserved(MORE_CHEATS[name]) == set()
+
+
+@pytest.mark.slow
+def test_what_is_not_seen_is_known() -> None:
+    assert {name for name, each in MORE_CHEATS.items() if _undeserved(each)} == NOT_SEEN
 
 
 def test_enough_are_tried() -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from clang.cindex import Cursor, CursorKind, TemplateArgumentKind, Type, TypeKind, conf
 
 from gemmviz.launch.host_code.cursors import UnreadError, arguments, uncast, variable_of
-from gemmviz.launch.host_code.expressions import formula
-from gemmviz.launch.host_code.functions import At, HostFunction, place_key, qualified_name, referenced_function
+from gemmviz.launch.host_code.expressions import formula, is_taken
+from gemmviz.launch.host_code.functions import At, Branch, HostFunction, place_key, qualified_name, referenced_function
 from gemmviz.launch.host_code.scope import HostProgram, HostScope
 
 _USUAL = {CursorKind.TEMPLATE_TYPE_PARAMETER: "float", CursorKind.TEMPLATE_NON_TYPE_PARAMETER: "16"}
@@ -40,6 +40,30 @@ def scopes_of(function: HostFunction, at: At, program: HostProgram, depth: int =
             missing = [each for each in function.template_parameters if each.spelling and each.spelling not in types]
             usual = {each.spelling: _USUAL[each.kind] for each in missing if each.kind in _USUAL}
             yield HostScope(program, function, at, types={**types, **usual}, assumed=tuple(usual), depth=depth)
+
+
+def never_reached(scope: HostScope) -> UnreadError | None:
+    """Why a position is never reached: a condition around it, or around a call that leads to it, or a return in front of it."""
+    while True:
+        for each in scope.at.branches:
+            if is_taken(each, scope) is False:
+                return UnreadError(f"it isn't made: {condition_text(each, scope)} is false", each.condition or each.subject)
+        for value, at in scope.function.returns if scope.function is not None else ():
+            is_before = (at.offset if value is None else value.extent.end.offset) < scope.at.offset
+            if is_before and all(is_taken(each, replace(scope, at=at)) for each in at.branches):
+                return UnreadError("it isn't made: the function returns in front of it", value)
+        if scope.caller is None:
+            return None
+        scope = scope.caller
+
+
+def condition_text(branch: Branch, scope: HostScope) -> str:
+    """The condition under which an arm runs, as written."""
+    texts = scope.program.texts
+    if branch.subject is not None:
+        return f"{texts.text(branch.subject)} == {' or '.join(texts.text(each) for each in branch.values)}"
+    text = texts.text(branch.condition) if branch.condition is not None else ""
+    return f"!({text})" if branch.arm else text
 
 
 def _instantiations(function: HostFunction, program: HostProgram) -> Iterator[Mapping[str, str]]:

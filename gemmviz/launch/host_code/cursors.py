@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,6 +26,7 @@ CAST_KINDS = frozenset(
 _FLOAT_KINDS = frozenset({TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.LONGDOUBLE, TypeKind.HALF})
 _WRAPPERS = frozenset({CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR})
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
+_NO_CODE = re.compile(rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
 
 
 class UnreadError(Exception):
@@ -197,16 +199,27 @@ class WrittenText:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
         self._lines: dict[str, list[bytes]] = {}
+        self._words: dict[int, Counter[str]] = {}
 
     def text(self, cursor: Cursor) -> str:
         """What a cursor spans, as written, on one line."""
+        return " ".join(self._span(cursor).decode(errors="replace").split())
+
+    def words(self, cursor: Cursor) -> Counter[str]:
+        """The words that a cursor spans, comments and texts in quotes left out."""
+        if cursor.hash not in self._words:
+            code = _NO_CODE.sub(b" ", self._span(cursor))
+            self._words[cursor.hash] = Counter(each.decode() for each in _IDENTIFIER.findall(code))
+        return self._words[cursor.hash]
+
+    def _span(self, cursor: Cursor) -> bytes:
         start, end = cursor.extent.start, cursor.extent.end
         lines = self._of(self._unit.file_of(start))[start.line - 1 : end.line]
         if not lines:
-            return ""
+            return b""
         lines[-1] = lines[-1][: end.column - 1]
         lines[0] = lines[0][start.column - 1 :]
-        return " ".join(b" ".join(lines).decode(errors="replace").split())
+        return b"\n".join(lines)
 
     def macro(self, cursor: Cursor) -> str:
         """The object-like macro that an expression is the expansion of; "" if it is none."""

@@ -9,10 +9,10 @@ from clang.cindex import Cursor, CursorKind
 
 from gemmviz.launch.formula import formula_value
 from gemmviz.launch.host_code.arguments import ArgumentReader
-from gemmviz.launch.host_code.chains import Target, deduced, launched_kernel, scopes_of
+from gemmviz.launch.host_code.chains import Target, condition_text, deduced, launched_kernel, never_reached, scopes_of
 from gemmviz.launch.host_code.cursors import HostVariable, UnreadError, arguments, inner_parts, uncast, unwrapped, variable_of
 from gemmviz.launch.host_code.dimensions import launch_extents
-from gemmviz.launch.host_code.expressions import formula, is_taken
+from gemmviz.launch.host_code.expressions import formula
 from gemmviz.launch.host_code.functions import At, Branch, HostCallCursor, HostFunction, is_configured
 from gemmviz.launch.host_code.scope import HostProgram, HostScope
 from gemmviz.launch.words import names_in
@@ -51,7 +51,7 @@ def launches_of(function: HostFunction, program: HostProgram) -> Iterator[Launch
             if target is None:
                 continue
             target = deduced(target, written.kernel, written.arguments, scope)
-            key, never = (target.kernel, target.arguments, tuple(scope.types.items())), _never(scope)
+            key, never = (target.kernel, target.arguments, tuple(scope.types.items())), never_reached(scope)
             if key not in found or (found[key][2] is not None and never is None):
                 found[key] = target, scope, never
         for target, scope, never in found.values():
@@ -63,29 +63,6 @@ def made(launches: Iterable[LaunchOutline]) -> tuple[LaunchOutline, ...]:
     every = tuple(launches)
     alive = {each.kernel for each in every if not each.is_dead}
     return tuple(each for each in every if not each.is_dead or each.kernel not in alive)
-
-
-def _never(scope: HostScope) -> UnreadError | None:
-    """Why a position is never reached: a condition around it, or around a call that leads to it, or a return in front of it."""
-    while True:
-        for each in scope.at.branches:
-            if is_taken(each, scope) is False:
-                return UnreadError(f"it isn't made: {_condition_text(each, scope)} is false", each.condition or each.subject)
-        for value, at in scope.function.returns if scope.function is not None else ():
-            is_before = (at.offset if value is None else value.extent.end.offset) < scope.at.offset
-            if is_before and all(is_taken(each, replace(scope, at=at)) for each in at.branches):
-                return UnreadError("it isn't made: the function returns in front of it", value)
-        if scope.caller is None:
-            return None
-        scope = scope.caller
-
-
-def _condition_text(branch: Branch, scope: HostScope) -> str:
-    texts = scope.program.texts
-    if branch.subject is not None:
-        return f"{texts.text(branch.subject)} == {' or '.join(texts.text(each) for each in branch.values)}"
-    text = texts.text(branch.condition) if branch.condition is not None else ""
-    return f"!({text})" if branch.arm else text
 
 
 def _written(call: Cursor, function: HostFunction) -> Written | None:
@@ -250,7 +227,7 @@ class _Reading:
 
     def _conditions(self) -> tuple[str, ...]:
         return tuple(
-            self.scope.program.texts.text(each.condition) if each.subject else _condition_text(each, self.scope)
+            self.scope.program.texts.text(each.condition) if each.subject else condition_text(each, self.scope)
             for each in self.call.at.branches
             if each.condition is not None
         )

@@ -72,7 +72,7 @@ def _of_bits(low: Lowering, raw: Expr | Thing, struct: StructType, ctype: Scalar
 
 
 def is_value(low: Lowering, node: Node) -> bool:
-    """Whether a constructor's call is written with brackets, as ``T()`` and ``T{}`` are: members without a value become zero."""
+    """Whether a constructor call is written with brackets, as ``T()`` and ``T{}`` are: members without a value become zero."""
     span = low.cursors.span(node)
     return span is not None and low.cursors.text[span[0] : span[1]].endswith((")", "}"))
 

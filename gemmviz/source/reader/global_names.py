@@ -14,7 +14,7 @@ from gemmviz.source.reader.local import local_array
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.reader.places import designated
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Symbol, Thing
-from gemmviz.source.types import INT, UINT, ArrayType, CType, PointerType, Scalar, VectorType
+from gemmviz.source.types import INT, UINT, ArrayType, CType, PointerType, Scalar, StructType, VectorType
 
 _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 _OF_THE_GPU = {k.CONSTANT_ATTR, k.DEVICE_ATTR}
@@ -38,11 +38,23 @@ def global_name(low: Lowering, declaration: RawCursor, node: Node) -> Expr | Thi
     if k.SHARED_ATTR in attributes:
         low.statement(low.cursors.tree(declaration))
         return designated(low, low.symbols[declaration.first], node)
+    if _is_constant_struct(low, declaration, attributes, node):
+        low.first.append(low.statement(low.cursors.tree(declaration)))
+        return designated(low, low.symbols[declaration.first], node)
     symbol = _variable(low, declaration, attributes, node)
     if symbol is None:
         raise low.error(f"the value of {named} is not known before the kernel runs", node, id="unknown-name")
     low.symbols[declaration.first] = symbol
     return designated(low, symbol, node)
+
+
+def _is_constant_struct(low: Lowering, declaration: RawCursor, attributes: set[int], node: Node) -> bool:
+    """Whether a variable is a constant struct with values that nothing changes: every thread has a copy of it."""
+    raw, named = low.cursors.lib.getCursorType(declaration), low.cursors.name(declaration)
+    is_constant = low.types.is_const(raw) or k.CONSTANT_ATTR in attributes
+    if not is_constant or _first_value(low, declaration) is None or _is_filled(low, named):
+        return False
+    return isinstance(low.type_in(raw, node), StructType)
 
 
 def _built_in(name: str, axis: int) -> Expr:
@@ -54,9 +66,7 @@ def _variable(low: Lowering, declaration: RawCursor, attributes: set[int], node:
     raw = low.cursors.lib.getCursorType(declaration)
     ctype, name = low.type_in(raw, node), low.cursors.name(declaration)
     is_constant, is_on_gpu = low.types.is_const(raw), bool(attributes & _OF_THE_GPU)
-    given = low.cursors.initialiser(declaration)
-    if given is not None and given.kind == k.CALL_EXPR and not given.children:  # a constructor that leaves it as it is
-        given = None
+    given = _first_value(low, declaration)
     if is_on_gpu and (_is_filled(low, name) or (given is None and not is_constant)):
         return global_variable(low, ctype, name, k.CONSTANT_ATTR in attributes, node)
     can_change = is_on_gpu and k.CONSTANT_ATTR not in attributes and not is_constant
@@ -68,6 +78,12 @@ def _variable(low: Lowering, declaration: RawCursor, attributes: set[int], node:
     if can_change and isinstance(found, ArrayVariable):
         low.copies[found.slot] = name
     return found
+
+
+def _first_value(low: Lowering, declaration: RawCursor) -> Node | None:
+    """The initialiser of a variable; None for a constructor that leaves it as it is."""
+    given = low.cursors.initialiser(declaration)
+    return None if given is not None and given.kind == k.CALL_EXPR and not given.children else given
 
 
 def _is_filled(low: Lowering, name: str) -> bool:

@@ -3,14 +3,14 @@
 To add one, write a function ``(low, name, arguments, node) -> Expr`` and put it into a table: ``low.value(argument)`` is an
 argument's value (its loads are numbered), ``low.place_node(argument)`` what it designates, ``low.add_access(kind, space, node,
 width)`` a new access at the place of the call, ``low.constant(argument, "what")`` a number that must be known, ``low.note`` a
-sentence about something ignored. ``STATEMENT_INTRINSICS``: those that give a statement and must stand alone, such as barriers.
+sentence about something ignored. ``STATEMENT_INTRINSICS``: those that give a statement, such as barriers.
 """
 
 from collections.abc import Callable
 
 from gemmviz.source import fold
 from gemmviz.source.functions import FUNCTIONS, function_for
-from gemmviz.source.nodes import Call, Const, Deref, Expr, MakeVector, Reinterpret, Sequence, Stmt
+from gemmviz.source.nodes import Block, Call, Const, Deref, Expr, Inline, MakeVector, Reinterpret, Sequence, Stmt
 from gemmviz.source.reader.assign import assign
 from gemmviz.source.reader.asynchronous import ASYNCHRONOUS_STATEMENTS, MEMORY_FUNCTIONS
 from gemmviz.source.reader.cursors import Node
@@ -44,9 +44,7 @@ def intrinsic_call(
     if name.startswith("operator"):
         return operated(low, name, arguments, node, this)
     if name in STATEMENT_INTRINSICS:
-        raise low.error(
-            f"{name} is not supported inside an expression", node, "it must stand alone as a statement", id="unsupported"
-        )
+        return Inline(VOID, (), Block((STATEMENT_INTRINSICS[name](low, name, arguments, node),)), None, low.place(node))
     if name in _MATRIX:
         message = f"the matrix instruction {name} is not supported yet"
         raise low.error(message, node, "use a kernel without tensor cores", id="unsupported")

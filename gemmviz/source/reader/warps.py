@@ -23,7 +23,7 @@ from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.types import BOOL, INT, UINT, CType, PointerType, Scalar
 
-_WARP = 32
+_WARP, _FEWEST = 32, 2
 _GRID_SYNC = "__gemmviz_grid_sync"
 _SHUFFLES = [f"__shfl{way}" for way in ("", "_up", "_down", "_xor")]
 _VOTES = ("__ballot", "__any", "__all")
@@ -37,6 +37,9 @@ def mark_loops(low: Lowering) -> None:
 
 def barrier(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
     is_block = name != "__syncwarp"
+    mask = low.value(arguments[0]) if arguments and not is_block else None
+    if isinstance(mask, Const) and int(mask.value).bit_count() < _FEWEST:  # nobody waits for another lane
+        return Block(())
     number = low.add_access("barrier" if is_block else "warp barrier", None, node)
     if is_block:
         mark_loops(low)

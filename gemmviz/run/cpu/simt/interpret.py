@@ -98,6 +98,10 @@ class Binding:
 def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
     """Binds the header's args to the kernel's parameters. Raises SourceError if they don't match."""
     spec, shapes = setup.kernel, shapes_for(setup)
+    variables = [each.name for each in program.parameters[len(spec.args) :] if each.name not in spec.parameter_names]
+    if variables and len(spec.parameter_names) == len(spec.args):
+        message = f"{program.name} uses {listed(variables)} of the GPU's memory, with values that only the host code knows"
+        raise SourceError(message, file=spec.file, remedy="pass such values as parameters of the kernel", id="unsupported")
     if len(spec.args) != len(program.parameters):
         raise SourceError(
             f"{program.name} takes {len(program.parameters)} arguments; the launch passes {len(spec.args)}", file=spec.file
