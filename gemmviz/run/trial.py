@@ -42,18 +42,22 @@ class WorkBudget:
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """What one run showed: the layout in which C is right, None if in none; the arguments that were written."""
+    """What one run showed: the layout in which C is right, None if in none; the arguments that were written; the phases with
+    barriers, 0 for none.
+    """
 
     column_major: frozenset[str] | None
     written: frozenset[str]
+    phases: int = 0
 
 
 class _Stores(StepCounter):
-    """Marks the elements of the problem's arrays that are stored to."""
+    """Marks the elements of the problem's arrays that are stored to, and counts phases."""
 
     def __init__(self, binding: Binding) -> None:
         super().__init__()
         self.sites: list[Site] = []
+        self.phases, self.phase_loop = 0, binding.phase_loop
         self.marks = {array.name: np.zeros(array.size, bool) for array in binding.arrays if array.space == "global"}
         self._by_number = list(self.marks.values())
 
@@ -69,6 +73,8 @@ class _Stores(StepCounter):
         self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
     ) -> None:
         super().access(site, place, offset, mask, visits, epoch)
+        if self.sites[site].is_barrier and self.phase_loop in self.sites[site].loops:
+            self.phases = max(self.phases, visits[self.sites[site].loops.index(self.phase_loop)] + 1)
         operand = self.sites[site].operand(place)
         if operand is not None and operand.access == "write" and operand.array < len(self._by_number):
             at, active = np.broadcast_arrays(offset, True if mask is None else mask)
@@ -118,7 +124,7 @@ def trial_of(
     covers = not in_part or of_one * binding.launch.block_count >= sum(data[name].size for name in outputs)
     chosen = written if in_part else {name: np.arange(data[name].size, dtype=np.int64) for name in outputs}
     is_judged = {*written} == {*outputs} and covers
-    return TrialResult(_right_layout(binding, data, chosen) if is_judged else None, frozenset(written))
+    return TrialResult(_right_layout(binding, data, chosen) if is_judged else None, frozenset(written), stores.phases)
 
 
 def _after(

@@ -30,6 +30,7 @@ from gemmviz.source.types import PointerType, Scalar
 _OF_SEARCH = 120 << 20  # units of work
 _UNCHECKED_SIZES = (0, 64, 16, 256, 1024)  # 0 stands for what the host code passes
 _ROOMY = 4
+_LONGER = (2, 4, 8, 16, 32)  # times the first size, for a second phase
 _MOST_AT_FIRST, _AT_ALL_SIZES = 24, 2  # candidates at the first sizes; likeliest ones at all sizes, before others are tried
 _EVERY_SIZE = 16  # more than there are sizes to try
 
@@ -74,8 +75,8 @@ def find_roles(
             return found
         square = square or found
         if search.work.is_over or (most_runs is not None and search.runs >= most_runs):
-            return square
-    return square or search.at_own_sizes(kinds)
+            return square and search.checked(square)
+    return search.at_own_sizes(kinds) if square is None else search.checked(square)
 
 
 def _order(draft: Draft, kinds: list[ProblemKind], first: tuple[Roles, ...]) -> Iterator[tuple[Roles, int]]:
@@ -300,17 +301,30 @@ class _Search:
             return None
         spec = replace(spec, column_major=trial.column_major, problem=problem)
         is_square = not in_part and _is_square(problem, roles)
-        small = spec if in_part else self._at_first_size(spec, trial.column_major)
+        small = spec if in_part else self._in_phases(*self._at_first_size(spec, trial))
         if not is_square and not in_part:
             where = self._where_it_matters(small, roles)
-            if where != small and not means(self.source, self.draft, spec.problem.kind):
-                return None  # another kind of problem that agrees by chance
+            if where != small and self._may_agree_by_chance(spec.problem.kind):
+                return None
             small = where
         return Found(small, roles, self.runs, is_square)
 
+    def _may_agree_by_chance(self, kind: ProblemKind) -> bool:
+        """Whether a kernel with a right result may compute something else: names don't speak for it, and it is no product."""
+        return kind.name not in MULTIPLICATIONS and not means(self.source, self.draft, kind)
+
+    def checked(self, square: Found) -> Found:
+        """What was right at square sizes only, at sizes that matter where names tell the roles and the code's sizes differ."""
+        kind, own = PROBLEM_KINDS[square.roles.kind], self.spec_at_own_sizes(square.roles)
+        is_told_apart = own is not None and not _is_square(own.problem, square.roles)
+        if not is_told_apart or not is_told(self.draft, kind, square.roles) or self._may_agree_by_chance(kind):
+            return square
+        self.work = WorkBudget()
+        return replace(square, spec=self._where_it_matters(square.spec, square.roles))
+
     def _where_it_matters(self, spec: KernelSpec, roles: Roles) -> KernelSpec:
-        """The spec; where its result isn't right at two blocks, if the code has several, or at the code's sizes, if those leave
-        parts of tiles, it has these sizes.
+        """The spec; where its result isn't right at two blocks, if the code has several, or at sizes that leave the same parts
+        of tiles as the code's, it has these sizes.
         """
         if roles.kind in _ONE_BLOCK:
             return spec
@@ -323,32 +337,57 @@ class _Search:
         two = replace(spec, problem=replace_sizes(spec, {name: 2 * units[name] for name in few}))
         if few and self.state_of(two) == "wrong":
             return two
-        if own is None or not any(unit and known[name] % unit for name, unit in units.items()):
+        parts = {name: known[name] % unit for name, unit in units.items() if unit and name in known}
+        if own is None or not any(parts.values()):
             return spec
+        cut = replace(spec, problem=replace_sizes(spec, {name: units[name] + part for name, part in parts.items() if part}))
         own = replace(own, column_major=spec.column_major, requirements=spec.requirements)
-        return own if self.state_of(own) == "wrong" else spec
+        state = self.state_of(cut, in_part=True)  # another kernel may write the rest
+        is_wrong = state == "wrong" and self.state_of(own) != "right"
+        return cut if is_wrong else own if state == "unknown" and self.state_of(own) == "wrong" else spec
 
-    def state_of(self, spec: KernelSpec) -> Literal["right", "wrong", "unknown"]:
-        """The result of the launch at the spec's own problem, or of some of its blocks if it has too many for a trial."""
+    def state_of(self, spec: KernelSpec, in_part: bool = False) -> Literal["right", "wrong", "unknown"]:
+        """The result of the launch at the spec's own problem, or of some of its blocks: if it has too many for a trial, or if
+        ``in_part``.
+        """
         setup = setup_for(spec)
         self.runs += 1
         try:
             if not can_run(setup):
                 return "unknown"
-            trial = trial_of(setup, self.work, self.cancelled) or trial_of(setup, self.work, self.cancelled, in_part=True)
+            trial = None if in_part else trial_of(setup, self.work, self.cancelled)
+            trial = trial or trial_of(setup, self.work, self.cancelled, in_part=True)
         except KernelFault as fault:
             return "unknown" if fault.id in ("unsupported", "step-budget") else "wrong"
         except SettingError:
             return "unknown"
         return "unknown" if trial is None else "right" if trial.column_major == spec.column_major else "wrong"
 
-    def _at_first_size(self, spec: KernelSpec, column_major: frozenset[str]) -> KernelSpec:
-        """The spec with the sizes of the first picture, if C is right at them too."""
-        small = replace(spec, problem=first_problem(spec))
-        if small.problem == spec.problem:
-            return spec
-        trial = self._run(small, small.problem)
-        return small if trial is not None and trial.column_major == column_major else spec
+    def _at_first_size(self, spec: KernelSpec, trial: TrialResult) -> tuple[KernelSpec, TrialResult]:
+        """The spec with the sizes of the first picture, or those of them that the grid cuts, if C is right at them too; and
+        what a run of it showed.
+        """
+        first = first_problem(spec)
+        uncut = {name: spec.problem.sizes[name] for name, unit in grid_units(spec).items() if not unit}
+        for problem in dict.fromkeys((first, replace_sizes(replace(spec, problem=first), uncut))):
+            if problem == spec.problem:
+                break
+            found = self._run(spec, problem)
+            if found is not None and found.column_major == trial.column_major:
+                return replace(spec, problem=problem), found
+        return spec, trial
+
+    def _in_phases(self, spec: KernelSpec, trial: TrialResult) -> KernelSpec:
+        """The spec with a multiple of the size that the grid doesn't cut, if it has one phase otherwise and C is right then."""
+        uncut = [name for name, unit in grid_units(spec).items() if not unit]
+        for factor in _LONGER if trial.phases == 1 and uncut else ():
+            longer = replace(spec, problem=replace_sizes(spec, {name: factor * spec.problem.sizes[name] for name in uncut}))
+            found = attempted(setup_for(longer), WorkBudget(), self.cancelled)  # which counts beside the search
+            if found is None or found.column_major != trial.column_major:
+                return spec
+            if found.phases > 1:
+                return longer
+        return spec
 
     def _run(self, spec: KernelSpec, problem: Problem, in_part: bool = False) -> TrialResult | None:
         """What a run shows; None if it faults, or can't be run."""

@@ -107,7 +107,7 @@ def test_constants_of_the_file_keep_their_value(tmp_path: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("text", "where"),
     [
-        (multiplication(loop()) + main_of(ODD), "100 × 130 × 70"),  # no guard, and parts of tiles
+        (multiplication(loop()) + main_of(ODD), "20 × 18 × 32"),  # no guard, and parts of tiles
         (multiplication(f"if (r < M && c < N) {{ {loop(1)} }}") + main_of(ODD), "100 × 130 × 70"),
         (DOT.replace("{ADD}", "*out += s[0];"), "n = 512"),  # no atomic, and several blocks
     ],

@@ -149,6 +149,14 @@ class _Range:
         return np.asarray(~self.is_empty & (self.low // unit != self.high // unit))
 
 
+def _is_elsewhere(units: Longs, chosen: Bools) -> Bools:
+    """For each access whether one of the chosen ones in front of it is of another unit."""
+    low = np.minimum.accumulate(np.where(chosen, units, _NOBODY))
+    high = np.maximum.accumulate(np.where(chosen, units, -_NOBODY))
+    is_other = (low[:-1] <= high[:-1]) & ((low[:-1] != units[1:]) | (high[:-1] != units[1:]))
+    return np.concatenate([np.zeros(1, bool), is_other])
+
+
 class _Users:
     """Readers and writers of those elements of an array that are written at all."""
 
@@ -297,15 +305,12 @@ class _Users:
 
     def _hazard(self, some: _Accesses, count: int, unit: int, reads: bool) -> Hazard:
         """The hazard of the first two unordered accesses to one element, in the order of the steps."""
-        for later in range(1, len(some.step)):
-            earlier = np.flatnonzero(
-                (some.thread[:later] // unit != some.thread[later] // unit)
-                & (some.writes[:later] | some.writes[later])
-                & (not reads or ~some.writes[:later] | ~some.writes[later])
-            )
-            if len(earlier):
-                return self._of_pair(some, int(earlier[-1]), later, count, unit > 1)
-        raise AssertionError("no two accesses collide")
+        units, writes = some.thread // unit, some.writes
+        before_writes = ~writes if reads else np.ones(len(units), bool)  # what collides with a later write
+        collides = np.where(writes, _is_elsewhere(units, before_writes), _is_elsewhere(units, writes))
+        later = int(np.flatnonzero(collides)[0])
+        earlier = np.flatnonzero((units[:later] != units[later]) & (before_writes if writes[later] else writes)[:later])
+        return self._of_pair(some, int(earlier[-1]), later, count, unit > 1)
 
     def _of_pair(self, some: _Accesses, earlier: int, later: int, count: int, between_blocks: bool) -> Hazard:
         trace, element = self.trace, int(some.element[later])

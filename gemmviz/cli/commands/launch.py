@@ -68,20 +68,23 @@ def _state(kernel: KernelSpec) -> str:
     doubt = not_confirmed(kernel)
     if doubt is not None:
         return doubt.message
-    state = _ORIGINS[kernel.launch_from].format(sizes=kernel.problem.text())
-    races = kernel.launch_from in ("read", "given") and _has_hazards(kernel)
-    return f"{state}{', but only in one order of threads: counts names the hazard' if races else ''}"
+    is_right, races = _seen(kernel) if kernel.launch_from in ("read", "given") else (True, False)
+    origin = "unsure" if kernel.launch_from == "read" and not is_right else kernel.launch_from
+    state = _ORIGINS[origin].format(sizes=kernel.problem.text())
+    return f"{state}{', but only in one order of threads: counts names the hazard' if races and is_right else ''}"
 
 
-def _has_hazards(kernel: KernelSpec) -> bool:
-    """Whether the order of threads may change the result. False for a kernel that can't be run."""
+def _seen(kernel: KernelSpec) -> tuple[bool, bool]:
+    """Whether a run shows nothing wrong, and whether the order of threads may change the result."""
     setup = setup_for(kernel)
     try:
         blocks = blocks_to_trace(setup, limit_bytes=_TRACED_BYTES, most_bytes=_TRACED_BYTES)
-        trace = trace_kernel(setup, blocks).trace
+        outcome = trace_kernel(setup, blocks)
     except GemmvizError:
-        return False
-    return trace is not None and bool(ordering_of(trace).hazards)
+        return True, False
+    trace = outcome.trace
+    is_right = outcome.fault is None and (trace is None or trace.check.passed or not trace.check.is_checked)
+    return is_right, trace is not None and bool(ordering_of(trace).hazards)
 
 
 def _insert(kernel: KernelSpec) -> None:
