@@ -119,7 +119,7 @@ def check_arrays(trace: Trace, file: str) -> None:
     for touches in trace.touches:
         elements = trace.element[touches.rows]
         last = trace.arrays[touches.operand.array].size - 1
-        beyond = elements.size and elements.max() + touches.operand.layout.farthest > last
+        beyond = elements.size and int(elements.max()) + touches.operand.layout.farthest > last
         if elements.size and (elements.min() < -1 or (beyond and _reaches_beyond(trace, touches, elements, last))):
             refuse(file, "it refers to elements that its arrays don't have")
     for number, site in enumerate(trace.sites):
@@ -132,7 +132,7 @@ def check_arrays(trace: Trace, file: str) -> None:
 
 def _reaches_beyond(trace: Trace, touches: Touches, elements: Ints, last: int) -> bool:
     """Whether any lane's own last element lies beyond the array."""
-    return bool((trace.spread(touches.operand, elements, slice(None)) > last).any())
+    return bool((trace.spread(touches.operand, elements.astype(np.int64), slice(None)) > last).any())
 
 
 def _check_completion(trace: Trace, file: str) -> None:

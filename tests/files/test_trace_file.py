@@ -189,9 +189,10 @@ def test_a_zip_bomb_is_refused(saved: Path) -> None:
         read_trace(saved)
 
 
-def test_elements_outside_their_array_are_refused(trace: Trace, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [10**6, (1 << 31) - 1])
+def test_elements_outside_their_array_are_refused(trace: Trace, tmp_path: Path, number: int) -> None:
     element = trace.element.copy()
-    element[0, 0] = 10**6
+    element[0, 0] = number
     write_unchecked(dataclasses.replace(trace, element=element), tmp_path / "bad.gvt")
     with pytest.raises(TraceFileError, match="elements"):
         read_trace(tmp_path / "bad.gvt")

@@ -178,6 +178,9 @@ class TestOccupancy:
                     assert taken * limits.blocks_per_sm <= held
                 assert sure(limits.uses[WARPS])[0] == limits.warps_per_block
 
+    def test_a_block_without_threads_fits_nowhere(self) -> None:
+        assert occupancy_limits(load_device("a100"), Needs(0, 32, 0)).blocks_per_sm == 0
+
     def test_a_tray_is_filled_from_below(self) -> None:
         tray = Tray.within(Box(0, 0, 1600, 400), 64)
         assert tray.runs(12, 8) == [(0, 12, 4), (1, 0, 4)]

@@ -88,7 +88,7 @@ def occupancy_limits(device: Device, needs: Needs, shared_bytes: int | None = No
     """The limits of a block on a device. ``shared_bytes``: an SM's shared memory that the driver gives to blocks, by default
     all of it. A block that the device can't hold at all has a limit of 0.
     """
-    warps = -(-needs.threads // device.warp_size)
+    warps = -(-max(needs.threads, 1) // device.warp_size)
     fits = 1 <= needs.threads <= device.max_threads_per_block
     limits = {
         SLOTS: device.max_blocks_per_sm,
