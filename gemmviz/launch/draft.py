@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from gemmviz.launch.formula import evaluate
+from gemmviz.launch.formula import evaluate, formula_value
 from gemmviz.launch.restated import restated
 from gemmviz.launch.role_names import SIZE_NAMES, bare_name
 from gemmviz.launch.words import names_in, renamed
@@ -29,7 +29,7 @@ _LEAST_LITERAL = 8  # a smaller number among the arguments is no size
 @dataclass(frozen=True, slots=True)
 class DraftParameter:
     """A parameter of the kernel and the formula that the launch passes, "" if none is known. ``kind`` "null": a pointer that is
-    passed as null; ``buffer``: the memory behind a pointer.
+    passed as null; ``buffer``: the memory behind a pointer; ``value``: a number that the host code tells, of kind "real".
     """
 
     name: str
@@ -37,6 +37,7 @@ class DraftParameter:
     is_const: bool = False
     argument: str = ""
     buffer: BufferOutline | None = None
+    value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +200,16 @@ def _parameters(kernel: KernelOutline, launch: LaunchOutline) -> tuple[DraftPara
         return types[number] if number < len(types) else "float"
 
     parameters = [replace(each, canonical=_OF_TEMPLATE.sub(named, each.canonical)) for each in kernel.parameters]
-    return tuple(_parameter(each, argument, buffers) for each, argument in zip(parameters, arguments, strict=False))
+    return tuple(
+        _parameter(each, argument, buffers, launch.values) for each, argument in zip(parameters, arguments, strict=False)
+    )
 
 
 def _parameter(
-    parameter: ParameterOutline, argument: ArgumentOutline | None, buffers: Mapping[str, BufferOutline]
+    parameter: ParameterOutline,
+    argument: ArgumentOutline | None,
+    buffers: Mapping[str, BufferOutline],
+    values: Mapping[str, float],
 ) -> DraftParameter:
     if parameter.is_pointer:
         if argument is not None and argument.kind == "pointer" and not argument.buffer:
@@ -211,7 +217,15 @@ def _parameter(
         buffer = None if argument is None else buffers.get(argument.buffer, BufferOutline(argument.buffer))
         return DraftParameter(parameter.name, "pointer", parameter.is_const, buffer=buffer)
     formula = "" if argument is None or argument.kind != "value" else argument.formula
-    return DraftParameter(parameter.name, kind_of_type(parameter.canonical), argument=formula)
+    kind = kind_of_type(parameter.canonical)
+    return DraftParameter(parameter.name, kind, argument=formula, value=_number(formula, values) if kind == "real" else None)
+
+
+def _number(formula: str, values: Mapping[str, float]) -> float | None:
+    try:
+        return float(formula_value(formula, values))
+    except GemmvizError:
+        return None
 
 
 def kind_of_type(text: str) -> ParameterKind:

@@ -13,6 +13,7 @@ from gemmviz.launch.evidence import has_fixed_axis, has_room, is_told_of, means,
 from gemmviz.launch.first_sizes import OWN_SIZES, first_problem, grid_units, replace_sizes, trial_problems
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import can_run, setup_for
+from gemmviz.launch.role_names import bare_name
 from gemmviz.launch.roles import Roles, candidates, fits, is_told
 from gemmviz.launch.words import names_in, renamed
 from gemmviz.model.cancelling import is_cancelled
@@ -302,12 +303,29 @@ class _Search:
         spec = replace(spec, column_major=trial.column_major, problem=problem)
         is_square = not in_part and _is_square(problem, roles)
         small = spec if in_part else self._in_phases(*self._at_first_size(spec, trial))
+        small = self._with_factors(small, roles)
         if not is_square and not in_part:
             where = self._where_it_matters(small, roles)
             if where != small and self._may_agree_by_chance(spec.problem.kind):
                 return None
             small = where
         return Found(small, roles, self.runs, is_square)
+
+    def _with_factors(self, spec: KernelSpec, roles: Roles) -> KernelSpec:
+        """The spec of a multiplication with alpha and beta as in the host code, instead of 1 and 0: if C is right then, or
+        their names leave no doubt.
+        """
+        places = [place for place, each in enumerate(self.draft.parameters) if each.kind == "real"]
+        values = [self.draft.parameters[place].value for place in places]
+        is_passed = None in values or tuple(values) == roles.reals or self.given.args
+        if is_passed or roles.kind not in MULTIPLICATIONS or len({*roles.reals}) < len(values):
+            return spec
+        names = ["alpha" if value else "beta" for value in roles.reals]
+        args = dict(zip(places, names, strict=True))
+        problem = Problem.of_flat({**spec.problem.to_flat(), **dict(zip(names, values, strict=True))})
+        other = replace(spec, args=tuple(args.get(place, each) for place, each in enumerate(spec.args)), problem=problem)
+        is_told = names == [bare_name(self.draft.parameters[place].name) for place in places]
+        return other if is_told or self.state_of(other) == "right" else spec
 
     def _may_agree_by_chance(self, kind: ProblemKind) -> bool:
         """Whether a kernel with a right result may compute something else: names don't speak for it, and it is no product."""

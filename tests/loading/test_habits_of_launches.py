@@ -132,7 +132,7 @@ def is_right(kernel: KernelSpec, **sizes: int) -> bool:
     [
         (DERIVED, "multiply", ("A", "B", "C", "N"), {"M": 30, "N": 30, "K": 30}),
         (GRID_PASSED, "multiply", ("A", "B", "C", "M", "N", "K"), {"M": 32, "N": 48, "K": 5}),
-        (ADDED, "multiply", ("M", "N", "K", "1", "A", "B", "0", "C", "C"), {"M": 9, "N": 17, "K": 5}),
+        (ADDED, "multiply", ("M", "N", "K", "alpha", "A", "B", "beta", "C", "C"), {"M": 9, "N": 17, "K": 5}),
         (STRUCT, "multiply", ("K", "M", "K", "A", "N", "K", "N", "B", "N", "M", "N", "C"), {"M": 9, "N": 17, "K": 5}),
         (FILTER, "convolution_1d", ("in", "out", "n", "filter"), {"n": 40, "radius": 3}),
         (MASK_WIDTH, "convolution_1d", ("in", "filter", "out", "(2 * radius + 1)", "n"), {"n": 40, "radius": 3}),

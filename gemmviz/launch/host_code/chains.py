@@ -165,7 +165,11 @@ def _is_bool(function: Cursor, number: int) -> bool:
 
 
 def _as_written(cursor: Cursor, value: int, scope: HostScope) -> str:
-    """The formula of a template argument, if it gives the value that the compiler gives it."""
+    """The formula of a template argument, if it gives the value that the compiler gives it; a constant of an enumeration by its
+    whole name.
+    """
+    if cursor.type.get_canonical().kind == TypeKind.ENUM and cursor.referenced is not None:
+        return qualified_name(cursor.referenced) if cursor.referenced.kind == CursorKind.ENUM_CONSTANT_DECL else str(value)
     inner = scope.fresh()
     try:
         text = formula(cursor, inner)

@@ -23,7 +23,7 @@ from gemmviz.parser.unit import Unit
 _SCOPES = frozenset(
     {
         CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC, CursorKind.UNEXPOSED_DECL, CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL,
-        CursorKind.CLASS_TEMPLATE, CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION,
+        CursorKind.CLASS_TEMPLATE, CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION, CursorKind.ENUM_DECL,
     }
 )  # fmt: skip
 FUNCTION_KINDS = frozenset(

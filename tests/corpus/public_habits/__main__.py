@@ -1,6 +1,6 @@
 """Opens every file of the corpus and prints how many are opened, refused and accused: ``python -m tests.corpus.public_habits``.
 
-``--faults`` opens the planted faults instead. A run that was interrupted is resumed from ``--results``.
+``--faults`` opens the planted faults instead, ``--known`` at the launches of the files without them. A run that was interrupted is resumed from ``--results``.
 """
 
 import argparse
@@ -19,24 +19,27 @@ def main() -> int:
     parser.add_argument("--only", default="*", metavar="GLOB")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth file")
     parser.add_argument("--faults", action="store_true")
+    parser.add_argument("--known", action="store_true")
     parser.add_argument("--results", type=Path, help="a file of results: names in it are not opened again")
     args = parser.parse_args()
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # roles that were found before don't help
     from tests.corpus.public_habits.corpus import Entry, entries
-    from tests.corpus.public_habits.judged import ACCUSED, CLASSES, INTERNAL, OPENED, Judged, judged, percentiles
+    from tests.corpus.public_habits.judged import ACCUSED, CLASSES, INTERNAL, OPENED, Judged, judged, judged_as, percentiles
     from tests.corpus.public_habits.planted import faults
 
-    chosen: list[Entry] = faults() if args.faults else entries()
-    chosen = [each for each in chosen if fnmatch.fnmatch(each.name, args.only)][:: args.every]
+    all_ = faults() if args.faults else [(each, each) for each in entries()]
+    chosen = [each for each in all_ if fnmatch.fnmatch(each[1].name, args.only)][:: args.every]
     done: dict[str, Judged] = {}
     if args.results and args.results.exists():
         lines = args.results.read_text(encoding="utf-8").splitlines()
         done = {each["name"]: Judged(**each) for each in map(json.loads, lines)}
     if not done:
-        judged("first", chosen[0].files, chosen[0].main)  # loads the reader
-    results = []
-    for entry in chosen:
-        result = done.get(entry.name) or judged(entry.name, entry.files, entry.main)
+        judged("first", chosen[0][0].files, chosen[0][0].main)  # loads the reader
+    results: list[tuple[Entry, Judged]] = []
+    for right, entry in chosen:
+        result = done.get(entry.name)
+        if result is None:
+            result = judged_as(right, entry) if args.known else judged(entry.name, entry.files, entry.main)
         results.append((entry, result))
         if entry.name not in done and args.results:
             with args.results.open("a", encoding="utf-8") as file:

@@ -300,13 +300,13 @@ bytes and elements confused
 """
 
 
-def faults() -> list[Entry]:
-    """All planted faults, in the order of the tables."""
+def faults() -> list[tuple[Entry, Entry]]:
+    """All planted faults, in the order of the tables, each behind the entry without it."""
     right: dict[str, list[Entry]] = {}
     for entry in entries():
         right.setdefault(entry.case.piece.name if entry.case else entry.name, []).append(entry)
     taken: Counter[str] = Counter()
-    found: dict[str, Entry] = {}
+    found: dict[str, tuple[Entry, Entry]] = {}
     kind = ""
     for line in (RACES + WRONG).splitlines():
         if not line.startswith(" "):
@@ -323,7 +323,7 @@ def faults() -> list[Entry]:
                 name = f"{entry.name}-{kind.replace(' ', '_')}"
                 while name in found:
                     name += "+"
-                found[name] = _planted(entry, head, change, name)
+                found[name] = entry, _planted(entry, head, change, name)
     return list(found.values())
 
 
@@ -375,7 +375,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="*", metavar="GLOB")
     args = parser.parse_args()
-    chosen = [each for each in faults() if fnmatch.fnmatch(each.name, args.only)]
+    chosen = [each for _, each in faults() if fnmatch.fnmatch(each.name, args.only)]
     races = tuple(line.replace(" ", "_") for line in RACES.splitlines() if line and line[0] != " ")
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
