@@ -1,8 +1,10 @@
 """Start of the program with a window."""
 
+import ctypes
 import gc
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QSettings, QTimer, QTranslator
@@ -18,6 +20,7 @@ from gemmviz.state.shot import Shot
 
 _BEFORE_TOUR_MS = 1500
 SWITCH_S = 0.001
+_ARENA_MAX = -8  # M_ARENA_MAX of glibc's mallopt
 
 
 def wear_language(app: QCoreApplication, settings: Store) -> None:
@@ -32,12 +35,21 @@ def wear_language(app: QCoreApplication, settings: Store) -> None:
         app.installTranslator(translator)
 
 
+def share_heap() -> None:
+    """Make all threads allocate from one heap. Otherwise each keeps what it has freed: 60 MiB after a few pictures, 150 in the
+    end. Does nothing where the C library isn't glibc.
+    """
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+
+
 def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str = "", lectures: bool = False) -> int:
     """Show the window and return the exit code of the program.
 
     The window opens a file, a shot or a shipped lesson; without these it restores the last session. ``lectures`` starts a
     lecture at once.
     """
+    share_heap()
     app = QApplication.instance() or QApplication(sys.argv[:1])
     app.setApplicationName("gemmviz")
     if isinstance(app, QApplication):

@@ -53,7 +53,8 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
         if kind != _FORMAT:
             raise FormatError("this is neither a gemmviz lesson nor a saved view")
         if version != _VERSION:
-            raise FormatError(f"this lesson has version {version}; this gemmviz reads {_VERSION}", remedy="update gemmviz")
+            remedy = "update gemmviz" if isinstance(version, int) and version > _VERSION else f"write version = {_VERSION}"
+            raise FormatError(f"this lesson has version {version}; this gemmviz reads {_VERSION}", remedy=remedy)
         return _lesson(plain, toml_places(text), file or "")
     except GemmvizError as error:
         if file is not None:

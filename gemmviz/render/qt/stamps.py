@@ -14,7 +14,9 @@ from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 
 Numbers = npt.NDArray[Any]
 _IN_ATLAS = (*range(33, 127), ord("×"))
-_HAS = np.isin(np.arange(257), _IN_ATLAS)  # by code; the last entry is for all beyond
+_PLACES = np.full(257, -1)  # in the pixmap, by code, row by row; the last entry is for all beyond
+_PLACES[list(_IN_ATLAS)] = np.arange(len(_IN_ATLAS))
+_ACROSS = 16
 
 
 @dataclass(frozen=True)
@@ -46,26 +48,27 @@ class Atlas:
 
     def __init__(self, pixels: int, ink: str) -> None:
         self.side = int(pixels * 1.4) + 2
-        self.pixmap = QPixmap(16 * self.side, 16 * self.side)
+        self.pixmap = QPixmap(_ACROSS * self.side, -(-len(_IN_ATLAS) // _ACROSS) * self.side)
         self.pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(self.pixmap)
         painter.setFont(font("regular", pixels))
         painter.setPen(QColor(ink))
-        for code in _IN_ATLAS:
-            x = (code % 16 + 0.5) * self.side - text_width(chr(code), float(pixels)) / 2
-            y = (code // 16 + 0.5) * self.side + CAP_HEIGHT * pixels / 2
+        for place, code in enumerate(_IN_ATLAS):
+            x = (place % _ACROSS + 0.5) * self.side - text_width(chr(code), float(pixels)) / 2
+            y = (place // _ACROSS + 0.5) * self.side + CAP_HEIGHT * pixels / 2
             painter.drawText(QPointF(x, y), chr(code))
         painter.end()
 
     @staticmethod
     def has(glyph: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Whether characters are in the atlas; those of Chinese, for example, are not."""
-        has: npt.NDArray[np.bool_] = _HAS[np.minimum(glyph, len(_HAS) - 1)]
+        has: npt.NDArray[np.bool_] = _PLACES[np.minimum(glyph, len(_PLACES) - 1)] >= 0
         return has
 
     def draw(self, painter: QPainter, x: Numbers, y: Numbers, ratio: float, glyph: npt.NDArray[Any]) -> None:
         """Draw one glyph at each (x, y), its middle."""
-        draw_pieces(painter, self.pixmap, self.side, (x, y), (glyph % 16, glyph // 16), ratio)
+        place = _PLACES[glyph]
+        draw_pieces(painter, self.pixmap, self.side, (x, y), (place % _ACROSS, place // _ACROSS), ratio)
 
 
 @dataclass(frozen=True)
