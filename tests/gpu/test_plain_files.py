@@ -98,7 +98,7 @@ def test_the_real_kernel_computes_what_its_twin_does(name: str) -> None:
             return twin, [work.matrix(each).get() for each in outputs]
 
         for twin, real in zip(*runner.use(setup, both), strict=True):
-            if _is_atomic(want):
+            if _is_atomic(want) or setup.problem.factors.get("beta"):  # a compiler fuses one product of two, or the other
                 np.testing.assert_allclose(twin, real, rtol=1e-4, atol=1e-4)
             else:
                 np.testing.assert_array_equal(twin.view(np.uint8), real.view(np.uint8))
