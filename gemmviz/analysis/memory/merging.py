@@ -5,8 +5,8 @@ unrolled loop too, as long as no barrier and no conflicting access lies between.
 loaded repeatedly only once, and make the stores in both branches of an ``if`` one. Which arrays are affected is the compiler's
 choice: measured on an H200, it is one choice for each array and kind of access (``explained`` finds it).
 
-Before each group of asynchronous copies ptxas puts three shared loads that all threads skip, and the profiler counts more
-wavefronts for a copy than its store takes: 6 for 16 bytes a lane, 2 for 4 bytes. Measured on an H200, CUDA 13.0.
+Before each group of asynchronous copies ptxas puts three shared loads that all threads skip. An addition of floats in shared
+memory becomes a loop of a load and a compare-and-swap, which takes two wavefronts. Measured on an H200, CUDA 13.0.
 """
 
 import itertools
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
-from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, totals
+from gemmviz.analysis.memory.copies import CopyCounter, is_around_l1
+from gemmviz.analysis.memory.counts import Counts, LaunchCounter, LaunchCounts, totals
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Place
@@ -32,8 +33,8 @@ _APART, _ONCE = 0, 1
 WAYS = (16, 8, _APART, _ONCE)  # the width of merged accesses, in bytes, and two other ways
 _MOST_OPEN = 256
 _STORES, _LOADS, _WAVEFRONTS = "shared_store_instructions", "shared_load_instructions", "shared_wavefronts"
+_IDEAL = "shared_wavefronts_ideal"
 _DEAD_LOADS = 3  # before each group of copies
-_OF_COPY = {16: 2, 4: 1}  # wavefronts of a copy beyond those of its store, by bytes of a lane
 _NOWHERE = Place(1, 1, 1, 1)
 _PLAIN = ("load", "store")  # kinds whose accesses a compiler merges
 AccessKey = tuple[int, Access]
@@ -47,11 +48,13 @@ class MergingCounter:
     def __init__(self, rules: MemoryRules) -> None:
         self.written = LaunchCounter(rules, passes=profiled_wavefronts)
         self.merged = {size: LaunchCounter(rules, passes=profiled_wavefronts) for size in WAYS}
+        self.copies: list[CopyCounter] = []
 
     def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
         written = self.written.sink(space, arrays, phase_loop)
         merged = [_Merging(counter.sink(space, arrays, -1), arrays, size) for size, counter in self.merged.items()]
-        return Tee(written, *merged)
+        self.copies.append(CopyCounter(self.written.rules, space, arrays))
+        return Tee(written, *merged, self.copies[-1])
 
     def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
         raise NotImplementedError("sums don't tell which accesses are neighbours")
@@ -211,13 +214,15 @@ class Merging:
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Choices that explain the counters. ``idle_stores``, ``idle_loads``: numbers of further shared stores and loads that were
-    executed without active threads; ``copy_groups``: groups of asynchronous copies with dead loads before them.
+    executed without active threads; ``copy_groups``: groups of asynchronous copies with dead loads before them; ``loops``:
+    additions of floats that are loops.
     """
 
     merged: tuple[Merging, ...] = ()
     idle_stores: int = 0
     idle_loads: int = 0
     copy_groups: int = 0
+    loops: int = 0
 
     @property
     def idle(self) -> int:
@@ -227,7 +232,8 @@ class Explanation:
         stores = tr("{idle_stores} shared stores with all threads switched off", idle_stores=f"{self.idle_stores:,}")
         loads = tr("{idle_loads} shared loads with all threads switched off", idle_loads=f"{self.idle_loads:,}")
         groups = tr("3 dead shared loads before each of {groups} groups of copies", groups=f"{self.copy_groups:,}")
-        counted = ((self.idle_stores, stores), (self.idle_loads, loads), (self.copy_groups, groups))
+        loops = tr("{loops} additions of floats by a load and a compare-and-swap", loops=f"{self.loops:,}")
+        counted = ((self.idle_stores, stores), (self.idle_loads, loads), (self.copy_groups, groups), (self.loops, loops))
         return "; ".join([*map(str, self.merged), *(text for count, text in counted if count)]) or tr("as written")
 
 
@@ -240,27 +246,37 @@ def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanati
     """
     written, merged_by_size = counter.written.counts, {size: each.counts for size, each in counter.merged.items()}
     copies = {key: counts for key, counts in written.accesses.items() if key[0].is_async and key[1].access == "write"}
-    of_copies = sum(
-        counts.requests * _OF_COPY.get(operand.width * written.arrays[operand.array].itemsize, 0)
-        for (_, operand), counts in copies.items()
-        if written.arrays[operand.array].space == "shared"
+    of_copies = sum(each.beyond + each.around for each in counter.copies) - sum(
+        counts.wavefronts
+        for (site, operand), counts in copies.items()
+        if is_around_l1(site, operand.width * written.arrays[operand.array].itemsize)
     )
     most_groups = sum(counts.requests for counts in copies.values())
+    loops = sum(counts.requests for key, counts in written.accesses.items() if _is_loop(written.arrays, *key, counts))
     best: Explanation | None = None
     for merged in _choices(written, merged_by_size):
         if best is not None and len(best.merged) < len(merged):
             break
         sums = totals(_chosen(written, merged_by_size, merged))
-        sums[_WAVEFRONTS] += of_copies + sums.get("shared_atomic_wavefronts", 0)
+        sums[_WAVEFRONTS] += of_copies + sums.get("shared_atomic_wavefronts", 0) + 2 * loops
+        sums[_LOADS] += loops
+        sums[_IDEAL] += 3 * loops
         beyond = {name: value - sums[name] for name, value in counters.items() if name in sums and value != sums[name]}
         stores, loads = beyond.pop(_STORES, 0), beyond.pop(_LOADS, 0)
         groups = loads // _DEAD_LOADS if loads % _DEAD_LOADS == 0 and loads // _DEAD_LOADS <= most_groups else 0
         if not beyond and min(stores, loads) >= 0:
             arrays = counter.written.arrays
             choices = tuple(Merging(arrays[array].name, access, size) for (array, access), size in merged.items())
-            found = Explanation(choices, stores, loads - _DEAD_LOADS * groups, groups)
+            found = Explanation(choices, stores, loads - _DEAD_LOADS * groups, groups, loops)
             best = found if best is None or found.idle < best.idle else best
     return best
+
+
+def _is_loop(arrays: tuple[MemoryArray, ...], site: Site, operand: Operand, counts: Counts) -> bool:
+    """Whether a site adds floats in shared memory, with lanes that don't wait for each other."""
+    array = arrays[operand.array]
+    adds = site.is_atomic and site.text.startswith("atomicAdd")
+    return adds and (array.space, array.element_type) == ("shared", "float32") and counts.wavefronts == counts.requests
 
 
 def _choices(counts: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts]) -> Iterator[dict[AccessKey, int]]:
