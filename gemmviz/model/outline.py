@@ -124,9 +124,9 @@ class LaunchOutline:
 
     ``kernel``: its qualified name; ``template_arguments``: texts, values as formulas; ``grid`` and ``block``: three formulas
     (x, y, z), or () if unread; ``shared_bytes``: dynamic shared memory; ``allowed_shared_bytes``: what cudaFuncSetAttribute
-    allows the kernel, "" if it isn't called; ``host_function``: the qualified name of the function that launches;
-    ``conditions``: texts of the conditions under which the launch runs, outermost first; ``names``: every name in the
-    formulas; ``buffers``: the memory that the arguments point to; ``file`` and ``place``: of the launch.
+    allows the kernel, "" if it isn't called; ``conditions``: texts of the conditions under which the launch runs, outermost
+    first; ``names``: every name in the formulas; ``buffers``: the memory that the arguments point to; ``file`` and ``place``:
+    of the launch.
     """
 
     kernel: str
@@ -137,7 +137,6 @@ class LaunchOutline:
     shared_bytes: str
     file: str
     place: Place
-    host_function: str = ""
     allowed_shared_bytes: str = ""
     names: tuple[HostName, ...] = ()
     buffers: tuple[BufferOutline, ...] = ()

@@ -1,7 +1,7 @@
 """The record of one run: the element that every traced thread touched at every step, and the check of the result."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -58,9 +58,6 @@ class Check:
     @property
     def passed(self) -> bool:
         return self.wrong == 0 and self.unwritten == 0
-
-    def with_unwritten(self, unwritten: int) -> "Check":
-        return replace(self, unwritten=unwritten)
 
     def __str__(self) -> str:
         if not self.is_checked:

@@ -130,7 +130,6 @@ class _Reading:
                 shared_bytes=self._shared(),
                 file=unit.file_of(self.call.cursor.extent.start),
                 place=unit.place(self.call.cursor.extent),
-                host_function=self.scope.function.name if self.scope.function is not None else "",
                 allowed_shared_bytes=self._allowed(),
                 names=self._names(),
                 buffers=tuple(reader.buffers.values()),

@@ -64,23 +64,12 @@ KIND = ProblemKind(
     lambda question: sum_in_parts(question, question.flat("in")),
     flops=lambda sizes: sizes["n"] - 1,
 )
-MAXIMUM = ProblemKind(
-    "maximum",
-    marked("Maximum"),
-    marked("out = largest in[i]"),
-    _VECTOR,
-    _TO_ONE,
-    partial(_extreme, np.max),
-    why_no_flops=_NO_FLOPS,
-)
-MINIMUM = ProblemKind(
-    "minimum",
-    marked("Minimum"),
-    marked("out = smallest in[i]"),
-    _VECTOR,
-    _TO_ONE,
-    partial(_extreme, np.min),
-    why_no_flops=_NO_FLOPS,
+MAXIMUM, MINIMUM = (
+    ProblemKind(name, title, formula, _VECTOR, _TO_ONE, partial(_extreme, chosen), why_no_flops=_NO_FLOPS)
+    for name, title, formula, chosen in (
+        ("maximum", marked("Maximum"), marked("out = largest in[i]"), np.max),
+        ("minimum", marked("Minimum"), marked("out = smallest in[i]"), np.min),
+    )
 )
 ROW_SUMS = ProblemKind(
     "row_sums",
