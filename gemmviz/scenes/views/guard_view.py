@@ -69,12 +69,13 @@ class _Picture:
         runs = mixed(theme.slate, theme.text, 0.25)
         palette = (mixed(runs, theme.background, gone), mixed(runs, accent, done))
         inks = (theme.faint, theme.ink_on(palette[1]))
-        labels, drawn, size = self.labels, list[Primitive](), self.label_size
+        drawn, size = list[Primitive](), self.label_size
+        labels = self.labels if size and done > 0.0 else None
         for block in range(self.count):
             x, y = self.corner(block)
             own = slice(block * self.per_block, (block + 1) * self.per_block)
             fill = self.works[own].astype(np.uint8).reshape(self.inner[1], self.inner[0])
-            texts = labels[own].reshape(fill.shape) if size and done > 0.0 else None
+            texts = None if labels is None else labels[own].reshape(fill.shape)
             line = theme.background if self.cell > 7 else None
             drawn.append(Cells(f"guard-{block}", x, y, self.cell, fill, palette, inks, texts, size, line))
         return drawn if gone < 1.0 else [*drawn, *self._returned()]
@@ -108,9 +109,11 @@ class _Picture:
 
     @property
     def label_size(self) -> float:
-        widest = max(self.labels.tolist(), key=len, default="")
-        least = self.theme.type.least
-        return least if widest and text_width(widest, least) <= 0.9 * self.cell else 0.0
+        number, least = self.trace.result, self.theme.type.least
+        if number is None:
+            return 0.0
+        last = self.options.labels.indices(self.trace.arrays[number], self.trace.arrays[number].size - 1)
+        return least if text_width(last, least) <= 0.9 * self.cell else 0.0
 
     def words(self) -> list[Primitive]:
         """Draw the names of the blocks, the counts of all threads, and those of each block."""
