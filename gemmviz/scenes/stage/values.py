@@ -71,7 +71,7 @@ def value_texts(values: npt.NDArray[np.float64] | Known, cell: float, least: flo
     """
     known = ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else ~np.isnan(values)
     data, found = np.ma.getdata(values), np.full(values.shape, "", "<U12")
-    for digits in (*_DIGITS, None) if known.any() else ():
+    for digits in (*_DIGITS, None) if known.any() and label_size("0", cell, least=least) else ():
         texts = [_text(value, int(abs(value) < 1) if digits is None else digits) for value in data[known].tolist()]
         if label_size(longest_of(texts), cell, least=least) and (digits != 0 or _are_whole(data[known])):
             found[known] = texts
