@@ -22,7 +22,9 @@ from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.loops_case import LoopsCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.words import spaced
+from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.recording import Recording
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.charts.strides import strides_chart
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -126,6 +128,15 @@ def test_every_order_ends_with_all_elements(kernel: str, sizes: tuple[int, int, 
     half = [each for each in moving("order", moment, 0.5).values() if isinstance(each, Cells)]
     assert len({each.fill.tobytes() for each in half}) == 3, "three different orders"
     assert len({int(each.fill.sum()) for each in half}) == 1
+
+
+def test_a_vector_that_fills_no_rectangle_is_drawn() -> None:
+    setup = setup_for(load_kernel("vector_add")).changed(n=250)
+    moment = moment_of(trace_kernel(setup, recording=Recording(values=True)).whole)
+    [first, *_] = moving("order", moment, 1.0).values()
+    assert isinstance(first, Cells)
+    assert first.labels is not None
+    assert np.count_nonzero(first.labels) == 250
 
 
 def test_a_run_that_stores_nothing_has_no_orders() -> None:

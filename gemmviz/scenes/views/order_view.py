@@ -110,7 +110,10 @@ def _texts(moment: Moment, number: int, cell: float, least: float) -> np.ndarray
     array = moment.trace.arrays[number]
     last = moment.replay.cached(("stored values", id(moment.replay.value)), lambda: final_values(moment, number))
     texts = None if last is None else value_texts(last, cell, least)
-    return np.full(array.extents, "") if texts is None else texts.reshape(array.extents)
+    table = np.full(array.extents, "", "<U12")
+    if texts is not None:
+        table[array.row_column(np.arange(array.size))] = texts
+    return table
 
 
 VIEW = View(marked("Elements in any order"), Moment, order_scene, order_motion, order=39)
