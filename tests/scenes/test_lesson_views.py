@@ -133,7 +133,7 @@ def test_every_order_ends_with_all_elements(kernel: str, sizes: tuple[int, int, 
 def test_a_vector_that_fills_no_rectangle_is_drawn() -> None:
     setup = setup_for(load_kernel("vector_add")).changed(n=250)
     moment = moment_of(trace_kernel(setup, recording=Recording(values=True)).whole)
-    [first, *_] = moving("order", moment, 1.0).values()
+    first = view_named("order").motion(moment, replace(OPTIONS, width=4000, moment=1.0))[0]
     assert isinstance(first, Cells)
     assert first.labels is not None
     assert np.count_nonzero(first.labels) == 250
