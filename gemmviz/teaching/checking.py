@@ -11,7 +11,7 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.gathering import EngineOf
 from gemmviz.teaching.exercise_faults import exercise_faults
-from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep
+from gemmviz.teaching.lesson import FIELD, Expectation, Lesson, LessonStep
 from gemmviz.teaching.lesson_check import LessonCheck
 from gemmviz.teaching.picture_checks import picture_errors
 from gemmviz.teaching.piece_checks import piece_errors
@@ -44,6 +44,9 @@ class LessonChecker:
             if "/" not in step.id and (unknown := [need for need in step.needs if need not in known]):
                 error = GemmvizError(f"no step before it has the id {unknown[0]!r}", remedy="name an earlier step")
                 yield LessonCheck(step, "needs", step.place, error=error, number=number)
+            titles = {each.title for each in lesson.stops[: number - 1] if each.file == step.file}
+            if step.title in titles and not FIELD.search(step.title):
+                yield LessonCheck(step, "the title", step.place, error=GemmvizError("an earlier step has it"), number=number)
             key = step.file, step.place
             checks = self._checked.get(key) if step.file else None
             if checks is None:

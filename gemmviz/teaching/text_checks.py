@@ -10,7 +10,7 @@ from gemmviz.teaching.constants import constants
 from gemmviz.teaching.lesson import FIELD, TEXT_FIELDS, Expectation, LessonStep
 from gemmviz.teaching.quantities.catalog import contrasts_of, quantity_title
 from gemmviz.teaching.quantities.reference import parse_reference
-from gemmviz.teaching.quantities.units import is_counted, is_unit, unit_of
+from gemmviz.teaching.quantities.units import is_counted, is_of, is_unit, unit_of
 
 _WORD = re.compile(r"\w+")
 _NUMBER_WORDS = re.compile(
@@ -20,6 +20,7 @@ _NUMBER_WORDS = re.compile(
 _NUMBERS = re.compile(r"\{\w+\}( thousand)?")
 _FORMULA = re.compile(r"[·²³]|[\w)] [+−] [\w({]|\b[AB]\([a-z], [a-z]\)")
 _NAMED = re.compile(r"\{(\w+)\}(?:(?:,| and| to| or) \{\w+\})*\s?([^\s.,;:?()]*)")
+_OF_EACH = re.compile(r"\{(\w+)\} (?:[\w-]+ (?:an?|per)|% of(?: the| its| an?)?) (\w+)")
 _TOKEN = re.compile(r"[^\s.,;:?()]+")
 _PARTS = re.compile(r"\{(\w+)\}(?: [^\s.,;:?()]+)?|[^{]+")
 _BETWEEN = re.compile(r"(\{\w+\}[^{,;:?]*?)\b(?:and|but|while)\b(?=[^,;:?.]*\{)")
@@ -70,6 +71,10 @@ def wrong_words(text: str, expected: Mapping[str, Expectation]) -> Iterator[str]
             is_said = word == unit or (unit in _TOKEN.findall(text) and not is_unit(word))
             if not (is_said if unit else is_counted(each.quantity, word)):
                 yield f"{{{each.name}}} is followed by {word or 'nothing'!r}, and its quantity is {unit or each.quantity}"
+    for found in _OF_EACH.finditer(text):
+        if found[1] in expected and not is_of(expected[found[1]].quantity, found[2]):
+            title = quantity_title(expected[found[1]].quantity)
+            yield f"{{{found[1]}}} is said of each {found[2]}, and its quantity is {title}"
     for clause in _CLAUSE.split(_BETWEEN.sub(r"\1;", text)):
         for each in (expected[name] for name in dict.fromkeys(FIELD.findall(clause)) if name in expected):
             own_part = "".join(part[0] for part in _PARTS.finditer(clause) if part[1] in (None, each.name))

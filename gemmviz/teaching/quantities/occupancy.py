@@ -88,7 +88,7 @@ def most_warps_per_scheduler(facts: ShotFacts) -> int:
     return hiding_of(facts.occupancy).most
 
 
-@quantity(marked("tried {resource} of a block"), origin="definition")
+@quantity(marked("tried {resource}"), origin="definition")
 def tried_resource(facts: ShotFacts, resource: Literal["threads", "registers", "shared_bytes"]) -> int:
     """A resource of the block whose occupancy is shown: the shot's trial value, else the kernel's own."""
     value = getattr(facts.occupancy.needs, resource)

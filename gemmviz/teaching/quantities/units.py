@@ -14,7 +14,7 @@ _SAME = (
     {"lane", "thread", "sum", "size"}, {"product", "term"}, {"pass", "wavefront"}, {"multiprocessor", "sm"}, {"byte", "shared"},
     {"scheduler", "granularity"}, {"load", "read", "element", "copy"}, {"phase", "round"}, {"thread", "parallelism"},
     {"operation", "flop", "floating-point", "work", "span"}, {"instruction", "request"}, {"hazard", "collision"},
-    {"block", "quadrant", "slab"}, {"write", "store", "element"},
+    {"block", "quadrant", "slab"}, {"write", "store", "element"}, {"request", "store"},
 )  # fmt: skip
 _NOUNS = frozenset().union(*_SAME) - {"element", "sum", "size"} | {
     "sector", "line", "warp", "byte", "register", "step", "wave", "row", "column", "core", "blank", "cycle", "tile", "bank",
@@ -45,6 +45,15 @@ def is_counted(reference: str, word: str) -> bool:
         return True
     said = {_singular(each) for each in re.findall(r"[\w-]+", f"{quantity_title(reference)} {given.id}".replace("_", " "))}
     return noun in said or any(noun in same and same & said for same in _SAME)
+
+
+def is_of(reference: str, word: str) -> bool:
+    """Whether a quantity is one of each of these things, or a share of them: of a block, per thread, percent of cuBLAS."""
+    title = quantity_title(reference).replace("_", " ")
+    bases = re.findall(r"(?:per|of an?|percent of|and) (\w+)", title)
+    of_words = {_singular(each) for each in (*bases, *(title.split() if title.startswith("percent") else ()))}
+    noun = _singular(word)
+    return not bases or noun in of_words or any(noun in same and same & of_words for same in _SAME)
 
 
 def _singular(word: str) -> str:
