@@ -73,8 +73,8 @@ def wrong_words(text: str, expected: Mapping[str, Expectation]) -> Iterator[str]
                 yield f"{{{each.name}}} is followed by {word or 'nothing'!r}, and its quantity is {unit or each.quantity}"
     for found in _OF_EACH.finditer(text):
         if found[1] in expected and not is_of(expected[found[1]].quantity, found[2]):
-            title = quantity_title(expected[found[1]].quantity)
-            yield f"{{{found[1]}}} is said of each {found[2]}, and its quantity is {title}"
+            what = quantity_title(expected[found[1]].quantity)
+            yield f"{{{found[1]}}} is said of each {found[2]}, and its quantity is {what}"
     for clause in _CLAUSE.split(_BETWEEN.sub(r"\1;", text)):
         for each in (expected[name] for name in dict.fromkeys(FIELD.findall(clause)) if name in expected):
             own_part = "".join(part[0] for part in _PARTS.finditer(clause) if part[1] in (None, each.name))

@@ -70,7 +70,7 @@ def kernel_is_caught(name: str, old: str, new: str) -> bool:
     )
 
 
-def key_is_caught(where: str, number: int, answer: str, monkeypatch: pytest.MonkeyPatch) -> bool:
+def key_is_caught(where: str, number: int, answer: str, *, monkeypatch: pytest.MonkeyPatch) -> bool:
     name, id = where.split("/")
     lesson = original_lesson(name)
     step = lesson.stops[sure(lesson.find(id))]
@@ -97,7 +97,7 @@ def missed(faults: ModuleType, every: int, monkeypatch: pytest.MonkeyPatch) -> l
     return [
         *(each for each in faults.TEXTS[::every] if not text_is_caught(*each)),
         *(each for each in faults.KERNELS[::every] if not kernel_is_caught(*each)),
-        *(each for each in faults.KEYS[::every] if not key_is_caught(*each, monkeypatch)),
+        *(each for each in faults.KEYS[::every] if not key_is_caught(*each, monkeypatch=monkeypatch)),
         *(each for each in faults.FILES[::every] if not file_is_caught(*each)),
     ]
 

@@ -19,6 +19,7 @@ from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
 
+_SIZES = (4, 8, 16)  # bytes of a lane
 _HALF = 16  # bytes of half a sector, and of a copy around L1
 
 
@@ -64,7 +65,10 @@ class CopyCounter(AccessSink):
         operand = self.sites[site].operand(place)
         if operand is None or not self.sites[site].is_async:
             return
-        at, size = np.asarray(offset) * self.arrays[operand.array].itemsize, self.arrays[operand.array].itemsize * operand.width
+        item = self.arrays[operand.array].itemsize
+        at, size = np.asarray(offset) * item, item * operand.width
+        if size not in _SIZES:
+            return  # a bulk copy
         if operand.access == "read":
             self._source = at
             return

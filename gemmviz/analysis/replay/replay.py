@@ -126,7 +126,8 @@ class Replay:
         """Cost of every step for the warps of a scope: int64 (steps, columns), columns named by COST_COLUMNS."""
         key = _warps(scope)
         if key not in self._facts.costs:
-            self._facts.costs[key] = sum((self._costs(scope, space) for space in SPACES), self._nothing)
+            sums = sum(self.sums(scope).values(), self._nothing)  # which are computed in the background
+            self._facts.costs[key] = np.diff(sums, axis=0, prepend=0)
         return self._facts.costs[key]
 
     def sums(self, scope: Scope) -> dict[Space, Longs]:
