@@ -15,11 +15,12 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_frame
 from gemmviz.render.format import RenderOptions
+from gemmviz.render.qt.painter import scene_image
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import Layer, ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Scene, Squares
+from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 from gemmviz.scenes.kit.theme import channels, load_theme
 from gemmviz.scenes.views.stage_view import stage_scene
 from gemmviz.state.shot import Shot
@@ -111,6 +112,14 @@ def test_svg_has_real_text_and_carries_its_font(scene: Scene) -> None:
 
 
 @pytest.mark.slow
+def test_texts_in_a_row_leave_their_spaces_empty(qapp: QApplication) -> None:
+    at = np.array([[10.0, 50.0 * row] for row in range(1, 5)])
+    image = scene_image(Scene(300, 250, "#000000", (Labels("row", at, ("i          i",) * 4, 20.0, "#ffffff"),)), 1.0)
+    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(250, 300) & 0xFFFFFF
+    assert pixels[:, :20].any()
+    assert not pixels[:, 20:60].any()
+
+
 @pytest.mark.parametrize("scale", [1, 2, 4])
 def test_png_has_the_promised_size_and_colours(scene: Scene, tmp_path: Path, scale: int) -> None:
     path = tmp_path / "frame.png"

@@ -275,7 +275,7 @@ class ScenePainter:
     def labels(self, painter: QPainter, labels: Labels, view: Viewport, clip: QRectF) -> None:
         if len(labels.texts) >= _MANY_TEXTS and labels.face == "regular":
             pixels = max(1, round(labels.size * view.scale * view.ratio))
-            if pixels <= _LARGEST_GLYPH and all(map(str.isascii, labels.texts)):
+            if pixels <= _LARGEST_GLYPH and all(each.isascii() and each.isprintable() for each in labels.texts):
                 self._many_texts(painter, labels, view, pixels)
                 return
         drawn_at = max(1, round(labels.size * view.scale))

@@ -13,7 +13,7 @@ from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 
 Numbers = npt.NDArray[Any]
-_IN_ATLAS = (*range(33, 127), ord("×"))
+_IN_ATLAS = (*range(32, 127), ord("×"))
 _PLACES = np.full(257, -1)  # in the pixmap, by code, row by row; the last entry is for all beyond
 _PLACES[list(_IN_ATLAS)] = np.arange(len(_IN_ATLAS))
 _ACROSS = 16
