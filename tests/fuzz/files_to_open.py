@@ -1,5 +1,7 @@
 """Files to open in a window: our own, which are right, and the same with one place changed."""
 
+import shutil
+import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -22,9 +24,11 @@ def prepare_files() -> None:
 
 @cache
 def own_files() -> tuple[Path, ...]:
-    """Kernels with and without headers, and traces."""
+    """Copies of kernels with and without headers, and of traces: a menu writes into the file that is open."""
+    copy = Path(tempfile.mkdtemp(prefix="gemmviz-fuzz-"))
+    shutil.copytree(_DATA, copy, dirs_exist_ok=True)
     patterns = ("kernels/**/*.cu", "plain/**/*.cu", "device/*.gvt")
-    return tuple(path for pattern in patterns for path in sorted(_DATA.glob(pattern)))
+    return tuple(path for pattern in patterns for path in sorted(copy.glob(pattern)))
 
 
 @cache

@@ -34,6 +34,7 @@ WAYS = (16, 8, _APART, _ONCE)  # the width of merged accesses, in bytes, and two
 _MOST_OPEN = 256
 _STORES, _LOADS, _WAVEFRONTS = "shared_store_instructions", "shared_load_instructions", "shared_wavefronts"
 _IDEAL = "shared_wavefronts_ideal"
+_FLOAT = 4  # bytes of a float
 _DEAD_LOADS = 3  # before each group of copies
 _NOWHERE = Place(1, 1, 1, 1)
 _PLAIN = ("load", "store")  # kinds whose accesses a compiler merges
@@ -276,7 +277,13 @@ def _is_loop(arrays: tuple[MemoryArray, ...], site: Site, operand: Operand, coun
     """Whether a site adds floats in shared memory, with lanes that don't wait for each other."""
     array = arrays[operand.array]
     adds = site.is_atomic and site.text.startswith("atomicAdd")
-    return adds and (array.space, array.element_type) == ("shared", "float32") and counts.wavefronts == counts.requests
+    return (
+        adds
+        and array.space == "shared"
+        and array.element.is_float
+        and array.itemsize == _FLOAT
+        and counts.wavefronts == counts.requests
+    )
 
 
 def _choices(counts: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts]) -> Iterator[dict[AccessKey, int]]:

@@ -1,10 +1,3 @@
-// gemmviz = 1
-// entry = "sgemm_naive"
-// args = ["M", "N", "K", "1", "A", "B", "0", "C"]
-// block = ["32", "32"]
-// grid = ["ceil_div(M, 32)", "ceil_div(N, 32)"]
-// problem = { M = 64, N = 64, K = 64 }
-
 #include <cuda_runtime.h>
 #define CEIL_DIV(M, N) (((M) + (N)-1) / (N))
 
