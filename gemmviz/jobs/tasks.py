@@ -57,7 +57,7 @@ class LatestTask(Generic[_Result]):
         except Cancelled:
             return
         except GemmvizError as error:
-            self._deliver(cancel, self._on_failed, error)
+            self._deliver(cancel, self._on_failed, error.kept())
         except MemoryError:
             too_much = GemmvizError(tr(_NO_MEMORY), remedy=tr("choose smaller sizes or fewer blocks"))
             self._deliver(cancel, self._on_failed, too_much)

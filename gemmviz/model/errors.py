@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 from gemmviz.model.translation import marked, tr
 
@@ -61,6 +61,11 @@ class GemmvizError(Exception):
     def in_file(self, file: str) -> "GemmvizError":
         """This error with the name of its file, if it had none."""
         self.file = self.file or file
+        return self
+
+    def kept(self) -> Self:
+        """This error without the frames that it passed, which hold what they computed."""
+        self.__traceback__ = self.__context__ = self.__cause__ = None
         return self
 
     def __str__(self) -> str:

@@ -165,7 +165,7 @@ class ShotRunner:
         notices = self.session.reports.notices
         if error is None:
             notices.drop("kernel")
-        self.session.error = error
+        self.session.error = error and error.kept()
         notices.changed.emit()
 
     def _on_finished(self, run: KnownRun, watched: WatchResult | None = None) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.trace import Trace
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot
@@ -19,10 +20,13 @@ _NOTHING = marked("This view has nothing to show for this kernel")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Entry:
-    """A cached value. ``key``: everything that ``value`` depends on. ``error``: why there is no value."""
+    """A cached value. ``key``: everything that ``value`` depends on. ``trace``: of the run that it belongs to, if it depends on
+    one. ``error``: why there is no value.
+    """
 
     kind: type
     key: tuple[Any, ...]
+    trace: Trace | None = None
     value: Any = None
     error: GemmvizError | None = None
 
@@ -45,7 +49,7 @@ class SubjectCache:
         """Add a value that was computed elsewhere."""
         key = _key(subject, shot, context)
         if not any(entry.kind is subject.kind and entry.key == key for entry in self._entries):
-            self._add(_Entry(subject.kind, key, value), is_new=False)
+            self._add(_Entry(subject.kind, key, _trace(subject, context), value), is_new=False)
 
     def is_computing(self, subject: Subject, shot: Shot, context: Context) -> bool:
         """Whether the value is being computed; that starts here if it hasn't yet."""
@@ -65,9 +69,10 @@ class SubjectCache:
         for entry in self._entries:
             if entry.kind is subject.kind and entry.key == key:
                 return entry
-        fresh = _Entry(subject.kind, key)
+        fresh = _Entry(subject.kind, key, _trace(subject, context))
         if not subject.is_slow:
-            self._entries = [entry for entry in self._entries if entry.kind is not subject.kind]
+            others = (entry for entry in self._entries if entry.kind is not subject.kind)
+            self._entries = [entry for entry in others if entry.trace is None or entry.trace is fresh.trace]
             self._add(_computed(fresh, subject, shot, context), is_new=False)
             return self._entries[-1]
         pending = self._pending
@@ -96,7 +101,12 @@ def _computed(entry: _Entry, subject: Subject, shot: Shot, context: Context) -> 
     try:
         return replace(entry, value=subject.make(shot, context))
     except GemmvizError as error:
-        return replace(entry, error=error)
+        return replace(entry, error=error.kept())
+
+
+def _trace(subject: Subject, context: Context) -> Trace | None:
+    """The trace of the run that a value belongs to; None if it doesn't depend on a run."""
+    return context.moment.trace if "moment" in subject.needs and context.moment is not None else None
 
 
 def _key(subject: Subject, shot: Shot, context: Context) -> tuple[Any, ...]:

@@ -74,7 +74,7 @@ def ready_shot(shot: Shot, engine_for: EngineFor, cancelled: Cancel, known: Sequ
     except Cancelled:
         raise
     except GemmvizError as error:
-        ready = replace(ready, error=error)
+        ready = replace(ready, error=error.kept())
     return _with_picture(ready, engine_for, cancelled)
 
 

@@ -1,6 +1,8 @@
 """Values of subjects are made once, and made again where they would differ."""
 
+import gc
 import queue
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,6 +13,7 @@ from gemmviz.state.shot import Shot, default_shot
 from gemmviz.subjects.cache import WAITING, SubjectCache
 from gemmviz.subjects.counting import LaunchFacts
 from gemmviz.subjects.subject import Context, Subject
+from tests.conftest import moment_of, trace_of
 
 
 class Counter:
@@ -48,6 +51,46 @@ def test_what_the_subject_does_not_use_changes_nothing() -> None:
     for context in (CONTEXT, replace(CONTEXT, facts=LaunchFacts(shot.setup))):
         cache.value(subject, shot, context)
     assert counter.calls == 1
+
+
+def test_nothing_of_an_earlier_run_is_kept() -> None:
+    cache, shot = SubjectCache(lambda action: None, lambda: None), default_shot()
+    drawn, other = (
+        Subject(int, lambda shot, context: 1, needs=("moment",)),
+        Subject(str, lambda shot, context: "", needs=("moment",)),
+    )
+    failing = Subject(float, refuse, needs=("moment",))
+    first, second = (moment_of(trace_of("02_naive", size)) for size in (3, 4))
+    for subject in (drawn, other, failing):
+        cache.value(subject, shot, replace(CONTEXT, moment=first))
+    cache.value(drawn, shot, replace(CONTEXT, moment=second))
+    trace = weakref.ref(first.trace)
+    del first
+    gc.collect()
+    assert trace() is None
+
+
+def refuse(shot: Shot, context: Context) -> float:
+    raise UsageError(f"not {context.moment}")
+
+
+def test_an_error_that_is_kept_holds_no_frames() -> None:
+    def computed() -> None:
+        large = Counter()
+        held.append(weakref.ref(large))
+        try:
+            raise ValueError
+        except ValueError:
+            raise UsageError("too few")  # noqa: B904 - with a context
+
+    held: list[weakref.ref[Counter]] = []
+    try:
+        computed()
+    except UsageError as error:
+        kept = error.kept()
+    gc.collect()
+    assert held[0]() is None
+    assert str(kept) == "too few"
 
 
 def test_a_slow_value_is_made_beside_and_an_error_takes_its_place() -> None:

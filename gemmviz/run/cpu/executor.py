@@ -75,13 +75,13 @@ def trace_kernel(
         stop = EarlyExit(fault.message, fault.array, fault.elements)
         recorded = _until(origin, len(recorder.step_site))
         stopped = _trace(binding, space, recorder, recorded, phases, stop) if recorder.step_site else None
-        return Outcome(stopped, INTERPRETER, fault)
+        return Outcome(stopped, INTERPRETER, fault.kept())
     trace = _trace(binding, space, recorder, origin, phases, None)
     written = {name: memory.data for name, memory in memories.items()}
     try:
         return Outcome(checked(trace, binding, written, cancelled), INTERPRETER)
     except KernelFault as fault:
-        return Outcome(None, INTERPRETER, fault)
+        return Outcome(None, INTERPRETER, fault.kept())
 
 
 def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Callable[[], bool] = is_cancelled) -> Trace:
