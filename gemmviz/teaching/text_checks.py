@@ -17,6 +17,16 @@ _NUMBER_WORDS = re.compile(
     r"three|four(teen)?|five|fifteen|six(teen|ty)?|seven(teen|ty)?|eight(een|y)?|nine(teen|ty)?|ten|eleven|twelve|thirteen|twenty|"
     r"thirty|forty|fifty|hundred|thousand|[mb]illion|dozen"
 )
+_PART = r"(?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)"
+_MULTIPLES = re.compile(  # not the second half of an array, a third block, or the type double
+    r"(?<!\b(?:first|other|third|upper|lower) )(?<!\b(?:second|fourth) )\b(?:half|halves|quarters?)\b|\bhalv(?:ed?|ing)\b|"
+    r"\b(?:twice|thrice|(?:two|three|four|ten)fold|doubl(?:ed|ing))\b|"
+    r"(?<!\bin )\bdoubles?(?= (?:the|its|their|that|this|as (?:many|much))\b)|"
+    r"(?<!\b(?:of|in|as|to|by) )\bdoubles(?=[.,;:?\n]|$| with\b)|"
+    rf"\b{_PART}s\b|(?<!\bthe )\b{_PART}(?= (?:of|more|less|fewer|as)\b)|\b(?:a|one) {_PART}(?=[.,;:?\n]|$)|"
+    rf"\b(?:second|{_PART}) power\b",
+    re.IGNORECASE,
+)
 _NUMBERS = re.compile(r"\{\w+\}( thousand)?")
 _FORMULA = re.compile(r"[·²³]|[\w)] [+−] [\w({]|\b[AB]\([a-z], [a-z]\)")
 _NAMED = re.compile(r"\{(\w+)\}(?:(?:,| and| to| or) \{\w+\})*\s?([^\s.,;:?()]*)")
@@ -43,15 +53,16 @@ def text_errors(step: LessonStep) -> Iterator[tuple[str, UsageError]]:
 
 
 def typed_numbers(text: str) -> list[str]:
-    """Words of a text that begin with a digit, and numbers in words from three up, outside names in {} and constants; words
-    that begin with a letter are names, such as H200.
+    """Words of a text that begin with a digit, numbers in words from three up, and fractions, multiples and powers in words,
+    outside names in {} and constants; words that begin with a letter are names, such as H200.
     """
-    words = _WORD.findall(_without_constants(text))
-    return [
+    text = _without_constants(text)
+    words = [
         word
-        for word in words
+        for word in _WORD.findall(text)
         if _NUMBER_WORDS.fullmatch(word.lower()) or (not word[0].isalpha() and any(map(str.isnumeric, word)))
     ]
+    return words + _MULTIPLES.findall(text)
 
 
 def _without_constants(text: str) -> str:

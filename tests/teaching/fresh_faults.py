@@ -1,11 +1,11 @@
 """Faults for ``lesson check`` that were chosen without knowledge of the program."""
 
 TEXTS = [  # lesson/step, old text, new text
-    ("analysis/intensity-tiled", "against a quarter without tiles", "against a half without tiles"),
-    ("slides/blocks-per-sm", "leave two thirds of it empty", "leave one third of it empty"),
-    ("analysis/work-and-span", "the third power of N", "the second power of N"),
-    ("coalescing/occupancy-512", "Half as many threads in a block, twice as many blocks", "Twice as many threads in a block, half as many blocks"),
-    ("analysis/cache-4096", "twice as wide have twice as many rows", "twice as wide have four times as many rows"),
+    ("analysis/intensity-tiled", "{width} times as many as without tiles", "{tiled} times as many as without tiles"),
+    ("slides/blocks-per-sm", "use only {threads} of its {held} threads", "use only two thirds of its {held} threads"),
+    ("analysis/work-and-span", 'is = "2 · N³", name = "formula"', 'is = "2 · N²", name = "formula"'),
+    ("coalescing/occupancy-512", "{blocks} blocks of {tried} threads use", "{tried} blocks of {blocks} threads use"),
+    ("analysis/cache-4096", "Matrices of {n} × {n} elements", "Matrices of {n} × four times {n} elements"),
     ("vector-add/bandwidth", "Two elements are read and one is written", "One element is read and two are written"),
     ("lecture/host-and-device", "Two matrices are copied to the device, and one is copied back", "One matrix is copied to the device, and two are copied back"),
     ("coalescing/warps-3d", "come from two layers", "come from four layers"),

@@ -50,11 +50,40 @@ def test_a_text_waits_for_its_numbers() -> None:
     [
         ("{n} blocks on a G80, an A100 or an H200", []), ("16 blocks", ["16"]), ("tile4 and 4tiles", ["4tiles"]), ("C[0, 1]", ["0", "1"]),
         ("T/4 of 86.4 GB/s", ["4", "86", "4"]), ("N² · 2N³", ["2N³"]), ("sh_A and _2", ["_2"]), ("², ½", ["²", "½"]),
-        ("Seven reads, two of them twice", ["Seven"]), ("from compute capability 9.0 on", []), ("compute capability 9.1", ["9", "1"]),
+        ("Seven reads, two of them twice", ["Seven", "twice"]), ("from compute capability 9.0 on", []), ("compute capability 9.1", ["9", "1"]),
     ],
 )  # fmt: skip
 def test_typed_numbers_of_a_caption_are_found(caption: str, typed: list[str]) -> None:
     assert typed_numbers(caption) == typed
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("Half of the threads work", ["Half"]), ("the halves of a row", ["halves"]), ("a width halved twice", ["halved", "twice"]),
+        ("a half-warp", ["half"]), ("a quarter without tiles", ["quarter"]), ("three of its quarters", ["three", "quarters"]),
+        ("Twice as wide", ["Twice"]), ("read thrice", ["thrice"]), ("a tenfold gain", ["tenfold"]), ("one third of it", ["third"]),
+        ("two thirds of it", ["thirds"]), ("a third more", ["third"]), ("less by a third.", ["a third"]),
+        ("the third power of N", ["third power"]), ("the second power of N", ["second power"]), ("a fifth of the time", ["fifth"]),
+        ("double the width", ["double"]), ("Each step doubles the rows", ["doubles"]), ("the width doubles.", ["doubles"]),
+        ("double as many blocks", ["double"]), ("when N is doubled", ["doubled"]), ("doubling N", ["doubling"]),
+    ],
+)  # fmt: skip
+def test_fractions_multiples_and_powers_in_words_are_found(text: str, typed: list[str]) -> None:
+    assert sorted(typed_numbers(text)) == sorted(typed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A third block needs more", "too few for a third block.", "the third k", "third parties", "the third of them", "the second half",
+        "the first half each add", "an element of the other half", "the last, fourth quarter", "the second of two",
+        "A double takes more bytes", "the double units", "in double precision", "summed in double", "in double the error is smaller",
+        "a sum of doubles.", "Doubles take more bytes", "unfold the loop", "behalf",
+    ],
+)  # fmt: skip
+def test_ordinals_and_the_type_double_are_no_numbers(text: str) -> None:
+    assert typed_numbers(text) == []
 
 
 def test_a_typed_number_and_an_unknown_name_are_refused_with_their_line(
