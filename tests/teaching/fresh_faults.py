@@ -1,4 +1,4 @@
-"""Faults for ``lesson check`` that were chosen without knowledge of the program."""
+"""Faults for ``lesson check`` that were chosen without knowledge of the program; the first five follow texts that changed since."""
 
 TEXTS = [  # lesson/step, old text, new text
     ("analysis/intensity-tiled", "{width} times as many as without tiles", "{tiled} times as many as without tiles"),
