@@ -377,6 +377,7 @@ def window_made() -> Any:
 
     share_heap()
     made = MainWindow(InMemoryStore(shot=shot_text(default_shot()), tour="seen"))
+    gc.freeze()  # as the program does
     made.start()
     made.show()
     prepare_files()
