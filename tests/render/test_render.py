@@ -112,6 +112,12 @@ def test_svg_has_real_text_and_carries_its_font(scene: Scene) -> None:
 
 
 @pytest.mark.slow
+def test_no_squares_with_labels_are_painted(qapp: QApplication) -> None:
+    none = Squares("none", np.zeros((0, 3)), np.zeros(0, np.uint8), ("#ffffff",), ("#000000",), np.zeros(0, "<U1"), 20.0)
+    image = scene_image(Scene(60, 60, "#000000", (none,)), 1.0)
+    assert not (np.frombuffer(image.constBits(), np.uint32) & 0xFFFFFF).any()
+
+
 def test_texts_in_a_row_leave_their_spaces_empty(qapp: QApplication) -> None:
     at = np.array([[10.0, 50.0 * row] for row in range(1, 5)])
     image = scene_image(Scene(300, 250, "#000000", (Labels("row", at, ("i          i",) * 4, 20.0, "#ffffff"),)), 1.0)

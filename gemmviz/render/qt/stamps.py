@@ -33,7 +33,7 @@ class LabelLayout:
     @classmethod
     def of(cls, labels: npt.NDArray[np.str_], pixels: int) -> "LabelLayout":
         rows, columns = labels.shape
-        codes = np.ascontiguousarray(labels).view(np.uint32).reshape(rows * columns, -1)
+        codes = np.ascontiguousarray(labels).view(np.uint32).reshape(rows * columns, labels.itemsize // 4)
         used = np.unique(codes)
         advances = np.array([text_width(chr(code), float(pixels)) if code else 0.0 for code in used.tolist()])
         widths = advances[np.searchsorted(used, codes)]
