@@ -21,18 +21,7 @@ from gemmviz.model.errors import GemmvizError
 _FORMAT_VERSION = 1
 ALL, TABLE, PAGE, AUTOGRADER = "all.json", "table.csv", "page.html", "results.json"
 _MARK = "\ufeff"  # Excel takes a CSV file without it for one of the system's code page
-_RISKY = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "\uff1d",
-    "\uff0b",
-    "\uff0d",
-    "\uff20",
-)  # a spreadsheet takes a cell that begins so for a formula
+_RISKY = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")  # a spreadsheet takes a cell that begins so for a formula
 _RISKY_BEHIND = re.compile(r';(?=[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])')  # where ; separates cells, another cell begins here
 
 
