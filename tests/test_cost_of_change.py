@@ -25,12 +25,12 @@ from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
 from gemmviz.analysis.memory.counts import Counts, count_steps
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.cli.main import command_extensions, main
-from gemmviz.files import devices, resources
-from gemmviz.files.devices import device_extensions, device_names
+from gemmviz.cli.main import commands, main
+from gemmviz.files import resources
+from gemmviz.files.devices import device_names, devices
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.gui.window.action_table import actions
-from gemmviz.gui.window.docks import panel_extensions
+from gemmviz.gui.window.docks import panels
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.model import site_kinds, sites
@@ -39,10 +39,10 @@ from gemmviz.model.filling import Filling
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import Kind, Operand
-from gemmviz.render.export import format_extensions
+from gemmviz.render.export import formats
 from gemmviz.run.cpu.check import Contents, check_result
 from gemmviz.run.inputs import matrices
-from gemmviz.scenes.catalog import view_extensions, view_named, views_of
+from gemmviz.scenes.catalog import view_named, views, views_of
 from gemmviz.scenes.kit import beat, text
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
@@ -50,7 +50,7 @@ from gemmviz.scenes.kit.text import bundled_font
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.state.shot import save_view
 from gemmviz.subjects import metrics
-from gemmviz.subjects.catalog import subject_extensions
+from gemmviz.subjects.catalog import subjects
 from tests.app_model import TestModel
 from tests.conftest import moment_of
 from tests.gui.conftest import metrics_of, pictured, text_in
@@ -58,8 +58,7 @@ from tests.hand_made import LANES, TILE, HandMade
 
 ROOT = Path(__file__).resolve().parent.parent
 _CACHES: tuple[Callable[..., Any], ...] = (
-    view_extensions, subject_extensions, command_extensions, panel_extensions, format_extensions, device_extensions, theme_names,
-    load_theme, devices._device_in, devices._shipped,
+    views, subjects, commands, panels, formats, devices, theme_names, load_theme,
 )  # fmt: skip
 
 
@@ -390,8 +389,11 @@ def test_a_broken_file_is_named_and_left_out(
     text, place, reason = BROKEN[case]
     dropped(package, "broken_view", text)
     assert main(["kernels"]) == 0
+    assert "04_tiled" in (said := capsys.readouterr()).out
+    assert not said.err  # nothing is loaded that a command doesn't need
+    assert main(["extensions"]) == 1
     out, err = capsys.readouterr()
-    assert "04_tiled" in out
+    assert "stage" in out
     assert err.startswith("gemmviz: ")
     assert err.count("\n") == 1
     assert f"broken_view.py{place}broken_view.py is ignored: " in err
@@ -406,7 +408,7 @@ def test_a_field_of_the_wrong_type_leaves_a_view_out(
         "odd_view",
         "from gemmviz.scenes.kit.view import View\nVIEW = View('Odd', int, print, order='1')\n",
     )
-    assert main(["kernels"]) == 0
+    assert main(["extensions"]) == 1
     assert "VIEW.order must be of type int, not str" in capsys.readouterr().err
 
 
@@ -452,7 +454,7 @@ def test_a_broken_device_of_ones_own_is_named_and_left_out(
     (tmp_path / "devices" / "folder.toml").mkdir()
     forget()
     try:
-        assert main(["counts", "04_tiled"]) == 0
+        assert main(["extensions"]) == 1
         err = capsys.readouterr().err
     finally:
         monkeypatch.undo()

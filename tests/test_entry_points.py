@@ -89,23 +89,24 @@ assert not [text for text in window.banner.texts if "is ignored" in text]
 
 
 BROKEN = {
-    "raising": ("1 / 0\n", "raising.py:1:1: bad of the package raising is ignored: ZeroDivisionError"),
-    "torn": ("def (:\n", "torn.py:1:5: bad of the package torn is ignored: SyntaxError"),
-    "empty": ("", "bad of the package empty is ignored: AttributeError"),
-    "other": ("X = 3\n", "other.py: bad of the package other is ignored: TypeError: it must define VIEW = View(...)"),
-    "leaving": ("raise SystemExit(3)\n", "bad of the package leaving is ignored: SystemExit"),
+    "raising": ("1 / 0\n", "raising.py:1:1: raising of the package raising is ignored: ZeroDivisionError"),
+    "torn": ("def (:\n", "torn.py:1:5: torn of the package torn is ignored: SyntaxError"),
+    "empty": ("", "empty of the package empty is ignored: AttributeError"),
+    "other": ("X = 3\n", "other.py: other of the package other is ignored: TypeError: it must define VIEW = View(...)"),
+    "leaving": ("raise SystemExit(3)\n", "leaving of the package leaving is ignored: SystemExit"),
 }
 
 
 def test_broken_ones_are_named_and_left_out(tmp_path: Path) -> None:
-    packages = [package(tmp_path, name, f"[gemmviz.views]\nbad = {name}:X\n", code) for name, (code, _) in BROKEN.items()]
+    packages = [package(tmp_path, name, f"[gemmviz.views]\n{name} = {name}:X\n", code) for name, (code, _) in BROKEN.items()]
     groups = "".join(
         f"[gemmviz.{kind}]\nbad = nosuch.module:X\n" for kind in ("views", "subjects", "commands", "formats", "devices")
     )
     missing = package(tmp_path, "missing", groups, "")
-    done = gemmviz(tmp_path, "kernels", packages=(*packages, missing))
-    assert done.returncode == 0
-    assert "04_tiled" in done.stdout
+    packages = [*packages, missing]
+    assert "04_tiled" in gemmviz(tmp_path, "kernels", packages=tuple(packages)).stdout
+    done = gemmviz(tmp_path, "extensions", packages=tuple(packages))
+    assert done.returncode == 1
     assert done.stderr.count("\n") == len(BROKEN) + 5
     for _, words in BROKEN.values():
         assert words in done.stderr
@@ -121,9 +122,10 @@ def test_a_name_that_is_taken_is_an_error_that_names_both(tmp_path: Path) -> Non
     )
     one = package(tmp_path, "one", "[gemmviz.views]\nmine = one:X\n", view)
     two = package(tmp_path, "two", "[gemmviz.views]\nmine = two:X\nstage = two:X\n", view)
-    done = gemmviz(tmp_path, "export", "04_tiled", "--view", "mine", "-o", "m.svg", packages=(two, one))
-    assert done.returncode == 0
+    assert gemmviz(tmp_path, "export", "04_tiled", "--view", "mine", "-o", "m.svg", packages=(two, one)).returncode == 0
     assert ">one<" in (tmp_path / "m.svg").read_text(encoding="utf-8")
+    done = gemmviz(tmp_path, "extensions", packages=(two, one))
+    assert done.returncode == 1
     assert "mine of the package two is ignored: mine of the package one has the same name, 'mine'" in done.stderr
     assert "stage of the package two is ignored: stage_view.py has the same name, 'stage'" in done.stderr
     assert done.stderr.count("\n") == 2
@@ -135,8 +137,8 @@ def test_devices_of_one_name_are_an_error_that_names_both(tmp_path: Path) -> Non
     text = (ROOT / "assets" / "devices" / "a100.toml").read_text(encoding="utf-8")
     (own / "a100.toml").write_text(text, encoding="utf-8")
     (own / "labgpu.toml").write_text(text, encoding="utf-8")
-    done = gemmviz(tmp_path, "kernels")
-    assert done.returncode == 0
+    done = gemmviz(tmp_path, "extensions")
+    assert done.returncode == 1
     assert f"{own / 'a100.toml'} is ignored: a device of gemmviz has the same name, 'a100'" in done.stderr
     assert (
         f"labgpu.toml of the package gemmviz-lab is ignored: {own / 'labgpu.toml'} has the same name, 'labgpu'" in done.stderr

@@ -6,62 +6,44 @@ Exit codes: 0 success, 1 wrong result or failed check, 2 wrong usage, 130 interr
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, NoReturn
 
-import gemmviz.cli.commands as folder
 from gemmviz import RELEASES, __version__
 from gemmviz.cli.command import Command, check_outputs, print_error
 from gemmviz.cli.terminal import guard_terminals
-from gemmviz.files.codec import FormatError
-from gemmviz.files.devices import device_extensions
-from gemmviz.files.extensions import Extensions, extensions_in
-from gemmviz.files.languages import languages, use_language
+from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
 from gemmviz.model.words import capital
-from gemmviz.render.export import format_extensions
-from gemmviz.scenes.catalog import view_extensions
-from gemmviz.subjects.catalog import subject_extensions
 
 _WINDOW, _LANGUAGE = "gui", "--language"
+_WITHOUT_COMMAND = "-h", "--help", "--version"
 
 
 @cache
-def command_extensions() -> Extensions[Command]:
-    """Return all commands, and the modules of ``gemmviz.cli.commands`` that could not be used."""
-    return extensions_in(folder, "COMMAND", Command)
-
-
-def commands() -> dict[str, Command]:
-    """Return the commands by name, in their order."""
-    return command_extensions().items
-
-
-def broken_extensions() -> list[GemmvizError]:
-    """Return one error for each command, view, subject, format and device that was left out."""
-    kinds = command_extensions(), view_extensions(), subject_extensions(), format_extensions(), device_extensions()
-    return [error for extensions in kinds for error in extensions.broken]
+def commands() -> Catalog[Command]:
+    """Return the commands by name."""
+    return extensions_in("gemmviz.cli.commands", "COMMAND", Command)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     guard_terminals()
     try:
-        args = parser().parse_args(_with_command(list(sys.argv[1:] if argv is None else argv)))
+        words = _with_command(list(sys.argv[1:] if argv is None else argv))
+        args = parser(_named(words)).parse_args(words)
+        from gemmviz.files.languages import use_language  # as in _languages
+
         use_language(args.language)
-        for error in broken_extensions():
-            print_error(error, 0)
         check_outputs(args)
         command: Command = args.command
         code = command.run(args)
         sys.stdout.flush()  # raises if the output can't be written
         return code
-    except (SettingError, UsageError, FormatError) as error:
-        return print_error(error, 2)
     except GemmvizError as error:
-        return print_error(error, 1)
+        return print_error(error, 2 if isinstance(error, SettingError | UsageError) or error.id == "format" else 1)
     except MemoryError:
         return print_error(
             GemmvizError("there is not enough memory for this", remedy="choose smaller sizes or fewer blocks"), 1
@@ -87,7 +69,14 @@ def _with_command(argv: list[str]) -> list[str]:
     first = argv[0] if argv else ""
     if first.startswith(f"{_LANGUAGE}="):
         return [first, *_with_command(argv[1:])]
-    return argv if first in (*commands(), "-h", "--help", "--version") else [_WINDOW, *argv]
+    return argv if first in (*_WITHOUT_COMMAND, *commands().names) else [_WINDOW, *argv]
+
+
+def _named(argv: Sequence[str]) -> Iterable[str]:
+    """Return the command that the arguments of ``_with_command`` name; all commands for their list, none for the version."""
+    rest = argv[2:] if argv[0] == _LANGUAGE else argv[1:] if argv[0].startswith(f"{_LANGUAGE}=") else argv
+    first = next(iter(rest), "")
+    return [first] if first in commands() else [] if first == "--version" else commands()
 
 
 class _Parser(argparse.ArgumentParser):
@@ -117,18 +106,25 @@ def _with_arguments(command: Command, name: str, parser: argparse.ArgumentParser
     return command
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+def parser(names: Iterable[str] | None = None) -> argparse.ArgumentParser:
+    """Return the parser of some commands; the default is all."""
     parser = _Parser(prog="gemmviz", description="Shows what every thread of a CUDA kernel does.")
     version = f"gemmviz {__version__} (newer versions: {RELEASES})"
     parser.add_argument("--version", action="version", help="print the version, and where newer ones are", version=version)
     chosen = "language of the window and of pictures (default: that chosen in the window, or the system's if it is complete)"
-    parser.add_argument(_LANGUAGE, choices=tuple(languages()), metavar="CODE", help=f"{chosen}: {', '.join(languages())}")
+    parser.add_argument(_LANGUAGE, metavar="CODE", help=chosen if names is not None else f"{chosen}: {_languages()}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, command in commands().items():
+    for name in commands() if names is None else names:
+        command = commands()[name]
         about: dict[str, Any] = {}
         if command.help:
             about = {"help": command.help, "description": f"{capital(command.help)}."}
         subparser = subparsers.add_parser(name, **about)
         subparser.set_defaults(command=_with_arguments(command, name, subparser))
     return parser
+
+
+def _languages() -> str:
+    from gemmviz.files.languages import languages  # imported here so that --version needs none of it
+
+    return ", ".join(languages())

@@ -1,15 +1,15 @@
-"""Discovery of extensions: modules of a folder that define an object such as ``VIEW = View(...)``, and such objects in the
-entry points of installed packages.
+"""Catalogs of extensions: modules of a folder that define an object such as ``VIEW = View(...)``, and such objects in the
+entry points of installed packages. What a catalog holds is known from names alone; a module is imported on first use.
 """
 
 import importlib
 import importlib.util
 import pkgutil
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from gemmviz.files.entry_points import entry_points, package_of
@@ -20,63 +20,115 @@ _PLAIN = (str, int, bool)
 
 
 @dataclass(frozen=True, slots=True)
-class Extensions(Generic[T]):
-    """``items``: the objects by name, sorted by their ``order`` and then by name. ``broken``: one error for each module or
-    entry point that can't be used; the others are not affected.
-    """
-
-    items: dict[str, T]
-    broken: tuple[GemmvizError, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """Source of an extension: ``origin`` for messages, and ``module``, from which ``load`` gets the object."""
+class Source(Generic[T]):
+    """Where an object comes from: ``origin`` for messages; ``load`` returns the object, or raises GemmvizError."""
 
     name: str
     origin: str
-    module: str
-    load: Callable[[], Any]
+    load: Callable[[], T]
 
 
-def extensions_in(folder: ModuleType, attribute: str, *kinds: type[T], suffix: str = "") -> Extensions[T]:
-    """Objects of one of the types ``kinds`` that the modules of a package define under the name ``attribute``, and those that
+class Catalog(Mapping[str, T]):
+    """Objects by name, sorted by ``order`` and then by name. An object is loaded when it is used first; iteration loads all
+    and leaves out those that can't be used.
+
+    ``catalog[name]`` raises the error of an object that can't be used. ``sources`` yields where the objects come from, and
+    errors. A second object of the same name is an error too.
+    """
+
+    def __init__(self, sources: Callable[[], Iterable[Source[T] | GemmvizError]], order: Callable[[T], Any]) -> None:
+        self._order, self._list_sources = order, sources
+        self._loaded: dict[str, T] = {}
+        self._errors: dict[str, GemmvizError] = {}
+
+    @cached_property
+    def _found(self) -> tuple[dict[str, Source[T]], list[GemmvizError]]:
+        found: dict[str, Source[T]] = {}
+        errors = list[GemmvizError]()
+        for each in self._list_sources():
+            if isinstance(each, GemmvizError):
+                errors.append(each)
+            elif each.name in found:
+                what = f"{each.origin} is ignored: {found[each.name].origin} has the same name, {each.name!r}"
+                errors.append(GemmvizError(what, remedy="rename one of them, or uninstall its package"))
+            else:
+                found[each.name] = each
+        return found, errors
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all objects, also of those that can't be used; loads none."""
+        return tuple(self._found[0])
+
+    @property
+    def broken(self) -> tuple[GemmvizError, ...]:
+        """One error for each object that can't be used; loads all."""
+        len(self)
+        return (*self._found[1], *self._errors.values())
+
+    def find(self, is_wanted: Callable[[T], bool]) -> T | None:
+        """An object that meets a condition, None if there is none. Looks at those that are loaded first."""
+        return next((each for each in [*self._loaded.values(), *self.values()] if is_wanted(each)), None)
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._loaded:
+            if name not in self._errors:
+                try:
+                    self._loaded[name] = self._found[0][name].load()
+                    return self._loaded[name]
+                except GemmvizError as error:
+                    self._errors[name] = error
+            raise self._errors[name]
+        return self._loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sorted)
+
+    def __len__(self) -> int:
+        return len(self._sorted)
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        usable = list[tuple[Any, str]]()
+        for name in self.names:
+            try:
+                usable.append((self._order(self[name]), name))
+            except GemmvizError:
+                continue  # in ``broken``
+        return [name for _, name in sorted(usable)]
+
+
+def extensions_in(folder: str, attribute: str, *kinds: type[T], suffix: str = "") -> Catalog[T]:
+    """The catalog of the objects that the modules of the package ``folder`` define under the name ``attribute``, and that
     installed packages have in their entry points: of the group "gemmviz.views" for "VIEW".
 
     An object is named after its module, without ``suffix``, or after its entry point; modules that don't end with the suffix
-    are not looked at. A module that raises while it is imported, or whose object is missing or has a field of the wrong type,
-    is left out. So is a second one of the same name.
+    are not looked at. A module that raises while it is imported can't be used, nor one whose object is missing, is of none of
+    the types ``kinds``, or has a field of the wrong type.
     """
-    items: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    broken: list[GemmvizError] = []
-    for source in (*_modules(folder, attribute, suffix), *_entries(attribute)):
-        if source.name in items:
-            broken.append(duplicate(source.name, source.origin, origins[source.name]))
-            continue
+
+    def load(module: str, origin: str, get: Callable[[], Any]) -> T:
         try:
-            items[source.name] = _checked(source.load(), attribute, kinds)
-            origins[source.name] = source.origin
+            return _checked(get(), attribute, kinds)
         except (Exception, SystemExit) as error:
-            broken.append(extension_error(source.module, source.origin, error))
-    ordered = sorted(items.items(), key=lambda item: (item[1].order, item[0]))
-    return Extensions(dict(ordered), tuple(broken))
+            raise extension_error(module, origin, error) from None
 
+    def of_module(path: str) -> Any:
+        return getattr(importlib.import_module(path), attribute, None)
 
-def _modules(folder: ModuleType, attribute: str, suffix: str) -> Iterator[_Source]:
-    for module in pkgutil.iter_modules(folder.__path__):
-        if module.name.endswith(suffix):
-            path = f"{folder.__name__}.{module.name}"
+    def sources() -> Iterator[Source[T]]:
+        for each in pkgutil.iter_modules(importlib.import_module(folder).__path__):
+            if each.name.endswith(suffix):
+                path, origin = f"{folder}.{each.name}", f"{each.name}.py"
+                yield Source(each.name.removesuffix(suffix), origin, partial(load, path, origin, partial(of_module, path)))
+        for point in entry_points(f"{attribute.lower()}s"):
+            origin = f"{point.name} of the package {package_of(point)}"
+            yield Source(point.name, origin, partial(load, point.module, origin, point.load))
 
-            def load(path: str = path) -> Any:
-                return getattr(importlib.import_module(path), attribute, None)
-
-            yield _Source(module.name.removesuffix(suffix), f"{module.name}.py", path, load)
-
-
-def _entries(attribute: str) -> Iterator[_Source]:
-    for point in entry_points(f"{attribute.lower()}s"):
-        yield _Source(point.name, f"{point.name} of the package {package_of(point)}", point.module, point.load)
+    return Catalog(sources, lambda item: item.order)  # type: ignore[attr-defined]
 
 
 def _checked(item: Any, attribute: str, kinds: tuple[type[T], ...]) -> T:
@@ -88,12 +140,6 @@ def _checked(item: Any, attribute: str, kinds: tuple[type[T], ...]) -> T:
         if each.type in _PLAIN and not isinstance(value, each.type):  # type: ignore[arg-type]
             raise TypeError(f"{attribute}.{each.name} must be of type {each.type.__name__}, not {type(value).__name__}")  # type: ignore[union-attr]
     return item
-
-
-def duplicate(name: str, origin: str, first: str) -> GemmvizError:
-    """The error for a second extension of the same name."""
-    what = f"{origin} is ignored: {first} has the same name, {name!r}"
-    return GemmvizError(what, remedy="rename one of them, or uninstall its package")
 
 
 def extension_error(module: str, origin: str, error: BaseException) -> GemmvizError:

@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-import gemmviz.render.formats as folder
-from gemmviz.files.extensions import Extensions, extensions_in
+from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.files.extras import require_extras
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import UsageError
@@ -25,14 +24,9 @@ def _nothing(done: int, of: int) -> None:
 
 
 @cache
-def format_extensions() -> Extensions[Format]:
-    """Return all formats, and the modules of ``gemmviz.render.formats`` that could not be used."""
-    return extensions_in(folder, "FORMAT", Still, Film, Deck, Page)
-
-
-def formats() -> dict[str, Format]:
-    """Return the formats by suffix without its dot, in their order."""
-    return format_extensions().items
+def formats() -> Catalog[Format]:
+    """Return the formats by suffix without its dot."""
+    return extensions_in("gemmviz.render.formats", "FORMAT", Still, Film, Deck, Page)
 
 
 def stills() -> dict[str, Still]:
@@ -42,13 +36,12 @@ def stills() -> dict[str, Still]:
 
 def format_of(path: Path) -> Format:
     """Return the format of a file by its suffix. Raises UsageError for an unknown suffix."""
-    format = formats().get(_suffix(path))
-    if format is None:
+    if _suffix(path) not in formats():
         remedy = tr(
             "use {formats}; or a folder: {path}/ --as png", formats=", ".join(f".{suffix}" for suffix in formats()), path=path
         )
         raise UsageError(tr("can't save as {suffix}", suffix=path.suffix or tr("a file without suffix")), remedy=remedy)
-    return format
+    return formats()[_suffix(path)]
 
 
 def require_format(path: Path, options: RenderOptions) -> None:

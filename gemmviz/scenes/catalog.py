@@ -2,21 +2,15 @@
 
 from functools import cache
 
-import gemmviz.scenes.views as folder
-from gemmviz.files.extensions import Extensions, extensions_in
+from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.scenes.kit.view import View
 
 
 @cache
-def view_extensions() -> Extensions[View]:
-    """Return all views, and the modules that could not be used."""
-    return extensions_in(folder, "VIEW", View, suffix="_view")
-
-
-def views() -> dict[str, View]:
-    """Return the views by name ("stage" is the view in ``stage_view.py``), in their order."""
-    return view_extensions().items
+def views() -> Catalog[View]:
+    """Return the views by name: "stage" is the view in ``stage_view.py``."""
+    return extensions_in("gemmviz.scenes.views", "VIEW", View, suffix="_view")
 
 
 def views_of(subject: type) -> dict[str, View]:
@@ -25,7 +19,7 @@ def views_of(subject: type) -> dict[str, View]:
 
 
 def view_named(name: str) -> View:
-    """Return a view by name. Raises UsageError for an unknown name."""
+    """Return a view by name. Raises UsageError for an unknown name, GemmvizError for a view that can't be used."""
     if name not in views():
         raise UsageError(f"there is no view {name!r}", remedy=closest(name, views()) or f"choose one of {', '.join(views())}")
     return views()[name]

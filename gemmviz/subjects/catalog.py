@@ -2,29 +2,23 @@
 
 from functools import cache
 
-import gemmviz.subjects.kinds as folder
-from gemmviz.files.extensions import Extensions, extensions_in
+from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import UsageError
 from gemmviz.scenes.catalog import view_named
 from gemmviz.subjects.subject import Subject
 
 
 @cache
-def subject_extensions() -> Extensions[Subject]:
-    """All kinds of subjects, and the modules that could not be loaded."""
-    return extensions_in(folder, "SUBJECT", Subject)
-
-
-def subjects() -> dict[str, Subject]:
-    """Kinds of subjects by name, in order; the name is the module's, such as "occupancy"."""
-    return subject_extensions().items
+def subjects() -> Catalog[Subject]:
+    """Kinds of subjects by name; the name is the module's, such as "occupancy"."""
+    return extensions_in("gemmviz.subjects.kinds", "SUBJECT", Subject)
 
 
 def subject_for(kind: type) -> Subject:
     """The subject with values of this type. Raises UsageError if there is none."""
-    for subject in subjects().values():
-        if subject.kind is kind:
-            return subject
+    subject = subjects().find(lambda each: each.kind is kind)
+    if subject is not None:
+        return subject
     raise UsageError(
         f"no subject has the type {kind.__name__}", remedy="add a file with SUBJECT = Subject(...) to gemmviz/subjects/kinds"
     )

@@ -7,8 +7,7 @@ from functools import cache
 from itertools import combinations, islice
 from random import Random
 
-import gemmviz.teaching.quiz_kinds as folder
-from gemmviz.files.extensions import Extensions, extensions_in
+from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import UsageError
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setup import Setup
@@ -30,9 +29,9 @@ Wrong = Sequence[tuple[str, str]]
 
 
 @cache
-def quiz_extensions() -> Extensions[QuizKind]:
-    """All kinds of questions, and the modules of ``gemmviz.teaching.quiz_kinds`` that could not be loaded."""
-    return extensions_in(folder, "QUIZ_KIND", QuizKind)
+def quiz_kinds() -> Catalog[QuizKind]:
+    """All kinds of questions."""
+    return extensions_in("gemmviz.teaching.quiz_kinds", "QUIZ_KIND", QuizKind)
 
 
 def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0, labels: LabelStyle = PLAIN) -> Lesson:
@@ -60,7 +59,7 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0, labels: Lab
 
 def _questions(source: QuizSource, count: int) -> Iterator[GeneratedQuestion]:
     """Different questions with enough choices, of each kind in turn."""
-    texts, kinds = set[str](), tuple(quiz_extensions().items.values())
+    texts, kinds = set[str](), tuple(quiz_kinds().values())
     for number in range(_TRIES * count):
         question = kinds[number % len(kinds)].question(source)
         if question is None or question.text in texts:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.export.prepare import ExportOptions
-from gemmviz.files.devices import device_extensions, device_names, load_device
+from gemmviz.files.devices import device_names, devices, load_device
 from gemmviz.files.resources import resource, user_folder
 from gemmviz.launch.catalog import lesson_names, load_kernel
 from gemmviz.launch.legality import launch_for, setup_for
@@ -131,9 +131,9 @@ def _use_device(path: Path, cancelled: Cancel) -> None:
     folder = user_folder("devices")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "mine.toml").write_bytes(path.read_bytes())
-    device_extensions.cache_clear()
+    devices.cache_clear()
     try:
-        for error in device_extensions().broken:
+        for error in devices().broken:
             raise error
         assert "mine" in device_names()
         load_device("mine")
@@ -145,7 +145,7 @@ def _use_device(path: Path, cancelled: Cancel) -> None:
             draw_run(Replay.of(outcome.trace), random_of(path))
     finally:
         (folder / "mine.toml").unlink()
-        device_extensions.cache_clear()
+        devices.cache_clear()
 
 
 CAMPAIGNS = {

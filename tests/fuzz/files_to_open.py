@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from gemmviz.files.devices import device_extensions
+from gemmviz.files.devices import devices
 from gemmviz.files.resources import user_folder
 from tests.fuzz import documents, kernels, records
 from tests.fuzz.campaign import Campaign
@@ -57,7 +57,7 @@ def add_device(number: int) -> str:
     path = user_folder("devices") / f"{_DEVICE}.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(contents[number % len(contents)])
-    device_extensions.cache_clear()
+    devices.cache_clear()
     return _DEVICE
 
 

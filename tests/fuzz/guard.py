@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.files.child_process import gemmviz_command
-from gemmviz.files.devices import device_extensions
+from gemmviz.files.devices import devices
 from tests.fuzz.campaign import Campaign
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -127,7 +127,7 @@ def guarded(case: bytes, campaign: Campaign) -> Iterator[Path]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-        device_extensions.cache_clear()
+        devices.cache_clear()
         shutil.rmtree(root, ignore_errors=True)
 
 

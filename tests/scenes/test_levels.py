@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gemmviz.files import devices
-from gemmviz.files.devices import load_device
+from gemmviz.files.devices import devices, load_device
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.launch_case import LaunchCase
@@ -25,8 +24,7 @@ L15, L3 = MemoryLevel("L1.5 cache", 1 << 20, "SM", 9000.0), MemoryLevel("near ca
 def device(monkeypatch: pytest.MonkeyPatch) -> Device:
     """An H200 with two more caches."""
     found = replace(load_device("h200"), caches=(L15, L3))
-    shipped = devices._shipped
-    monkeypatch.setattr(devices, "_shipped", lambda name: found if name == "h200" else shipped(name))
+    monkeypatch.setitem(devices()._loaded, "h200", found)
     return found
 
 

@@ -5,7 +5,8 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 
-from gemmviz.cli.command import Command, add_device, add_json, add_output, add_timeout, seconds
+from gemmviz.cli.command import Command, add_json, add_output
+from gemmviz.cli.running import add_device, add_timeout, seconds
 from gemmviz.files.benchmark_file import benchmark_text, recorded_benchmarks
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import kernel_names

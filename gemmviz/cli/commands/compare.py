@@ -9,19 +9,9 @@ from gemmviz.analysis.memory.counts import totals
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.pairing import LOCKS, Difference
 from gemmviz.analysis.replay.position import Position
-from gemmviz.cli.command import (
-    Command,
-    add_json,
-    add_on,
-    add_output,
-    add_timeout,
-    engine_of,
-    print_error,
-    print_fallback,
-    print_json,
-    wrong_result,
-)
+from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
 from gemmviz.cli.interruption import interruptible
+from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, wrong_result
 from gemmviz.files.codec import to_plain
 from gemmviz.files.devices import device_names
 from gemmviz.launch.legality import can_run

@@ -9,7 +9,8 @@ from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import Counts, LaunchCounter, LaunchCounts, loads_per_element, totals
-from gemmviz.cli.command import Command, add_json, add_on, add_timeout, engine_of, print_json, report_hazards
+from gemmviz.cli.command import Command, add_json, print_json
+from gemmviz.cli.running import add_on, add_timeout, engine_of, report_hazards
 from gemmviz.files.codec import to_plain
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.errors import GemmvizError

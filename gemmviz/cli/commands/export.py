@@ -8,19 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.cli.command import (
-    Command,
-    add_on,
-    add_timeout,
-    declare_output,
-    engine_of,
-    print_error,
-    print_fallback,
-    report_hazards,
-    wrong_result,
-)
+from gemmviz.cli.command import Command, declare_output, print_error
 from gemmviz.cli.interruption import interruptible
 from gemmviz.cli.progress import ProgressBar
+from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, report_hazards, wrong_result
 from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, prepare, prepare_benchmark, prepare_run, run_reel, still_reel
 from gemmviz.export.stills import phase_numbered, step_numbered
 from gemmviz.files.benchmark_file import read_benchmark

@@ -5,8 +5,9 @@ import sys
 import time
 from pathlib import Path
 
-from gemmviz.cli.command import Command, add_json, seconds
+from gemmviz.cli.command import Command, add_json
 from gemmviz.cli.interruption import interruptible
+from gemmviz.cli.running import seconds
 from gemmviz.grading.collection import collected
 from gemmviz.grading.limits import Limits
 from gemmviz.grading.pool import core_count, graded_in_parallel

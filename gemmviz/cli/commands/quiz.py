@@ -15,7 +15,7 @@ from gemmviz.state.shot import Shot
 from gemmviz.teaching.lesson import Question
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson
 from gemmviz.teaching.moodle import moodle_xml
-from gemmviz.teaching.quiz import quiz_extensions, quiz_of
+from gemmviz.teaching.quiz import quiz_kinds, quiz_of
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     if args.output is not None:
         _check_target(args.output)
-    for error in quiz_extensions().broken:
+    for error in quiz_kinds().broken:
         print_error(error, 0)
     with closing(engine_for("cpu")) as engine:
         shot = labelled(args, Shot(setup_from(args)))

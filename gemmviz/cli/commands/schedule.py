@@ -4,7 +4,8 @@ import argparse
 import json
 from contextlib import closing
 
-from gemmviz.cli.command import Command, add_json, add_timeout
+from gemmviz.cli.command import Command, add_json
+from gemmviz.cli.running import add_timeout
 from gemmviz.files.codec import to_plain
 from gemmviz.model.words import many
 from gemmviz.run.worker.remote import RemoteGpu

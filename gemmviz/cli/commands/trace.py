@@ -3,17 +3,8 @@
 import argparse
 
 from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.cli.command import (
-    Command,
-    add_on,
-    add_output,
-    add_timeout,
-    engine_of,
-    print_error,
-    print_fallback,
-    report_hazards,
-    wrong_result,
-)
+from gemmviz.cli.command import Command, add_output, print_error
+from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, report_hazards, wrong_result
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.words import many
 from gemmviz.run.recording import record_limit

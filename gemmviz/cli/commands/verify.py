@@ -11,7 +11,8 @@ from typing import Any
 from gemmviz.analysis.memory.banks import profiled_wavefronts
 from gemmviz.analysis.memory.counts import totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
-from gemmviz.cli.command import Command, add_device, add_json, add_output, add_timeout, print_error
+from gemmviz.cli.command import Command, add_json, add_output, print_error
+from gemmviz.cli.running import add_device, add_timeout
 from gemmviz.files.codec import to_plain
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import kernel_names

@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-import gemmviz.gui.panels as folder
-from gemmviz.files.extensions import Extensions, extensions_in
+from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.gui.panel import DockArea, Panel
 from gemmviz.gui.style import LETTERS
 from gemmviz.gui.window_model import WindowModel
@@ -33,14 +32,9 @@ _AREAS: dict[DockArea, Qt.DockWidgetArea] = {
 
 
 @cache
-def panel_extensions() -> Extensions[Panel]:
-    """Return all panels by id, and the modules of ``gemmviz.gui.panels`` that could not be used."""
-    return extensions_in(folder, "PANEL", Panel)
-
-
-def panels() -> dict[str, Panel]:
-    """Return the panels by id, in their order."""
-    return panel_extensions().items
+def panels() -> Catalog[Panel]:
+    """Return the panels by id."""
+    return extensions_in("gemmviz.gui.panels", "PANEL", Panel)
 
 
 class _Dock(QDockWidget):
@@ -67,7 +61,7 @@ class Docks:
         self.window = window
         self.widgets: dict[str, QWidget] = {}
         self.all: dict[str, QDockWidget] = {}
-        self.broken = list(panel_extensions().broken)
+        self.broken = list(panels().broken)
         for name, panel in panels().items():
             try:
                 self.all[name] = self._dock(name, panel, model)

@@ -7,7 +7,7 @@ from PySide6.QtCore import QChildEvent, QElapsedTimer, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from gemmviz.files.devices import device_extensions
+from gemmviz.files.devices import devices
 from gemmviz.files.kinds import is_known
 from gemmviz.files.whole import is_folder
 from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
@@ -32,12 +32,12 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
-from gemmviz.render.export import format_extensions
-from gemmviz.scenes.catalog import view_extensions
+from gemmviz.render.export import formats
+from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.state.naming import title_of
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import subject_extensions
+from gemmviz.subjects.catalog import subjects
 
 _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
@@ -263,8 +263,7 @@ class MainWindow(QMainWindow):
 
     def _name_broken_extensions(self) -> None:
         """Show a notice with the first ignored extension and the number of others."""
-        kinds = view_extensions(), subject_extensions(), format_extensions(), device_extensions()
-        broken = [*(error for extensions in kinds for error in extensions.broken), *self.docks.broken]
+        broken = [*(error for kind in (views(), subjects(), formats(), devices()) for error in kind.broken), *self.docks.broken]
         if broken:
             more = (
                 tr("; {other_files} ignored as well", other_files=many(len(broken) - 1, "other file"))
