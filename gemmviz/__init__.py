@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """An attribute of the library, which is loaded on first use, so that the program starts without it."""
     if name in __all__:
+        from gemmviz import library
+
+        if name in library.__all__:
+            return getattr(library, name)
         from gemmviz import api
 
         return getattr(api, name)

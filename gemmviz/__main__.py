@@ -1,23 +1,24 @@
 """Runs the command line: ``gemmviz`` and ``python -m gemmviz``."""
 
+import os
 import signal
 import sys
 
 _READER = "reader"  # the child process that reads kernels; it starts without the commands and their libraries
-_READING_NOTHING = {"-h", "--help", "--version", "info", "kernels", "grade", "worker"}  # words of commands without one
+_NOT_READING = {"info", "grade"}  # commands that may be given files and need no reader of their own
 
 
 def main() -> int:
     """Loads the program, then runs the command; the exit code. Ctrl+C while it loads ends it without a traceback.
 
-    The reader process starts first, so that it loads while the program does.
+    If a kernel's file is named, the reader process starts first, so that it loads while the program does.
     """
     if sys.argv[1:] == [_READER]:
         from gemmviz.source.reader_process import serve_reader
 
         return serve_reader()
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if _READING_NOTHING.isdisjoint(sys.argv[1:]):
+    if any(map(_is_kernel_file, sys.argv[1:])) and _NOT_READING.isdisjoint(sys.argv[1:2]):
         from gemmviz.source.reader_link import reader
 
         reader().start()
@@ -25,6 +26,13 @@ def main() -> int:
 
     signal.signal(signal.SIGINT, before)
     return run()
+
+
+def _is_kernel_file(word: str) -> bool:
+    """Whether a word ends like the name of a file of kernels, or like ``FILE:KERNEL``."""
+    from gemmviz.files.kinds import KERNEL_SUFFIXES
+
+    return any(os.path.splitext(each)[1].lower() in KERNEL_SUFFIXES for each in (word, word.rpartition(":")[0]))
 
 
 if __name__ == "__main__":

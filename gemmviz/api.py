@@ -12,42 +12,55 @@ parameters are keywords; the kernel's header gives the defaults. All functions r
 where, and what to do.
 """
 
-import atexit
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from importlib.util import find_spec
 from inspect import signature
 from os import PathLike
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any
 
-from gemmviz.export.prepare import ExportOptions, prepare, run_reel
+from gemmviz.export.prepare import ExportOptions, prepare, prepare_benchmark, run_reel
 from gemmviz.export.stills import step_numbered
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kinds import FILE_KINDS, kind_of
 from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.files.whole import write_text
-from gemmviz.launch.catalog import kernel_names, lesson_names
-from gemmviz.launch.legality import launch_for, setup_for, tied
-from gemmviz.library import Count, Figure, Kernel, Measurements, Picture, Player, Run, drawn_picture, whole_number
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import setup_for
+from gemmviz.library import (
+    Count,
+    Kernel,
+    Picture,
+    Run,
+    check_view,
+    count,
+    drawn_picture,
+    engine_named,
+    kernels,
+    lessons,
+    setup_from,
+    trace,
+    whole_number,
+)
 from gemmviz.loading.loader import open_kernel
+from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.setup import Setup
+from gemmviz.model.words import many
 from gemmviz.render.credit import DEFAULT_LICENCE, FigureOptions, FigureTheme, figure_name
 from gemmviz.render.export import formats, save_frame, save_reel
+from gemmviz.render.figure import figure_html
 from gemmviz.render.format import Deck, Film, Page
 from gemmviz.render.pack import THEMES
+from gemmviz.render.page import page_html
 from gemmviz.render.reel import Reel
-from gemmviz.run.choosing import CHOICES, EngineChoice, choice_for, engine_for
 from gemmviz.run.engine import Engine
-from gemmviz.run.recording import record_limit
-from gemmviz.state.shot import Shot, save_view
-from gemmviz.subjects.counting import launch_counts
+from gemmviz.state.shot import SYSTEM_THEME, Shot, save_view
 from gemmviz.subjects.gathering import Given
-from gemmviz.subjects.runs import run
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import named_lesson, save_lesson
 from gemmviz.teaching.reel import lesson_reel
@@ -58,18 +71,74 @@ __all__ = [
 ]  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Measurements:
+    """Measured speeds of kernels on one GPU. ``benchmark`` holds the rows."""
+
+    benchmark: Benchmark
+
+    def scene(self, *, view: str = "rate", theme: str = SYSTEM_THEME) -> Picture:
+        """A chart of the measurements. Raises UsageError for a view that isn't a chart of measurements."""
+        check_view(view, lambda subject: subject.page == "benchmark")
+        shot = Shot(setup_for(load_kernel(kernel_names()[0])), view=view, theme=theme)
+        return drawn_picture(prepare_benchmark(shot, self.benchmark))
+
+    def __repr__(self) -> str:
+        return f"<Measurements {self.benchmark.source}, {many(len(self.benchmark.rows), 'row')}>"
+
+    def _repr_html_(self) -> str:
+        return f"<div>{self.scene().svg}<p>{escape(self.benchmark.source)}</p></div>"
+
+
+@dataclass(frozen=True, eq=False)
+class Player:
+    """A run that plays in a notebook: as a widget if anywidget is installed, else as a page in a frame."""
+
+    reel: Reel
+    theme: str = "light"
+
+    @property
+    def html(self) -> str:
+        """The self-contained page."""
+        return page_html(self.reel, self.theme)
+
+    def _repr_html_(self) -> str:
+        style = "width: 100%; aspect-ratio: 16 / 11; border: 0"
+        about = f'title="{escape(self.reel.name)}" style="{style}"'
+        return f'<iframe sandbox="allow-scripts" {about} srcdoc="{escape(self.html)}"></iframe>'
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        if find_spec("anywidget") is None:
+            return {"text/plain": repr(self), "text/html": self._repr_html_()}
+        from gemmviz.notebook import widget
+
+        return widget(self.reel, self.theme)._repr_mimebundle_(**options)
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A run that plays in any web page, and in a notebook that is saved, exported or printed: one element with a still inside.
+
+    ``options``: its name, theme, author, licence and link.
+    """
+
+    reel: Reel
+    options: FigureOptions
+
+    @cached_property
+    def html(self) -> str:
+        """The element, with nothing outside of it."""
+        return figure_html(self.reel, self.options)
+
+    def __repr__(self) -> str:
+        return f"<Figure {self.options.name}, {many(self.reel.step_count, 'step')}>"
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
 Loaded = Kernel | Run | Shot | Lesson | Measurements
 Named = str | PathLike[str] | Kernel
-
-
-def kernels() -> list[str]:
-    """The names of the kernels that ship with gemmviz, in teaching order."""
-    return kernel_names()
-
-
-def lessons() -> list[str]:
-    """The names of the lessons that ship with gemmviz; ``load`` reads one."""
-    return lesson_names()
 
 
 def load(source: str | PathLike[str]) -> Loaded:
@@ -89,51 +158,6 @@ def load(source: str | PathLike[str]) -> Loaded:
     return Kernel(open_kernel(str(source)))
 
 
-def trace(
-    kernel: Named | Shot,
-    *,
-    on: EngineChoice = "auto",
-    values: bool = False,
-    blocks: str = "",
-    phases: str = "",
-    parameters: Mapping[str, SupportsIndex] | None = None,
-    **numbers: SupportsIndex,
-) -> Run:
-    """Runs a kernel and records every access.
-
-    ``on``: "cpu", "gpu", or "auto": the GPU if there is one, else the CPU. With "auto", kernels that don't ship with gemmviz
-    run on the CPU. Both give the same record. ``values``: also record the values that are read and written. ``blocks``
-    ("0:2,0:2", half-open) and ``phases`` ("2-3", counted from 1) select what is recorded; the default is as many blocks around
-    the first as are quick. ``numbers``: M, N, K and the kernel's parameters, which ``parameters`` takes too.
-
-    Raises SourceError for a kernel that gemmviz can't read, SettingError for a launch that the device can't run, and
-    DeviceError if there is no GPU. A kernel that faults gives the run up to the fault; on "gpu" it raises KernelFault.
-    """
-    setup = _setup(kernel, {**(parameters or {}), **numbers})
-    setup = replace(setup, blocks=blocks or setup.blocks, phases=phases or setup.phases)
-    around = kernel.focus.block if isinstance(kernel, Shot) else (0, 0, 0)
-    outcome = run(setup, around, _engine(on, setup.kernel), values=values, most_bytes=record_limit())
-    if outcome.trace is None:
-        raise outcome.fault or GemmvizError("the kernel gives no trace")
-    return Run(outcome.trace, outcome.fault)
-
-
-def count(
-    kernel: Named | Shot,
-    *,
-    on: EngineChoice = "cpu",
-    parameters: Mapping[str, SupportsIndex] | None = None,
-    **numbers: SupportsIndex,
-) -> Count:
-    """Counts the accesses of a whole launch: requests, sectors and wavefronts, as the hardware's counters do.
-
-    Arguments and errors are those of ``trace``; a kernel that faults raises KernelFault.
-    """
-    setup = _setup(kernel, {**(parameters or {}), **numbers})
-    launch_for(setup)
-    return Count(setup, launch_counts(setup, _engine(on, setup.kernel)))
-
-
 def scene(what: Named | Run | Shot | Measurements, **options: Any) -> Picture:
     """A picture of a run, of a kernel (which is run first), of measurements, or of a saved view.
 
@@ -148,7 +172,7 @@ def scene(what: Named | Run | Shot | Measurements, **options: Any) -> Picture:
     if isinstance(found, Lesson):
         raise UsageError("a lesson has many pictures", remedy="show or save it, or draw the shot of one of its steps")
     if isinstance(found, Kernel):
-        own = (*_setup(found, {}).sizes_and_parameters, "on", "values", "blocks", "phases", "parameters")
+        own = (*setup_from(found, {}).sizes_and_parameters, "on", "values", "blocks", "phases", "parameters")
         given = {name: options.pop(name) for name in list(options) if name in own}
         found = trace(found, **given)
     known = [name for name in signature(found.scene).parameters]
@@ -261,30 +285,4 @@ def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements | Figure, p
 
 
 def _cpu_engine(kernel: KernelSpec) -> AbstractContextManager[Engine]:
-    return nullcontext(_engine("cpu", kernel))
-
-
-def _engine(on: EngineChoice, kernel: KernelSpec) -> Engine:
-    if on not in CHOICES:
-        raise UsageError(f"there is no engine {on!r}", remedy=f"choose {', '.join(CHOICES)}")
-    return _shared_engine(choice_for(on, kernel))
-
-
-@cache
-def _shared_engine(on: EngineChoice) -> Engine:
-    """The engine for all calls, closed when the process ends: the GPU's takes long to start."""
-    engine = engine_for(on)
-    atexit.register(engine.close)
-    return engine
-
-
-def _setup(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:
-    if isinstance(kernel, Shot):
-        setup = kernel.setup
-    else:
-        setup = setup_for(kernel.spec if isinstance(kernel, Kernel) else open_kernel(str(kernel)))
-    known = setup.sizes_and_parameters
-    for name in numbers:
-        if name not in known:
-            raise UsageError(f"{setup.kernel.name} has no {name}", remedy=f"it has {', '.join(known)}")
-    return tied(setup.changed(**{name: whole_number(name, value) for name, value in numbers.items()}))
+    return nullcontext(engine_named("cpu", kernel))

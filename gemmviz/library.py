@@ -1,43 +1,44 @@
-"""Values that the Python library returns: kernels, runs, counts, measurements, pictures and players."""
+"""Runs and counts of kernels from Python. Nothing that draws is imported before it is used."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from __future__ import annotations
+
+import atexit
+from dataclasses import asdict, dataclass, replace
+from functools import cache, cached_property
 from html import escape
-from importlib.util import find_spec
 from operator import index
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
-from gemmviz.analysis.memory.counts import LaunchCounts, totals
-from gemmviz.analysis.replay.focus import Focus
-from gemmviz.analysis.replay.position import Position
-from gemmviz.analysis.replay.replay import Replay
-from gemmviz.export.prepare import Prepared, no_engine, prepare, prepare_benchmark
-from gemmviz.export.stills import phase_numbered, step_numbered
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import launch_for, setup_for
-from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.errors import KernelFault, UsageError
-from gemmviz.model.kernel import KernelSpec
+from gemmviz.launch.catalog import kernel_names, lesson_names
+from gemmviz.launch.legality import launch_for, setup_for, tied
+from gemmviz.loading.loader import open_kernel
+from gemmviz.model.errors import GemmvizError, KernelFault, UsageError
 from gemmviz.model.outcome import Outcome
-from gemmviz.model.setup import Setup
-from gemmviz.model.threads import Triple
-from gemmviz.model.trace import Trace
 from gemmviz.model.words import all_blocks, many
-from gemmviz.render.credit import FigureOptions
-from gemmviz.render.figure import figure_html
-from gemmviz.render.page import page_html
-from gemmviz.render.reel import Reel
-from gemmviz.render.svg import scene_svg
-from gemmviz.scenes.catalog import views
-from gemmviz.scenes.kit.frame import Layer
-from gemmviz.scenes.kit.primitives import Scene
-from gemmviz.state.shot import SYSTEM_THEME, Shot
-from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.gathering import Given
-from gemmviz.subjects.picture import picture
-from gemmviz.subjects.runs import replay_of
-from gemmviz.subjects.subject import Subject
+from gemmviz.run.choosing import CHOICES, EngineChoice, choice_for, engine_for, run
+from gemmviz.run.recording import record_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import SupportsIndex, TypeAlias
+
+    from gemmviz.analysis.memory.counts import LaunchCounts
+    from gemmviz.analysis.replay.replay import Replay
+    from gemmviz.export.prepare import Prepared
+    from gemmviz.model.kernel import KernelSpec
+    from gemmviz.model.setup import Setup
+    from gemmviz.model.threads import Triple
+    from gemmviz.model.trace import Trace
+    from gemmviz.run.engine import Engine
+    from gemmviz.scenes.kit.frame import Layer
+    from gemmviz.scenes.kit.primitives import Scene
+    from gemmviz.state.shot import Shot
+    from gemmviz.subjects.subject import Subject
+
+    Named: TypeAlias = "str | PathLike[str] | Kernel"
+
+__all__ = ["Count", "GemmvizError", "Kernel", "Picture", "Run", "count", "kernels", "lessons", "trace"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ class Picture:
     @property
     def svg(self) -> str:
         """The frame as an SVG document, its fonts inside."""
+        from gemmviz.render.svg import scene_svg
+
         return scene_svg(self.shown)
 
     def _repr_svg_(self) -> str:
@@ -109,6 +112,8 @@ class Run:
     @cached_property
     def replay(self) -> Replay:
         """The record with its phases, the costs of its steps and its hazards."""
+        from gemmviz.subjects.runs import replay_of
+
         return replay_of(self.outcome)
 
     @property
@@ -127,14 +132,21 @@ class Run:
         thread: int | None = None,
         everyone: bool = False,
         layer: Layer = "matrix",
-        theme: str = SYSTEM_THEME,
+        theme: str = "system",
     ) -> Picture:
         """A picture of the run at a ``step`` or at the beginning of a ``phase``, both counted from 1 as in the window.
 
         The default is the first step, or the last one of a run that ended early. Raises UsageError for a view, step, phase,
         block, warp or thread that the run doesn't have.
         """
-        _check_view(view, lambda subject: subject.is_of_run)
+        from gemmviz.analysis.replay.focus import Focus
+        from gemmviz.analysis.replay.position import Position
+        from gemmviz.export.prepare import no_engine, prepare
+        from gemmviz.export.stills import phase_numbered, step_numbered
+        from gemmviz.state.shot import Shot
+        from gemmviz.subjects.gathering import Given
+
+        check_view(view, lambda subject: subject.is_of_run)
         if step is not None and phase is not None:
             raise UsageError("a picture shows a step or the beginning of a phase, not both", remedy="leave one of them out")
         x, y, z = (*(block or (start for start, _ in self.trace.blocks.ranges)), 0)[:3]
@@ -170,6 +182,8 @@ class Count:
     @property
     def totals(self) -> dict[str, int]:
         """Sums by kind of access, named like the hardware's counters: requests, sectors of 32 bytes, bytes, wavefronts."""
+        from gemmviz.analysis.memory.counts import totals
+
         return totals(self.counts)
 
     @property
@@ -192,81 +206,106 @@ class Count:
         return f"<div>{about}<table>{''.join(cells)}</table></div>"
 
 
-@dataclass(frozen=True)
-class Measurements:
-    """Measured speeds of kernels on one GPU. ``benchmark`` holds the rows."""
+def kernels() -> list[str]:
+    """The names of the kernels that ship with gemmviz, in teaching order."""
+    return kernel_names()
 
-    benchmark: Benchmark
 
-    def scene(self, *, view: str = "rate", theme: str = SYSTEM_THEME) -> Picture:
-        """A chart of the measurements. Raises UsageError for a view that isn't a chart of measurements."""
-        _check_view(view, lambda subject: subject.page == "benchmark")
-        shot = Shot(setup_for(load_kernel(kernel_names()[0])), view=view, theme=theme)
-        return drawn_picture(prepare_benchmark(shot, self.benchmark))
+def lessons() -> list[str]:
+    """The names of the lessons that ship with gemmviz; ``load`` reads one."""
+    return lesson_names()
 
-    def __repr__(self) -> str:
-        return f"<Measurements {self.benchmark.source}, {many(len(self.benchmark.rows), 'row')}>"
 
-    def _repr_html_(self) -> str:
-        return f"<div>{self.scene().svg}<p>{escape(self.benchmark.source)}</p></div>"
+def trace(
+    kernel: Named | Shot,
+    *,
+    on: EngineChoice = "auto",
+    values: bool = False,
+    blocks: str = "",
+    phases: str = "",
+    parameters: Mapping[str, SupportsIndex] | None = None,
+    **numbers: SupportsIndex,
+) -> Run:
+    """Runs a kernel and records every access.
+
+    ``on``: "cpu", "gpu", or "auto": the GPU if there is one, else the CPU. With "auto", kernels that don't ship with gemmviz
+    run on the CPU. Both give the same record. ``values``: also record the values that are read and written. ``blocks``
+    ("0:2,0:2", half-open) and ``phases`` ("2-3", counted from 1) select what is recorded; the default is as many blocks around
+    the first as are quick. ``numbers``: M, N, K and the kernel's parameters, which ``parameters`` takes too.
+
+    Raises SourceError for a kernel that gemmviz can't read, SettingError for a launch that the device can't run, and
+    DeviceError if there is no GPU. A kernel that faults gives the run up to the fault; on "gpu" it raises KernelFault.
+    """
+    setup = setup_from(kernel, {**(parameters or {}), **numbers})
+    setup = replace(setup, blocks=blocks or setup.blocks, phases=phases or setup.phases)
+    around = (0, 0, 0) if isinstance(kernel, str | PathLike | Kernel) else kernel.focus.block
+    outcome = run(setup, around, engine_named(on, setup.kernel), values=values, most_bytes=record_limit())
+    if outcome.trace is None:
+        raise outcome.fault or GemmvizError("the kernel gives no trace")
+    return Run(outcome.trace, outcome.fault)
+
+
+def count(
+    kernel: Named | Shot,
+    *,
+    on: EngineChoice = "cpu",
+    parameters: Mapping[str, SupportsIndex] | None = None,
+    **numbers: SupportsIndex,
+) -> Count:
+    """Counts the accesses of a whole launch: requests, sectors and wavefronts, as the hardware's counters do.
+
+    Arguments and errors are those of ``trace``; a kernel that faults raises KernelFault.
+    """
+    from gemmviz.subjects.counting import launch_counts
+
+    setup = setup_from(kernel, {**(parameters or {}), **numbers})
+    launch_for(setup)
+    return Count(setup, launch_counts(setup, engine_named(on, setup.kernel)))
+
+
+def setup_from(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:
+    """The setup of a kernel or a shot with these sizes and parameters. Raises UsageError for another name."""
+    if isinstance(kernel, str | PathLike | Kernel):
+        setup = setup_for(kernel.spec if isinstance(kernel, Kernel) else open_kernel(str(kernel)))
+    else:
+        setup = kernel.setup
+    known = setup.sizes_and_parameters
+    for name in numbers:
+        if name not in known:
+            raise UsageError(f"{setup.kernel.name} has no {name}", remedy=f"it has {', '.join(known)}")
+    return tied(setup.changed(**{name: whole_number(name, value) for name, value in numbers.items()}))
+
+
+def engine_named(on: EngineChoice, kernel: KernelSpec) -> Engine:
+    """The engine for a kernel. Raises UsageError for an unknown choice."""
+    if on not in CHOICES:
+        raise UsageError(f"there is no engine {on!r}", remedy=f"choose {', '.join(CHOICES)}")
+    return _shared_engine(choice_for(on, kernel))
+
+
+@cache
+def _shared_engine(on: EngineChoice) -> Engine:
+    """The engine for all calls, closed when the process ends: the GPU's takes long to start."""
+    engine = engine_for(on)
+    atexit.register(engine.close)
+    return engine
 
 
 def drawn_picture(prepared: Prepared) -> Picture:
+    """The picture of a prepared shot at its step."""
+    from gemmviz.subjects.picture import picture
+
     return Picture(picture(prepared.shot, prepared.subject(prepared.step)))
 
 
-def _check_view(name: str, fits: Callable[[Subject], bool]) -> None:
+def check_view(name: str, fits: Callable[[Subject], bool]) -> None:
     """Checks that a view fits. Raises UsageError with the views that do."""
+    from gemmviz.scenes.catalog import views
+    from gemmviz.subjects.catalog import subject_of_view
+
     if not fits(subject_of_view(name)):
         fitting = [view for view in views() if fits(subject_of_view(view))]
         raise UsageError(f"the view {name!r} shows something else", remedy=f"choose {', '.join(fitting)}")
-
-
-@dataclass(frozen=True, eq=False)
-class Player:
-    """A run that plays in a notebook: as a widget if anywidget is installed, else as a page in a frame."""
-
-    reel: Reel
-    theme: str = "light"
-
-    @property
-    def html(self) -> str:
-        """The self-contained page."""
-        return page_html(self.reel, self.theme)
-
-    def _repr_html_(self) -> str:
-        style = "width: 100%; aspect-ratio: 16 / 11; border: 0"
-        about = f'title="{escape(self.reel.name)}" style="{style}"'
-        return f'<iframe sandbox="allow-scripts" {about} srcdoc="{escape(self.html)}"></iframe>'
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        if find_spec("anywidget") is None:
-            return {"text/plain": repr(self), "text/html": self._repr_html_()}
-        from gemmviz.notebook import widget
-
-        return widget(self.reel, self.theme)._repr_mimebundle_(**options)
-
-
-@dataclass(frozen=True, eq=False)
-class Figure:
-    """A run that plays in any web page, and in a notebook that is saved, exported or printed: one element with a still inside.
-
-    ``options``: its name, theme, author, licence and link.
-    """
-
-    reel: Reel
-    options: FigureOptions
-
-    @cached_property
-    def html(self) -> str:
-        """The element, with nothing outside of it."""
-        return figure_html(self.reel, self.options)
-
-    def __repr__(self) -> str:
-        return f"<Figure {self.options.name}, {many(self.reel.step_count, 'step')}>"
-
-    def _repr_html_(self) -> str:
-        return self.html
 
 
 def whole_number(name: str, value: Any) -> int:

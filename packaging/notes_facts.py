@@ -18,8 +18,8 @@ from gemmviz.loading.loader import open_kernel
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.run.choosing import engine_for
-from gemmviz.subjects.runs import replay_of, run
+from gemmviz.run.choosing import engine_for, run
+from gemmviz.subjects.runs import replay_of
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 ACCESSES, RACES = DATA / "h200-shared-wavefronts.json", DATA / "h200-races.json"

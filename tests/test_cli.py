@@ -180,7 +180,7 @@ def test_blocks_left_open_are_as_many_as_are_quick(
     command = ["trace", "02_naive", "-m", "64", "-n", "64", "-k", "64", "-D", "BLOCK=8", "-o", path]
     assert main(command) == 0
     assert "64 of 64 blocks" in capsys.readouterr().out
-    monkeypatch.setattr("gemmviz.subjects.runs.QUICK_BYTES", 4 * 129 * 64 * 5)  # steps, threads, blocks
+    monkeypatch.setattr("gemmviz.run.choosing.QUICK_BYTES", 4 * 129 * 64 * 5)  # steps, threads, blocks
     assert main(command) == 0
     assert "4 of 64 blocks" in (said := capsys.readouterr().out)
     assert "--blocks all to record all blocks" in said

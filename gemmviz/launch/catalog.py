@@ -69,10 +69,15 @@ def load_kernel(name: str) -> KernelSpec:
 
 def is_shipped_kernel(kernel: KernelSpec) -> bool:
     """Whether a kernel ships with gemmviz. Its text and launch decide, not its name, file or ``is_shipped``."""
-    shipped = _shipped_kernels().get(kernel.text)
-    return shipped is not None and replace(kernel, name=shipped.name, file=shipped.file, is_shipped=True) == shipped
+    path = _shipped_files().get(kernel.text)
+    if path is None:
+        return False
+    shipped = read_kernel(path, is_shipped=True)
+    return replace(kernel, name=shipped.name, file=shipped.file, is_shipped=True) == shipped
 
 
 @cache
-def _shipped_kernels() -> dict[str, KernelSpec]:
-    return {kernel.text: kernel for kernel in map(load_kernel, all_kernel_names())}
+def _shipped_files() -> dict[str, Path]:
+    """The files of all shipped kernels by their texts."""
+    paths = (path for folder in ("kernels", _PATTERNS, _COURSE) for path in resources(folder, "*.cu"))
+    return {path.read_text(encoding="utf-8"): path for path in paths}

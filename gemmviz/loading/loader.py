@@ -10,9 +10,6 @@ from gemmviz.files.kinds import KERNEL_SUFFIXES
 from gemmviz.files.whole import is_file
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.given_launch import GivenLaunch
-from gemmviz.loading.headerless import read_headerless
-from gemmviz.loading.project import project_of
-from gemmviz.loading.remembered import Remembered
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import KernelSpec
@@ -69,6 +66,10 @@ def opened(
     """
     if not is_kernel_file(name):
         return Opened(given.applied(load_kernel(name)))
+    from gemmviz.loading.headerless import read_headerless  # imported here: shipped kernels need none of these
+    from gemmviz.loading.project import project_of
+    from gemmviz.loading.remembered import Remembered
+
     file, entry = split_name(name)
     path, given = Path(file), replace(given, entry=given.entry or entry)
     project = project_of(path)

@@ -1,17 +1,24 @@
-"""The choice of an engine: by name, by what is installed, and by whether a kernel may run on the GPU."""
+"""The choice of an engine: by name, by what is installed, and by whether a kernel may run on the GPU; and a run by it."""
 
 import importlib.util
 from collections.abc import Mapping
 from typing import Literal
 
 from gemmviz.launch.catalog import is_shipped_kernel
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import Triple
+from gemmviz.run.cpu.executor import blocks_to_trace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Engine, FallbackEngine
+from gemmviz.run.engine import Cancel, Engine, FallbackEngine
 from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.run.protocol import TIMEOUT_S
-from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.run.recording import Recording
 
+QUICK_BYTES = 96 << 20  # bytes of a trace if the user did not choose the blocks
+MOST_BYTES = 4 * QUICK_BYTES
 EngineChoice = Literal["auto", "gpu", "cpu"]
 CHOICES: Mapping[EngineChoice, str] = {
     "auto": "the GPU if CuPy is installed, with the CPU as fallback; the CPU for a kernel of your own",
@@ -32,9 +39,28 @@ def choice_for(on: EngineChoice, kernel: KernelSpec) -> EngineChoice:
 
 def engine_for(on: EngineChoice, timeout_s: float = TIMEOUT_S) -> Engine:
     """The engine of this choice. ``timeout_s`` limits one launch on the GPU."""
-    if on == "gpu":
-        return RemoteGpu(timeout_s=timeout_s)
-    without_gpu = (Interpreter(), RecordedTimes())
-    if on == "auto" and has_cupy():
-        return FallbackEngine(RemoteGpu(timeout_s=timeout_s), *without_gpu)
-    return FallbackEngine(*without_gpu)
+    without_gpu = () if on == "gpu" else (Interpreter(), RecordedTimes())
+    if on == "cpu" or (on == "auto" and not has_cupy()):
+        return FallbackEngine(*without_gpu)
+    from gemmviz.run.worker.remote import RemoteGpu  # imported here: most runs need none of it
+
+    gpu = RemoteGpu(timeout_s=timeout_s)
+    return FallbackEngine(gpu, *without_gpu) if without_gpu else gpu
+
+
+def run(
+    setup: Setup,
+    around: Triple,
+    engine: Engine,
+    *,
+    values: bool = False,
+    most_bytes: int = MOST_BYTES,
+    cancelled: Cancel = is_cancelled,
+) -> Outcome:
+    """Trace the blocks that a setup names, or some near the block ``around``. ``most_bytes``: limit of the trace of
+    named blocks. Raises as ``Engine.trace`` does.
+    """
+    blocks = engine.known_blocks(setup)
+    if blocks is None:
+        blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=most_bytes, cancelled=cancelled)
+    return engine.trace(setup, blocks, Recording(values=values, limit_bytes=most_bytes), cancelled=cancelled)

@@ -1,14 +1,22 @@
-"""The program of a kernel with its settings, from the reader process."""
+"""The program of a kernel with its settings: stored for the kernels that ship with gemmviz, else from the reader process."""
 
+import pickle
+import zlib
 from collections.abc import Mapping
-from functools import lru_cache
+from contextlib import suppress
+from functools import cache, lru_cache
+from hashlib import sha256
 
-from gemmviz.model.errors import SourceError
+import msgspec
+
+from gemmviz.files.resources import resource
+from gemmviz.model.errors import InstallationError, SourceError
 from gemmviz.model.kernel import BLANK, KernelSpec, place_in
 from gemmviz.parser.source_text import SourceText
 from gemmviz.source.program_parts import Program
 from gemmviz.source.reader_link import reader
 
+PROGRAMS = "assets/programs/shipped.bin"  # written by packaging/programs.py
 _NAME = "kernel.cu"  # of a file without a name of its own
 
 
@@ -63,5 +71,22 @@ def _is_blank(spec: KernelSpec, line: int) -> bool:
 def _program(
     main: str, shown: str, files: tuple[tuple[str, str], ...], macros: tuple[tuple[str, str], ...], entry: str
 ) -> Program:
-    program: Program = reader().run("program", SourceText(main, dict(files), shown, dict(macros)), entry)
+    source = SourceText(main, dict(files), shown, dict(macros))
+    stored = stored_programs().get(stored_name(source, entry))
+    program: Program = reader().run("program", source, entry) if stored is None else pickle.loads(stored)
     return program
+
+
+@cache
+def stored_programs() -> dict[str, bytes]:
+    """Pickled programs by ``stored_name``: those of the shipped kernels with the values that they and the lessons name."""
+    with suppress(InstallationError):
+        packed = zlib.decompress(resource(PROGRAMS).read_bytes())
+        return msgspec.msgpack.decode(packed, type=dict[str, bytes])
+    return {}
+
+
+def stored_name(source: SourceText, entry: str) -> str:
+    """The name under which the program of a kernel is stored; it depends on every text and option that it is read from."""
+    read_from = source.main, source.shown, sorted(source.files.items()), sorted(source.macros.items()), entry
+    return sha256(repr(read_from).encode()).hexdigest()

@@ -21,10 +21,11 @@ from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 from gemmviz.model.watched import Watched
+from gemmviz.run.choosing import MOST_BYTES
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.run.recording import Recording
 from gemmviz.subjects.counting import launch_counts
-from gemmviz.subjects.runs import MOST_BYTES, KnownRun, searched_blocks, with_hazards
+from gemmviz.subjects.runs import KnownRun, searched_blocks, with_hazards
 
 AFTER_PICTURE_S = 0.08
 _MOST_VALUES = 12_000_000  # accesses

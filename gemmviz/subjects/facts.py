@@ -21,12 +21,13 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
+from gemmviz.run.choosing import run
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot, Trial
 from gemmviz.subjects.catalog import subject_for
 from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.recordings import named, recorded
-from gemmviz.subjects.runs import replay_of, run
+from gemmviz.subjects.runs import replay_of
 from gemmviz.subjects.subject import Context
 
 _Value = TypeVar("_Value")

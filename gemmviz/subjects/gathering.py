@@ -16,12 +16,13 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
+from gemmviz.run.choosing import run
 from gemmviz.run.engine import Engine, FallbackEngine
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.counting import launch_facts
 from gemmviz.subjects.recordings import recorded
-from gemmviz.subjects.runs import replay_of, run, watched_in
+from gemmviz.subjects.runs import replay_of, watched_in
 from gemmviz.subjects.subject import Compared, Context, EngineFor, Subject
 
 EngineOf = Callable[[KernelSpec], AbstractContextManager[Engine]]

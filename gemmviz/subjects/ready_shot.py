@@ -10,6 +10,7 @@ from gemmviz.analysis.replay.position import step_at
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.kernel import Launch
+from gemmviz.run.choosing import run
 from gemmviz.run.cpu.executor import requested_blocks
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine
 from gemmviz.run.measure.recorded import RecordedTimes
@@ -20,7 +21,7 @@ from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.counting import LaunchFacts, launch_facts
 from gemmviz.subjects.picture import frame_for, options_for, theme_of
 from gemmviz.subjects.recordings import recorded
-from gemmviz.subjects.runs import KnownRun, finished_run, run
+from gemmviz.subjects.runs import KnownRun, finished_run
 from gemmviz.subjects.subject import Context, EngineFor, Subject
 
 _PIXELS = (1920.0, 1080.0)

@@ -14,13 +14,14 @@ from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
 from gemmviz.model.watched import Watched
+from gemmviz.run.choosing import run
 from gemmviz.run.engine import Cancel, Engine
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.background_analysis import BackgroundAnalysis, WatchResult
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.counting import LaunchFacts
 from gemmviz.subjects.reading import Reading
-from gemmviz.subjects.runs import KnownRun, finished_run, run
+from gemmviz.subjects.runs import KnownRun, finished_run
 
 
 class RunSlot:

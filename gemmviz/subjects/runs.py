@@ -13,41 +13,19 @@ from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
-from gemmviz.model.threads import Triple, phases_text
+from gemmviz.model.threads import phases_text
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 from gemmviz.model.watched import Watched
-from gemmviz.run.cpu.executor import blocks_to_trace
 from gemmviz.run.engine import Cancel, Engine
-from gemmviz.run.recording import Recording
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.text import load_faces
 from gemmviz.subjects.counting import LaunchFacts
 
-QUICK_BYTES = 96 << 20  # bytes of a trace if the user did not choose the blocks
-MOST_BYTES = 4 * QUICK_BYTES
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
 _LARGE = 1_000_000  # accesses
-
-
-def run(
-    setup: Setup,
-    around: Triple,
-    engine: Engine,
-    *,
-    values: bool = False,
-    most_bytes: int = MOST_BYTES,
-    cancelled: Cancel = is_cancelled,
-) -> Outcome:
-    """Trace the blocks that a setup names, or some near the block ``around``. ``most_bytes``: limit of the trace of
-    named blocks. Raises as ``Engine.trace`` does.
-    """
-    blocks = engine.known_blocks(setup)
-    if blocks is None:
-        blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=most_bytes, cancelled=cancelled)
-    return engine.trace(setup, blocks, Recording(values=values, limit_bytes=most_bytes), cancelled=cancelled)
 
 
 def searched_blocks(trace: Trace) -> int:

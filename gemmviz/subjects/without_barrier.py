@@ -7,8 +7,8 @@ from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import tr
+from gemmviz.run.choosing import run
 from gemmviz.run.engine import Engine
-from gemmviz.subjects.runs import run
 
 
 def hazards_without_barrier(setup: Setup, sites: tuple[Site, ...], line: int, engine: Engine) -> tuple[str, ...]:

@@ -13,9 +13,10 @@ from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
+from gemmviz.run.choosing import run
 from gemmviz.run.engine import Engine
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.subjects.runs import replay_of, run
+from gemmviz.subjects.runs import replay_of
 from gemmviz.subjects.titles import kernel_title
 from gemmviz.teaching.lesson import Choice, Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.quantities.catalog import quantity_value

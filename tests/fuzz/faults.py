@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
+from gemmviz.run.choosing import run as traced
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel
 from gemmviz.subjects.background_analysis import search
 from gemmviz.subjects.runs import finished_run
-from gemmviz.subjects.runs import run as traced
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.kernel_writer import DIVERGENT, GLOBAL, MISSING, RANGE, SHARED, UNSET, WRONG, Kernel, Writer
 from tests.fuzz.plain_kernels import Direct, Lanes

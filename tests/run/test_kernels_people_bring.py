@@ -8,9 +8,9 @@ from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import SourceError
 from gemmviz.model.problem import Problem
+from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.source.headers import without_includes
-from gemmviz.subjects.runs import run
 from tests.conftest import trace_of
 
 VECTORISED = """// gemmviz = 1

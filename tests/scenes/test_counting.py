@@ -10,12 +10,13 @@ from gemmviz.analysis.replay.moment import Reader
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.translation import spoken
+from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.counting import counted_scene, counted_text
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, boxes, points
-from gemmviz.subjects.runs import replay_of, run
+from gemmviz.subjects.runs import replay_of
 from tests.conftest import sure
 
 

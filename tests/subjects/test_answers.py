@@ -9,13 +9,14 @@ from gemmviz.analysis.replay.moment import Reader
 from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.subjects.answers import AskedArray, answer_to, question_at
 from gemmviz.subjects.counting import launch_counts
-from gemmviz.subjects.runs import replay_of, run
+from gemmviz.subjects.runs import replay_of
 from tests.conftest import sure
 
 _UNCOUNTED = {"blanks", "no_else", "no_guard", "piece_1", "piece_2", "piece_3", "wide_block"}  # unfinished or faulty on purpose

@@ -8,9 +8,10 @@ from gemmviz.analysis.memory.counts import loads_per_element
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.setup import Setup
+from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.subjects.counting import launch_counts
-from gemmviz.subjects.runs import KnownRun, finished_run, run
+from gemmviz.subjects.runs import KnownRun, finished_run
 from gemmviz.subjects.tile_sizes import TileSizes, tile_facts, tile_sizes
 from tests.conftest import sure
 

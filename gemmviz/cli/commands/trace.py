@@ -7,9 +7,9 @@ from gemmviz.cli.command import Command, add_output, print_error
 from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, report_hazards, wrong_result
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.words import many
+from gemmviz.run.choosing import run
 from gemmviz.run.recording import record_limit
 from gemmviz.state.arguments import add_setup, setup_from
-from gemmviz.subjects.runs import run
 
 _LARGEST_HAZARD_SEARCH = 1 << 26
 

@@ -8,7 +8,6 @@ from gemmviz.model.sinks import LaunchSink
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.watched import Watched
 from gemmviz.run.cpu.executor import stream_launch, trace_kernel
-from gemmviz.run.cpu.race import race_of
 from gemmviz.run.cpu.watch import watch_thread
 from gemmviz.run.engine import Cancel, Engine, Progress
 from gemmviz.run.recording import Recording
@@ -43,4 +42,6 @@ class Interpreter(Engine):
         return watch_thread(setup, block, thread, cancelled)
 
     def race(self, setup: Setup, block: Triple, title: str, *, cancelled: Cancel = is_cancelled) -> RaceCase:
+        from gemmviz.run.cpu.race import race_of  # imported here: a run needs none of it
+
         return race_of(setup, block, title, cancelled)

@@ -11,8 +11,8 @@ from gemmviz.model.loops_case import Counter, LoopRun, LoopsCase
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.model.watched import VariableValue, Watched
+from gemmviz.run.choosing import run
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.runs import run
 from gemmviz.subjects.subject import Context, Subject
 
 _FIRST = (0, 0, 0)

@@ -22,8 +22,7 @@ from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import NONE
-from gemmviz.run.choosing import engine_for
-from gemmviz.subjects.runs import MOST_BYTES, run
+from gemmviz.run.choosing import MOST_BYTES, engine_for, run
 from tests.corpus.public_habits.corpus import Entry
 
 OPENED, GUESSED, UNCONFIRMED, UNCHECKED, ASKED, REFUSED, ACCUSED, INTERNAL = CLASSES = (
