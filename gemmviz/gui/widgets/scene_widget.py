@@ -1,15 +1,17 @@
 """A widget that shows a scene and what moves over it, and reports the cell under the pointer."""
 
+import sys
 from collections.abc import Mapping
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QCursor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QCursor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QRegion, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.widgets.fact_table import FactGrid
 from gemmviz.gui.widgets.picture_tables import OwnWords, PictureTables, Words, scene_grids
 from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.painter import ScenePainter, Viewport
+from gemmviz.render.qt.retained import RetainedLayer, few_rects
 from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
 
 _HOVER_MS = 90
@@ -41,8 +43,10 @@ class SceneWidget(QWidget):
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(lambda: self._show_pending(self._pending))
         self._painter = ScenePainter()
-        self._still: QPixmap | None = None
-        self._was_painted = False
+        self._below, self._moving, self._above, self._over = (RetainedLayer() for _ in range(4))
+        self._still: QPixmap | None = None  # the ground
+        self._outdated: list[QRect] = []  # the parts of it that show an earlier picture
+        self._asked: list[QRect] = []  # the parts of the widget that are to be painted
         self._pointed: Hit | None = None
         self._at: QPointF | None = None
         self._rest = QTimer(self, singleShot=True, interval=_HOVER_MS)
@@ -53,10 +57,17 @@ class SceneWidget(QWidget):
         self._is_entered = False  # whether the focus came by the keyboard
 
     def set_scene(self, scene: Scene | None, motion: tuple[Primitive, ...] = ()) -> None:
-        """Show another picture, None for an empty one."""
-        self.scene, self.motion = scene, motion
-        self._still, self._was_painted = None, False
-        self.update()
+        """Show another picture, None for an empty one. Only what differs is painted."""
+        before, self.scene, self.motion = self.scene, scene, motion
+        if scene is None or before is None or self._still is None or _frame(scene) != _frame(before):
+            self.forget_still()
+        else:
+            ground = self._below.change(scene.primitives, self.view)
+            if ground is None:
+                self.forget_still()
+            else:
+                self._outdated += ground
+                self._update([ground, *self._changed_over_ground(scene)])
         if self._at is not None:
             self._rest.start()  # the cell under the pointer may have changed
         self.tables.changed()
@@ -87,7 +98,23 @@ class SceneWidget(QWidget):
         """Show the same picture at another moment."""
         if motion or self.motion:
             self.motion = motion
+            self._update([self._moving.change(motion, self.view) if self.scene is not None else None])
+
+    def _changed_over_ground(self, scene: Scene) -> list[list[QRect] | None]:
+        """Take what lies over the ground, and return what differs in each layer, None for all."""
+        view = self.view
+        whole = view.whole(scene, QRectF(self.rect()))
+        layers = (self._moving, self.motion, view), (self._above, scene.above, view), (self._over, scene.words, whole)
+        return [layer.change(primitives, seen) for layer, primitives, seen in layers]
+
+    def _update(self, changed: list[list[QRect] | None]) -> None:
+        """Have these rectangles painted, all of the widget if one of them is None."""
+        known = [rects for rects in changed if rects is not None]
+        if len(known) < len(changed):
             self.update()
+            return
+        self._asked = few_rects([*self._asked, *(rect for rects in known for rect in rects)])
+        self.update(_region(self._asked))
 
     @property
     def view(self) -> Viewport:
@@ -123,17 +150,22 @@ class SceneWidget(QWidget):
         return self.mapToGlobal(self.box_of(self._focused).bottomRight().toPoint())
 
     def forget_still(self) -> None:
-        """Discard the painted still part, because the picture is now viewed differently."""
-        self._still, self._was_painted = None, False
+        """Discard the painted ground, because the picture is now viewed differently."""
+        self._still = None
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         area = QRectF(self.rect())
+        if not event.region().subtracted(_region(self._asked)).isEmpty():
+            self._asked = [event.rect()]  # Qt asks for more
         if self.scene is None:
             painter.fillRect(area, self.palette().base())
         else:
-            self._paint(painter, self.scene, area)
+            try:
+                self._paint(painter, self.scene, area)
+            except Exception:  # PySide may end the program if an exception leaves a paint event
+                sys.excepthook(*sys.exc_info())
         if self.stale:
             self._paint_veil(painter, area)
         if self.pending:
@@ -146,30 +178,35 @@ class SceneWidget(QWidget):
         self.painted.emit()
 
     def _paint(self, painter: QPainter, scene: Scene, area: QRectF) -> None:
-        """Paint the picture. From the second frame on, the still part is cached."""
+        """Paint the picture: the ground, which is kept, and what lies over it."""
         view = self.view
-        if self._still is None and not self._was_painted:
-            self._painter.paint_ground(painter, scene, view, area)
-            self._was_painted = True
-        else:
-            if self._still is None:
-                self._still = self._painted(scene, view, area)
-            painter.drawPixmap(0, 0, self._still)
-        self._painter.paint_over(painter, self.motion, view, area)
-        self._painter.paint_top(painter, scene, view, area)
+        if self._still is None:
+            ratio = self.devicePixelRatioF()
+            self._still = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+            self._still.setDevicePixelRatio(ratio)
+            self._below.change(scene.primitives, view)
+            self._changed_over_ground(scene)
+            self._outdated = [self.rect()]
+        if self._outdated:
+            brush = QPainter(self._still)
+            try:
+                for rect in few_rects(self._outdated):
+                    brush.setClipRect(rect)
+                    brush.fillRect(rect, QColor(scene.background))
+                    self._below.paint(self._painter, brush, rect)
+            finally:
+                brush.end()
+            self._outdated = []
+        painter.drawPixmap(0, 0, self._still)
+        for rect in self._asked:
+            for layer in (self._moving, self._above, self._over):
+                layer.paint(self._painter, painter, rect)
+        painter.setClipping(False)
+        self._asked = []
         if self._pointed is not None:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self.palette().text().color(), 2.0))
             painter.drawRect(view.rect(*self._pointed.box))
-
-    def _painted(self, scene: Scene, view: Viewport, area: QRectF) -> QPixmap:
-        ratio = self.devicePixelRatioF()
-        pixmap = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
-        pixmap.setDevicePixelRatio(ratio)
-        brush = QPainter(pixmap)
-        self._painter.paint_ground(brush, scene, view, area)
-        brush.end()
-        return pixmap
 
     def _paint_veil(self, painter: QPainter, area: QRectF) -> None:
         if self.scene is not None:
@@ -234,7 +271,7 @@ class SceneWidget(QWidget):
         self.point_at(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._still, self._was_painted = None, False
+        self._still = None
         self.tables.changed()
         self.resized.emit()
 
@@ -252,6 +289,17 @@ class SceneDock(SceneWidget):
         """Width and height of a frame that fills the widget, within readable limits: the smaller, the larger its text."""
         width = max(_LEAST_FRAME, round(_FRAME / type_scale))
         return width, round(max(0.15 * width, min(0.75 * width, width * self.height() / max(1, self.width()))))
+
+
+def _region(rects: list[QRect]) -> QRegion:
+    region = QRegion()
+    for rect in rects:
+        region += rect
+    return region
+
+
+def _frame(scene: Scene) -> tuple[float, float, str]:
+    return scene.width, scene.height, scene.background
 
 
 def faded(colour: str, share: float) -> QColor:

@@ -1,0 +1,101 @@
+"""A picture that is painted again only where it changes is the one that is painted as a whole."""
+
+import random
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.render.qt.painter import ScenePainter
+from gemmviz.scenes.kit.primitives import Primitive
+from tests.conftest import sure
+
+LEVELS = 8  # of 255: smooth lines are rounded differently where they are cut
+
+
+def pixels(image: QImage) -> npt.NDArray[np.uint8]:
+    rgb = image.convertToFormat(QImage.Format.Format_RGB32)
+    rows = np.frombuffer(rgb.constBits(), np.uint8).reshape(rgb.height(), -1, 4)
+    return rows[:, : rgb.width(), :3].copy()
+
+
+def painted_whole(window: MainWindow) -> npt.NDArray[np.uint8]:
+    """The stage's picture without anything retained."""
+    stage = window.replay.stage
+    scene, image, area = sure(stage.scene), QImage(stage.size(), QImage.Format.Format_RGB32), QRectF(stage.rect())
+    painter, fresh = QPainter(image), ScenePainter()
+    fresh.paint_ground(painter, scene, stage.view, area)
+    fresh.paint_over(painter, stage.motion, stage.view, area)
+    fresh.paint_top(painter, scene, stage.view, area)
+    painter.end()
+    return pixels(image)
+
+
+def retained(window: MainWindow) -> npt.NDArray[np.uint8]:
+    """The stage's picture from what it retains: the ground as a pixmap, and the layers over it."""
+    stage = window.replay.stage
+    image = QImage(stage.size(), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    painter.drawPixmap(0, 0, sure(stage._still))
+    for layer in (stage._moving, stage._above, stage._over):
+        layer.paint(stage._painter, painter, stage.rect())
+    painter.end()
+    return pixels(image)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_the_whole_picture_after_any_steps(window: MainWindow, qtbot: QtBot, seed: int) -> None:
+    chance, session = random.Random(seed), window.session
+    window.replay.stage.setFixedSize(900, 600)
+    for number in range(30):
+        steps = sure(session.shown).trace.steps
+        session.navigation.go_to_step(chance.randrange(steps), chance.choice((0.0, 0.3, 0.5, 1.0)))
+        if number % 10 == 9:
+            window.model.commands.show_view(chance.choice(("stage", "warp", "banks", "phases")))
+        if number == 15:
+            window.model.commands.choose_theme("light")
+        qtbot.waitUntil(lambda: session.display.subject is not None)
+        QApplication.processEvents()
+        window.replay.stage.repaint()
+        differs = np.abs(retained(window).astype(int) - painted_whole(window)).max(axis=2)
+        assert differs.max() <= LEVELS, (number, session.shot.view, np.argwhere(differs > LEVELS)[[0, -1]].tolist())
+
+
+def test_between_two_frames_of_a_step_only_what_moves_is_painted(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qtbot.waitUntil(lambda: not window.session.is_working)
+    stage, go = window.replay.stage, window.session.navigation.go_to_step
+    go(8, 0.4)
+    stage.repaint()
+    drawn = list[Primitive]()
+    paint_over = ScenePainter.paint_over
+
+    def counted(self: ScenePainter, painter: QPainter, primitives: Any, *rest: Any) -> None:
+        if self is stage._painter:
+            drawn.extend(primitives)
+        paint_over(self, painter, primitives, *rest)
+
+    monkeypatch.setattr(ScenePainter, "paint_over", counted)
+    monkeypatch.setattr(stage, "set_scene", lambda *_: pytest.fail("the picture is built again"))
+    go(8, 0.5)
+    QApplication.processEvents()
+    ground = {id(each) for each in sure(stage.scene).primitives}
+    assert drawn
+    assert not [each for each in drawn if id(each) in ground]
+
+
+def test_an_error_while_painting_is_reported_and_ends_nothing(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = list[BaseException]()
+    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: heard.append(error))
+    monkeypatch.setattr(ScenePainter, "paint_over", lambda *_: 1 / 0)
+    window.replay.stage.forget_still()
+    window.replay.stage.repaint()
+    assert [type(error) for error in heard] == [ZeroDivisionError]
