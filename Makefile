@@ -10,7 +10,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes races table items record programs patterns styles registers levels schedules course lessons contact-sheet wavefronts translations golden clean
+.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes races table items record programs advances patterns styles registers levels schedules course lessons contact-sheet wavefronts translations golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -55,6 +55,9 @@ notes: $(VENV)/installed
 
 races: $(VENV)/installed
 	$(BIN)/python packaging/races.py
+
+advances: $(VENV)/installed-dev
+	$(BIN)/python packaging/advances.py
 
 programs: $(VENV)/installed-dev
 	$(BIN)/python packaging/programs.py

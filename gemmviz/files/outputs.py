@@ -8,7 +8,7 @@ from gemmviz.files.resources import ROOT, user_folder
 from gemmviz.model.errors import UsageError
 
 _SHIPPED = ("kernels", "assets/devices", "assets/fonts", "assets/icons", "assets/lessons", "assets/measurements", "assets/page",
-            "assets/themes")  # fmt: skip
+            "assets/programs", "assets/themes")  # fmt: skip
 
 
 def check_output(path: Path, suffixes: Collection[str] = (), inputs: Iterable[Path] = ()) -> None:

@@ -19,7 +19,6 @@ from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.limits import Limits, limit_this_process
 from gemmviz.grading.task import Task
 from gemmviz.model.errors import GemmvizError
-from gemmviz.scenes.kit.text import load_faces
 from gemmviz.source.reader_link import reader
 
 CAN_FORK = sys.platform == "linux"
@@ -42,7 +41,6 @@ def serve_grader() -> int:
     task, limits = _next()
     if CAN_FORK:
         reader().start()
-        load_faces()
         graded(HandIn("warm-up", "warm-up", {"f.cu": _WARM_UP}), Task("", task.checks, task.sizes[:1]), limits)
     while (hand_in := _next()) is not None:
         result = _forked(hand_in, task, limits) if CAN_FORK else _here(hand_in, task, limits)

@@ -13,7 +13,7 @@ from gemmviz.render.png import encode_png
 from gemmviz.render.system_font import open_system_font
 from gemmviz.render.xml import legible, xml_attribute, xml_text
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scenes.kit.text import CAP_HEIGHT, font_path, text_width
+from gemmviz.scenes.kit.text import CAP_HEIGHT, bundled_font, font_path, text_width
 from gemmviz.scenes.kit.theme import channels
 from gemmviz.scenes.kit.wide_text import wide_characters
 
@@ -258,7 +258,12 @@ def _characters(primitives: Iterable[Primitive]) -> dict[Face, set[str]]:
 def _subset(face: Face, characters: str) -> bytes:
     from fontTools.subset import load_font  # imported here because loading takes longer than drawing a picture
 
-    return _cut_down(load_font(str(font_path(face)), _subset_options()), characters)
+    try:
+        font = load_font(str(font_path(face)), _subset_options())
+    except Exception:  # fontTools raises many kinds of errors for damaged tables
+        bundled_font(face)  # says which file is damaged
+        raise
+    return _cut_down(font, characters)
 
 
 @lru_cache(maxsize=16)

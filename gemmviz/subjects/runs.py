@@ -1,7 +1,7 @@
 """Runs of a kernel: the outcome from an engine, its replay, and what is known of it so far."""
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from gemmviz.analysis.hazards.ordering import ordering_of
@@ -12,6 +12,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import phases_text
 from gemmviz.model.timing import KernelSpeed
@@ -21,7 +22,6 @@ from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel, Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.text import load_faces
 from gemmviz.subjects.counting import LaunchFacts
 
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
@@ -102,8 +102,7 @@ def recorded_run(trace: Trace) -> KnownRun:
 
 
 def _ready(outcome: Outcome) -> Replay:
-    """The replay after slow preparations: fonts are loaded, and the last frame of a large run is computed."""
-    load_faces()
+    """The replay after a slow preparation: the last frame of a large run is computed."""
     replay = replay_of(outcome, hazards=False)
     trace = replay.trace
     if trace.element.size > _LARGE:

@@ -1,6 +1,6 @@
 """No text stands over another, and none is cut: from the scenes' own boxes, over every shipped kernel, view and kind of step."""
 
-from dataclasses import replace
+import runpy
 from functools import cache
 
 import pytest
@@ -10,15 +10,17 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.timeline import COMPUTE, LOAD_A
+from gemmviz.files.resources import ROOT
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.watch import watch_thread
 from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.primitives import Labels
-from gemmviz.scenes.kit.text import FONT_FILES, _advances, bundled_font, load_faces, text_width
+from gemmviz.scenes.kit.text import FONT_FILES, _advances, bundled_font, text_width
 from gemmviz.state.shot import Against, Shot, Trial
 from gemmviz.subjects.kinds.grid import grid_case
 from gemmviz.subjects.kinds.occupancy import occupancy_case
@@ -151,11 +153,13 @@ def test_what_is_wrong_is_found() -> None:
     assert any("leaves" in each for each in wrong_with(replace(scene, words=(beyond,))))
 
 
-def test_no_font_is_read_after_all_were() -> None:
+def test_the_stored_widths_are_those_of_the_fonts() -> None:
+    made = runpy.run_path(str(ROOT / "packaging" / "advances.py"))["advances"]
+    assert {face: made(face) for face in FONT_FILES} == _advances(), "run make advances"
+
+
+def test_widths_need_no_font() -> None:
     bundled_font.cache_clear()
-    _advances.cache_clear()
-    load_faces()
-    assert bundled_font.cache_info().currsize == len(FONT_FILES)
-    for face in FONT_FILES:
-        text_width("letters", 12.5, face)
-    assert bundled_font.cache_info().misses == len(FONT_FILES)
+    text_width.cache_clear()
+    assert text_width("letters", 12.5) > text_width("letters", 12.0) > 0
+    assert bundled_font.cache_info().misses == 0

@@ -1,8 +1,6 @@
 """What is shown, and how it changes, without a window."""
 
-import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from gemmviz.jobs.tasks import wait_for_tasks
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import SettingError
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.state.shot import Camera, save_view
 from tests.app_model import TestModel
 from tests.conftest import kernel_from, sure, trace_of
@@ -75,15 +74,6 @@ def test_the_position_is_kept_by_access_phase_and_trip(model: TestModel) -> None
     model.settle()
     assert sure(session.now).site.operands[0].access == "read"
     assert sure(session.now).phase == 1
-
-
-def test_fonts_are_read_where_no_frame_waits(model: TestModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    readers: list[threading.Thread] = []
-    monkeypatch.setattr("gemmviz.subjects.runs.load_faces", lambda: readers.append(threading.current_thread()))
-    model.opening.choose_kernel("02_naive")
-    model.settle()
-    assert readers
-    assert threading.main_thread() not in readers
 
 
 def test_undo_brings_back_view_step_focus_camera_and_layer(model: TestModel) -> None:

@@ -1,22 +1,38 @@
 """Widths of text from the tables of the bundled fonts, so that all renderers agree on what fits."""
 
+from __future__ import annotations
+
+import zlib
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fontTools.ttLib import TTFont
+from msgspec import Struct, msgpack
 
 from gemmviz.files.resources import resource
 from gemmviz.model.errors import InstallationError
 from gemmviz.scenes.kit.primitives import Face, Labels, points
 from gemmviz.scenes.kit.wide_text import is_wide, wide_characters, words_of
 
+if TYPE_CHECKING:
+    from fontTools.ttLib import TTFont
+
 FONT_FILES: dict[Face, str] = {
     "regular": "Inter-Regular.otf",
     "semibold": "Inter-SemiBold.otf",
     "mono": "JetBrainsMono-Regular.ttf",
 }
+ADVANCES = "assets/fonts/advances.bin"  # written by packaging/advances.py
 CAP_HEIGHT = 0.727
 _MOST_FITTED = 400  # characters; no frame is wider
+
+
+class Advances(Struct, frozen=True):
+    """The widths of a face's characters by their codes, that of the others, and that of the em, in the font's units."""
+
+    known: dict[int, int]
+    other: int
+    em: int
 
 
 def font_path(face: Face) -> Path:
@@ -27,6 +43,8 @@ def font_path(face: Face) -> Path:
 @cache
 def bundled_font(face: Face) -> TTFont:
     """Return the font of a face. Raises InstallationError if its file is missing or damaged."""
+    from fontTools.ttLib import TTFont  # imported here because it takes longer than a picture
+
     path = font_path(face)
     try:
         font = TTFont(path)
@@ -38,24 +56,18 @@ def bundled_font(face: Face) -> TTFont:
 
 
 @cache
-def _advances(face: Face) -> tuple[dict[int, str], dict[str, tuple[int, int]], int]:
-    font = bundled_font(face)
-    return font.getBestCmap(), font["hmtx"].metrics, font["head"].unitsPerEm
-
-
-def load_faces() -> None:
-    """Read all fonts in advance. Raises InstallationError as ``bundled_font`` does."""
-    for face in FONT_FILES:
-        _advances(face)
+def _advances() -> dict[Face, Advances]:
+    return msgpack.decode(zlib.decompress(resource(ADVANCES).read_bytes()), type=dict[Face, Advances])
 
 
 @lru_cache(maxsize=8192)
 def text_width(text: str, size: float, face: Face = "regular") -> float:
     """Return the width of ``text`` in scene units at this font size, without kerning."""
-    glyphs, advances, units = _advances(face)
+    font = _advances()[face]
+    known, other, em = font.known, font.other, font.em
     if wide_characters(text):
-        return sum(units if is_wide(char) else advances[glyphs.get(ord(char), ".notdef")][0] for char in text) * size / units
-    return sum(advances[glyphs.get(ord(char), ".notdef")][0] for char in text) * size / units
+        return sum(em if is_wide(char) else known.get(ord(char), other) for char in text) * size / em
+    return sum(known.get(ord(char), other) for char in text) * size / em
 
 
 def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
