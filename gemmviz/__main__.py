@@ -1,5 +1,6 @@
 """Runs the command line: ``gemmviz`` and ``python -m gemmviz``."""
 
+import gc
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ def main() -> int:
         from gemmviz.source.reader_process import serve_reader
 
         return serve_reader()
+    gc.disable()  # until the program is loaded: none of this is garbage
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     if any(map(_is_kernel_file, sys.argv[1:])) and _NOT_READING.isdisjoint(sys.argv[1:2]):
         from gemmviz.source.reader_link import reader

@@ -13,7 +13,7 @@ where, and what to do.
 """
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from importlib.util import find_spec
@@ -50,6 +50,7 @@ from gemmviz.loading.loader import open_kernel
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.model.words import many
 from gemmviz.render.credit import DEFAULT_LICENCE, FigureOptions, FigureTheme, figure_name
 from gemmviz.render.export import formats, save_frame, save_reel

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import atexit
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from html import escape
 from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from gemmviz.launch.catalog import kernel_names, lesson_names
 from gemmviz.launch.legality import launch_for, setup_for, tied
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError, KernelFault, UsageError
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.records import replace
 from gemmviz.model.words import all_blocks, many
 from gemmviz.run.choosing import CHOICES, EngineChoice, choice_for, engine_for, run
 from gemmviz.run.recording import record_limit
@@ -193,7 +196,7 @@ class Count:
         for (site, operand), cost in self.counts.accesses.items():
             array = self.counts.arrays[operand.array]
             where = {"line": site.place.line, "column": site.place.column, "text": site.text}
-            rows.append({**where, "access": operand.access, "array": array.name, "space": array.space, **asdict(cost)})
+            rows.append({**where, "access": operand.access, "array": array.name, "space": array.space, **structs.asdict(cost)})
         return rows
 
     def __repr__(self) -> str:

@@ -6,7 +6,6 @@ The picture of a view is what the command on the page exports, that of a lesson 
 import io
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,6 +15,7 @@ from PIL import Image
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.export.prepare import ExportOptions
 from gemmviz.launch.catalog import lesson_names
+from gemmviz.model.records import replace
 from gemmviz.model.words import many
 from gemmviz.render.export import save_frame
 from gemmviz.run.choosing import engine_for

@@ -6,7 +6,7 @@ The example of a view is a step of a lesson that shows it, or one of its own whe
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from gemmviz.cli.main import parser
 from gemmviz.launch.catalog import lesson_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.render.export import formats
 from gemmviz.render.format import Film, Still
 from gemmviz.scenes.catalog import views

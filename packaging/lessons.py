@@ -6,7 +6,6 @@ races and the numbers of captions are written to assets/lessons/stored, one file
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from operator import add
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.race import RaceCase
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink, SumKey
 from gemmviz.model.threads import BlockRange, Triple

@@ -4,8 +4,9 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
+
+from gemmviz.model.records import replace
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 

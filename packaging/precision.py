@@ -9,7 +9,6 @@ NumPy's row needs the variables of host_speed.one_thread_environment.
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -29,6 +28,7 @@ from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Measured, Timing
 from gemmviz.run.cuda.compiling import Nvrtc

@@ -9,7 +9,6 @@ only their rows are replaced. Needs CuPy; counters need Nsight Compute.
 import json
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +21,7 @@ from gemmviz.launch.legality import launch_for, legal_choices, setup_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.run.recording import Recording
 from gemmviz.run.worker.remote import RemoteGpu

@@ -1,6 +1,7 @@
 """Shared fixtures: kernels from text, quick traces, golden files."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,6 +51,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("gpu") is not None and not has_gpu:
             item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU and CuPy"))
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """Deletes closed windows at once, in this thread. Else Python's collector may delete one in the middle of another thread's
+    work, while Qt goes through its widgets here.
+    """
+    yield
+    if "PySide6.QtWidgets" in sys.modules:
+        from PySide6.QtCore import QCoreApplication, QEvent
+
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture(autouse=True)

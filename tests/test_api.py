@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from gemmviz.cli.main import main
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.errors import SettingError
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import stream_launch
 from tests.conftest import DATA, kernel_from, trace_of
 

@@ -5,7 +5,6 @@ import re
 import shlex
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,6 +20,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.theme import load_theme

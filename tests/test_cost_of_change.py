@@ -30,6 +30,8 @@ from gemmviz.files import resources
 from gemmviz.files.devices import device_names, devices
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.gui.window.action_table import actions
+from gemmviz.gui.window.actions.file_actions import export_actions
+from gemmviz.gui.window.actions.view_actions import other_pictures
 from gemmviz.gui.window.docks import panels
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import kernel_names, load_kernel
@@ -92,7 +94,7 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in ("kernels", "assets"):
         (tmp_path / name).mkdir()
         for path in (ROOT / name).rglob("*"):
-            if path.is_file() and path.suffix in (".cu", ".toml", ".json", ".otf", ".ttf", ".txt"):
+            if path.is_file() and path.suffix in (".cu", ".toml", ".json", ".otf", ".ttf", ".txt", ".bin"):
                 target = tmp_path / path.relative_to(ROOT)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(path.read_bytes())
@@ -113,7 +115,7 @@ def test_a_view(dropped: Callable[[ModuleType, str, str], None], tmp_path: Path)
         "VIEW = View('Plain', Moment, lambda moment, options: framed([message('plain', options)], moment, options))\n",
     )
     assert list(views_of(Moment))[-1] == "plain"
-    assert "Plain" in [action.text for action in actions()]
+    assert "Plain" in [action.text for action in other_pictures()]
     assert main(["export", "04_tiled", "--view", "plain", "-o", str(tmp_path / "p.svg")]) == 0
     assert ">plain<" in (tmp_path / "p.svg").read_text(encoding="utf-8")
 
@@ -151,7 +153,7 @@ def test_a_view_of_a_new_subject(dropped: Callable[[ModuleType, str, str], None]
     dropped(gemmviz.scenes.views, "tries_view", _TRIES_VIEW)
     dropped(gemmviz.subjects.kinds, "tries", _TRIES)
     session = model.session
-    assert "Tries" in [action.text for action in actions()]
+    assert "Tries" in [action.text for action in other_pictures()]
     model.commands.show_view("tries")
     assert session.display.subject.count == session.shot.setup.problem.M
     assert session.display.pending == ""
@@ -189,7 +191,7 @@ def test_an_export_format(dropped: Callable[[ModuleType, str, str], None], tmp_p
         "from gemmviz.render.format import Still\n"
         "FORMAT = Still('Text', lambda scene, path, look: path.write_text(str(scene.width)) and None)\n",
     )
-    assert "export-txt" in [action.id for action in actions()]
+    assert "export-txt" in [action.id for action in export_actions()]
     assert main(["export", "04_tiled", "-o", str(tmp_path / "f.txt")]) == 0
     assert (tmp_path / "f.txt").read_text() == "1600"
 
@@ -439,7 +441,7 @@ def test_a_broken_panel_is_named_in_the_window(
     window = MainWindow()
     qtbot.addWidget(window)
     window.show()
-    assert [notice for notice in window.banner.texts if "is ignored" in notice]
+    qtbot.waitUntil(lambda: any("is ignored" in notice for notice in window.banner.texts))
     assert "settings" in window.docks.all
     window.close()
 

@@ -44,7 +44,7 @@ def run(folder: Path, code: str) -> None:
 
 
 _WINDOW = """
-from dataclasses import replace
+from gemmviz.model.records import replace
 from pathlib import Path
 from PySide6.QtWidgets import QApplication, QDoubleSpinBox
 from gemmviz.cli.main import main

@@ -74,13 +74,15 @@ def test_a_kind_of_question(tmp_path: Path) -> None:
 def test_a_panel(tmp_path: Path) -> None:
     code = """
 from PySide6.QtWidgets import QApplication, QLabel
-from gemmviz.gui.window.action_table import actions
+from gemmviz.gui.window.actions.file_actions import export_actions
+from gemmviz.gui.window.actions.view_actions import other_pictures
 from gemmviz.gui.window.main_window import MainWindow
 app = QApplication([])
 window = MainWindow()
 window.show()
+window.docks.widgets["notes"]
 assert "notes of the lab" in [label.text() for label in window.findChildren(QLabel)]
-texts = [action.text for action in actions()]
+texts = [action.text for action in (*other_pictures(), *export_actions())]
 assert "Plain" in texts and any("Text" in text for text in texts)
 assert not [text for text in window.banner.texts if "is ignored" in text]
 """

@@ -1,7 +1,6 @@
 """Kernels of other problems than the multiplication of matrices: right as they are, wrong when broken, and drawn in every view."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from gemmviz.launch.catalog import load_kernel, pattern_kernel_names
 from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_for
 from gemmviz.model.errors import SettingError, UsageError
 from gemmviz.model.problems.catalog import MULTIPLICATIONS, PROBLEM_KINDS
+from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels

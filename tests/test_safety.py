@@ -5,7 +5,6 @@ import pty
 import stat
 import subprocess
 import sys
-from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.subjects.runs import recorded_run
 from gemmviz.teaching.lesson import Choice, Exercise, Lesson, LessonStep, Question

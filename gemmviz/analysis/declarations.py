@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 MemorySpace = Literal["register", "local", "shared", "global", "constant", "texture"]
 
@@ -18,8 +19,7 @@ _SPACES: dict[str, MemorySpace] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(Struct, frozen=True):
     """A declared variable: ``text`` without its value, its ``name``, and the memory that it is in. ``is_pointer``: a parameter
     that points into that memory.
     """

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from difflib import SequenceMatcher
 
 from gemmviz.analysis.renames import rename_pairs
 from gemmviz.model.code_case import CodeCase, Listing
 from gemmviz.model.kernel import BLANK, KernelSpec
+from gemmviz.model.records import replace
 
 
 def listing_of(kernel: KernelSpec) -> Listing:

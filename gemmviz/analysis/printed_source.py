@@ -3,7 +3,8 @@ with the line numbers of its file.
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.model.kernel import KernelSpec
 
@@ -14,8 +15,7 @@ _COMMENT = re.compile(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedSource:
+class PrintedSource(Struct, frozen=True):
     """``lines``: number in the file, from 1, and text. ``lit``: the number of the line that is asked about, 0 for none.
     ``legend``: the launch that is asked about.
     """

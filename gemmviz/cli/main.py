@@ -4,10 +4,10 @@ Exit codes: 0 success, 1 wrong result or failed check, 2 wrong usage, 130 interr
 """
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any, NoReturn
 
@@ -16,6 +16,7 @@ from gemmviz.cli.command import Command, check_outputs, print_error
 from gemmviz.cli.terminal import guard_terminals
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.words import capital
 
 _WINDOW, _LANGUAGE = "gui", "--language"
@@ -39,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         use_language(args.language)
         check_outputs(args)
         command: Command = args.command
+        gc.freeze()
+        gc.enable()
         code = command.run(args)
         sys.stdout.flush()  # raises if the output can't be written
         return code

@@ -1,7 +1,6 @@
 """Rendering to files, on a machine without a display."""
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 from gemmviz.cli.interruption import interruptible
@@ -15,6 +14,7 @@ from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.records import replace
 from gemmviz.model.words import capital, many
 from gemmviz.render.export import save_numbered, save_reel
 from gemmviz.render.format import RenderOptions

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter

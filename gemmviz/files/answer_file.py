@@ -6,7 +6,7 @@ answers depend on, so that none is used for another kernel, size or device.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from gemmviz.files.whole import is_file
 from gemmviz.model.device import Device
 from gemmviz.model.errors import ErrorId, KernelFault, Place
 from gemmviz.model.race import RaceCase, Turn
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import SumKey
 from gemmviz.model.sites import MemoryArray, Site

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.entry_points import entry_points, folders_of, package_of
-from gemmviz.files.extensions import Catalog, Source, extension_error
+from gemmviz.files.extensions import Candidate, Catalog, extension_error
 from gemmviz.files.resources import resources, user_folder
 from gemmviz.model.device import DEFAULT_DEVICE, Device
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -25,11 +25,11 @@ def devices() -> Catalog[Device]:
     return Catalog(_sources, lambda device: (device.vendor != "NVIDIA", device.compute_capability, device.name))
 
 
-def _sources() -> Iterator[Source[Device] | GemmvizError]:
+def _sources() -> Iterator[Candidate[Device] | GemmvizError]:
     for path in resources("assets/devices", "*.toml"):
-        yield Source(path.stem, "a device of gemmviz", partial(read_toml, path, Device))
+        yield Candidate(path.stem, "a device of gemmviz", partial(read_toml, path, Device))
     for path in sorted(user_folder("devices").glob("*.toml")):
-        yield Source(path.stem, str(path), partial(_read, path))
+        yield Candidate(path.stem, str(path), partial(_read, path))
     for point in entry_points("devices"):
         package = package_of(point)
         try:
@@ -38,7 +38,7 @@ def _sources() -> Iterator[Source[Device] | GemmvizError]:
             yield extension_error(point.module, f"{point.name} of the package {package}", error)
             continue
         for path in paths:
-            yield Source(path.stem, f"{path.name} of the package {package}", partial(_read, path))
+            yield Candidate(path.stem, f"{path.name} of the package {package}", partial(_read, path))
 
 
 def _read(path: Path) -> Device:

@@ -7,7 +7,8 @@ import importlib.util
 import pkgutil
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -20,7 +21,7 @@ _PLAIN = (str, int, bool)
 
 
 @dataclass(frozen=True, slots=True)
-class Source(Generic[T]):
+class Candidate(Generic[T]):
     """Where an object comes from: ``origin`` for messages; ``load`` returns the object, or raises GemmvizError."""
 
     name: str
@@ -36,14 +37,14 @@ class Catalog(Mapping[str, T]):
     errors. A second object of the same name is an error too.
     """
 
-    def __init__(self, sources: Callable[[], Iterable[Source[T] | GemmvizError]], order: Callable[[T], Any]) -> None:
+    def __init__(self, sources: Callable[[], Iterable[Candidate[T] | GemmvizError]], order: Callable[[T], Any]) -> None:
         self._order, self._list_sources = order, sources
         self._loaded: dict[str, T] = {}
         self._errors: dict[str, GemmvizError] = {}
 
     @cached_property
-    def _found(self) -> tuple[dict[str, Source[T]], list[GemmvizError]]:
-        found: dict[str, Source[T]] = {}
+    def _found(self) -> tuple[dict[str, Candidate[T]], list[GemmvizError]]:
+        found: dict[str, Candidate[T]] = {}
         errors = list[GemmvizError]()
         for each in self._list_sources():
             if isinstance(each, GemmvizError):
@@ -66,9 +67,15 @@ class Catalog(Mapping[str, T]):
         len(self)
         return (*self._found[1], *self._errors.values())
 
-    def find(self, is_wanted: Callable[[T], bool]) -> T | None:
-        """An object that meets a condition, None if there is none. Looks at those that are loaded first."""
-        return next((each for each in [*self._loaded.values(), *self.values()] if is_wanted(each)), None)
+    def find(self, is_wanted: Callable[[T], bool], likely: Callable[[str], bool]) -> T | None:
+        """An object that meets a condition, None if there is none. Looks at those first that are loaded, then at those whose
+        names are ``likely``; the others are loaded one by one.
+        """
+        for name in sorted(self.names, key=lambda name: (name not in self._loaded, not likely(name))):
+            with suppress(GemmvizError):  # it is in ``broken``
+                if is_wanted(self[name]):
+                    return self[name]
+        return None
 
     def __getitem__(self, name: str) -> T:
         if name not in self._loaded:
@@ -119,14 +126,14 @@ def extensions_in(folder: str, attribute: str, *kinds: type[T], suffix: str = ""
     def of_module(path: str) -> Any:
         return getattr(importlib.import_module(path), attribute, None)
 
-    def sources() -> Iterator[Source[T]]:
+    def sources() -> Iterator[Candidate[T]]:
         for each in pkgutil.iter_modules(importlib.import_module(folder).__path__):
             if each.name.endswith(suffix):
                 path, origin = f"{folder}.{each.name}", f"{each.name}.py"
-                yield Source(each.name.removesuffix(suffix), origin, partial(load, path, origin, partial(of_module, path)))
+                yield Candidate(each.name.removesuffix(suffix), origin, partial(load, path, origin, partial(of_module, path)))
         for point in entry_points(f"{attribute.lower()}s"):
             origin = f"{point.name} of the package {package_of(point)}"
-            yield Source(point.name, origin, partial(load, point.module, origin, point.load))
+            yield Candidate(point.name, origin, partial(load, point.module, origin, point.load))
 
     return Catalog(sources, lambda item: item.order)  # type: ignore[attr-defined]
 
@@ -135,10 +142,10 @@ def _checked(item: Any, attribute: str, kinds: tuple[type[T], ...]) -> T:
     """The object, if its texts and numbers have the right types. Raises TypeError."""
     if not isinstance(item, kinds):
         raise TypeError(f"it must define {attribute} = {' or '.join(kind.__name__ for kind in kinds)}(...)")
-    for each in fields(item) if is_dataclass(item) else ():
-        value = getattr(item, each.name)
-        if each.type in _PLAIN and not isinstance(value, each.type):  # type: ignore[arg-type]
-            raise TypeError(f"{attribute}.{each.name} must be of type {each.type.__name__}, not {type(value).__name__}")  # type: ignore[union-attr]
+    for name, kind in type(item).__annotations__.items():
+        value = getattr(item, name)
+        if kind in _PLAIN and not isinstance(value, kind):
+            raise TypeError(f"{attribute}.{name} must be of type {kind.__name__}, not {type(value).__name__}")
     return item
 
 

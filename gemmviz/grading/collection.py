@@ -8,7 +8,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from gemmviz.files.kinds import KERNEL_SUFFIXES, file_stem
@@ -17,6 +17,7 @@ from gemmviz.files.whole import is_file
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import MOST_TEXT
+from gemmviz.model.records import replace
 
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)", re.DOTALL)
 _SUFFIXES = KERNEL_SUFFIXES | {".cuh", ".hh", ".inc"}

@@ -1,6 +1,6 @@
 """A hand-in and a task to a grade: its kernel is run at each size, and each check is judged by the rules of exercises."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -14,6 +14,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.filling import MOST_SEED, Filling
 from gemmviz.model.kernel import text_hash
+from gemmviz.model.records import replace
 from gemmviz.model.words import listed
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot

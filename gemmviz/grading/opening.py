@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from gemmviz.model.kernel import BLANK, KernelSpec, ProjectFile
 from gemmviz.model.outline import BufferOutline, FileOutline, KernelOutline, LaunchOutline
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLY, PROBLEM_KINDS
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.parser.source_text import SourceText
 from gemmviz.run.cpu.executor import bound

@@ -1,13 +1,13 @@
 """The page for one student: what was judged with values and points, and replays at the steps where something failed."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from html import escape
 
 from gemmviz.export.prepare import ExportOptions, Prepared, prepare_run, run_reel
 from gemmviz.grading.grade import CheckResult, Grade, JudgedRow
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.task import Task
+from gemmviz.model.records import replace
 from gemmviz.render.pack import packed
 from gemmviz.render.report_page import report_html
 from gemmviz.state.shot import Shot

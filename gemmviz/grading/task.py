@@ -1,12 +1,13 @@
 """A task: what is judged of each hand-in, at which sizes, and how its kernel is found."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import MULTIPLY
+from gemmviz.model.records import replace
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.lesson import ExerciseSize
 from gemmviz.teaching.requirements import QuantityRequirement

@@ -1,7 +1,6 @@
 """Tasks as TOML files, and the exercises of lessons as tasks."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -31,6 +30,7 @@ from gemmviz.model.errors import GemmvizError, Place, UsageError, closest
 from gemmviz.model.kernel import MOST_TEXT, text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import MULTIPLY, PROBLEM_KINDS
+from gemmviz.model.records import replace
 from gemmviz.model.words import capital
 from gemmviz.teaching.exercises import requirements_of
 from gemmviz.teaching.lesson import ExerciseSize, Lesson, LessonStep

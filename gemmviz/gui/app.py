@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QLibraryInfo, QSettings, QTimer, QTranslator
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QObject, QSettings, QTimer, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -16,10 +16,12 @@ from gemmviz.files.resources import resource
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.translation import language
+from gemmviz.session.player import Player
 from gemmviz.state.shot import Shot
 
 _BEFORE_TOUR_MS = 1500
 SWITCH_S = 0.001
+_COLLECTING_MS = 250
 _ARENA_MAX = -8  # M_ARENA_MAX of glibc's mallopt
 
 
@@ -43,6 +45,29 @@ def share_heap() -> None:
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 
 
+class Collector(QObject):
+    """Collection of garbage in the window's thread, between frames. Python would do it in the middle of a frame, or in another
+    thread, which must not delete a widget.
+    """
+
+    def __init__(self, parent: QObject, player: Player) -> None:
+        super().__init__(parent)
+        self.player = player
+        gc.disable()
+        gc.freeze()  # the present objects live as long as the program
+        self._timer = QTimer(self, interval=_COLLECTING_MS)
+        self._timer.timeout.connect(self.collect)
+        self._timer.start()
+
+    def collect(self) -> None:
+        """Collect the generations that Python would, the oldest only while nothing moves."""
+        most = 1 if self.player.is_moving else 2
+        for generation in range(most, -1, -1):
+            if gc.get_count()[generation] > gc.get_threshold()[generation]:
+                gc.collect(generation)
+                return
+
+
 def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str = "", lectures: bool = False) -> int:
     """Show the window and return the exit code of the program.
 
@@ -50,6 +75,7 @@ def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str =
     lecture at once.
     """
     share_heap()
+    gc.disable()  # all that is made now is kept
     app = QApplication.instance() or QApplication(sys.argv[:1])
     app.setApplicationName("gemmviz")
     if isinstance(app, QApplication):
@@ -58,12 +84,12 @@ def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str =
     settings = QSettings("gemmviz", "gemmviz")
     wear_language(app, settings)
     window = MainWindow(settings)
-    gc.freeze()  # the present objects live as long as the program; collecting them would delay frames
+    Collector(window, window.session.player)
     window.start(path, shot, lesson)
     window.show()
     window.session.engines.look()
     if lectures:
-        QTimer.singleShot(0, window.lecture.begin)
+        QTimer.singleShot(0, lambda: window.lecture.begin())
     elif window.preferences.text("tour") != "seen":
         QTimer.singleShot(_BEFORE_TOUR_MS, window.offer_tour)
     code = app.exec()

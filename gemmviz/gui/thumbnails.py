@@ -1,10 +1,13 @@
 """Facts and moving pictures of the shipped lessons, prepared in the background once cards are shown."""
 
+from __future__ import annotations
+
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from threading import Event
+from typing import TYPE_CHECKING
 
 from psygnal import Signal
 from PySide6.QtGui import QImage
@@ -14,12 +17,14 @@ from gemmviz.jobs.tasks import LatestTask
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
-from gemmviz.render.format import RenderOptions
-from gemmviz.render.qt.raster import Raster
-from gemmviz.render.reel import Frame
+from gemmviz.model.records import replace
 from gemmviz.run.engine import Cancel
 from gemmviz.teaching.lesson_file import shipped_lesson
-from gemmviz.teaching.shelf import LessonFacts, lesson_facts, thumbnail_frames
+
+if TYPE_CHECKING:
+    from gemmviz.render.qt.raster import Raster
+    from gemmviz.render.reel import Frame
+    from gemmviz.teaching.shelf import LessonFacts
 
 WIDTH, HEIGHT = 256, 144  # pixels
 _DELAY_S, _PAUSE_S = 0.6, 0.02  # the first picture of the window comes first; others share the processor
@@ -54,6 +59,8 @@ class Thumbnails:
             self.worker.start(lambda cancelled: self._work(theme, cancelled), _DELAY_S)
 
     def _work(self, theme: str, cancelled: Cancel) -> None:
+        from gemmviz.teaching.shelf import lesson_facts
+
         for name in lesson_names():
             self._put(theme, CardContents(lesson_facts(name)))
         for name in lesson_names():
@@ -61,6 +68,10 @@ class Thumbnails:
 
     def _draw(self, theme: str, card: CardContents) -> None:
         """Run a lesson's step and have its frames painted, one at a time, by the window's thread: pixmaps belong to it."""
+        from gemmviz.render.format import RenderOptions
+        from gemmviz.render.qt.raster import Raster
+        from gemmviz.teaching.shelf import thumbnail_frames
+
         raster, images = Raster(RenderOptions(WIDTH, HEIGHT)), list[QImage]()
         with suppress(GemmvizError):  # a step that can't be run has no picture
             for frame in thumbnail_frames(shipped_lesson(card.facts.name), theme):

@@ -5,7 +5,6 @@ from typing import Literal
 from psygnal import Signal
 
 from gemmviz.files.devices import device_of
-from gemmviz.files.extras import cupy_command
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.trust import Trust
@@ -17,7 +16,6 @@ from gemmviz.model.translation import tr
 from gemmviz.run.choosing import engine_for, has_cupy
 from gemmviz.run.engine import Cancel, Engine, FallbackEngine
 from gemmviz.run.measure.recorded import RecordedTimes
-from gemmviz.run.worker.remote import RemoteGpu
 
 EngineName = Literal["cpu", "gpu"]
 
@@ -34,6 +32,8 @@ class Engines:
     changed = Signal()
 
     def __init__(self, post: Post, requested: EngineName = "gpu") -> None:
+        from gemmviz.run.worker.remote import RemoteGpu
+
         self.remote = RemoteGpu(ahead=True)
         self.requested: EngineName = requested
         self.trust = Trust()
@@ -80,6 +80,8 @@ class Engines:
 
     def look(self) -> None:
         """Searches for a GPU in the background."""
+        from gemmviz.files.extras import cupy_command
+
         if has_cupy():
             self.has_cupy = True
             self.worker.start(self._open_gpu)

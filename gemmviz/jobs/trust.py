@@ -1,13 +1,13 @@
 """The kernels that may run on the GPU: those that ship with gemmviz, and those that the user allowed."""
 
 import hashlib
-from dataclasses import replace
 
 from psygnal import Signal
 
 from gemmviz.files.codec import to_json
 from gemmviz.launch.catalog import is_shipped_kernel
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 
 _MOST_HASHES = 500
 

@@ -1,6 +1,5 @@
 """The catalog of kernels: shipped ones by name, any other by its file."""
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from gemmviz.files.resources import resource, resources
 from gemmviz.files.whole import is_file, is_folder
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 
 DEFAULT_KERNEL = "04_tiled"
 LESSONS_FOLDER = "assets/lessons"

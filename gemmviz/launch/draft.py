@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from gemmviz.launch.formula import evaluate, formula_value
@@ -12,6 +12,7 @@ from gemmviz.launch.words import names_in, renamed
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER, Parameter
 from gemmviz.model.outline import ArgumentOutline, BufferOutline, KernelOutline, LaunchOutline, ParameterOutline
+from gemmviz.model.records import replace
 
 ParameterKind = Literal["pointer", "whole", "real", "flag", "other", "null"]
 _RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}

@@ -1,11 +1,12 @@
 """Parts of a launch that a person gives by flags or in a form; they replace what is read from the file."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gemmviz.launch.words import renamed
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 
 _NAMED = re.compile(r"\s*(\w+)\s*=(?!=)\s*(.+)")

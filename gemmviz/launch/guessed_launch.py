@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import permutations
 
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.tilings import tiled_launches
 from gemmviz.model.outline import ArgumentOutline, BufferOutline, HostName, KernelOutline, LaunchOutline, TemplateParameter
+from gemmviz.model.records import replace
 
 _TILE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?(\d+)\)?[ \t]*(?://.*|/\*.*)?$", re.MULTILINE)
 _BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)")

@@ -1,12 +1,12 @@
 """A draft whose block has more threads than any GPU allows, with the nearest block that is allowed."""
 
 import math
-from dataclasses import replace
 
 from gemmviz.launch.draft import Draft
 from gemmviz.launch.formula import evaluate
 from gemmviz.launch.words import names_in, renamed
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
 
 _MOST_THREADS = 1024
 

@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from gemmviz.files.devices import load_device
@@ -15,6 +15,7 @@ from gemmviz.model.errors import ErrorId, GemmvizError, SettingError, SourceErro
 from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Shape
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import marked, tr
 

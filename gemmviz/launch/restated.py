@@ -1,13 +1,13 @@
 """Launches restated for a draft: structs member by member, each size by its own name, and grids as formulas of sizes."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gemmviz.launch.formula import evaluate
 from gemmviz.launch.role_names import SIZE_NAMES, bare_name
 from gemmviz.launch.words import names_in
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outline import ArgumentOutline, HostName, KernelOutline, LaunchOutline, ParameterOutline
+from gemmviz.model.records import replace
 
 _UNREAD = ArgumentOutline("", "unread")
 _TILES_OF_BLOCK = (1, 2, 4, 8)  # elements for each thread of a block, along one direction of the grid

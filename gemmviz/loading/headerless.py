@@ -1,7 +1,7 @@
 """A file without a header: which of its kernels is shown, how it is launched, and what its arguments are."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from gemmviz.launch.confirmation import GUESSED, ILLEGAL, NOT_READ
@@ -19,6 +19,7 @@ from gemmviz.loading.remembered import Remembered
 from gemmviz.model.errors import SourceError, UsageError, closest
 from gemmviz.model.kernel import KernelSpec, LaunchOrigin
 from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.trial import WorkBudget, is_right
 from gemmviz.run.trying import find_roles, kinds_of, likeliest, read_text_of, unchecked

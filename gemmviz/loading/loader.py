@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from gemmviz.files.kernel_file import has_header, parse_kernel
@@ -13,6 +13,7 @@ from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 
 _WITH_KERNEL = re.compile(r"(.+?\.\w+):((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*(?:<.*>)?)")
 NOTHING_GIVEN = GivenLaunch()

@@ -1,7 +1,7 @@
 """What was found before, by the kernel's text: the roles to try first, and the launch that the user described."""
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,6 +14,7 @@ from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.roles import Roles
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import text_hash
+from gemmviz.model.records import replace
 
 _T = TypeVar("_T")
 

@@ -1,11 +1,12 @@
 """Benchmark results: timed multiplications with their device, driver, compiler, host and date."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.timing import Measured
 from gemmviz.model.translation import tr
 

@@ -1,8 +1,10 @@
 """Charts as values: axes, curves, bars and marks. Scenes draw them; the window shows the values under the pointer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
+
+from gemmviz.model.records import replace
 
 Role = Literal["needed", "also needed", "lost"]
 Opens = tuple[str, int, tuple[tuple[str, int], ...]]  # a kernel's name, N, and its parameters

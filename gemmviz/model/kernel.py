@@ -3,12 +3,13 @@
 import hashlib
 import re
 from collections.abc import Iterator, Sequence, Sized
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 
 BLANK = re.compile(r"/\*\?\*/")  # a place for a student to fill in

@@ -4,10 +4,11 @@ Forms, command lines, files, menus and the names of undo steps are all derived f
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 
 FieldKind = Literal["number", "decimal", "choice", "switch", "text", "other"]

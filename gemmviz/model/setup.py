@@ -5,7 +5,7 @@ messages and the names of undo steps are derived from the field.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from gemmviz.model.device import DEFAULT_DEVICE
@@ -13,6 +13,7 @@ from gemmviz.model.errors import SettingError
 from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import LARGEST_NUMBER, KernelSpec
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setting import Control, Setting, first_trouble, settings_of
 from gemmviz.model.translation import marked, tr
 

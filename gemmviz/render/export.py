@@ -1,19 +1,22 @@
 """Saving of pictures and films in the format of the file's suffix. A file is written completely or not at all."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gemmviz.files.extensions import Catalog, extensions_in
-from gemmviz.files.extras import require_extras
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.render.format import Deck, Film, Format, Page, RenderOptions, Still
-from gemmviz.render.reel import Reel
 from gemmviz.scenes.kit.primitives import Scene
+
+if TYPE_CHECKING:
+    from gemmviz.render.reel import Reel
 
 OnProgress = Callable[[int, int], None]  # called with the pictures done and their total; may raise to stop
 Item = TypeVar("Item")
@@ -48,6 +51,8 @@ def require_format(path: Path, options: RenderOptions) -> None:
     """Check that the packages which a file's format needs are installed. Raises GemmvizError with the command that installs
     them, and UsageError for an unknown suffix.
     """
+    from gemmviz.files.extras import require_extras
+
     kind = format_of(path)
     require_extras(kind.extras(options), f"{tr(kind.title)} (.{_suffix(path)})")
 

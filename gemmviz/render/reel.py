@@ -1,9 +1,10 @@
 """The content of an export: still pictures, and the same content as a film. Each picture is drawn on request."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.transition import PaintLayer
 

@@ -1,11 +1,11 @@
 """A scene as an image inside a web page: small vectors, with the fonts of the reader."""
 
 import re
-from dataclasses import replace
 from html import escape
 
 import numpy as np
 
+from gemmviz.model.records import replace
 from gemmviz.render.svg import scene_groups
 from gemmviz.scenes.kit.primitives import Cells, Face, Lines, Primitive, Scene
 

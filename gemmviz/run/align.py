@@ -5,7 +5,7 @@ divergence shifts nothing. Only the distinct paths are processed here; the words
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import OUT_OF_RANGE, GemmvizError, KernelFault
 from gemmviz.model.layouts import vector
+from gemmviz.model.records import replace
 from gemmviz.model.sites import Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE

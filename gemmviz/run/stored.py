@@ -1,6 +1,5 @@
 """The engine that looks up answers which are stored with the shipped lessons."""
 
-from dataclasses import replace
 from functools import lru_cache
 
 from gemmviz.files.answer_file import Answers, read_answers
@@ -8,6 +7,7 @@ from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.race import RaceCase
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink
 from gemmviz.model.threads import BlockRange, Triple

@@ -1,7 +1,7 @@
 """Runs a launch to see whether its result is right, within a budget of work: on every computer the same runs are made."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -13,6 +13,7 @@ from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.problems.catalog import MULTIPLICATIONS
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import BlockRange, ThreadSpace

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
@@ -22,6 +22,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import ProblemKind
 from gemmviz.model.problems.catalog import MULTIPLICATIONS, MULTIPLY, NONE, PROBLEM_KINDS
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.run.trial import TrialResult, WorkBudget, attempted, trial_of
 from gemmviz.source.program import program_for

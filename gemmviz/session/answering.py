@@ -1,15 +1,21 @@
 """The answer to a click on a matrix, a tile or a block, worked out in the background."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from psygnal import Signal
 
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.session.session import Session
-from gemmviz.subjects.answers import AskedArray, answer_to, question_at
 from gemmviz.subjects.runs import KnownRun
 
-Answered = tuple[AskedArray, KnownRun, tuple[str, ...]]
+if TYPE_CHECKING:
+    from gemmviz.subjects.answers import AskedArray
+
+    Answered = tuple[AskedArray, KnownRun, tuple[str, ...]]
 
 
 class Answering:
@@ -29,12 +35,16 @@ class Answering:
 
     def ask(self, hit: Hit) -> None:
         """Answer a click on a cell; clear the answer if there is nothing to say about it."""
+        from gemmviz.subjects.answers import question_at
+
         now = self.session.now
         self._question = None if now is None or not self.session.display.kind.is_of_run else question_at(now, hit)
         self._work()
 
     def ask_about_block(self) -> None:
         """Answer what the watched block moves of the result and the inputs."""
+        from gemmviz.subjects.answers import AskedArray
+
         now = self.session.now
         result = None if now is None else now.trace.result
         self._question = None if now is None or result is None else AskedArray(result, now.scope.focus.block)
@@ -55,6 +65,8 @@ class Answering:
             self.clear()
 
     def _work(self) -> None:
+        from gemmviz.subjects.answers import answer_to
+
         question, run = self._question, self.session.shown
         if question is None or self.session.display.counted < 1.0:  # the answer to an open question is not given away
             self.clear()

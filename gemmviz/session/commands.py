@@ -1,7 +1,5 @@
 """User commands that change what is displayed: view, colours, lens, labels, theme, chart, comparison."""
 
-from dataclasses import replace
-
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.position import Position
 from gemmviz.launch.catalog import load_kernel
@@ -10,6 +8,7 @@ from gemmviz.model.chart import Opens
 from gemmviz.model.errors import SettingError
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.frame import Layer
 from gemmviz.scenes.kit.primitives import Hit

@@ -1,7 +1,6 @@
 """The value that the current view draws, the reason if there is none, and the options it is drawn with."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Literal, Protocol
 
 from gemmviz.analysis.replay.moment import Moment
@@ -10,6 +9,7 @@ from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.frame import eased

@@ -1,7 +1,6 @@
 """The user's saved views in order, to present in a lecture: a lesson under construction."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from psygnal import Signal
@@ -9,6 +8,7 @@ from psygnal import Signal
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.run.engine import Engine, FallbackEngine
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.scenes.kit.band import Caption

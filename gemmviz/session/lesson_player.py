@@ -1,13 +1,16 @@
 """The lesson that a student takes: current step, steps seen, answers and attempts."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psygnal import Signal
 
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter
 from gemmviz.scenes.kit.band import Caption
@@ -17,9 +20,11 @@ from gemmviz.session.ready_steps import ReadyStep
 from gemmviz.session.session import Session
 from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.teaching.exercises import Verdict, judged
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, answer_of
+
+if TYPE_CHECKING:
+    from gemmviz.teaching.exercises import Verdict
 
 _TRIES = 2  # wrong answers before the right one is shown
 
@@ -40,9 +45,7 @@ class LessonPlayer(LessonEditor):
         self._rises = False  # whether the answer's counts rise as soon as its run is there
         self.verdict: Verdict | None = None
         self.is_away = False
-        self.judging: LatestTask[Verdict] = LatestTask(
-            post, self._on_judged, lambda error: self._on_judged(Verdict(error=error))
-        )
+        self.judging: LatestTask[Verdict] = LatestTask(post, self._on_judged, self._on_failed_judging)
         session.shot_changed.connect(self._hide_or_show_counts)
         session.player.changed.connect(self._end_rise)
         session.run_changed.connect(self._rise)
@@ -223,7 +226,14 @@ class LessonPlayer(LessonEditor):
             shot = replace(stop.shot, view=view, theme=shot.theme, type_scale=shot.type_scale)
         self.verdict = None
         engine = self.session.engines.cpu
+        from gemmviz.teaching.exercises import judged
+
         self.judging.start(lambda cancelled: judged(exercise, shot, engine, answers))
+
+    def _on_failed_judging(self, error: GemmvizError) -> None:
+        from gemmviz.teaching.exercises import Verdict
+
+        self._on_judged(Verdict(error=error))
 
     def _on_judged(self, verdict: Verdict) -> None:
         """Show the verdict, and the run that it is about if the student's answers were run."""

@@ -1,11 +1,11 @@
 """Current position: the step of a run or the time of a launch, and the visible part of the frame."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Protocol
 
 from gemmviz.analysis.replay.position import position_of, step_at
 from gemmviz.export.time import INSTANTS, instant_place
+from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named
 from gemmviz.session.display import Display
 from gemmviz.state.shot import Camera, Shot

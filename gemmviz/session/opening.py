@@ -1,27 +1,24 @@
 """Opening of kernels, traces, saved views, benchmarks and lessons; files are read on a background thread."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from psygnal import Signal
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
-from gemmviz.files.trace_file import read_trace
 from gemmviz.files.whole import is_file, is_folder
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.watching import FileWatcher
 from gemmviz.launch.given_launch import GivenLaunch
-from gemmviz.launch.launch_form import form_of
-from gemmviz.loading.headerless import LaunchUnknown
-from gemmviz.loading.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel, opened, split_name
-from gemmviz.loading.project import kernel_files
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.session import own_kernels
@@ -34,6 +31,10 @@ from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, resolve
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.runs import recorded_run
 from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
+
+if TYPE_CHECKING:
+    from gemmviz.loading.headerless import LaunchUnknown
+    from gemmviz.loading.loader import Opened
 
 Show = Callable[[], None]
 
@@ -101,6 +102,8 @@ class Opening:
         """Select a shipped kernel by name, or one in a file, with these parts of its launch: by default those that were given
         for the file before. The user's settings are kept as far as the kernel can run with them.
         """
+        from gemmviz.loading.loader import NOTHING_GIVEN, Opened, is_kernel_file, open_kernel, split_name
+
         file, entry = split_name(name)
         given = GivenLaunch(entry) if entry and given is None else given
         path = Path(file).resolve() if is_kernel_file(name) else None
@@ -120,6 +123,8 @@ class Opening:
 
     def edit_launch(self) -> None:
         """Request the form of the present kernel's launch."""
+        from gemmviz.launch.launch_form import form_of
+
         setup = self.session.shot.setup
         names = self.names if setup.kernel.file == str(self.followed) else ()
         self.form_requested.emit(form_of(_with_names(setup), names))
@@ -183,6 +188,8 @@ class Opening:
         self.busy_changed.emit()
 
     def _on_failed(self, error: GemmvizError) -> None:
+        from gemmviz.loading.headerless import LaunchUnknown
+
         if isinstance(error, LaunchUnknown):
             self._offer_form(error)
         else:
@@ -200,6 +207,8 @@ class Opening:
 
     def _own_kernel(self, path: Path, given: GivenLaunch, requested: RequestedSizes, before: Setup) -> Show:
         """Read and run a kernel file. If it can't be read, the display doesn't change; the file is followed until it can."""
+        from gemmviz.loading.loader import opened
+
         is_same = str(path) == before.kernel.file
         try:
             same = before.kernel if is_same else None
@@ -246,12 +255,16 @@ class Opening:
 
     def _folder(self, path: Path) -> Show:
         """Open the only file with a kernel of a folder, or request a choice of one. Raises UsageError if there is none."""
+        from gemmviz.loading.project import kernel_files
+
         files = kernel_files(path)
         if not files:
             raise UsageError(tr("no file of the folder has a kernel"), file=str(path))
         return lambda: self.open(files[0], self._fallback) if len(files) == 1 else self.choice_requested.emit(files)
 
     def _trace(self, path: Path) -> Show:
+        from gemmviz.files.trace_file import read_trace
+
         run = recorded_run(read_trace(path))
 
         def show() -> None:
@@ -285,6 +298,8 @@ class Opening:
         return self._and_announce(path, show)
 
     def _benchmark(self, path: Path) -> Show:
+        from gemmviz.files.benchmark_file import read_benchmark
+
         benchmark = read_benchmark(path, recorded=True)
 
         def show() -> None:
@@ -337,6 +352,8 @@ class Opening:
 
 def _as_on_disk(shot: Shot) -> Shot:
     """The shot with the user's kernel re-read from its file; unchanged if the file can't be read."""
+    from gemmviz.loading.loader import open_kernel
+
     kernel = shot.setup.kernel
     if kernel.is_shipped or not Path(kernel.file).is_absolute() or not is_file(Path(kernel.file)):
         return shot

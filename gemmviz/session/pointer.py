@@ -1,15 +1,20 @@
 """Description of the cell under the pointer; its history is looked up in the background."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from psygnal import Signal
 
-from gemmviz.analysis.replay.history import ElementHistory, element_history
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.primitives import Hit
-from gemmviz.scenes.stage.hover import hover_lines, pointed_at
 from gemmviz.session.session import Session
+
+if TYPE_CHECKING:
+    from gemmviz.analysis.replay.history import ElementHistory
 
 
 class PointerTool:
@@ -23,6 +28,9 @@ class PointerTool:
 
     def at(self, hit: Hit | None) -> None:
         """Set the cell under the pointer; None for none."""
+        from gemmviz.analysis.replay.history import element_history
+        from gemmviz.scenes.stage.hover import hover_lines, pointed_at
+
         if hit is not None and hit.cells.tips is not None:
             self.worker.cancel()
             self._emit([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
@@ -48,6 +56,8 @@ class PointerTool:
         self.worker.close()
 
     def _on_history(self, result: tuple[Moment, Hit, ElementHistory]) -> None:
+        from gemmviz.scenes.stage.hover import hover_lines
+
         moment, hit, history = result
         if self.session.now is moment:
             self._emit(hover_lines(moment, hit, history, self.session.shot.labels))

@@ -1,22 +1,22 @@
 """Prepares steps of a lesson in the background, so that the next picture and its caption are at hand when a key is pressed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.records import replace
 from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.background_analysis import AFTER_PICTURE_S
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.ready_shot import ReadyShot, ready_shot
 from gemmviz.subjects.runs import KnownRun
 from gemmviz.subjects.subject import EngineFor
-from gemmviz.teaching.captions import filled_step, unavailable_step
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
 
@@ -24,8 +24,7 @@ _NEAREST = 3  # wanted steps that are prepared whatever they take
 _MOST_BYTES = 16 << 20
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadyStep:
+class ReadyStep(Struct, frozen=True, eq=False):
     """A step whose pictures can be shown at once. ``filled``: the step with the numbers in its texts; ``parts``: its parts with
     their captions; ``shots``: what the pictures of its parts, and of the choices of its question, need.
     """
@@ -44,6 +43,9 @@ def ready_step(stop: LessonStep, engine_for: EngineFor, cancelled: Cancel, known
     """Compute all that a step shows, on any thread. ``known``: shots whose runs can be used. Raises Cancelled only: an error is
     part of the picture.
     """
+    from gemmviz.subjects.facts import ShotFacts
+    from gemmviz.teaching.captions import filled_step
+
     first = ready_shot(stop.shot, engine_for, cancelled, known)
     outcome = None if first.run is None else first.run.outcome
     facts = ShotFacts(stop.shot, engine_for(stop.shot.setup.kernel), outcome)
@@ -126,6 +128,8 @@ class ReadySteps:
 
     def _on_failed(self, error: GemmvizError) -> None:
         """Count a step as ready that can't be computed: its picture is the error."""
+        from gemmviz.teaching.captions import unavailable_step
+
         stop = self._working
         if stop is not None:
             filled = unavailable_step(stop)

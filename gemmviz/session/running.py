@@ -1,6 +1,5 @@
 """Keeps the displayed run up to date with the shot: executes it and reads it through the shot's focus."""
 
-from dataclasses import replace
 from typing import Protocol
 
 from psygnal import Signal
@@ -10,6 +9,7 @@ from gemmviz.analysis.replay.position import Position, position_of, step_at
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.session.display import Display
 from gemmviz.session.launching import launch_soon

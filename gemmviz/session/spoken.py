@@ -2,18 +2,16 @@
 stay hidden.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Pair
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.primitives import Hit, Scene
-from gemmviz.scenes.stage.cell_sentence import cell_sentence, table_title
 from gemmviz.session.session import Session
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.describing import description_of, step_sentence
 
 _SIDES = {"": "", "left-": marked("left run: "), "right-": marked("right run: ")}
 
@@ -32,6 +30,8 @@ class Spoken:
 
     def step(self) -> str:
         """What happens at the step, in a comparison at that of the session's own run; "" for a picture without steps."""
+        from gemmviz.subjects.describing import step_sentence
+
         moments = list(self._sides.values())
         if not moments:
             return ""
@@ -41,6 +41,8 @@ class Spoken:
 
     def picture(self, scene: Scene) -> str:
         """The picture as a whole; while a question is open, that there is one."""
+        from gemmviz.subjects.describing import description_of
+
         subject, display = self._subject, self.session.display
         if subject is None:
             return ""
@@ -52,11 +54,15 @@ class Spoken:
 
     def table(self, hit: Hit) -> str:
         """The name of the table that a cell belongs to."""
+        from gemmviz.scenes.stage.cell_sentence import table_title
+
         side, now, own = self._located(hit)
         return side + table_title(now, own)
 
     def cell(self, hit: Hit) -> str:
         """A cell: the element, its value, who touches it, and where it lies."""
+        from gemmviz.scenes.stage.cell_sentence import cell_sentence
+
         side, now, own = self._located(hit)
         return self._counted(side + cell_sentence(now, own, self.session.shot.labels))
 

@@ -5,7 +5,8 @@ make it.
 """
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+
+from msgspec import Struct
 
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
@@ -70,10 +71,10 @@ def _nodes(node: object) -> Iterator[object]:
     if isinstance(node, tuple):
         for each in node:
             yield from _nodes(each)
-    elif is_dataclass(node):
-        for field in fields(node):
-            if field.name not in ("type", "place", "within"):
-                yield from _nodes(getattr(node, field.name))
+    elif isinstance(node, Struct):
+        for name in node.__struct_fields__:
+            if name not in ("type", "place", "within"):
+                yield from _nodes(getattr(node, name))
 
 
 def _uses_local_arrays(body: Stmt) -> bool:

@@ -4,8 +4,9 @@ Their implementations are in ``gemmviz.run.cpu.simt.functions``, under the same 
 and bfloat16 stands here once, for half.
 """
 
-from dataclasses import dataclass
 from functools import reduce
+
+from msgspec import Struct
 
 from gemmviz.source.types import (
     BFLOAT16,
@@ -30,8 +31,7 @@ Value = Scalar | VectorType
 HALF2, FLOAT2 = VectorType(HALF, 2), VectorType(FLOAT, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """The types of a function's ``parameters`` and ``result``. With ``is_overloaded``, all types are float if all arguments
     are.
     """

@@ -1,7 +1,8 @@
 """The counters of a kernel's loops, from its program: ``k0`` and its values in ``for (int k0 = 0; ...; k0 += 8)``."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.source import fold
 from gemmviz.source.nodes import Assign, Block, Const, Convert, Declare, Expr, Loop, Read, Stmt, Unrolled
@@ -12,8 +13,7 @@ from gemmviz.source.walk import parts
 _STEPS = ("+", "-", "*", "/")
 
 
-@dataclass(frozen=True, slots=True)
-class LoopCounter:
+class LoopCounter(Struct, frozen=True):
     """A variable that begins with ``first``, the same for all threads, and that each trip changes by ``op`` and ``by``."""
 
     name: str

@@ -4,8 +4,9 @@ Later stages don't know the parser. A slot is a numbered variable of the kernel;
 the number of its ``AccessPlace``.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.model.errors import Place
 from gemmviz.source.types import CType, PointerType, Scalar, StructType, VectorType
@@ -13,14 +14,12 @@ from gemmviz.source.types import CType, PointerType, Scalar, StructType, VectorT
 Number = int | float | bool
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(Struct, frozen=True):
     type: Scalar
     value: Number
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Struct, frozen=True):
     """A component of threadIdx or blockIdx: x, y or z as 0, 1 or 2."""
 
     type: Scalar
@@ -28,8 +27,7 @@ class Index:
     axis: int
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Struct, frozen=True):
     """A component of blockDim or gridDim."""
 
     type: Scalar
@@ -37,8 +35,7 @@ class Extent:
     axis: int
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """A read of a variable. ``checked``: it may be uninitialised."""
 
     type: CType
@@ -48,16 +45,14 @@ class Read:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(Struct, frozen=True):
     """A pointer to the first element of a shared or local array."""
 
     type: PointerType
     slot: int
 
 
-@dataclass(frozen=True, slots=True)
-class Offset:
+class Offset(Struct, frozen=True):
     """``pointer + index * scale``, in units of the type that is pointed to: the scale of a float4 is 4, that of a struct its
     bytes divided by those of its smallest scalar.
     """
@@ -68,8 +63,7 @@ class Offset:
     scale: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reinterpret:
+class Reinterpret(Struct, frozen=True):
     """The same address as a pointer to another type."""
 
     type: PointerType
@@ -77,8 +71,7 @@ class Reinterpret:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Deref:
+class Deref(Struct, frozen=True):
     """The target of a pointer. ``access`` is None for local memory, and before it is known whether it is read or written."""
 
     type: Scalar | VectorType
@@ -87,8 +80,7 @@ class Deref:
     access: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Struct, frozen=True):
     """Component ``index`` of a vector such as float4."""
 
     type: Scalar
@@ -97,21 +89,18 @@ class Component:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class MakeVector:
+class MakeVector(Struct, frozen=True):
     type: VectorType
     parts: tuple["Expr", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Struct, frozen=True):
     type: Scalar
     op: str
     operand: "Expr"
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Struct, frozen=True):
     """A binary operation. Both operands have the type in which it is computed; a comparison gives bool."""
 
     type: Scalar
@@ -121,16 +110,14 @@ class Binary:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class PointerDifference:
+class PointerDifference(Struct, frozen=True):
     type: Scalar
     left: "Expr"
     right: "Expr"
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Logic:
+class Logic(Struct, frozen=True):
     """A ``&&`` or ``||``: the right side runs only if the left side doesn't decide."""
 
     type: Scalar
@@ -139,22 +126,19 @@ class Logic:
     right: "Expr"
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(Struct, frozen=True):
     type: CType
     condition: "Expr"
     then: "Expr"
     otherwise: "Expr"
 
 
-@dataclass(frozen=True, slots=True)
-class Convert:
+class Convert(Struct, frozen=True):
     type: Scalar
     operand: "Expr"
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Struct, frozen=True):
     """An assignment, ``target = value`` or, with ``op``, ``target = convert(target op value)`` computed in the type ``within``.
 
     ``store`` is the access of the write; the target's own access is the read. ``gives_old``: postfix ++ and --.
@@ -170,8 +154,7 @@ class Assign:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A call of an intrinsic."""
 
     type: CType
@@ -183,8 +166,7 @@ class Call:
 AtomicOp = Literal["add", "sub", "min", "max", "exch", "cas", "and", "or", "xor", "inc", "dec"]
 
 
-@dataclass(frozen=True, slots=True)
-class Atomic:
+class Atomic(Struct, frozen=True):
     """An atomic operation on ``target``; its value is the one before. ``args``: the operand, of the target's type; for cas the
     value to compare with and the new one. ``access`` is that of the whole operation; the target's own is None.
     """
@@ -197,8 +179,7 @@ class Atomic:
     access: int
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """A pointer as an integer in bytes. ``window``: "shared" counts from the start of the block's shared memory; "generic" and
     "global" are addresses as pointers hold them.
     """
@@ -208,8 +189,7 @@ class Address:
     window: Literal["generic", "shared", "global"]
 
 
-@dataclass(frozen=True, slots=True)
-class AtAddress:
+class AtAddress(Struct, frozen=True):
     """The pointer to what lies at an integer address. Its type's space names the window in which the address counts; None for a
     generic address.
     """
@@ -219,8 +199,7 @@ class AtAddress:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Inline:
+class Inline(Struct, frozen=True):
     """An inlined ``__device__`` function: parameters are bound in order, then the body runs."""
 
     type: CType
@@ -230,8 +209,7 @@ class Inline:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     """The comma operator: all parts are evaluated, the last one is the value."""
 
     type: CType
@@ -244,16 +222,14 @@ Expr = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Declare:
+class Declare(Struct, frozen=True):
     """A declaration of a variable, with or without a value."""
 
     slot: int
     value: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class DeclareArray:
+class DeclareArray(Struct, frozen=True):
     """A declaration of a local array. ``values`` are its first scalars, or vectors, in the order of their offsets; the rest is
     zero. None leaves it uninitialised.
     """
@@ -265,27 +241,23 @@ class DeclareArray:
     values: tuple[Expr, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluate:
+class Evaluate(Struct, frozen=True):
     """An expression statement."""
 
     expression: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     statements: tuple["Stmt", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Struct, frozen=True):
     condition: Expr
     then: "Stmt"
     otherwise: "Stmt | None"
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """A for, while or do loop; ``tests_first`` is false for do."""
 
     number: int
@@ -296,8 +268,7 @@ class Loop:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Unrolled:
+class Unrolled(Struct, frozen=True):
     """A loop whose counter ``slot`` takes these values and is changed by nothing else; each trip is compiled separately."""
 
     slot: int
@@ -305,26 +276,22 @@ class Unrolled:
     loop: Loop
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Continue:
+class Continue(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(Struct, frozen=True):
     """A return; in an inlined function, ``slot`` takes the value."""
 
     slot: int | None
     value: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class Barrier:
+class Barrier(Struct, frozen=True):
     """A __syncthreads() or, if it doesn't wait for the whole block, a __syncwarp()."""
 
     access: int
@@ -332,8 +299,7 @@ class Barrier:
     waits_for_block: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """A copy from memory to memory without registers. Both sides have the same size in bytes; neither has an access of its own.
 
     An asynchronous copy belongs to the batch of the thread that its next Commit closes. ``fills_zero_from``: the number of
@@ -348,15 +314,13 @@ class Copy:
     access: int
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """The end of a thread's current batch of asynchronous copies, which may be empty."""
 
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """A wait until at most ``pending`` of the thread's latest batches are under way. ``waits_for_block``: for the copies of all
     threads of the block, which all of them see afterwards; otherwise each thread waits for its own copies.
     """
@@ -367,8 +331,7 @@ class Wait:
     waits_for_block: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(Struct, frozen=True):
     """A memory fence, such as __threadfence()."""
 
     access: int

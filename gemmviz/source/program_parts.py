@@ -1,7 +1,8 @@
 """A kernel's program: its body as typed nodes, with tables of what the nodes number."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.model.errors import Place
 from gemmviz.model.phases import phase_loop
@@ -10,8 +11,7 @@ from gemmviz.source.nodes import Block
 from gemmviz.source.types import AddressSpace, CType, Scalar, StructType, VectorType
 
 
-@dataclass(frozen=True, slots=True)
-class AccessPlace:
+class AccessPlace(Struct, frozen=True):
     """A place in the source that accesses memory or synchronises. ``calls`` are the calls through which it was inlined.
 
     ``space`` of a copy is that of its target. ``is_async`` and ``visible_to`` are those of the site.
@@ -29,8 +29,7 @@ class AccessPlace:
     visible_to: Literal["thread", "block", "grid"] = "thread"
 
 
-@dataclass(frozen=True, slots=True)
-class SharedArray:
+class SharedArray(Struct, frozen=True):
     """A shared array. ``dims`` is None for ``extern __shared__``, whose size is in the launch."""
 
     slot: int
@@ -40,8 +39,7 @@ class SharedArray:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class LoopPlace:
+class LoopPlace(Struct, frozen=True):
     """A loop of the source: the number of the loop around it (or -1), and whether it contains a barrier."""
 
     number: int
@@ -51,8 +49,7 @@ class LoopPlace:
     tests_first: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionParameter:
+class FunctionParameter(Struct, frozen=True):
     """A number or pointer that a kernel gets from outside. ``argument`` is the index of the ``KernelArgument`` that it is part
     of, ``offset`` the bytes in front of it there. A member of a struct is named "A.width".
     """
@@ -64,8 +61,7 @@ class FunctionParameter:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class KernelArgument:
+class KernelArgument(Struct, frozen=True):
     """What the kernel in the file gets from outside, a whole struct for example: its bytes, and for a ``__constant__`` or
     ``__device__`` variable without a value its name. ``is_array``: it holds the contents of an array, to which its parameter is
     a pointer.
@@ -76,8 +72,7 @@ class KernelArgument:
     is_array: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NamedSlot:
+class NamedSlot(Struct, frozen=True):
     """A variable of the source, and the lines from its declaration to the end of its scope."""
 
     slot: int
@@ -86,16 +81,14 @@ class NamedSlot:
     last_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class HostCode:
+class HostCode(Struct, frozen=True):
     """A function that runs on the host: its place in ``file``, a name in the project, or "" for the kernel's own file."""
 
     place: Place
     file: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Program:
+class Program(Struct, frozen=True, eq=False):
     """A kernel in executable form, equal to itself only. ``notes`` are sentences about ignored code; ``held`` is the number of
     values that a thread may hold, in variables and in arrays of its own. ``opening``: the place where the kernel's body begins.
     ``parameters`` are flat: one for each number and pointer in the ``arguments``.

@@ -1,10 +1,13 @@
 """The types of CUDA C that kernels use, and C's rules for mixing them."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import Struct
+
 from gemmviz.model.element_types import ELEMENT_TYPES, ElementType, element_type_of_c
+from gemmviz.model.records import replace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,8 +15,7 @@ if TYPE_CHECKING:
 AddressSpace = Literal["global", "shared", "local"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Struct, frozen=True):
     """An arithmetic type. ``kind`` is NumPy's: i signed, u unsigned, f floating, b bool."""
 
     name: str
@@ -48,8 +50,7 @@ class Scalar:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
-class VectorType:
+class VectorType(Struct, frozen=True):
     """A vector type such as float4: ``count`` components of one scalar type."""
 
     scalar: Scalar
@@ -68,8 +69,7 @@ class VectorType:
         return f"{self.scalar}{self.count}"
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """A member of a struct or union: its type, and the bytes before it."""
 
     name: str
@@ -77,8 +77,7 @@ class Field:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class StructType:
+class StructType(Struct, frozen=True):
     """A struct, class or union. ``bytes`` includes padding; members of a union overlap."""
 
     name: str
@@ -107,8 +106,7 @@ class PointerType:
         return replace(self, space=space)
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayType:
+class ArrayType(Struct, frozen=True):
     """A local or shared array, or a row of one: ``dims`` are the extents of the remaining subscripts."""
 
     element: Scalar | VectorType
@@ -124,8 +122,7 @@ class ArrayType:
         return prod(self.dims[1:])
 
 
-@dataclass(frozen=True, slots=True)
-class Void:
+class Void(Struct, frozen=True):
     """The return type of a function that returns no value."""
 
     def __str__(self) -> str:

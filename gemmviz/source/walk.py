@@ -1,7 +1,6 @@
 """A walk over all nodes within one."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -37,4 +36,4 @@ def inner_parts(node: Any) -> list[Any]:
 @cache
 def _inner_fields(kind: Any) -> tuple[str, ...]:
     """The fields of a type of node that may hold nodes."""
-    return tuple(each.name for each in fields(kind) if each.type not in _LEAVES)
+    return tuple(name for name in kind.__struct_fields__ if kind.__annotations__[name] not in _LEAVES)

@@ -3,7 +3,6 @@
 import argparse
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from gemmviz.launch.legality import setup_for, tied
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.state.flags import Flag, integer_from, setup_flags, view_flags

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from gemmviz.model.errors import UsageError
 from gemmviz.model.labels import IndexOrder, LabelStyle
+from gemmviz.model.records import replace
 from gemmviz.model.threads import Triple
 from gemmviz.state.shot import Camera, Trial
 

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from gemmviz.files.devices import device_names
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setting import Setting, settings_of
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.catalog import views

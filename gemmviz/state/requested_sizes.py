@@ -1,12 +1,13 @@
 """Sizes and parameters that the user requested, kept while kernels are displayed that can't run with them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from gemmviz.launch.legality import broken_limit, nearest_setup, setup_for, tied
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 

@@ -4,7 +4,8 @@ All numbers are counts of the run. What is not counted yet is not said.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts
 from gemmviz.analysis.replay.block_traffic import BlockTraffic, block_traffic, copied_from, whole_traffic
@@ -33,8 +34,7 @@ _SHARED: dict[Access, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AskedArray:
+class AskedArray(Struct, frozen=True):
     """What was clicked: an array by its number, and the block that is asked about."""
 
     array: int

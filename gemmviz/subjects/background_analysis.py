@@ -4,7 +4,7 @@ whole launch, and the speed of the real kernel.
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace

@@ -11,7 +11,6 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital
 from gemmviz.run.engine import Cancel
-from gemmviz.run.measure.benchmarking import cases_for, run_benchmark
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.subjects.recordings import named, recorded
 
@@ -65,6 +64,8 @@ class Benchmarks:
 
     def measure(self, gpu: RemoteGpu, device: str, sizes: str) -> None:
         """Measure all kernels at sizes such as "128:4096". Raises UsageError for invalid sizes."""
+        from gemmviz.run.measure.benchmarking import cases_for, run_benchmark
+
         problems = square_problems(parse_sizes(sizes.replace(" ", "")))
         cases = cases_for([load_kernel(name) for name in kernel_names()], problems, device)
         self.done, self.cases = 0, len(cases)

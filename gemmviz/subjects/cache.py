@@ -1,12 +1,14 @@
 """A cache of subjects for the window; slow ones are computed on a background thread."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import Cancel
@@ -18,8 +20,7 @@ WAITING = marked("Computing …")
 _NOTHING = marked("This view has nothing to show for this kernel")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Entry:
+class _Entry(Struct, frozen=True, eq=False):
     """A cached value. ``key``: everything that ``value`` depends on. ``trace``: of the run that it belongs to, if it depends on
     one. ``error``: why there is no value.
     """

@@ -16,7 +16,7 @@ def subjects() -> Catalog[Subject]:
 
 def subject_for(kind: type) -> Subject:
     """The subject with values of this type. Raises UsageError if there is none."""
-    subject = subjects().find(lambda each: each.kind is kind)
+    subject = subjects().find(lambda each: each.kind is kind, lambda name: name.replace("_", "") in kind.__name__.lower())
     if subject is not None:
         return subject
     raise UsageError(

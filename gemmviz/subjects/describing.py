@@ -3,8 +3,9 @@ the picture and for the metadata of exported files.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
@@ -12,6 +13,7 @@ from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.tiles import EMPTY
 from gemmviz.model.arrays import Longs
 from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.records import replace
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.translation import marked, tr, trn
 from gemmviz.model.words import many
@@ -32,8 +34,7 @@ UNTITLED = "gemmviz"  # the title of a picture without one
 _VERBS = {"read": marked("Reads {array}"), "write": marked("Writes {array}")}
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(Struct, frozen=True):
     """A picture in words. ``title``: what is shown; ``sentence``: what happens; ``facts``: pairs of a name and a text;
     ``origin``: where the numbers come from.
     """

@@ -1,6 +1,5 @@
 """Facts about one shot: its run, counts, device, models and recordings, each computed on first use."""
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -19,6 +18,7 @@ from gemmviz.model.kernel import Launch
 from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.race import RaceCase
+from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import run

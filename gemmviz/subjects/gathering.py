@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
@@ -13,6 +14,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
@@ -28,8 +30,7 @@ from gemmviz.subjects.subject import Compared, Context, EngineFor, Subject
 EngineOf = Callable[[KernelSpec], AbstractContextManager[Engine]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class Given(Struct, frozen=True, eq=False):
     """Results that are already available: the ``outcome`` of a run with its ``replay``, or benchmarks by name (default: the
     shipped ones). ``goes_to_fault``: a shot at the first step of a faulting run moves to the fault.
     """
@@ -40,8 +41,7 @@ class Given:
     measurements: Mapping[str, Benchmark] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Gathered:
+class Gathered(Struct, frozen=True, eq=False):
     """A shot with everything that its subject needs. ``shot``: at the fault if there is one. ``reader`` and ``outcome``: of its
     run; None for a subject that needs none.
     """

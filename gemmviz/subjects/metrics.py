@@ -1,7 +1,8 @@
 """The metrics panel: one table of counted metrics, and sentences about the rest. A new metric is one row."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts, intensity, loads_per_element
 from gemmviz.analysis.replay.focus import focus_text
@@ -17,8 +18,7 @@ from gemmviz.model.words import all_blocks, many, number, percent, spaced
 from gemmviz.subjects.runs import KnownRun
 
 
-@dataclass(frozen=True, slots=True)
-class CostMetric:
+class CostMetric(Struct, frozen=True):
     """A metric of each step, of all steps so far and of the whole launch. ``tip`` may contain ``{sector}`` and ``{line}``, in
     bytes, and ``{banks}``.
     """
@@ -66,16 +66,14 @@ COSTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Struct, frozen=True):
     """A number with its text."""
 
     value: float
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchMetric:
+class LaunchMetric(Struct, frozen=True):
     """A metric of the whole launch only."""
 
     name: str

@@ -5,11 +5,9 @@ from typing import Any
 
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import HEIGHT, WIDTH, DrawingOptions, ViewOptions
-from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.theme import Theme, load_theme
 from gemmviz.state.shot import Camera, Shot
-from gemmviz.subjects.describing import described
 
 Rectangle = tuple[float, float, float, float]
 _Size = tuple[float, float]
@@ -56,6 +54,9 @@ def camera_box(camera: Camera, width: float, height: float) -> Rectangle:
 
 def picture(shot: Shot, subject: Any, theme: Theme | None = None) -> Scene:
     """The scene of a shot, magnified as its camera has it, with its description."""
+    from gemmviz.scenes.kit.magnify import magnified
+    from gemmviz.subjects.describing import described
+
     options = options_for(shot, theme or theme_of(shot))
     scene = view_named(shot.view).scene(subject, options)
     return described(magnified(scene, shot.camera.zoom, shot.camera.x, shot.camera.y), shot, subject)

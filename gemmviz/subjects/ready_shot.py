@@ -1,8 +1,9 @@
 """Turns a shot into everything that its first picture needs, on any thread, so that it can be shown within a frame."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Focus, scope_of
 from gemmviz.analysis.replay.moment import Reader
@@ -10,6 +11,7 @@ from gemmviz.analysis.replay.position import step_at
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.records import replace
 from gemmviz.run.choosing import run
 from gemmviz.run.cpu.executor import requested_blocks
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine
@@ -27,8 +29,7 @@ from gemmviz.subjects.subject import Context, EngineFor, Subject
 _PIXELS = (1920.0, 1080.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadyShot:
+class ReadyShot(Struct, frozen=True, eq=False):
     """A shot with what its picture needs. ``run``: its run with all that is analysed of it, None for a view that shows no step
     of a run; ``facts``: counts and speed of its whole launch, None if they aren't shown; ``watched``: variables of the first
     watched thread. ``value``: of a subject that depends on the shot alone. ``error``: why the shot can't run or be drawn.

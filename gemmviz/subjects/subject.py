@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from msgspec import Struct
+
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import is_cancelled
@@ -28,8 +30,7 @@ class EngineFor(Protocol):
     def __call__(self, kernel: KernelSpec, /) -> Engine: ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MeasuredCase:
+class MeasuredCase(Struct, frozen=True, eq=False):
     """A launch as it ran on this machine's GPU; ``source`` names that GPU."""
 
     setup: Setup
@@ -37,8 +38,7 @@ class MeasuredCase:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """The run that a shot is compared with: its reader, facts about its whole launch, and its outcome."""
 
     reader: Reader
@@ -85,8 +85,7 @@ def _unnamed(value: Any) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """A row of the table of subjects: one module in ``gemmviz.subjects.kinds`` that ends with ``SUBJECT = Subject(...)``; its
     name is the module's.
 

@@ -1,8 +1,7 @@
 """The tile sizes to try for a setup, what the others break, and what the present one brings, counted from its run."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import loads_per_element
 from gemmviz.launch.legality import broken_limit, shapes_for
@@ -20,8 +19,7 @@ _EXACT = 1000  # reads that are told to the whole number
 _LARGER, _FEW = 64, 3  # matrices to try larger tiles on, if fewer sizes than this suit
 
 
-@dataclass(frozen=True, slots=True)
-class TileSize:
+class TileSize(Struct, frozen=True):
     """A size to choose. ``why_not``: what it breaks, or why it shows little; "" for a size that suits."""
 
     value: int
@@ -32,8 +30,7 @@ class TileSize:
         return not self.why_not
 
 
-@dataclass(frozen=True, slots=True)
-class TileSizes:
+class TileSizes(Struct, frozen=True):
     """The choices of a kernel's tile or block parameter. ``larger``: the setup with matrices for larger tiles, if few sizes
     suit.
     """

@@ -1,9 +1,8 @@
 """A run of a kernel without its barriers in one line, as the kinds of hazards that this brings about."""
 
-from dataclasses import replace
-
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.model.errors import GemmvizError, Place, UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import tr

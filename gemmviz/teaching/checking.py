@@ -1,13 +1,13 @@
 """Checks of a lesson: its texts, pictures, runs and questions, and every expectation compared with the computed value."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cached_property
 
 from gemmviz.export.prepare import ExportOptions, frame_at, prepare
 from gemmviz.files.checksums import checksum_errors
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.records import replace
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.gathering import EngineOf
 from gemmviz.teaching.exercise_faults import exercise_faults

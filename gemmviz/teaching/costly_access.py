@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.position import Position
+from gemmviz.model.records import replace
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.requirements import QuantityRequirement

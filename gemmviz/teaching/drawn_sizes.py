@@ -1,9 +1,9 @@
 """Sizes that are drawn at each try of an exercise, so that an answer can't know them."""
 
-from dataclasses import replace
 from random import Random
 
 from gemmviz.launch.legality import can_run
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.teaching.lesson import Exercise, ExerciseSize
 

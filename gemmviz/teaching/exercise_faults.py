@@ -1,11 +1,11 @@
 """Checks of an exercise itself: its own solution passes, and what a student begins with doesn't."""
 
-from dataclasses import replace
 from random import Random
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of

@@ -2,11 +2,12 @@
 first wrong access is if it doesn't.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.kernel import BLANK, KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
 from gemmviz.source.program import check_source, program_for

@@ -1,12 +1,12 @@
 """The blank of an exercise whose answer is wrong by itself, and the first access that differs from the solution's."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine

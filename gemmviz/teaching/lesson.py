@@ -3,12 +3,13 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
 from gemmviz.launch.formula import formula_value
 from gemmviz.model.errors import Place, UsageError, closest
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.state.shot import Shot

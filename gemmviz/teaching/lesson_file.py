@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from gemmviz.files.whole import write_text
 from gemmviz.files.written_fields import read_fields
 from gemmviz.launch.catalog import LESSONS_FOLDER, lesson_names
 from gemmviz.model.errors import GemmvizError, Place, SettingError, UsageError, closest
+from gemmviz.model.records import replace
 from gemmviz.model.translation import language
 from gemmviz.state.shot import FORMAT as VIEW
 from gemmviz.state.shot import Shot, parse_shot, shot_of

@@ -1,9 +1,9 @@
 """A lesson with its texts in another language. The numbers in them keep their names, as ``{name}``."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
+from gemmviz.model.records import replace
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep
 
 Translate = Callable[[str, str], str]  # takes a text, and where it stands: "caption of broadcast"

@@ -5,7 +5,7 @@ questions for the lecturer; the lesson and its kernels; and a README with the co
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +13,7 @@ from gemmviz.export.prepare import ExportOptions
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.render.export import save_reel
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import combinations, islice
 from random import Random
@@ -10,6 +9,7 @@ from random import Random
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import UsageError
 from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many

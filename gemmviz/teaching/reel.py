@@ -1,7 +1,7 @@
 """A lesson as a Reel, from which slides, pages and films are made: each step drawn with its caption."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import repeat
 
 from gemmviz.analysis.replay.position import Position
@@ -17,6 +17,7 @@ from gemmviz.export.prepare import (
     slide_at,
 )
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption

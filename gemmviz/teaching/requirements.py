@@ -1,10 +1,11 @@
 """Requirements on a kernel, judged at one size: a kernel's run to the values of quantities, and whether each is as required."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot

@@ -1,6 +1,6 @@
 """Parts of a lesson step in the order in which they are revealed, such as a question and then its answers."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ from gemmviz.analysis.replay.phase_steps import beats_of_phases, steps_in_use
 from gemmviz.analysis.replay.position import position_of, step_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.kernel import BLANK
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter
 from gemmviz.scenes.catalog import view_named

@@ -1,10 +1,11 @@
 """Checks of every step's run, unless an expectation of the step says otherwise: C is right, and there are no hazards."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import get_args
 
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.records import replace
 from gemmviz.run.engine import Engine
 from gemmviz.teaching.lesson import Expectation, LessonStep
 from gemmviz.teaching.quantities.catalog import quantity_value

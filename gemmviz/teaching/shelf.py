@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gemmviz.export.prepare import Prepared, prepare
 from gemmviz.launch.legality import shapes_for
 from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.records import replace
 from gemmviz.render.reel import Frame
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named

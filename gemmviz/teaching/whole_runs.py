@@ -1,10 +1,11 @@
 """Whole runs of launches, by which lessons check C: of the launch itself if it is small, else of a smaller problem."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from gemmviz.files.answer_file import answer_key
 from gemmviz.launch.legality import can_run, device_for
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine

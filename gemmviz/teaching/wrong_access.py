@@ -2,12 +2,11 @@
 element of C, or the end if elements are never written.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from gemmviz.analysis.replay.position import Position
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.records import replace
 from gemmviz.model.threads import Triple
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts

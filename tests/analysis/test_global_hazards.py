@@ -1,6 +1,5 @@
 """Hazards in global memory: between blocks, which nothing orders, and inside a block, between its barriers."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled
+from gemmviz.model.records import replace
 from gemmviz.model.sites import Operand
 from gemmviz.model.trace import INACTIVE, Trace
 from gemmviz.run.cpu.executor import trace_kernel

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from gemmviz.analysis.hazards.global_hazards import global_hazards
 from gemmviz.analysis.hazards.hazard import Hazard
@@ -152,8 +153,8 @@ class TestCopies:
     def test_sums_are_those_of_each_memory(self) -> None:
         reader = Reader(Replay.of(copied("wait", "barrier").trace()))
         sums = reader.replay.sums(reader.scope)
-        assert sums["global"][0].tolist() == list(dataclasses.astuple(costs(copied(), 0)[0]))
-        assert sums["shared"][0].tolist() == list(dataclasses.astuple(costs(copied(), 0)[1]))
+        assert sums["global"][0].tolist() == list(structs.astuple(costs(copied(), 0)[0]))
+        assert sums["shared"][0].tolist() == list(structs.astuple(costs(copied(), 0)[1]))
 
     def test_it_completes_at_the_wait(self) -> None:
         assert copied("wait", "barrier").trace().completes.tolist() == [1, 1, 2, 3]

@@ -1,13 +1,12 @@
 """The model of latency hiding knows how many warps a scheduler can hold, and captions write its figures as pictures do."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.analysis.models.latency import hiding, hiding_of
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions

@@ -1,7 +1,6 @@
 """Blocks on an SM: the course's figures, other calculators' vectors, and what Nsight Compute said of an H200."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.needs import needs_of
 from tests.conftest import DATA
 

@@ -1,7 +1,5 @@
 """What holds a kernel back, and what may help: from counts of whole launches."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
@@ -12,6 +10,7 @@ from gemmviz.files.levels_file import recorded_levels
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, launch_for, setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import DRAM, Cause, CauseKind
 from gemmviz.run.cpu.executor import stream_launch

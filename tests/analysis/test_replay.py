@@ -1,4 +1,3 @@
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from gemmviz.analysis.replay.position import position_of, step_at
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.reuse import LoadCounts
 from gemmviz.analysis.replay.tiles import EMPTY
+from gemmviz.model.records import replace
 from gemmviz.model.trace import CONSTANT, Trace
 from gemmviz.scenes.charts.step_costs import cost_chart
 from tests.conftest import kernel_from, moment_of, sure, trace_of

@@ -1,7 +1,5 @@
 """Work, span, bytes and what a cache holds, of multiplications that are not square."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.analysis.models.scaling import data_bytes, largest_held, parallelism_of, span_of, work_of
@@ -9,6 +7,7 @@ from gemmviz.files.devices import load_device
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.charts.scaling import work_chart
 from gemmviz.state.shot import ChartChoice, Shot

@@ -1,6 +1,5 @@
 """Blocks over time: what was recorded obeys occupancy, and so does the model."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from gemmviz.files.schedule_file import read_schedules, recorded_schedules, writ
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.needs import needs_of
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels

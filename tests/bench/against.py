@@ -15,9 +15,13 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.bench.processes import ROOT, command_seconds, probe
+from tests.bench.processes import ROOT, command_seconds, probe, processor_seconds
 
 Figures = dict[str, float]
+PROCESSOR = {
+    "gemmviz --version": ("-m", "gemmviz", "--version"),
+    "import gemmviz, and a trace of 8³": ("-c", "import gemmviz; gemmviz.trace('04_tiled', M=8, N=8, K=8)"),
+}
 _LARGE = ("-m", "4096", "-n", "4096", "-k", "4096")
 
 
@@ -43,9 +47,12 @@ def compare(commit: str, pairs: int, only: list[str]) -> None:
 
 def measurements() -> Iterator[Measurement]:
     """All that is compared: what a user waits for."""
+    for what, words in PROCESSOR.items():
+        yield Measurement(f"{what}, processor time", "s", partial(_processor, words))
     yield Measurement("04_tiled 64³, text to trace", "ms", _traced)
     yield Measurement("first picture, from the start of the program", "ms", _first_picture)
-    yield Measurement("step to frame", "ms", lambda tree: probe("frames", tree=tree))
+    for size in ("1920x1080", "3840x2160"):
+        yield Measurement(f"frame at {size}", "ms", partial(_frames, size))
     for kernel in sorted(path.stem for path in (ROOT / "kernels").glob("*.cu")):
         yield Measurement(f"counts {kernel} 4096³", "s", partial(_command, ("counts", kernel, *_LARGE)))
     yield Measurement("trace 04_tiled 128³ to a file", "s", _saved)
@@ -58,6 +65,14 @@ def _traced(tree: Path) -> Figures:
 
 def _first_picture(tree: Path) -> Figures:
     return probe("first_picture", str(time.time()), tree=tree)
+
+
+def _processor(words: tuple[str, ...], tree: Path) -> Figures:
+    return {"": processor_seconds(*words, tree=tree)}
+
+
+def _frames(size: str, tree: Path) -> Figures:
+    return probe("frames", size, tree=tree)
 
 
 def _command(words: tuple[str, ...], tree: Path) -> Figures:

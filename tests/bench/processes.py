@@ -31,3 +31,13 @@ def command_seconds(*words: str, tree: Path = ROOT) -> float:
     command = [sys.executable, "-m", "gemmviz", *words]
     subprocess.run(command, cwd=tree, env=environment(tree), capture_output=True, check=True, timeout=120)
     return time.perf_counter() - start
+
+
+def processor_seconds(*words: str, tree: Path = ROOT) -> float:
+    """Seconds of processor time that Python takes for some arguments, its child processes included. Raises CalledProcessError
+    where it fails.
+    """
+    before = os.times()
+    subprocess.run([sys.executable, *words], cwd=tree, env=environment(tree), capture_output=True, check=True, timeout=120)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system

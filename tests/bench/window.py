@@ -6,7 +6,6 @@ import resource
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +17,7 @@ from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.state.shot import Camera, default_shot, shot_text
 from tests.bench.engine import setup_of
 from tests.bench.report import show

@@ -2,9 +2,9 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import replace
 
 from gemmviz.export.prepare import ExportOptions, Prepared, frame_at, prepare
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.state.shot import default_shot

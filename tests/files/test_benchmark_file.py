@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import text_hash
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
 

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.files.kernel_file import parse_kernel
@@ -8,6 +6,7 @@ from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.errors import SettingError, SourceError, UsageError
 from gemmviz.model.kernel import Parameter
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from tests.conftest import sure
 
 GOOD = (

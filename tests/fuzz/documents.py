@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from gemmviz.files.resources import resource, user_folder
 from gemmviz.launch.catalog import lesson_names, load_kernel
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot, default_shot, read_view, shot_text

@@ -1,7 +1,6 @@
 """Draws whatever there is to draw of a run or of a shot."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from zlib import crc32
@@ -10,6 +9,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import LOCKS, Pair
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -371,13 +371,13 @@ def _point(stage: Any, x: float, y: float, clicks: bool) -> None:
 def window_made() -> Any:
     """The window that all cases share, in which everything has been looked at once."""
     application()
-    from gemmviz.gui.app import share_heap
+    from gemmviz.gui.app import Collector, share_heap
     from gemmviz.gui.preferences import InMemoryStore
     from gemmviz.gui.window.main_window import MainWindow
 
     share_heap()
     made = MainWindow(InMemoryStore(shot=shot_text(default_shot()), tour="seen"))
-    gc.freeze()  # as the program does
+    Collector(made, made.session.player)
     made.start()
     made.show()
     prepare_files()

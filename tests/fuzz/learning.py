@@ -4,7 +4,6 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from gemmviz.launch.catalog import kernel_names, lesson_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel
 from gemmviz.teaching.answer_keys import answers_of

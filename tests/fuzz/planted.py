@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 from gemmviz.analysis.hazards.global_hazards import GlobalHazards
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named, views
 
 Patch = pytest.MonkeyPatch

@@ -9,7 +9,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, SourceError
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import stream_launch, trace_kernel

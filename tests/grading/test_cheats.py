@@ -1,12 +1,11 @@
 """No hand-in gets points for work that its kernel doesn't do."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.files.program_text import decoded
 from gemmviz.grading.hand_in import HandIn
 from gemmviz.grading.judge import judged_hand_in
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from tests.grading.cheats import BESIDE, CHEATS, REPLACED
 from tests.grading.judging import failed, judged_text, task_for

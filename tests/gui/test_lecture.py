@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.subjects.cache import WAITING
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson, shipped_lesson

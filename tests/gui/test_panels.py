@@ -1,6 +1,5 @@
 """The panels below and beside the stage: each shows its picture whole, and only pictures of what the window shows."""
 
-from dataclasses import replace
 from functools import partial
 from gc import collect
 from pathlib import Path
@@ -10,6 +9,7 @@ from shiboken6 import isValid
 
 from gemmviz.gui.view_dock import ViewDock
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
 from tests.conftest import sure
 from tests.gui.conftest import open_file, view_of
@@ -30,7 +30,8 @@ def _is_drawn(panel: ViewDock) -> bool:
 
 def test_every_panel_with_a_picture_shows_it_at_the_end_of_its_motion(window: MainWindow, qtbot: QtBot) -> None:
     texts: dict[str, str] = {}
-    for name, widget in window.docks.widgets.items():
+    for name in window.docks.panels:
+        widget = window.docks.widgets[name]
         if isinstance(widget, ViewDock):
             window.docks.all[name].raise_()
             qtbot.waitUntil(partial(_is_drawn, widget))

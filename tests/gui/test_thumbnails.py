@@ -10,6 +10,7 @@ from gemmviz.gui import thumbnails
 from gemmviz.gui.thumbnails import CardContents, Thumbnails
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.render.qt.raster import Raster
+from gemmviz.teaching import shelf
 from gemmviz.teaching.shelf import lesson_facts
 
 
@@ -35,7 +36,7 @@ def test_a_busy_window_gets_one_frame_at_a_time(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(thumbnails, "Event", Lazy)
     monkeypatch.setattr(thumbnails, "time", SimpleNamespace(sleep=lambda seconds: None, monotonic=lambda: 0.0))
-    monkeypatch.setattr(thumbnails, "thumbnail_frames", lambda lesson, theme: iter(range(5)))
+    monkeypatch.setattr(shelf, "thumbnail_frames", lambda lesson, theme: iter(range(5)))
     monkeypatch.setattr(Raster, "image", lambda raster, frame: frame)
     cards = Thumbnails(post)
     cards.theme = "dark"

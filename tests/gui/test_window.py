@@ -1,6 +1,5 @@
 """The window by hand: what a person clicks and types, and what must come of it."""
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -31,12 +30,15 @@ from gemmviz.gui.forms.kernel_picker import KernelBox
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.about import about_text
 from gemmviz.gui.window.action_table import actions
+from gemmviz.gui.window.actions.file_actions import export_actions
+from gemmviz.gui.window.actions.view_actions import other_pictures
 from gemmviz.gui.window.keys import keys_text
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import SettingError, TraceFileError
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.scenes.kit.theme import contrast_of, load_theme
 from gemmviz.scenes.kit.timeline import timeline_primitives
@@ -311,6 +313,7 @@ def test_zoom_keeps_what_is_under_the_mouse(window: MainWindow, qtbot: QtBot) ->
 
 def exported(window: MainWindow, qtbot: QtBot, path: Path) -> Path:
     """What the dialog of the menu writes."""
+    window.menus.complete("file")
     window.menus.all["export-svg"].trigger()
     dialog = window.findChildren(ExportDialog)[-1]
     dialog.write(dialog.job, path)
@@ -827,11 +830,12 @@ def resident_mib() -> float:
 
 
 def test_keys_and_menus_come_from_one_table(window: MainWindow) -> None:
-    table = list(actions())
+    table = [*actions(), *export_actions(), *other_pictures()]
     keys = [key for action in table for key in action.keys]
     assert len(keys) == len(set(keys))
     text = keys_text(table)
     assert all(action.help in text for action in table if action.keys and action.help)
+    window.menus.complete()
     assert [action.id for action in table] == list(window.menus.all)  # no id stands twice
 
 

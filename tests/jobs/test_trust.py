@@ -1,7 +1,6 @@
 """Opening is not running: what comes from elsewhere runs on the GPU only where a person says so."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from gemmviz.files.trace_file import write_trace
 from gemmviz.launch.catalog import is_shipped_kernel, load_kernel
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.gpu import Gpu
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import choice_for
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -1,12 +1,11 @@
 """The launch as text: plain formulas with the same values."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.formula import formula_value
 from gemmviz.launch.launch_line import launch_flags
+from gemmviz.model.records import replace
 
 CASES = [
     ("int(ceil((float(N) / 16.0)))", "ceil(N / 16.0)"),

@@ -1,6 +1,5 @@
 """Small files whose launch, sizes and roles are hard to tell."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import trace_kernel
 
 PRODUCT = """

@@ -1,6 +1,5 @@
 """Figures of devices: what no device has is refused where it is read."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
 from gemmviz.state.fields import device_text
 
 

@@ -45,7 +45,16 @@ def test_the_process_loads_neither_numpy_nor_qt_nor_what_only_outlines_need() ->
 
 
 @pytest.mark.parametrize(
-    ("words", "starts"), [(["--version"], 0), (["kernels"], 0), (["counts", "-h"], 0), (["counts", "x"], 1)]
+    ("words", "starts"),
+    [
+        (["--version"], 0),
+        (["kernels"], 0),
+        (["counts", "-h"], 0),
+        (["counts", "x"], 0),
+        (["counts", "x.cu"], 1),
+        (["x.cuh:k<8>"], 1),
+        (["info", "x.cu"], 0),
+    ],
 )
 def test_the_program_starts_it_first_if_it_reads_a_kernel(words: list[str], starts: int) -> None:
     code = (

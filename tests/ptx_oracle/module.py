@@ -1,7 +1,9 @@
 """Reads PTX text to the instructions of one entry, with all calls expanded in place."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from gemmviz.model.records import replace
 
 _BITS = {"pred": 8, "f16x2": 32, "bf16x2": 32, "bf16": 16}
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

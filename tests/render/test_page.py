@@ -6,7 +6,6 @@ import io
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ import gemmviz
 from gemmviz.export.prepare import ExportOptions, prepare, run_reel, slide_at
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.records import replace
 from gemmviz.render.export import save_frame, save_reel
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.pack import packed

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from dataclasses import replace
 
 import pytest
 
@@ -10,6 +9,7 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import trace_kernel
 from tests.conftest import kernel_from, sure, trace_of
 from tests.pseudo import plain_words, pseudo

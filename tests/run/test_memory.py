@@ -1,6 +1,5 @@
 """Memory is bytes: any type is read from and written to any memory, and the record counts the bytes of each access."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +11,7 @@ from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.errors import KernelFault, Place
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.executor import bound, stream_launch, traced_space
 from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.recorder import StepCounter

@@ -1,7 +1,5 @@
 """Outputs that hold NaN before the run: only a kernel that reads them gives a NaN on."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.analysis.replay.moment import Reader
@@ -10,6 +8,7 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import SettingError
 from gemmviz.model.filling import Filling
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.stage.values import matrix_values, value_texts

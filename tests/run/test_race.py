@@ -4,7 +4,6 @@ import gc
 import itertools
 import threading
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.race import race_of
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.views.race_view import race_scene

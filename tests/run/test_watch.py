@@ -1,12 +1,11 @@
 """Variables of a followed thread: what a debugger would show."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.trace import Trace

@@ -1,10 +1,9 @@
 """The caption bar: no caption of an included lesson is cut, and everything is large enough for the last row."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.launch.catalog import COURSE, lesson_names
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.theme import TypeSizes, load_theme

@@ -1,7 +1,5 @@
 """Sentences about a step: their numbers are counted again here, in the record of the trace."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,6 +9,7 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.recording import Recording

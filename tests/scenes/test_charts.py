@@ -1,7 +1,5 @@
 """Charts: what they plot beside measurements, and how they are drawn from left to right."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.traffic import TrafficCase
 from gemmviz.model.words import number

@@ -1,7 +1,6 @@
 """Source code on a slide: it can be read, it is whole, and the highlighted lines are in view."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +11,7 @@ from gemmviz.export.prepare import prepare
 from gemmviz.launch.catalog import all_kernel_names, kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.code_case import CodeCase, Listing
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene

@@ -1,7 +1,5 @@
 """A race on the stage: the threads and elements are those of the trace, and nothing turns red before they have met."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -10,6 +8,7 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.model.words import many
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions

@@ -1,7 +1,6 @@
 """The sectors, meters and stacks of lanes on the stage show the trace's own counts."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -18,6 +17,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray, Operand
 from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.trace import Trace

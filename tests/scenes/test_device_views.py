@@ -1,6 +1,5 @@
 """Views of a device, a launch and its blocks: text that can be read in every frame, no overlaps, truthful pieces, and motion."""
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,6 +15,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.curves import curve_names

@@ -1,7 +1,5 @@
 """The host's calls: times only where exactly these calls were recorded, and nothing cut."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.launch.catalog import load_kernel
@@ -9,6 +7,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.host_run import TransferCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions

@@ -3,7 +3,6 @@ moves in them ends in the picture at rest.
 """
 
 import json
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -21,6 +20,7 @@ from gemmviz.model.amdahl_case import AmdahlCase
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.loops_case import LoopsCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.words import spaced
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -1,7 +1,5 @@
 """Every view that draws levels of memory draws all that a device has."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.files.devices import devices, load_device
@@ -9,6 +7,7 @@ from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions

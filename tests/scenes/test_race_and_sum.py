@@ -1,7 +1,6 @@
 """The pictures of a race and of a sum: what is joined, counted and drawn follows from the run."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.race import RaceCase
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.cpu.race import race_of
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions

@@ -1,7 +1,5 @@
 """The registers of single threads: what they hold follows from the values of the run."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -9,6 +7,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.private import private_values
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Squares
 from gemmviz.scenes.views.registers_view import registers_motion, registers_scene

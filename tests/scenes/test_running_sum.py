@@ -1,13 +1,12 @@
 """The sum of a thread: its terms are those of the trace, and nothing is shown before it has arrived."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.watch import watch_thread
 from gemmviz.scenes.kit.box import Box

@@ -1,12 +1,12 @@
 """The line at which a run stops: where its mark goes, and what is said there."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 
 from gemmviz.export.prepare import prepare
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.code_case import CodeCase
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene

@@ -1,12 +1,12 @@
 """The way from one picture to the next: what moves, what fades, and where everything is on the way."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gemmviz.export.prepare import ExportOptions, frame_at, prepare
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.transition import PaintLayer, Transition

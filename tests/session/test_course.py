@@ -1,12 +1,12 @@
 """Taking a lesson without a window: steps seen, questions, exercises, and exploring."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts

@@ -1,10 +1,9 @@
 """What can't be read is refused with file, line, column and the construct's name."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.model.errors import SourceError
+from gemmviz.model.records import replace
 from gemmviz.source.program import program_for
 from tests.conftest import kernel_from, sure
 

@@ -1,10 +1,9 @@
 """Counters of loops, which name the moments of a run."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.launch.catalog import load_kernel
+from gemmviz.model.records import replace
 from gemmviz.source.loop_counters import loop_counters
 from gemmviz.source.program import program_for
 

@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -8,6 +7,7 @@ from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import ProjectFile
+from gemmviz.model.records import replace
 from gemmviz.parser.source_text import SourceText
 from gemmviz.source.nodes import Const
 from gemmviz.source.program import program_for

@@ -3,7 +3,7 @@
 import argparse
 import threading
 import time
-from dataclasses import field, make_dataclass, replace
+from dataclasses import field, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +23,7 @@ from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageErr
 from gemmviz.model.filling import Filling
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setting import Control, settings_of
 from gemmviz.model.setup import Setup, changes
 from gemmviz.run.engine import Cancel

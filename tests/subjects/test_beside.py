@@ -145,7 +145,7 @@ def test_variables_that_can_not_be_had_keep_nothing_else_from_being_found(
     def fail(*args: object, **named: object) -> object:
         raise GemmvizError("no such luck")
 
-    monkeypatch.setattr("gemmviz.run.cpu.interpreter.watch_thread", fail)
+    monkeypatch.setattr("gemmviz.run.cpu.watch.watch_thread", fail)
     model.commands.change("K", 12)
     model.know()
     assert model.session.slot.unwatched == "no such luck"

@@ -4,10 +4,10 @@ import gc
 import queue
 import weakref
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot, default_shot
 from gemmviz.subjects.cache import WAITING, SubjectCache

@@ -1,7 +1,6 @@
 """Pictures in words: every view has them, and their numbers are counted again here."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ import pytest
 import gemmviz
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Hit

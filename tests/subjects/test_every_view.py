@@ -1,7 +1,6 @@
 """Every view is drawn in the window's session, by the export command and by the library; one of an unknown subject is refused."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.theme import theme_names

@@ -1,11 +1,12 @@
 """Values with arrays are compared by identity: a comparison of arrays has no truth."""
 
 import typing
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.loops_case import LoopsCase
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.frame import ViewOptions

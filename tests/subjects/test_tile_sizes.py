@@ -1,12 +1,11 @@
 """Tile sizes to try: what suits, what the others break, and what is read."""
 
-from dataclasses import replace
-
 import pytest
 
 from gemmviz.analysis.memory.counts import loads_per_element
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter

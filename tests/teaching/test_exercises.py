@@ -1,6 +1,5 @@
 """Attempts at the exercises, right and wrong ones, judged as in the window; where NVRTC is there, it is asked about them too."""
 
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.launch.legality import launch_for
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching import answer_keys

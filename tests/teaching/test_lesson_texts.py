@@ -1,6 +1,5 @@
 """Texts of lessons: their numbers are computed, those of a caption are named, and errors have file and line."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from gemmviz.cli.main import main
 from gemmviz.launch.catalog import COURSE, lesson_names, load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import default_shot
 from gemmviz.subjects.facts import ShotFacts

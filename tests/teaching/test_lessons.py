@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from gemmviz.launch.catalog import COURSE, lesson_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.render.export import save_reel
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.pack import THEMES

@@ -1,12 +1,12 @@
 """A course that moves: almost every step of the five lessons plays a motion or is revealed in parts."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 
 import pytest
 
 from gemmviz.export.prepare import Prepared, prepare
 from gemmviz.launch.catalog import COURSE
+from gemmviz.model.records import replace
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson

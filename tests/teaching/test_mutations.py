@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from gemmviz.launch.catalog import COURSE, lesson_names
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.checking import LessonChecker
 from gemmviz.teaching.lesson import Lesson, LessonStep

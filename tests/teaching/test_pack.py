@@ -5,7 +5,6 @@ import gzip
 import io
 import re
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,6 +12,7 @@ import pytest
 
 from gemmviz.cli.main import main
 from gemmviz.launch.catalog import lesson_names, load_kernel
+from gemmviz.model.records import replace
 from gemmviz.render.export import formats
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.lesson_file import parse_lesson, shipped_lesson

@@ -1,7 +1,6 @@
 """``lesson check`` fails for nearly every fault that is planted: in texts, questions, kernels, keys and files of figures."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +11,7 @@ from gemmviz.files.checksums import checksum_errors
 from gemmviz.files.resources import ROOT
 from gemmviz.launch.catalog import COURSE, lesson_names, load_kernel
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching import exercise_faults as faults_of_exercises
 from gemmviz.teaching.answer_keys import answers_of

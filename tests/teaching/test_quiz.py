@@ -2,7 +2,6 @@
 
 import re
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching.lesson import Question
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson

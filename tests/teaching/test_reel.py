@@ -1,7 +1,6 @@
 """Films and pages of a lesson move from step to step as the lecture does."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 
 import pytest
 
@@ -9,6 +8,7 @@ from gemmviz.analysis.printed_source import printed_source
 from gemmviz.export.prepare import ExportOptions
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.records import replace
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.reel import Reel
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -1,7 +1,7 @@
 """What is stored with the shipped lessons is all that they ask, and what today's sources give."""
 
 import importlib.util
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +17,7 @@ from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CannotAnswer, Engine
 from gemmviz.run.stored import StoredAnswers, stored_answers

@@ -6,10 +6,10 @@ and a kernel that iterates along K has the same epochs in every phase.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.hazards.hazard import HazardKey
 from gemmviz.analysis.hazards.hazards import HazardSink
@@ -20,8 +20,7 @@ from gemmviz.model.sites import Site
 _MOST_OFFSETS, _MOST_EPOCHS = 1 << 20, 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Call:
+class _Call(Struct, frozen=True, eq=False):
     """One call of the sink: an operand of a site that touches shared memory."""
 
     site: int
@@ -38,8 +37,7 @@ class _Call:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class _Part(Struct, frozen=True, eq=False):
     """Recorded accesses of a loop that may be repeated."""
 
     items: tuple["_Item", ...]
@@ -51,8 +49,7 @@ class _Part:
 _Item = _Call | _Part | int  # int: a number of steps that don't touch shared memory
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Epoch:
+class _Epoch(Struct, frozen=True, eq=False):
     """The accesses between two barriers, the number of their steps, and the number of conflicts of each hazard in ``blocks``
     blocks.
     """

@@ -8,7 +8,7 @@ harm, whatever their order, and neither do several atomics.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from gemmviz.analysis.hazards.hazard import Hazard, HazardKind
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled
+from gemmviz.model.records import replace
 from gemmviz.model.trace import Touches, Trace
 
 Values = npt.NDArray[np.float64]

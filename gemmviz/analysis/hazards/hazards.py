@@ -7,16 +7,17 @@ The search works on a stream of accesses.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.hazards.hazard import Conflicts, Hazard, HazardKey, HazardKind
 from gemmviz.analysis.hazards.touched import Touched, UnderWay
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import Cancelled
+from gemmviz.model.records import replace
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
@@ -202,8 +203,7 @@ class HazardFinder:
         self.by_pair[key] = replace(example, count=example.count + count)
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """One element of each access: its action, the (block, element) and thread of each, and a function that gives blockIdx for a
     row.
     """

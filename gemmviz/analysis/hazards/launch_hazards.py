@@ -1,11 +1,11 @@
 """Hazards of a whole launch, found during the run."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from gemmviz.analysis.hazards.epochs import EpochSink
 from gemmviz.analysis.hazards.hazard import Hazard, HazardKey
 from gemmviz.analysis.hazards.hazards import HazardSink
+from gemmviz.model.records import replace
 from gemmviz.model.sinks import AccessSink, SumKey
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace

@@ -6,6 +6,7 @@ from operator import add, attrgetter
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.memory.banks import wavefronts
 from gemmviz.analysis.memory.costs import CostSums, Passes, cost_table
@@ -28,8 +29,7 @@ _LARGEST_PATTERN = 1 << 16  # elements
 _LARGEST_LINE = 128  # bytes, of all distinct segments and lines
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """Sums over requests, where a request is the execution by a warp of one access to global or shared memory. Fields in the
     order of COST_COLUMNS.
 

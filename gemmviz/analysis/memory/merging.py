@@ -11,10 +11,10 @@ memory becomes a loop of a load and a compare-and-swap, which takes two wavefron
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
 from gemmviz.analysis.memory.copies import CopyCounter, is_around_l1
@@ -188,8 +188,7 @@ def _active(values: Any, mask: Bools | None, otherwise: int) -> Any:
     return values if mask is None else np.where(mask, values, otherwise)
 
 
-@dataclass(frozen=True, slots=True)
-class Merging:
+class Merging(Struct, frozen=True):
     """One choice of a compiler: the accesses of an array that are changed, and how: one of WAYS."""
 
     array: str
@@ -212,8 +211,7 @@ class Merging:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """Choices that explain the counters. ``idle_stores``, ``idle_loads``: numbers of further shared stores and loads that were
     executed without active threads; ``copy_groups``: groups of asynchronous copies with dead loads before them; ``loops``:
     additions of floats that are loops.

@@ -2,10 +2,9 @@
 sectors could hold what the requests need.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.memory.coalescing import moves_segment
 from gemmviz.analysis.memory.costs import cost_table
@@ -18,8 +17,7 @@ from gemmviz.model.sites import MemoryArray, Operand
 _SECTORS, _IDEAL = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("ideal_sectors")
 
 
-@dataclass(frozen=True, slots=True)
-class MovedSectors:
+class MovedSectors(Struct, frozen=True):
     """Distinct sectors that some requests move.
 
     ``numbers`` (sectors,): byte address over the size of a sector, ascending. ``first`` (sectors, elements of a sector): the

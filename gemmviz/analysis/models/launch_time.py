@@ -10,15 +10,14 @@ than these, and counts accesses as written; a compiler may merge some. For the f
 least 64 threads, it is within 25 % of the times recorded on an H200.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.device import Device
 
 _GIGA, _MS = 1e9, 1e3
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """Work of a whole launch: lines and wavefronts through the data paths, floating-point operations, bytes that DRAM moves at
     least, and the share of all SMs' time in which they have blocks, 0 to 1.
     """

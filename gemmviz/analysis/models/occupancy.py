@@ -5,21 +5,22 @@ NVIDIA's CUDA Occupancy Calculator and the CUDA C Best Practices Guide 4.2, Shar
 that Nsight Compute reports on an H200 are the same.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.device import Device
 from gemmviz.model.occupancy import Needs
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked
 
 SLOTS, WARPS, REGISTERS, SHARED = marked("block slots"), marked("warps"), marked("registers"), marked("shared memory")
 
 
-@dataclass(frozen=True, slots=True)
-class OccupancyLimits:
+class OccupancyLimits(Struct, frozen=True):
     """Blocks that an SM holds according to each limit, by its name: None for registers if unknown.
 
     ``warps_per_block``: the last warp may be half empty and counts as a whole one.

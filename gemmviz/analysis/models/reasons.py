@@ -6,13 +6,14 @@ it. Where the model does not hold, causes are ranked by their counted excess.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts, loads_per_element, values_read
 from gemmviz.analysis.models.launch_time import Work, busy_share, holds_for
 from gemmviz.analysis.models.occupancy import OccupancyLimits
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray, Site, Space
 from gemmviz.model.speed_case import Cause
 from gemmviz.model.translation import tr

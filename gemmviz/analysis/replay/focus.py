@@ -1,8 +1,9 @@
 """The focus: the block, warp or thread whose accesses are shown."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gemmviz.model.kernel import Launch
+from gemmviz.model.records import replace
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr

@@ -2,12 +2,13 @@
 fast.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 
 Crop = tuple[int, int, int, int]

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
 from gemmviz.model.cancelling import checkpoint
 
 
-@dataclass(frozen=True, slots=True)
-class ElementHistory:
+class ElementHistory(Struct, frozen=True):
     """Accesses to an element at a step. ``now``: the threads of the trace that access it at the step, ascending. ``loads`` and
     ``stores``: in the whole trace; ``loads_so_far`` up to the step, ``own_so_far`` of these by the chosen threads. ``value``:
     read or written by the latest access up to the step, ``value_step``; None if unknown.

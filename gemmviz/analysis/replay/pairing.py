@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import LaunchCounts, values_read
 from gemmviz.analysis.replay.focus import Scope
@@ -75,8 +76,7 @@ def moment_like(reader: Reader, now: Moment, lock: Lock) -> tuple[Moment, Lock, 
     return reader.at(step), common, now.step == 0 or step_like(*clocks, now.step - 1) != step
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One quantity on both sides: for the chosen blocks so far, and for the whole launch (None if not counted). ``track``: the
     track of the timeline that it belongs to, None for all.
     """

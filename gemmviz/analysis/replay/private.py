@@ -1,16 +1,14 @@
 """What single threads hold in registers during a multiplication: the factors that they read last, and their sum so far."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import Terms
 from gemmviz.model.arrays import Longs
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFactor:
+class ReadFactor(Struct, frozen=True):
     """The factor of A or B that a thread read last: the ``k`` of its product, the ``step`` of the read, and its ``value``, None
     if unknown.
     """
@@ -21,8 +19,7 @@ class ReadFactor:
     value: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateValues:
+class PrivateValues(Struct, frozen=True):
     """The values of one thread of a block. ``row`` and ``column``: its element of C; ``a`` and ``b``: its latest factors, None
     before the first; ``terms``: products added so far; ``sum``: their sum, None if a value is unknown.
     """

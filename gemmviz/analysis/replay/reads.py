@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.moment import Moment
@@ -130,8 +131,7 @@ def stride_of(addresses: Longs) -> int | None:
     return int(steps[0]) if len(steps) == 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class CopiedElement:
+class CopiedElement(Struct, frozen=True):
     """An element of a matrix that a thread copies into shared memory at a step: the indices of its source, and its
     destination.
     """
@@ -143,8 +143,7 @@ class CopiedElement:
     target: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Struct, frozen=True):
     """Two cells of shared memory whose values a thread multiplies, with the step at which the second one is read."""
 
     step: int

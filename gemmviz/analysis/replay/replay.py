@@ -1,7 +1,7 @@
 """A trace prepared for replay: quantities derived from it once, for any number of readers at once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from gemmviz.analysis.replay.terms import Terms, size_of, terms_of
 from gemmviz.analysis.replay.timeline import Timeline, timeline_of
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.records import replace
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.sites import SPACES, Space
 from gemmviz.model.trace import Trace

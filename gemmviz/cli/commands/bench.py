@@ -3,7 +3,6 @@
 import argparse
 import sys
 from contextlib import closing
-from dataclasses import replace
 
 from gemmviz.cli.command import Command, add_json, add_output
 from gemmviz.cli.running import add_device, add_timeout, seconds
@@ -15,6 +14,7 @@ from gemmviz.loading.loader import open_kernel
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.records import replace
 from gemmviz.model.words import number
 from gemmviz.run.measure.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
 from gemmviz.run.worker.host_speed import METHODS

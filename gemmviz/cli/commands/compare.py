@@ -2,7 +2,6 @@
 
 import argparse
 import math
-from dataclasses import replace
 from typing import Any
 
 from gemmviz.analysis.memory.counts import totals
@@ -17,6 +16,7 @@ from gemmviz.files.devices import device_names
 from gemmviz.launch.legality import can_run
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_frame, stills

@@ -2,8 +2,9 @@
 
 import argparse
 from contextlib import suppress
-from dataclasses import fields
 from typing import Any
+
+from msgspec import structs
 
 from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
@@ -88,7 +89,7 @@ def _facts(setup: Setup, counts: LaunchCounts, hazards: list[Hazard]) -> dict[st
 
 
 def _numbers(counts: Counts) -> dict[str, int]:
-    return {each.name: getattr(counts, each.name) for each in fields(counts)}
+    return structs.asdict(counts)
 
 
 COMMAND = Command("count requests, sectors and wavefronts of a whole launch", _add, _run, order=3)

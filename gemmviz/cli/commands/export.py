@@ -4,7 +4,7 @@ import argparse
 import os
 import re
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from gemmviz.analysis.replay.focus import Focus
@@ -21,6 +21,7 @@ from gemmviz.files.whole import is_folder
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.records import replace
 from gemmviz.render.credit import DEFAULT_LICENCE, FIGURE_THEMES, FigureOptions, check_link, figure_name
 from gemmviz.render.export import format_of, formats, require_format, save_numbered, save_reel, stills
 from gemmviz.render.figure import figure_script, script_name

@@ -1,6 +1,5 @@
 """The benchmark page: measures on the local GPU or shows recorded measurements, as curves to choose and to save."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -30,6 +29,7 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart, Opens
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.rows import widths_of

@@ -1,7 +1,6 @@
 """An interactive chart: pyqtgraph draws the same ``Chart`` that the scenes draw."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from gemmviz.gui.widgets.fact_table import FactGrid
 from gemmviz.gui.widgets.picture_tables import PictureTables
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Axis, Chart, Curve, Opens
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import number
 from gemmviz.render.qt.fonts import font

@@ -5,7 +5,6 @@ A separate process writes the file, so that the window stays responsive. A cance
 
 import re
 import time
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -37,6 +36,7 @@ from gemmviz.gui.widgets.controls import plain, set_name
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed
 from gemmviz.render.export import formats

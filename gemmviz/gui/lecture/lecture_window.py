@@ -1,18 +1,23 @@
 """The lecture: the wall in full screen, controlled by the keys of presenter remotes, with a presenter view."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QScreen
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from gemmviz.gui.lecture.awake import Awake
-from gemmviz.gui.lecture.presenter import Presenter, notes_of
-from gemmviz.gui.lecture.wall import Wall
 from gemmviz.gui.widgets.refresh import cover
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import marked, tr
 from gemmviz.state.shot import Camera
+
+if TYPE_CHECKING:
+    from gemmviz.gui.lecture.presenter import Presenter
+    from gemmviz.gui.lecture.wall import Wall
 
 _QUESTION_S = 60
 _ONE_SCREEN_ID = "one-screen"
@@ -64,6 +69,8 @@ class Lecture:
         """Begin on the chosen screen, else on the window's screen; with the presenter view, on another screen than the
         window's.
         """
+        from gemmviz.gui.lecture.wall import Wall
+
         if self.wall is not None:
             return
         self.model.active_lesson.find()
@@ -200,12 +207,16 @@ class Lecture:
 
     def _draw_notes(self) -> None:
         """Update the notes over the picture."""
+        from gemmviz.gui.lecture.presenter import notes_of
+
         stop = self.model.active_lesson.filled
         if self.wall is not None and self._notes_are_shown:
             self.wall.overlay.show_notes((notes_of(stop) if stop is not None else "") or tr("No notes"))
 
     def show_presenter(self) -> None:
         """Open the presenter view."""
+        from gemmviz.gui.lecture.presenter import Presenter
+
         self.presenter = Presenter(self.model, KEYS)
         self.presenter.pressed.connect(self.press)
         self.presenter.show()

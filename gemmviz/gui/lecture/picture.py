@@ -2,7 +2,7 @@
 kept as pixels, cut to the parts of the screen that it covers.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, QTimer, Signal
@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.model.records import replace
 from gemmviz.render.qt.painter import Viewport
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.transition import PaintLayer, Transition

@@ -1,6 +1,6 @@
 """The wall: the picture of the moment in full screen with its caption, and the way to the next picture."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QRectF, Qt, QTimer, Signal
@@ -12,6 +12,7 @@ from gemmviz.gui.lecture.picture import WallPicture
 from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band

@@ -1,6 +1,5 @@
 """The page with the stage, and the timeline of the replay below it."""
 
-from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -16,6 +15,7 @@ from gemmviz.gui.widgets.answer import AnswerBubble
 from gemmviz.gui.widgets.refresh import is_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital
 from gemmviz.scenes.catalog import view_named

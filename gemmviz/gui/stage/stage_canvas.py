@@ -1,12 +1,11 @@
 """The picture in the middle of the window: drag to pan, wheel to zoom, double click to fit, click a cell to follow a thread."""
 
-from dataclasses import replace
-
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.render.qt.painter import Viewport
 from gemmviz.scenes.kit.what_if import WHAT_IF

@@ -1,13 +1,12 @@
 """The slider below the stage that changes the tile size of the kernel while it is dragged."""
 
-from dataclasses import replace
-
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSlider, QWidget
 
 from gemmviz.gui.widgets.controls import line, plain, quietly, set_look
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.theme import Theme, mixed

@@ -7,25 +7,17 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from gemmviz.files.benchmark_file import benchmark_text
-from gemmviz.files.chart_table import chart_csv
 from gemmviz.files.kinds import dialog_filters, file_stem, with_suffix
 from gemmviz.files.outputs import check_output
-from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Chart
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import tr
-from gemmviz.render.export import save_frame
-from gemmviz.render.format import RenderOptions
 from gemmviz.render.qt.painter import scene_image
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene
-from gemmviz.state.arguments import command_line
 from gemmviz.state.shot import save_view
-from gemmviz.subjects.picture import picture
-from gemmviz.teaching.lesson_file import save_lesson
 
 
 def ask_to_open(model: WindowModel, parent: QWidget) -> None:
@@ -55,6 +47,8 @@ def paste_kernel(model: WindowModel) -> None:
 
 
 def ask_to_save_trace(model: WindowModel, parent: QWidget) -> None:
+    from gemmviz.files.trace_file import write_trace
+
     shown = model.session.shown
     if shown is not None:
         name = f"{file_stem(shown.setup.kernel.name)}.gvt"
@@ -78,6 +72,8 @@ def ask_to_save_view(model: WindowModel, parent: QWidget) -> None:
 
 def ask_to_save_lesson(model: WindowModel, parent: QWidget) -> None:
     """Save the saved views as a lesson file."""
+    from gemmviz.teaching.lesson_file import save_lesson
+
     lesson = model.saved_views.lesson
     _save(
         model,
@@ -92,22 +88,30 @@ def ask_to_save_lesson(model: WindowModel, parent: QWidget) -> None:
 
 def seen(model: WindowModel) -> Scene | None:
     """Return the current picture in the format of a slide, None if there is none."""
+    from gemmviz.subjects.picture import picture
+
     subject = model.session.display.subject
     return None if subject is None else picture(model.session.shot, subject, model.theme)
 
 
 def save_scene(model: WindowModel, parent: QWidget, scene: Scene, name: str, suffix: str) -> None:
     """Ask for a file name and save a picture."""
+    from gemmviz.render.export import save_frame
+
     kind = f"{suffix.upper()} (*.{suffix})"
     _save(model, parent, tr("Save picture"), f"{name}.{suffix}", kind, lambda path: save_frame(scene, path), draws=True)
 
 
 def save_numbers(model: WindowModel, parent: QWidget, chart: Chart) -> None:
     """Ask for a file name and save the numbers of a chart."""
+    from gemmviz.files.chart_table import chart_csv
+
     _save(model, parent, tr("Save numbers"), "chart.csv", tr("CSV (*.csv)"), lambda path: write_text(path, chart_csv(chart)))
 
 
 def ask_to_save_benchmark(model: WindowModel, parent: QWidget) -> None:
+    from gemmviz.files.benchmark_file import benchmark_text
+
     benchmark = model.session.display.subject
     if benchmark is not None and model.session.display.is_benchmark:
         text = benchmark_text(benchmark)
@@ -123,6 +127,8 @@ def ask_to_save_benchmark(model: WindowModel, parent: QWidget) -> None:
 
 def copy_scene(model: WindowModel, scene: Scene) -> None:
     """Copy a picture of 1920 x 1080 pixels to the clipboard."""
+    from gemmviz.render.format import RenderOptions
+
     QGuiApplication.clipboard().setImage(scene_image(scene, RenderOptions().scale(scene)))
     model.session.say(tr("The picture was copied to the clipboard"))
 
@@ -135,6 +141,8 @@ def copy_frame(model: WindowModel) -> None:
 
 def copy_command(model: WindowModel) -> None:
     """Copy the command line for the current picture to the clipboard."""
+    from gemmviz.state.arguments import command_line
+
     QGuiApplication.clipboard().setText(command_line(model.session.shot))
     model.session.say(tr("The command line was copied to the clipboard"))
 

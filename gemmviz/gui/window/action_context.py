@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from PySide6.QtWidgets import QMainWindow
 
-from gemmviz.gui.lecture.lecture_window import Lecture
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window.start_mode import StartMode
@@ -15,7 +14,7 @@ from gemmviz.gui.window_model import WindowModel
 @dataclass(frozen=True)
 class ActionContext:
     """The parts of a window. ``hide_docks`` hides (True) or shows the docks; ``start_tour`` starts the tour.
-    ``start_mode`` shows the start with its lessons.
+    ``begin_lecture`` starts the lecture, with notes (True) or without. ``start_mode`` shows the start with its lessons.
     """
 
     model: WindowModel
@@ -24,5 +23,5 @@ class ActionContext:
     replay: ReplayPage
     hide_docks: Callable[[bool], None]
     start_tour: Callable[[], None]
-    lecture: Lecture
+    begin_lecture: Callable[[bool], None]
     start_mode: StartMode

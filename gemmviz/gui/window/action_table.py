@@ -16,7 +16,7 @@ from gemmviz.model.translation import tr
 
 
 def actions() -> Iterator[Action]:
-    """Yield all actions in the order of the menus."""
+    """Yield all actions in the order of the menus, but those of ``other_pictures``."""
     yield from file_actions()
     yield from edit_actions()
     yield from kernel_actions()

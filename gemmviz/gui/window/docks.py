@@ -1,5 +1,6 @@
 """The docks around the stage, one for each panel of ``gemmviz.gui.panels``."""
 
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
@@ -52,38 +53,53 @@ class _Dock(QDockWidget):
         painter.end()
 
 
+class _Widgets(dict[str, QWidget]):
+    """The widgets of panels, each made when it is asked for."""
+
+    def __init__(self, make: Callable[[str], QWidget]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> QWidget:
+        self[name] = widget = self._make(name)
+        return widget
+
+
 class Docks:
-    """The docks of a window. ``all``: the docks by the id of their panel; ``widgets``: the panels' own widgets; ``panels``: the
-    panels in use; ``broken``: one error for each panel that was left out.
+    """The docks of a window. ``all``: the docks by the id of their panel; ``widgets``: the panels' own widgets, made when their
+    dock is shown first; ``panels``: the panels in use; ``broken``: one error for each panel that can't be used.
     """
 
     def __init__(self, window: QMainWindow, model: WindowModel) -> None:
-        self.window = window
-        self.widgets: dict[str, QWidget] = {}
-        self.all: dict[str, QDockWidget] = {}
+        self.window, self.model = window, model
         self.broken = list(panels().broken)
-        for name, panel in panels().items():
-            try:
-                self.all[name] = self._dock(name, panel, model)
-            except Exception as error:  # a faulty extension loses only its own panel
-                reason = f"{type(error).__name__}: {error}"
-                self.broken.append(
-                    GemmvizError(
-                        tr("the panel {name} is ignored: {reason}", name=f"{name!r}", reason=reason),
-                        remedy=tr("correct its file"),
-                    )
-                )
-        self.panels = {name: panel for name, panel in panels().items() if name in self.all}
+        self.panels = dict(panels())
+        self.widgets = _Widgets(self._widget)
+        self.all = {name: self._dock(name, panel) for name, panel in self.panels.items()}
         self._hidden: list[QDockWidget] | None = None
 
-    def _dock(self, name: str, panel: Panel, model: WindowModel) -> QDockWidget:
-        self.widgets[name] = widget = panel.make(model)
+    def _dock(self, name: str, panel: Panel) -> QDockWidget:
         dock = _Dock(tr(panel.title), self.window)
         dock.setObjectName(name)
-        dock.setWidget(_scrolled(widget, panel) if panel.scrolls else widget)
         self.window.addDockWidget(_AREAS[panel.area], dock)
         dock.toggleViewAction().triggered.connect(lambda on: dock.raise_() if on else None)  # Qt shows it behind its neighbours
+        dock.visibilityChanged.connect(lambda on: self.widgets[name] if on else None)
         return dock
+
+    def _widget(self, name: str) -> QWidget:
+        """The widget of a panel, in its dock. A faulty extension has an empty one, and no dock."""
+        panel = self.panels[name]
+        try:
+            widget = panel.make(self.model)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            what = tr("the panel {name} is ignored: {reason}", name=f"{name!r}", reason=reason)
+            self.broken.append(GemmvizError(what, remedy=tr("correct its file")))
+            self.window.removeDockWidget(self.all.pop(name))
+            del self.panels[name]
+            return QWidget()
+        self.all[name].setWidget(_scrolled(widget, panel) if panel.scrolls else widget)
+        return widget
 
     def in_area(self, area: DockArea) -> list[QDockWidget]:
         """Return the docks of an area that are not tabs behind another dock."""

@@ -1,19 +1,17 @@
 """The main window: creates its parts, and saves and restores their layout."""
 
+from __future__ import annotations
+
+from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QChildEvent, QElapsedTimer, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from gemmviz.files.devices import devices
 from gemmviz.files.kinds import is_known
 from gemmviz.files.whole import is_folder
-from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
-from gemmviz.gui.forms.kernel_chooser import KernelChooser
-from gemmviz.gui.forms.launch_form import LaunchDialog
-from gemmviz.gui.lecture.lecture_window import Lecture
 from gemmviz.gui.posting import Poster
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
@@ -27,22 +25,26 @@ from gemmviz.gui.window.launch_strip import LaunchStrip
 from gemmviz.gui.window.menus import Menus
 from gemmviz.gui.window.start_mode import StartMode
 from gemmviz.gui.window.status import Status
-from gemmviz.gui.window.tour import Tour, tour_stops
+from gemmviz.gui.window.warming import Warming
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
-from gemmviz.render.export import formats
-from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.state.naming import title_of
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.catalog import subjects
+
+if TYPE_CHECKING:
+    from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
+    from gemmviz.gui.lecture.lecture_window import Lecture
+    from gemmviz.gui.window.tour import Tour
+    from gemmviz.launch.launch_form import LaunchForm
 
 _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
 _LEAST_STAGE = 432  # pixels: with both sides at their least, a window of 1024
 
+_LOADING_MS = 3000
 _LESSONS, _START = "lessons", "start"
 
 
@@ -61,20 +63,29 @@ class MainWindow(QMainWindow):
         self._theme: tuple[Theme, int] | None = None
         self._wear_theme()
         self.tour: Tour | None = None
-        self.replay, self.benchmark, self.banner = ReplayPage(self.model), BenchmarkPage(self.model), Banner(self.model)
+        self.replay, self.banner = ReplayPage(self.model), Banner(self.model)
         self.launch = LaunchStrip(self.model)
+        self._lecture: Lecture | None = None
         self._was_alone, self.has_ended = False, False
         self._ring = FocusRing(self)
         self._lay_out()
         self.docks = Docks(self, self.model)
         self.start_mode = StartMode(self.model, self.docks, self._row, self._on_explore)
         self._tours_later = False
-        self.lecture = Lecture(self, self.model)
         self.menus = Menus(
             ActionContext(
-                self.model, self, self.docks, self.replay, self._hide_docks, self.start_tour, self.lecture, self.start_mode
+                self.model,
+                self,
+                self.docks,
+                self.replay,
+                self._hide_docks,
+                self.start_tour,
+                self._begin_lecture,
+                self.start_mode,
             )
         )
+        self.warming = Warming(self, self.menus, self.docks, self._name_broken_extensions)
+        self.replay.stage.painted.connect(self._on_painted)
         self._elapsed = QElapsedTimer()
         self._clock = QTimer(self, interval=_FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
         self._clock.timeout.connect(lambda: self.session.player.tick(self._elapsed.restart()))
@@ -91,7 +102,6 @@ class MainWindow(QMainWindow):
         self.tabs.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.replay)
-        self.pages.addWidget(self.benchmark)
         self.pages.setMinimumWidth(_LEAST_STAGE)
         middle = QWidget()
         column = QVBoxLayout(middle)
@@ -115,12 +125,43 @@ class MainWindow(QMainWindow):
         session.shot_changed.connect(self._on_shot_changed)
         session.run_changed.connect(self._show_title)
         session.benchmarks.changed.connect(self._show_title)
-        self.model.opening.form_requested.connect(lambda form: LaunchDialog(self.model, form, self).open())
-        self.model.opening.choice_requested.connect(lambda files: KernelChooser(self.model, files, self).open())
+        self.model.opening.form_requested.connect(self._ask_for_launch)
+        self.model.opening.choice_requested.connect(self._ask_for_kernel)
         self._lesson = ""
         self.model.course.changed.connect(self._on_lesson)
         session.player.changed.connect(self._on_player)
         self._app.styleHints().colorSchemeChanged.connect(self._on_system_theme)
+
+    @cached_property
+    def benchmark(self) -> BenchmarkPage:
+        """The page of benchmarks, made when it is asked for."""
+        from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
+
+        page = BenchmarkPage(self.model)
+        self.pages.addWidget(page)
+        return page
+
+    @property
+    def lecture(self) -> Lecture:
+        """The lecture, made when it is asked for."""
+        if self._lecture is None:
+            from gemmviz.gui.lecture.lecture_window import Lecture
+
+            self._lecture = Lecture(self, self.model)
+        return self._lecture
+
+    def _ask_for_launch(self, form: LaunchForm) -> None:
+        from gemmviz.gui.forms.launch_form import LaunchDialog
+
+        LaunchDialog(self.model, form, self).open()
+
+    def _ask_for_kernel(self, files: list[Path]) -> None:
+        from gemmviz.gui.forms.kernel_chooser import KernelChooser
+
+        KernelChooser(self.model, files, self).open()
+
+    def _begin_lecture(self, with_notes: bool) -> None:
+        self.lecture.begin(with_notes)
 
     # Content
 
@@ -171,6 +212,7 @@ class MainWindow(QMainWindow):
         """Show a page. The benchmark page hides the docks, except the lesson that is open."""
         if page == _BENCHMARK:
             self._was_alone = self.docks.are_hidden
+            assert self.benchmark is not None  # it is made here
         self.pages.setMinimumWidth(_LEAST_STAGE if page == _REPLAY else 0)  # the hidden page must not narrow the docks
         if page == _REPLAY:
             self.pages.setCurrentIndex(page)  # before the docks: a hidden page needs no space
@@ -241,6 +283,8 @@ class MainWindow(QMainWindow):
 
     def start_tour(self) -> None:
         """Start the tour: captions beside the parts of the window."""
+        from gemmviz.gui.window.tour import Tour, tour_stops
+
         if self.tour is None:
             self.start_mode.leave()
             self.tour = Tour(self, tour_stops(self.replay, self.docks), self.session.display.theme)
@@ -255,15 +299,18 @@ class MainWindow(QMainWindow):
         """Restore the window, its panels and the preferences."""
         self.restoreGeometry(self.preferences.data("geometry"))
         self.docks.restore(self.preferences.data("layout"))
-        self._name_broken_extensions()
         self.session.player.set_speed(self.preferences.number("speed", self.session.player.speed))
         self.session.player.set_calm(self.preferences.text("motion") == "calm")
         self.session.engines.requested = "cpu" if self.preferences.text("runner") == "cpu" else "gpu"
         self._on_shot_changed()
 
-    def _name_broken_extensions(self) -> None:
+    def _on_painted(self) -> None:
+        """Load everything else after the first picture."""
+        if self.session.display.subject is not None:
+            self.warming.start()
+
+    def _name_broken_extensions(self, broken: list[GemmvizError]) -> None:
         """Show a notice with the first ignored extension and the number of others."""
-        broken = [*(error for kind in (views(), subjects(), formats(), devices()) for error in kind.broken), *self.docks.broken]
         if broken:
             more = (
                 tr("; {other_files} ignored as well", other_files=many(len(broken) - 1, "other file"))
@@ -300,6 +347,7 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         if self.preferences.data("layout").isEmpty():
             QTimer.singleShot(0, self.docks.fit)
+        self.warming.start(_LOADING_MS)  # whether or not there is a picture
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -310,6 +358,7 @@ class MainWindow(QMainWindow):
             self.tour.place()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        self.warming.stop()
         self.session.player.play(False)
         self.preferences.put("page", _START if self.start_mode.is_on else "")
         self.docks.hide(False)  # temporarily hidden docks are not saved as hidden
@@ -317,7 +366,8 @@ class MainWindow(QMainWindow):
         for key, value in (("layout", self.docks.layout_state()), ("speed", self.session.player.speed)):
             self.preferences.put(key, value)
         self.preferences.keep_shot(self.session.shot)
-        self.lecture.end()
+        if self._lecture is not None:
+            self._lecture.end()
         self.hide()
         self.has_ended = self.model.end()
         super().closeEvent(event)

@@ -1,13 +1,13 @@
 """The start of the window: the picture plays beside the lessons, without the other panels, until something is chosen."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from PySide6.QtWidgets import QHBoxLayout
 
 from gemmviz.gui.start.start_panel import StartPanel
 from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window_model import WindowModel
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.state.shot import default_shot

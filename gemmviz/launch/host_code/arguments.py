@@ -1,7 +1,5 @@
 """Arguments of a launch: values as formulas, pointers as memory and an offset, structs by their members."""
 
-from dataclasses import replace
-
 from clang.cindex import Cursor, CursorKind, Type, TypeKind
 
 from gemmviz.launch.host_code.buffers import buffer_outline
@@ -20,6 +18,7 @@ from gemmviz.launch.host_code.functions import At, VariableSetting
 from gemmviz.launch.host_code.scope import HostScope, relevant
 from gemmviz.launch.host_code.values import member_value
 from gemmviz.model.outline import ArgumentOutline, BufferOutline
+from gemmviz.model.records import replace
 from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
 
 _POINTERS = frozenset({TypeKind.POINTER, TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY, TypeKind.NULLPTR})

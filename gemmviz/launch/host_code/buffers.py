@@ -1,6 +1,6 @@
 """Memory that a launch works on: its size and the copies of it that the host code makes, in this function and its callers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from clang.cindex import Cursor, CursorKind, TypeKind
 
@@ -11,6 +11,7 @@ from gemmviz.launch.host_code.functions import HostCallCursor
 from gemmviz.launch.host_code.scope import HostScope
 from gemmviz.launch.host_code.values import in_own_names
 from gemmviz.model.outline import BufferOutline
+from gemmviz.model.records import replace
 from gemmviz.parser.operators import evaluated
 
 _ALLOCATIONS = {"cudaMalloc": 1, "cudaMallocManaged": 1, "cudaMallocAsync": 1, "hipMalloc": 1, "hipMallocManaged": 1}

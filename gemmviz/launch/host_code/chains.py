@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from clang.cindex import Cursor, CursorKind, TemplateArgumentKind, Type, TypeKind, conf
 
@@ -10,6 +10,7 @@ from gemmviz.launch.host_code.cursors import UnreadError, arguments, uncast, var
 from gemmviz.launch.host_code.expressions import formula, is_taken
 from gemmviz.launch.host_code.functions import At, Branch, HostFunction, place_key, qualified_name, referenced_function
 from gemmviz.launch.host_code.scope import HostProgram, HostScope
+from gemmviz.model.records import replace
 
 _USUAL = {CursorKind.TEMPLATE_TYPE_PARAMETER: "float", CursorKind.TEMPLATE_NON_TYPE_PARAMETER: "16"}
 _MOST_SCOPES = 64  # calls of one function that are told apart

@@ -4,11 +4,12 @@ import ctypes
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from clang.cindex import Cursor, CursorKind, SourceLocation, Type, TypeKind, c_object_p, conf
 
+from gemmviz.model.records import replace
 from gemmviz.parser.operators import unary_operator
 from gemmviz.parser.unit import Unit
 

@@ -1,7 +1,5 @@
 """Extents of grids and blocks: dim3 values to three formulas."""
 
-from dataclasses import replace
-
 from clang.cindex import Cursor, CursorKind
 
 from gemmviz.launch.host_code.cursors import (
@@ -25,6 +23,7 @@ from gemmviz.launch.host_code.expressions import (
 from gemmviz.launch.host_code.functions import VariableSetting
 from gemmviz.launch.host_code.scope import HostScope, relevant
 from gemmviz.launch.host_code.values import in_own_names, inner_variable, is_outside, member_value
+from gemmviz.model.records import replace
 
 AXES = ("x", "y", "z")
 

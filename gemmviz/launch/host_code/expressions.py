@@ -1,7 +1,6 @@
 """Expressions of host code to formulas: constants and variables that never change are put in, other names stay."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from clang.cindex import Cursor, CursorKind
 
@@ -30,6 +29,7 @@ from gemmviz.launch.host_code.values import (
     kept,
     member_value,
 )
+from gemmviz.model.records import replace
 from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
 
 _SAME = ("+", "-", "*", "/", "%", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "|", "^")

@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from clang.cindex import Cursor, CursorKind
@@ -18,6 +18,7 @@ from gemmviz.launch.host_code.scope import HostProgram, HostScope
 from gemmviz.launch.words import names_in
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outline import ArgumentOutline, HostName, LaunchOutline, UnreadPart
+from gemmviz.model.records import replace
 from gemmviz.parser.operators import binary_operator, evaluated, unary_operator
 
 _BY_ARRAY = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "hipLaunchKernel", "hipLaunchCooperativeKernel"})

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from clang.cindex import Cursor, CursorKind, TypeKind
@@ -32,6 +32,7 @@ from gemmviz.launch.host_code.functions import (
 from gemmviz.launch.words import renamed
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outline import HostName, HostNameKind
+from gemmviz.model.records import replace
 from gemmviz.parser.operators import unary_operator
 from gemmviz.parser.unit import Unit
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.element_types import ElementType
@@ -134,8 +135,7 @@ class Limit:
         return np.minimum(rest, self.range - rest)
 
 
-@dataclass(frozen=True, slots=True)
-class _Worst:
+class _Worst(Struct, frozen=True):
     """The largest error among some elements: how far any error is beyond the allowed one, and the place of the largest."""
 
     excess: float = -np.inf

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -16,6 +15,7 @@ from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, Source
 from gemmviz.model.kernel import Launch
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, LaunchSink
 from gemmviz.model.sites import shared_bytes

@@ -10,15 +10,17 @@ the result depends on the order alone. An order in which no read changes needs n
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.race import Turn
+from gemmviz.model.records import replace
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Operand, Site
 from gemmviz.model.threads import ThreadSpace
@@ -28,8 +30,7 @@ from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.engine import Cancel
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """One turn of a unit and its effect on memory. ``waits``: it is a barrier that holds this unit; ``array``: number of the
     array, -1 for none; ``read``: bytes of the ``cells`` before it, None for a store; ``stored``: their values after it, None
     for a load.
@@ -43,8 +44,7 @@ class Event:
     stored: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Struct, frozen=True):
     """All events of one unit, the error that ended it, and the steps that store something."""
 
     events: tuple[Event, ...] = ()
@@ -78,8 +78,7 @@ class Slot(NamedTuple):
     since: int
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(Struct, frozen=True):
     """An order in which the unit ``ahead`` keeps up to ``steps`` steps ahead of all others, counted since the last common
     barrier, in one epoch and through its step ``until``.
     """

@@ -8,7 +8,6 @@ from gemmviz.model.sinks import LaunchSink
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.watched import Watched
 from gemmviz.run.cpu.executor import stream_launch, trace_kernel
-from gemmviz.run.cpu.watch import watch_thread
 from gemmviz.run.engine import Cancel, Engine, Progress
 from gemmviz.run.recording import Recording
 
@@ -39,6 +38,8 @@ class Interpreter(Engine):
         stream_launch(setup, counter, cancelled=cancelled)
 
     def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
+        from gemmviz.run.cpu.watch import watch_thread
+
         return watch_thread(setup, block, thread, cancelled)
 
     def race(self, setup: Setup, block: Triple, title: str, *, cancelled: Cancel = is_cancelled) -> RaceCase:

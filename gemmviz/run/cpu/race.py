@@ -9,7 +9,7 @@ by one, those first that need the shortest lead.
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.race import RaceCase, Turn
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple

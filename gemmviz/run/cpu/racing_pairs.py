@@ -6,10 +6,10 @@ enough ahead of the other one. So the smallest lead of all pairs is the least wi
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.arrays import Longs
 from gemmviz.model.errors import Cancelled
@@ -20,8 +20,7 @@ _EPOCH = 40  # bits of a cell's number; the epoch is above them
 _MOST_PAIRS = 1 << 20  # that are compared at a time
 
 
-@dataclass(frozen=True, slots=True)
-class RacingPair:
+class RacingPair(Struct, frozen=True):
     """An access of ``unit`` that comes first in lockstep, by its step, and the order in which it comes last: the unit ahead
     makes its own access at the last step of the lead. Both touch ``cell``; ``begin``: the number of turns before the barrier
     that comes before both.

@@ -5,7 +5,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from cupy.cuda import driver, function, nvrtc
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.gpu import Gpu
+from gemmviz.model.records import replace
 from gemmviz.parser.headers import missing_remedy
 from gemmviz.run.cuda.include_folders import include_folders
 from gemmviz.run.cuda.standard_headers import ALWAYS, HEADERS

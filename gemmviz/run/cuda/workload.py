@@ -1,7 +1,7 @@
 """One problem on the GPU: its arrays in one block of memory, and the arguments of its kernel."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -13,6 +13,7 @@ from cupy.cuda import runtime
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import NULL_POINTER, Launch
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.words import listed
 from gemmviz.run.align import Region

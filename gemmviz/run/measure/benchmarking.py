@@ -3,7 +3,7 @@
 import contextlib
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from math import prod
 from pathlib import Path
@@ -15,6 +15,7 @@ from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Measured, Transfer
 from gemmviz.run.engine import Cancel

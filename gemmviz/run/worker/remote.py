@@ -7,7 +7,6 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink

@@ -1,9 +1,8 @@
 """GFLOP/s by size with the blocks per SM: why small problems leave a GPU idle."""
 
-from dataclasses import replace
-
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis, Chart, Mark
+from gemmviz.model.records import replace
 from gemmviz.model.timing import Measured
 from gemmviz.model.translation import tr
 from gemmviz.scenes.charts.speeds import rate_chart

@@ -1,9 +1,8 @@
 """Rates in single and in double precision, and on tensor cores."""
 
-from dataclasses import replace
-
 from gemmviz.model.benchmark import DOUBLE, Benchmark
 from gemmviz.model.chart import Axis, Chart, Curve
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.charts.recorded import POINT, SIZE, recorded_chart
 from gemmviz.scenes.charts.rows import is_of_host

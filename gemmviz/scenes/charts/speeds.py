@@ -1,12 +1,12 @@
 """Charts of a benchmark: rates by size and by tile, shares of cuBLAS, speed-ups, and the cost of the copies."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from itertools import chain
 
 from gemmviz.files.reported_file import reported_shares
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.chart import Aside, Axis, Chart, Curve
+from gemmviz.model.records import replace
 from gemmviz.model.timing import Measured
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number

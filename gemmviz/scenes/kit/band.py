@@ -3,11 +3,12 @@ title and progress at the right; and the choices of a question.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+from msgspec import Struct
 
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter
 from gemmviz.scenes.kit.frame import MARGIN
@@ -26,8 +27,7 @@ _DOT, _MOST_DOTS = 8.0, 32
 _MOST_SHARE = 0.52  # of the height of the frame
 
 
-@dataclass(frozen=True, slots=True)
-class Caption:
+class Caption(Struct, frozen=True):
     """The text of a lesson step.
 
     ``right``: the place of the right choice, None until it is revealed; ``picked``: the place of the choice that is

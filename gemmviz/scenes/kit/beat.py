@@ -3,9 +3,8 @@
 Every number is counted in the trace, for the threads that are watched and for this step alone.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
@@ -41,8 +40,7 @@ _TOGETHER: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StepSentence:
+class StepSentence(Struct, frozen=True):
     """What the watched threads do at a step.
 
     ``text``: a sentence without a full stop; ``number``: the count that it is about, which stands in it in digits, None for a

@@ -1,10 +1,9 @@
 """A region of a frame."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """A rectangle from (x, y) to the right and down, in scene units."""
 
     x: float

@@ -3,12 +3,13 @@ right and bars grow; at the end of the step, the chart is whole.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.chart import Bars, Chart
+from gemmviz.model.records import replace
 from gemmviz.model.translation import language, tr
 from gemmviz.scenes.kit.curves import (
     ASIDES,
@@ -32,8 +33,7 @@ _TOP, _FOOT, _X_LABELS = 62.0, 22.0, 76.0  # above the plot; below the notes; be
 _APART, _NAMES_ROOM = 24.0, 54.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
+class _Frame(Struct, frozen=True):
     """The scales of a chart in a frame, its sentences above and below, and the baseline of the first line below."""
 
     x: Scale

@@ -1,6 +1,6 @@
 """The memories of host and device as two boxes between which matrices are copied, call by call."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.host_run import HostCall
 from gemmviz.model.translation import marked, tr
@@ -16,8 +16,7 @@ _OLD = 0.3  # strength of a matrix that holds no result yet
 _HEAD = 11.0  # length of an arrow's head
 
 
-@dataclass(frozen=True, slots=True)
-class Memories:
+class Memories(Struct, frozen=True):
     """The boxes of the ``host`` above and the ``device`` below, and the ``side`` of a matrix in them."""
 
     host: Box

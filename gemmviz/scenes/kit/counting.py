@@ -5,12 +5,12 @@ that draws a count as shapes names them with one of ``SHAPES`` in their keys.
 """
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from gemmviz.model.records import replace
 from gemmviz.model.translation import ENGLISH, language, marked, tr
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares

@@ -1,12 +1,13 @@
 """The frame of a view: its size, the options, and the words around the picture."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.records import replace
 from gemmviz.model.setting import Control
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit import sentence

@@ -1,9 +1,8 @@
 """A URL and its QR code below a picture that makes space for them."""
 
-from dataclasses import replace
-
 import numpy as np
 
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.frame import MARGIN
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, points
 from gemmviz.scenes.kit.qr import qr_modules

@@ -4,9 +4,8 @@ A line that is too long continues in further rows. If not all rows fit, those ar
 said how many lines are left out.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.code_case import Listing
 from gemmviz.model.kernel import BLANK
@@ -34,8 +33,7 @@ def listing_size(listings: tuple[Listing, ...], width: float, height: float, the
     return max(theme.type.code, min(_LARGEST, (width - 2 * INSET) / longest, height / (LEADING * most)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """One row: the index of its line, and the part of the line that it shows from ``start`` on, ``indent`` letters to the
     right, with its middle at ``y``.
     """
@@ -47,8 +45,7 @@ class _Row:
     y: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """The shown ``rows`` of a listing in a box, with text of ``size``. ``key`` begins the keys of its primitives."""
 
     key: str

@@ -1,11 +1,11 @@
 """A magnified part of a scene."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
 
 

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Squares
 from gemmviz.scenes.kit.theme import channels
@@ -20,8 +21,7 @@ _SQUARE = 1.05  # how far from square a cell that moves alone may be
 _MOST_ENTRIES = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(Struct, frozen=True):
     """What of two primitives moves, and what of each only fades."""
 
     moves: tuple[Morph, ...]

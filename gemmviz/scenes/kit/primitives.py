@@ -3,11 +3,13 @@
 Coordinates are scene units, y downwards. ``key`` names a primitive for hit-testing and for groups in SVG.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from gemmviz.model.records import replace
 
 Anchor = Literal["start", "middle", "end"]
 Face = Literal["regular", "semibold", "mono"]

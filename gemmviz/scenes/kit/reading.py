@@ -1,9 +1,10 @@
 """A picture's texts as lines in reading order, and its tables of cells with a name and a text for each cell."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
+
+from msgspec import Struct
 
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Hit, Labels, Primitive, Scene, Squares
@@ -19,8 +20,7 @@ _NAMES = {
 _PREFIXES = ("left-", "right-", "tile-")
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(Struct, frozen=True):
     """Lines of text, one below the other, and their box."""
 
     lines: tuple[str, ...]

@@ -2,9 +2,8 @@
 many blocks of its shared memory would fit in an SM.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.models.occupancy import SHARED, occupancy_limits
 from gemmviz.model.arrays import Floats, Longs
@@ -24,8 +23,7 @@ _APART = 10.0  # between the slots and the threads without one
 _WORDS = 190.0  # beside the slots
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The places of a refused block: its threads at ``home``, ``own`` wide, ``across`` in a row; the device's slots at
     ``slots``, ``cell`` wide, a row for each warp, below the words ``held``; ``bar``: the shared memory of an SM.
     """

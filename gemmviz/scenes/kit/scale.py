@@ -1,7 +1,8 @@
 """The scale of an axis of a chart: the range of what is plotted, where values lie in units, and which ticks an axis has."""
 
 import math
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.model.chart import Axis, Chart
 from gemmviz.model.words import spaced
@@ -12,8 +13,7 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LEAST = 1e-12  # a logarithmic axis has no zero
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """The mapping of an axis: ``at`` maps values to scene units, ``value`` maps back."""
 
     low: float

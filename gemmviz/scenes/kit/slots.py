@@ -1,8 +1,7 @@
 """The warp slots of a multiprocessor as a tray, and the blocks that drop into it, each a piece as long as its warps."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.box import Box
@@ -19,8 +18,7 @@ _SHADES = (1.0, 0.62)  # of the load's colour, in turn, so that neighbouring blo
 _Run = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Tray:
+class Tray(Struct, frozen=True):
     """``slots`` in rows of ``columns`` from (x, y), each ``cell`` wide and ``pitch`` high. The lowest row is filled first."""
 
     x: float

@@ -1,6 +1,6 @@
 """A grid that is longer than a device allows, cut into strips: a host's loop launches one after another."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import KernelSpec, Launch
@@ -17,8 +17,7 @@ _MOST_DRAWN = 5  # strips
 _FLIGHT = 0.5  # share of the motion that one strip takes
 
 
-@dataclass(frozen=True, slots=True)
-class Strips:
+class Strips(Struct, frozen=True):
     """Blocks along an axis of a grid, cut into strips of at most ``most``. ``axis``: x, y or z."""
 
     axis: str

@@ -1,10 +1,11 @@
 """Tables of text, as large as their space allows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
 
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, points
 from gemmviz.scenes.kit.text import fitted, text_width
@@ -14,8 +15,7 @@ _SIZES = (34.0, 31.0, 28.0, 26.0, 24.0, 22.0, TypeSizes().least)
 _LEADING, _PAD, _AIR, _STRETCH = 1.25, 12.0, 0.55, 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class TableCell:
+class TableCell(Struct, frozen=True):
     """A cell: its text (with line breaks), text colour and fill ("" for the theme's), and its hover text."""
 
     text: str = ""

@@ -7,13 +7,14 @@ yellow, so that warps far apart in number may look alike: neighbours differ, and
 The colours of lanes grow lighter in order, in one hue that is no matrix's. Curves of charts differ in lightness too.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource, resources
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 
 WARP_ACCENTS = ("#9E76BC", "#B57389", "#4C9657", "#C565A8", "#5885DC", "#1294A6", "#988629", "#19968C")

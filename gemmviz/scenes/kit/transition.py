@@ -6,9 +6,10 @@ of a table by their label, so that the lanes of a warp find their new places one
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.scenes.kit.frame import eased
 from gemmviz.scenes.kit.morph import Morph, morph_of
@@ -20,8 +21,7 @@ _BAND = "band"
 _Key = tuple[type, str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class PaintLayer:
+class PaintLayer(Struct, frozen=True):
     """Primitives that are painted with one opacity. ``moves``: whether they differ from moment to moment; others may be kept as
     pixels.
     """
@@ -31,8 +31,7 @@ class PaintLayer:
     moves: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """Neighbours in painting order with the same fate."""
 
     fate: Fate

@@ -2,9 +2,8 @@
 none, and goes back.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.models.occupancy import WARPS, OccupancyLimits
 from gemmviz.model.translation import tr
@@ -20,8 +19,7 @@ _BEGINS, _STAYS, _LEAVES = 0.45, 0.68, 0.9  # shares of the motion: the blocks t
 _APART = 10.0  # between the tray and the warps without a slot
 
 
-@dataclass(frozen=True, slots=True)
-class TurnedAway:
+class TurnedAway(Struct, frozen=True):
     """A block of ``warps``, the ``number``-th, that finds only ``free`` slots."""
 
     number: int

@@ -1,11 +1,13 @@
 """The definition of a view: a title, the type of its subject, and the functions that make scenes of it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.model.chart import Chart
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.counting import counted, counted_scene
 from gemmviz.scenes.kit.frame import LEAST_HEIGHT, LEAST_WIDTH, ViewOptions, apology
@@ -23,8 +25,7 @@ def _nothing_moves(subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """A view, defined by a file in ``gemmviz.scenes.views`` that ends with ``VIEW = View(...)``. Its name is the file's
     name.
 

@@ -1,10 +1,12 @@
 """The visible rows and columns of the three matrices: all of them, or, through the lens, those in use."""
 
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Scope, scope_of
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.records import replace
 from gemmviz.model.threads import Range
 
 Lens = Literal["auto", "lens", "whole"]
@@ -12,8 +14,7 @@ _LEAST_STRETCH, _LEAST_OF_TILES = 16, 8  # smallest visible range of k: of singl
 _MOST_AROUND, _LEAST_ACROSS = 4, 10  # rows or columns beside what is accessed; smallest visible number of them
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """Half-open ranges of the rows (``m``) and columns (``n``) of C, and of ``k``; ``whole``: M, N and K."""
 
     m: Range
@@ -45,8 +46,7 @@ class Window:
         return {"A": (m, k), "B": (k, n), "C": (m, n)}[name]
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayPart:
+class ArrayPart(Struct, frozen=True):
     """The visible rows and columns of one array, its shape and its extents."""
 
     name: str
@@ -56,8 +56,7 @@ class ArrayPart:
     whole: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """The visible parts of any number of arrays, for problems other than a multiplication of matrices."""
 
     arrays: tuple[ArrayPart, ...]

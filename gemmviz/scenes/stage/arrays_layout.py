@@ -7,6 +7,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Literal
 
+from msgspec import Struct
+
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.window import ArrayPart, Parts
@@ -33,8 +35,7 @@ class Arrangement:
     cell: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(Struct, frozen=True):
     """Arrays with cells of one size, relative to a corner: the space that they take, and the top left corner of each one's
     cells.
     """

@@ -1,10 +1,10 @@
 """Row and column numbers along the outer sides of the matrices, as many as fit."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Anchor, Labels, Primitive
@@ -22,8 +22,7 @@ _SIDES: dict[str, tuple[str, ...]] = {"A": ("left", "above"), "B": ("right",), "
 Clip = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
+class _Look(Struct, frozen=True):
     """The options that axes depend on."""
 
     theme: Theme

@@ -1,16 +1,15 @@
 """A table of square cells on the stage, which holds rows and columns of a matrix or of a tile."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.threads import Range
 
 
-@dataclass(frozen=True, slots=True)
-class CellGrid:
+class CellGrid(Struct, frozen=True):
     """A table of cells: its top left corner, the side of a cell, rows and columns, and the first row and column. ``row_step``:
     how much the numbers of rows grow from row to row, 1 but for a vector in rows, which is numbered by its elements.
     """

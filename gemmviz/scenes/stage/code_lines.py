@@ -2,10 +2,10 @@
 with the option for it, the lines around it. Where threads collide, the statements of both accesses.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.sites import Site
@@ -22,8 +22,7 @@ _LEAST_CHARACTERS = 22  # of a line in the usual size; a narrower room has the l
 _LEAST_WIDTH = 200.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Listing:
+class _Listing(Struct, frozen=True):
     """Lines of text and, for each, which characters are highlighted, half-open; ``current``: the lines of the statement;
     ``is_guilty``: whether the highlighted accesses collide.
     """

@@ -3,9 +3,12 @@ between them, words on the left, the request and source lines on the right.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 
+from msgspec import Struct
+
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN
 from gemmviz.scenes.kit.primitives import Anchor
@@ -33,8 +36,7 @@ _SHARES = {"sum": 1.3, "meter": 1.0, "code": 0.6, "request": 1.6, "map": 0.8}  #
 _BY_WEIGHT = ("meter", "sum", "code", "request", "map")  # rooms that are left out last first
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
+class Title(Struct, frozen=True):
     """The place of a matrix's title: its baseline, and where it is anchored."""
 
     x: float
@@ -42,8 +44,7 @@ class Title:
     anchor: Anchor
 
 
-@dataclass(frozen=True, slots=True)
-class StageFrame:
+class StageFrame(Struct, frozen=True):
     """What a layout depends on besides the window: the shared arrays, the size of the frame, and which parts there are.
 
     ``foot``: height of the timeline at the lower edge; ``beyond``: rows below A and C, and columns on the right of B and C, for
@@ -75,8 +76,7 @@ class Cross:
     rooms: dict[str, Box] = field(hash=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bands:
+class _Bands(Struct, frozen=True):
     """What numbers and titles take on each side of the matrices; ``numbers``: those of rows alone, left and right.
     ``is_beside``: titles stand beside the matrices, else above and below them.
     """

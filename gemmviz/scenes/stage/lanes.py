@@ -3,11 +3,11 @@ moves straight into its lane; arrays with other contents in what is left of the 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
@@ -24,8 +24,7 @@ _APART = 16.0  # between arrays that share a lane
 _TITLE, _AIR = 40.0, 12.0  # height of the title of the corner, and distance from its edges
 
 
-@dataclass(frozen=True, slots=True)
-class LaneTile:
+class LaneTile(Struct, frozen=True):
     """One shared array: its number, its rows and columns as drawn, and the matrix in whose lane it stands, "" for none."""
 
     number: int
@@ -34,8 +33,7 @@ class LaneTile:
     side: LaneSide
 
 
-@dataclass(frozen=True, slots=True)
-class Lanes:
+class Lanes(Struct, frozen=True):
     """The corner between A and B. ``corner``: its box; ``high``: the height of the lane above A, from the lower edge of the
     corner up; ``wide``: the width of the lane on the left of B; ``cells``: the side of a cell in each lane and elsewhere.
     """

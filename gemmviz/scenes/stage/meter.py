@@ -4,9 +4,9 @@ The numbers are those of the counts: ``needed`` is the fewest sectors or wavefro
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
@@ -27,8 +27,7 @@ _LEAST_TEXT, _LEAST_ROOM = 20.0, 36.0  # units: size of a text, height of the sq
 _ROWS = (4, 8, 16, 32, 64, 128)  # squares of a row
 
 
-@dataclass(frozen=True, slots=True)
-class Meter:
+class Meter(Struct, frozen=True):
     """What one warp's request moves and needs, and the same for all ``requests`` of the watched warps.
 
     ``title``: whose request it is; ``unit``: "sector" or "wavefront"; ``size``: what one of them is, "" for nothing to say.

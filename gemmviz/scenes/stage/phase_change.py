@@ -2,11 +2,10 @@
 columns that they become copies of.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.frame import ViewOptions, eased
 from gemmviz.scenes.kit.primitives import Cells, Primitive, Rects, boxes
 from gemmviz.scenes.kit.theme import mixed

@@ -1,7 +1,6 @@
 """The request of one warp: its lanes as cells, and below them the sectors that it moves, or the banks that serve it."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ from gemmviz.analysis.memory.moved_sectors import MovedSectors, moved_sectors
 from gemmviz.analysis.memory.punchcard import access_card
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.arrays import Floats
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many, number
 from gemmviz.scenes.kit.box import Box

@@ -2,10 +2,9 @@
 threads that read them: an element that several threads read parts on its way.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats
@@ -20,8 +19,7 @@ _CHIP = 40.0
 Element = tuple[int, int]  # of an array by its number
 
 
-@dataclass(frozen=True, slots=True)
-class SmallMatrices:
+class SmallMatrices(Struct, frozen=True):
     """The inputs side by side in a room: the box of each, by its number in the trace."""
 
     boxes: dict[int, Box]

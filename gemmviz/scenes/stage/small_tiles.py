@@ -1,8 +1,7 @@
 """The arrays of a block in shared memory as small tables with the indices of the elements that they hold copies of."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.trace import CONSTANT
@@ -15,8 +14,7 @@ from gemmviz.scenes.stage.matrix import label_size
 _GAP, _LARGEST, _MOST = 60.0, 60.0, 4096
 
 
-@dataclass(frozen=True, slots=True)
-class SmallTiles:
+class SmallTiles(Struct, frozen=True):
     """The box of each shared array by its number, and the side of a cell."""
 
     boxes: dict[int, Box]

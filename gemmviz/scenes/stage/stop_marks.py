@@ -1,13 +1,13 @@
 """Marks where a run ended early: the elements of the invalid access, inside or outside their array."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.theme import Theme

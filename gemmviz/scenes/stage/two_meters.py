@@ -3,10 +3,10 @@ differences of the whole launches.
 """
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Difference, Pair, differences
@@ -27,8 +27,7 @@ _SHARE = 0.42  # of the column, for the squares
 _GAP = 0.14  # of a square's side
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     """A line of words: its key, text, size, colour and face."""
 
     key: str

@@ -2,10 +2,11 @@
 between them a column for the meter.
 """
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Pair
+from gemmviz.model.records import replace
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
 from gemmviz.scenes.kit.text import text_width
@@ -21,8 +22,7 @@ _LEAST_CELL, _CLOSER = 6.0, 1.3  # units; how much larger cells have to be for t
 _SHARE, _LEAST, _MOST = 0.22, 250.0, 360.0  # of the column between
 
 
-@dataclass(frozen=True, slots=True)
-class TwoStages:
+class TwoStages(Struct, frozen=True):
     """The layouts of both sides; ``heads``: the places of their titles; ``between``: the column of the meter."""
 
     plans: tuple[Plan, Plan]

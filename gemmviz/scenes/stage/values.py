@@ -2,7 +2,10 @@
 what they hold. A value that the run does not tell is masked and left out, unlike a NaN that the run has stored.
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +17,9 @@ from gemmviz.scenes.stage.matrix import label_size, longest_of
 _DIGITS = (3, 2, 1, 0)  # decimals, tried from the most
 _NAN = "NaN"
 _MOST = 1 << 22  # recorded values that are looked through
-Known = np.ma.MaskedArray[tuple[int, ...], np.dtype[np.float64]]
+
+if TYPE_CHECKING:
+    Known = np.ma.MaskedArray[tuple[int, ...], np.dtype[np.float64]]
 
 
 def matrix_values(moment: Moment, number: int) -> Known | None:

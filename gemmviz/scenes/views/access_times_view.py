@@ -2,9 +2,8 @@
 who can access each memory, and for how long.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.access_times import AccessTime, AccessTimesCase
 from gemmviz.model.translation import marked, tr
@@ -34,8 +33,7 @@ _RINGS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """``rows``: the top of each memory's row by its place; ``rings``: boxes, each around all those before it; ``start``: x of
     no cycles; ``cycle``: units of one cycle.
     """

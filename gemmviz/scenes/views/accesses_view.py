@@ -2,13 +2,14 @@
 that read them, and brackets join the threads that read the same element for one k.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import Reads, reads_at
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box

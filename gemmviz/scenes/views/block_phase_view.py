@@ -2,9 +2,8 @@
 fit in an SM fill a gauge for each limit, with the loads that they can have pending.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.block_phase import BlockPhase
@@ -23,8 +22,7 @@ _FLIGHT, _LOADED = 0.3, 0.55  # shares of the motion: of one load; after which a
 _BAR = 52.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """Regions: ``cell`` of a tile, its upper left corners in global and in shared memory, and the numbers at the right."""
 
     cell: float

@@ -2,11 +2,11 @@
 idle lanes of the last one. Threads move from their places into their lanes.
 """
 
-from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.launch_case import LaunchCase
@@ -27,8 +27,7 @@ _STACKED = 1.35  # cells by which a layer is behind the one before
 _FLIGHT = 0.5  # share of the motion that one thread takes
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The places of a block in a frame: ``layers`` (x, y) of each layer's upper left corner, the first in front, with ``cell``
     wide and ``tall`` high cells; ``warps``: the lanes, ``lane`` wide and ``pitch`` high.
     """

@@ -5,9 +5,9 @@ The scale depends on the problem alone, so that kernels that solve the same prob
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.arrays import Floats
 from gemmviz.model.problem import Problem
@@ -32,8 +32,7 @@ _HATCH = 22.0  # units between the lines of a hatched square
 _Text = tuple[str, str, float, str]  # key, text, size and colour
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The rows of a frame with their texts and the boxes of their squares; ``scale``: the box of the largest square, None for
     none; ``most``: the bytes that it stands for.
     """

@@ -3,7 +3,7 @@
 The model: a cache holds whatever is used as long as all of it fits.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.analysis.models.scaling import data_bytes, largest_held, matrix_bytes
 from gemmviz.model.launch_case import LaunchCase
@@ -24,8 +24,7 @@ _WIDE, _WALL, _JET = 680.0, 4.0, 26.0
 _MIB = 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
+class _Layer(Struct, frozen=True):
     """A part of a matrix that lies in the box, or above its edge: its lower and upper height in bytes."""
 
     name: str
@@ -34,8 +33,7 @@ class _Layer:
     is_lost: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The box of the cache, and units of height of a byte."""
 
     box: Box

@@ -2,14 +2,14 @@
 those that are read are framed.
 """
 
-from dataclasses import dataclass, replace
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.listing import first_line, listing_of
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.tiles import TileContent
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import beat, stage_of_run
 from gemmviz.scenes.kit.box import Box
@@ -27,8 +27,7 @@ _Shapes = dict[int, tuple[int, int]]  # rows and columns of shared arrays by the
 _Corners = dict[int, tuple[float, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The ``sheet`` of the listing, and the corner of each shared array by its number, with the size of their cells."""
 
     sheet: Sheet

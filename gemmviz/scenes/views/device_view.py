@@ -2,12 +2,11 @@
 chip fills multiprocessor by multiprocessor, while its cores are counted.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, number, size_text, spaced
 from gemmviz.scenes.kit.box import Box

@@ -1,8 +1,7 @@
 """One instruction of a warp: the control fetches it once, and all lanes of the warp execute it, each on its own element."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.translation import marked, tr
@@ -21,8 +20,7 @@ _CODE, _BOX = 110.0, 190.0  # heights of the statement, and of the control aroun
 _CHIP = 0.4  # of a lane's height: an instruction under way
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The control at the left; the lanes from (x, y), each ``wide`` and ``high``, ``columns`` in a row."""
 
     control: Box

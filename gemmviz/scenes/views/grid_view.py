@@ -2,13 +2,13 @@
 two devices, stand side by side.
 """
 
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.models.schedules import DONE, RUNNING, WAITING, WAVE_NS, states, waves
+from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.translation import language, marked, tr
 from gemmviz.model.words import many, spaced

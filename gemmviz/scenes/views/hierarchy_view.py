@@ -2,8 +2,9 @@
 transferred so far.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts
 from gemmviz.analysis.replay.moment import Moment
@@ -48,8 +49,7 @@ def hierarchy_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, .
     return tuple(pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
+class _Places(Struct, frozen=True):
     """The boxes of the levels, the nearest to the threads first, in a region."""
 
     room: Box

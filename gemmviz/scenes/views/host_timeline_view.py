@@ -2,7 +2,7 @@
 pinned memory; of calls that were not measured, beside the memories between which they copy.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.host_run import HostCall, HostMemory, HostRun, TransferCase
 from gemmviz.model.translation import marked, tr
@@ -17,8 +17,7 @@ from gemmviz.scenes.kit.view import View
 _MEMORIES: dict[HostMemory, str] = {"pageable": marked("pageable memory"), "pinned": marked("pinned memory")}
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The lines of code at the left, ``pitch`` high and of ``size``; the regions of the ``runs`` at the right, on one scale, or
     one region for calls that were not measured.
     """

@@ -2,9 +2,8 @@
 of warps.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.models.latency import BUSY, CYCLES, LATENCY, Hiding, hiding_of
 from gemmviz.analysis.models.occupancy import what_ifs
@@ -27,8 +26,7 @@ _REGULAR: Face = "regular"
 _STRONG: Face = "semibold"
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(Struct, frozen=True):
     """The regions of a frame, from above: the warps, the scheduler, the sentence at baseline ``y``, and the curve."""
 
     rows: Box

@@ -2,9 +2,8 @@
 that is longer than the device allows is cut into strips.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.kernel import KernelSpec, Launch
@@ -27,8 +26,7 @@ _FLIGHT = 0.3  # share of the motion that one block takes
 _GROWN = 0.6  # when the block of threads begins to grow
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The places of a launch: its lines of code from ``code`` on, the grid and one block, each with its cells' size."""
 
     launch: Launch

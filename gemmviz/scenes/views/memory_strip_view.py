@@ -2,12 +2,11 @@
 element. Elements move from the matrix to their places in both strips.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Floats
+from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced

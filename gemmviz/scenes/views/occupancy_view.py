@@ -2,10 +2,11 @@
 effect of block size, registers and shared memory.
 """
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from gemmviz.analysis.models.occupancy import SHARED, WARPS, OccupancyLimits, occupancy_limits, what_ifs
 from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many, spaced
 from gemmviz.scenes.kit.box import Box
@@ -27,8 +28,7 @@ _LOW_SIZE = 17.0  # of the text in a dock
 _Line = tuple[str, float, bool, float]  # text, size, whether it is strong, and leading
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(Struct, frozen=True):
     """The regions of a frame. ``size``: the text of the bars."""
 
     tray: Tray

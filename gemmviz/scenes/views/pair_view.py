@@ -2,10 +2,9 @@
 differs but what the kernels do.
 """
 
-from dataclasses import replace
-
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Lock, Pair
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.box import Box

@@ -2,10 +2,10 @@
 word goes both ways; a third one turns back at the edge of its multiprocessor.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.device import Device
 from gemmviz.model.launch_case import LaunchCase
@@ -23,8 +23,7 @@ _HOPPER = 9  # major compute capability from which blocks may form clusters
 _WAYS = ((0.0, 0.4), (0.25, 0.7), (0.55, 1.0))  # of the motion: own shared memory, global memory, the neighbour's
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """Two multiprocessors, the cache that all share and the memory below; ``shared``: the shared memory of each of the two;
     ``start``: the middle of the core that asks.
     """

@@ -2,9 +2,8 @@
 memory, or the matrices in global memory, are there once for all.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
@@ -25,8 +24,7 @@ _INSET, _SHARE = 18.0, 0.46  # _SHARE: of the width of a box: names
 _CHIP = 44.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The boxes of the threads' registers, and the room below for what is there once."""
 
     threads: list[Box]

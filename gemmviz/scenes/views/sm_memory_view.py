@@ -2,9 +2,8 @@
 registers and of shared memory, to scale; and a copy's way from global memory through registers.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.models.occupancy import REGISTERS, SHARED, OccupancyLimits, occupancy_limits
 from gemmviz.analysis.replay.focus import block_label
@@ -31,8 +30,7 @@ _THREADS, _GAP = 0.24, 0.075  # of the height: the threads, and what is above ea
 _HEAD, _ARROW = 12.0, 44.0  # length of an arrow's head; from the edge of shared memory to the arrow into it
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """Boxes of the threads and of the three memories, the nearest first; what an SM holds, and its blocks."""
 
     threads: Box

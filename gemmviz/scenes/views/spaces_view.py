@@ -7,7 +7,8 @@ Guide 1.0, 5.1.2.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.analysis.declarations import Declaration, MemorySpace, declarations
 from gemmviz.model.device import Device
@@ -30,8 +31,7 @@ _PARTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Memory:
+class _Memory(Struct, frozen=True):
     """A memory: its name, the declaration that selects it, its size, its scope and lifetime, and how it is accessed."""
 
     name: MemorySpace
@@ -41,8 +41,7 @@ class _Memory:
     access: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """``code``: the region of the declarations; ``groups``: the boxes of chip and rest; ``cards``: the box of each memory."""
 
     code: Box

@@ -2,7 +2,7 @@
 moves the sum up or down.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import Terms
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box

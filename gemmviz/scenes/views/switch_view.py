@@ -2,9 +2,8 @@
 restores another's. The warps are those that occupancy allows; both strips are a model without times, in which no warp waits.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.models.latency import hiding_of
 from gemmviz.model.device import REGISTER_BYTES
@@ -27,8 +26,7 @@ _NAMES = 190.0  # width of the names of the strips
 _Place = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The registers of a scheduler's warps at the left, registers and memory of a CPU core at the right, the strips below."""
 
     warps: Box

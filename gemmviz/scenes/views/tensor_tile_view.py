@@ -1,8 +1,7 @@
 """The part of A, B and C that one instruction of the tensor cores multiplies, and how it moves along k."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.tensor_tile import TF32_TILE
@@ -20,8 +19,7 @@ _REST_OF_STEP = 0.5  # share of an instruction's time in which its tile stands s
 _REST, _PASSED = 0.13, 0.42  # light of elements outside the tile, and of those that it has passed
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """Corner and size (rows, columns) of each matrix in a frame, with cells of ``cell``."""
 
     cell: float

@@ -2,9 +2,8 @@
 multiprocessors with cores, registers, shared memory and caches, and its own memory. A block moves into a multiprocessor.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import Launch
@@ -26,8 +25,7 @@ _LARGEST = 58.0
 _WORD = 22.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """Boxes of both sides: ``grid`` and ``block`` with the size of their cells; ``device``; its multiprocessors ``sms`` in
     ``across`` columns; ``sm``: one of them, enlarged; ``memory``: that of the device.
     """

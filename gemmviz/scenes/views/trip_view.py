@@ -2,9 +2,8 @@
 arrives, in a grid that fills meanwhile.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.trip import TripCase
@@ -21,8 +20,7 @@ _CELLS = 128  # at most this many cells stand for all words
 _NAMES = 88.0  # height of the words above a part
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The way of one word above, the grid of words below. ``per_cell``: words of a cell; ``columns`` of the grid."""
 
     way: Box

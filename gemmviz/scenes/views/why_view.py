@@ -2,11 +2,12 @@
 behind them, a cure to run and a view to look at.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
+from gemmviz.model.records import replace
 from gemmviz.model.speed_case import MOVED, Cause, SpeedCase, Traffic
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number, percent, spaced

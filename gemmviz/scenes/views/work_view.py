@@ -4,9 +4,8 @@ multiplication with too many ticks to draw, a chart by size.
 A tick is one multiplication and one addition. Time runs to the right, on one scale for one thread and for many.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.models.scaling import parallelism_of, span_of, work_of
 from gemmviz.model.arrays import Floats
@@ -32,8 +31,7 @@ _RAN = 0.22  # of C's colour where one thread has worked
 _FLIES = 0.45  # share of the rest that one sum takes to its row
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """The row of one thread, the row of each sum below it, and how wide a tick is."""
 
     row: Box

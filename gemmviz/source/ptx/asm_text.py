@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _STRING = re.compile(r'(?:R"([^(\s]*)\((.*?)\)\1"|"((?:[^"\\]|\\.)*)")', re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "\n": "", "r": "\r", "'": "'", "0": "\0"}
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class AsmText:
+class AsmText(Struct, frozen=True):
     """``outputs`` and ``inputs`` are constraints, such as ``=r`` and ``l``. ``rest`` is what the template holds besides
     strings, such as macros.
     """

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _GUARD = re.compile(r"@(!?)\s*([%\w$]+)\s*")
@@ -11,8 +12,7 @@ _RANGE = re.compile(r"([%\w$]+)<(\d+)>$")
 _PARTS = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,{}\[\]]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(Struct, frozen=True):
     """One instruction: ``opcode`` is its first word, ``modifiers`` what follows behind dots. ``guard`` is the predicate that
     must hold, or "".
     """
@@ -36,8 +36,7 @@ class Instruction:
         return next((each for each in self.modifiers if each in modifiers), "")
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterNames:
+class RegisterNames(Struct, frozen=True):
     """A declaration of registers of one type."""
 
     type: str

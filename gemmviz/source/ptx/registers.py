@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from msgspec import Struct
+
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.site_kinds import SiteKind
 from gemmviz.source import fold
@@ -56,8 +58,7 @@ class Surroundings(Protocol):
     def error(self, message: str, remedy: str | None = None) -> SourceError: ...
 
 
-@dataclass(frozen=True, slots=True)
-class AsmOperand:
+class AsmOperand(Struct, frozen=True):
     """An operand of an asm statement. ``value``: what it holds before, None for one that is only written; ``assign`` gives the
     statement that writes it, None for one that is only read.
     """
@@ -67,8 +68,7 @@ class AsmOperand:
     assign: Callable[[Expr], Stmt] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(Struct, frozen=True):
     slot: int
     name: str
     type: Scalar | PointerType

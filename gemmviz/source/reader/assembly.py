@@ -1,9 +1,9 @@
 """Lowers asm statements: their text is translated from PTX, their operands are cursors."""
 
 import re
-from dataclasses import replace
 
 from gemmviz.model.errors import SourceError
+from gemmviz.model.records import replace
 from gemmviz.model.site_kinds import SiteKind
 from gemmviz.source.nodes import Evaluate, Expr, Stmt
 from gemmviz.source.ptx.asm_macros import asm_statements

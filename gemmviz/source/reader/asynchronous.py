@@ -1,7 +1,6 @@
 """Calls of atomic functions, asynchronous copies, fences, and conversions of pointers to addresses."""
 
-from dataclasses import replace
-
+from gemmviz.model.records import replace
 from gemmviz.source.nodes import (
     Address,
     Atomic,

@@ -1,7 +1,6 @@
 """Lowers structured bindings: names for the elements of an array or for the members of a struct."""
 
-from dataclasses import replace
-
+from gemmviz.model.records import replace
 from gemmviz.source.nodes import Block, Const, Evaluate, Expr, Stmt
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.copies import copied

@@ -1,7 +1,6 @@
 """Lowers casts of numbers, pointers and references."""
 
-from dataclasses import replace
-
+from gemmviz.model.records import replace
 from gemmviz.source.nodes import Expr, Reinterpret, Sequence
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node

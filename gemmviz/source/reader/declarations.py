@@ -1,8 +1,8 @@
 """Lowers declarations of variables, arrays, references, shared memory and objects."""
 
-from dataclasses import replace
 from math import prod
 
+from gemmviz.model.records import replace
 from gemmviz.source.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, Stmt
 from gemmviz.source.program_parts import SharedArray
 from gemmviz.source.reader import kinds as k

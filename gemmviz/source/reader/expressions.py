@@ -1,7 +1,6 @@
 """Lowers expressions: names, operators, subscripts, members, casts. Constants are folded."""
 
-from dataclasses import replace
-
+from gemmviz.model.records import replace
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
     Binary,

@@ -1,8 +1,8 @@
 """Inlines functions of the device at their calls: parameters become variables, the body a block."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
+from gemmviz.model.records import replace
 from gemmviz.source.nodes import Block, Component, Deref, Expr, Inline, Offset, Read, Select, Sequence, Stmt
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node

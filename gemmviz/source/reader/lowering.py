@@ -5,11 +5,12 @@ what ``value`` does, and it numbers the access.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import ErrorId, Place, SourceError
+from gemmviz.model.records import replace
 from gemmviz.model.site_kinds import SiteKind
 from gemmviz.parser.refusals import parse_refusal
 from gemmviz.source import fold

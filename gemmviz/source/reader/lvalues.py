@@ -3,8 +3,7 @@
 An lvalue is a variable, a component of one, memory, a ``Select`` of lvalues, or a ``Sequence`` that ends with one.
 """
 
-from dataclasses import replace
-
+from gemmviz.model.records import replace
 from gemmviz.source.nodes import Assign, Component, Const, Deref, Expr, Inline, Read, Select, Sequence
 from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.cursors import Node

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from gemmviz.source.nodes import Const, Expr
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.types import ArrayType, CType, PointerType, StructType
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A variable in a slot. ``is_reference``: the slot holds a pointer to the object that the name designates."""
 
     slot: int
@@ -19,8 +20,7 @@ class Variable:
     is_reference: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayVariable:
+class ArrayVariable(Struct, frozen=True):
     """An array. ``is_reference``: its slot holds a pointer to the first element of another one."""
 
     slot: int
@@ -29,31 +29,27 @@ class ArrayVariable:
     is_reference: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A name with a known value."""
 
     node: Const
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
+class Object(Struct, frozen=True):
     """A struct whose members are variables of their own, by the keys of their declarations."""
 
     type: StructType
     members: "Mapping[int, Symbol]"
 
 
-@dataclass(frozen=True, slots=True)
-class InMemory:
+class InMemory(Struct, frozen=True):
     """An object in local or shared memory, whose slot holds a pointer to it."""
 
     slot: int
     type: PointerType
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(Struct, frozen=True):
     """A reference to what an expression designates, which is the same whenever it is evaluated."""
 
     node: "Expr | Thing"
@@ -70,8 +66,7 @@ class Function:
 Symbol = Variable | ArrayVariable | Constant | Object | InMemory | Alias | Function
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
+class Thing(Struct, frozen=True):
     """A value that isn't a node: an object or a function, known when reading. ``effects`` are run before it is used."""
 
     type: CType

@@ -1,7 +1,6 @@
 """Calls by which the lanes of a warp or the threads of a block exchange values."""
 
-from dataclasses import replace
-
+from gemmviz.model.records import replace
 from gemmviz.source.nodes import (
     Assign,
     Barrier,

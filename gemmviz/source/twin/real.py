@@ -3,8 +3,9 @@
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.kernel import KernelSpec
@@ -14,8 +15,7 @@ _PROBE = Path(__file__).with_name("probe.cuh")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceSource:
+class DeviceSource(Struct, frozen=True):
     """A text to compile, and the texts of the project that it includes, by the names in its include directives."""
 
     text: str

@@ -1,7 +1,5 @@
 """Source of a shot's kernel, with that of the compared kernel if there is one, and counts of the launch."""
 
-from dataclasses import replace
-
 from gemmviz.analysis.listing import compared, filled_line, first_line, listing_of
 from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.launch.catalog import lesson_kernel_names, load_kernel
@@ -9,6 +7,7 @@ from gemmviz.launch.legality import launch_for
 from gemmviz.model.code_case import CodeCase, Listing, Stop
 from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.kernel import KernelSpec, Launch
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import tr

@@ -1,13 +1,12 @@
 """Timeline of all blocks of a shot's launch, with that of the compared launch if there is one."""
 
-from dataclasses import replace
-
 from gemmviz.analysis.models.occupancy import occupancy_limits
 from gemmviz.analysis.models.schedules import modelled
 from gemmviz.files.schedule_file import recorded_schedules
 from gemmviz.launch.legality import launch_for
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase, Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed

@@ -1,11 +1,10 @@
 """The host's calls around a launch: those that it needs, with the times of the recorded run of exactly these calls."""
 
-from dataclasses import replace
-
 from gemmviz.files.host_file import recorded_host_runs
 from gemmviz.launch.legality import can_run, device_for
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.host_run import HostCall, HostRun, HostRuns, TransferCase, calls_of
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed

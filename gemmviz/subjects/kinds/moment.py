@@ -1,9 +1,8 @@
 """One step of a shot's run."""
 
-from dataclasses import replace
-
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.launch.legality import device_for
+from gemmviz.model.records import replace
 from gemmviz.model.translation import marked
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat

@@ -1,10 +1,9 @@
 """Occupancy of a shot's kernel on its device: resources of a block, and what limits the blocks per SM."""
 
-from dataclasses import replace
-
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.occupancy import Needs, OccupancyCase
+from gemmviz.model.records import replace
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.translation import tr
 from gemmviz.run.needs import needs_of

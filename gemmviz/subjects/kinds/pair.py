@@ -1,11 +1,10 @@
 """Two runs at the same position: a shot's, and the one that it is compared with."""
 
-from dataclasses import replace
-
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Lock, Pair, moment_like
 from gemmviz.launch.legality import shapes_for
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.state.shot import Shot

@@ -1,7 +1,5 @@
 """Why a kernel is as fast as it is: counts of the launch, measured or recorded speed, and progress of the displayed run."""
 
-from dataclasses import replace
-
 from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.analysis.models.occupancy import occupancy_limits
 from gemmviz.analysis.models.reasons import Launched, causes_of
@@ -9,6 +7,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.position import site_position
 from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.speed_case import Cause, CauseKind, Effect, SpeedCase

@@ -1,11 +1,11 @@
 """Quantities of the memory accesses at the step that the shot shows, and of arrays in memory."""
 
-from dataclasses import replace
 from typing import Literal
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import replace
 from gemmviz.model.sites import Space
 from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts

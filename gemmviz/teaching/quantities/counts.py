@@ -1,12 +1,12 @@
 """Quantities counted over the whole launch: elements, bytes, transactions, arithmetic intensity."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal
 
 from gemmviz.analysis.memory.counts import Counts, intensity
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.sites import Access, MemoryArray, Space
 from gemmviz.model.speed_case import DRAM
 from gemmviz.model.translation import marked, tr

@@ -7,7 +7,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import NONE
+from gemmviz.model.records import replace
 from gemmviz.run.choosing import MOST_BYTES, engine_for, run
 from tests.corpus.public_habits.corpus import Entry
 

@@ -5,9 +5,9 @@ import fnmatch
 import re
 import tempfile
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
+from gemmviz.model.records import replace
 from tests.corpus.public_habits.corpus import Entry, entries
 from tests.corpus.public_habits.verify import outcome
 

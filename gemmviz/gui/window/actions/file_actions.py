@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from gemmviz.gui.export.export_dialog import ExportDialog
 from gemmviz.gui.preferences import MOST_RECENT
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.window.action import Action, needs_picture
@@ -53,16 +52,22 @@ def file_actions() -> Iterator[Action]:
         why_not=lambda c: "" if c.model.saved_views.lesson.stops else tr(_NO_SAVED_VIEWS),
     )  # fmt: skip
     yield Action(
-        "export", "file", tr("&Export …"), lambda c: ExportDialog(c.model, c.window).open(), ("Ctrl+E",), tr("export"),
+        "export", "file", tr("&Export …"), partial(_export, ""), ("Ctrl+E",), tr("export"),
         why_not=needs_picture, apart=True,
     )  # fmt: skip
-    for suffix, each in formats().items():
-        run = partial(_export, suffix)
-        yield Action(f"export-{suffix}", "file.export", f"{tr(each.title)} …", run, why_not=needs_picture)
     yield Action("quit", "file", tr("&Quit"), lambda c: c.window.close(), ("Ctrl+Q",), apart=True)
 
 
+def export_actions() -> Iterator[Action]:
+    """Yield one action for each format. All formats are loaded for them."""
+    for suffix, each in formats().items():
+        run = partial(_export, suffix)
+        yield Action(f"export-{suffix}", "file.export", f"{tr(each.title)} …", run, why_not=needs_picture)
+
+
 def _export(suffix: str, context: ActionContext) -> None:
+    from gemmviz.gui.export.export_dialog import ExportDialog
+
     ExportDialog(context.model, context.window, suffix).open()
 
 

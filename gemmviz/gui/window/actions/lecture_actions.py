@@ -18,10 +18,16 @@ _NO_LESSON = marked("There is no lesson. Choose one in the Lessons panel")
 def lecture_actions() -> Iterator[Action]:
     """Yield the actions of the Lecture menu."""
     yield Action(
-        "lecture", "lecture", tr("&Begin"), lambda c: c.lecture.begin(), ("F5",), tr("start the lecture"), why_not=needs_picture
+        "lecture",
+        "lecture",
+        tr("&Begin"),
+        lambda c: c.begin_lecture(False),
+        ("F5",),
+        tr("start the lecture"),
+        why_not=needs_picture,
     )
     yield Action(
-        "presenter", "lecture", tr("Begin with &presenter view"), lambda c: c.lecture.begin(with_notes=True), ("Shift+F5",),
+        "presenter", "lecture", tr("Begin with &presenter view"), lambda c: c.begin_lecture(True), ("Shift+F5",),
         tr("start the lecture with the presenter view"), why_not=needs_picture,
     )  # fmt: skip
     yield Action(

@@ -1,7 +1,6 @@
 """Actions that choose what the window shows and how it is drawn."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,6 +11,7 @@ from gemmviz.files.languages import languages
 from gemmviz.gui.window.action import MENU_OPTIONS, Action, needs_picture, needs_time
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.docks import panels
+from gemmviz.model.records import replace
 from gemmviz.model.setting import Setting
 from gemmviz.model.translation import language, marked, tr
 from gemmviz.scenes.catalog import views
@@ -43,7 +43,7 @@ _LABELS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def view_actions() -> Iterator[Action]:
-    """Yield the actions of the View menu."""
+    """Yield the actions of the View menu but those of ``other_pictures``."""
     yield from _pictures()
     yield Action(
         "fit", "view", tr("&Fit"), lambda c: c.model.session.navigation.look(Camera()), ("F",), tr("show the whole picture"),
@@ -57,17 +57,9 @@ def view_actions() -> Iterator[Action]:
 
 
 def _pictures() -> Iterator[Action]:
-    numbers = {name: str(number) for number, name in enumerate(VIEW_KEYS, 1)}
-    on_stage = {name: view for name, view in views().items() if subject_of_view(name).page == "stage"}
-    for name, view in sorted(on_stage.items(), key=lambda each: (each[0] not in numbers, numbers.get(each[0], ""))):
-        keys = (numbers[name],) if name in numbers else ()
-        menu = "view" if keys or view.order < _FIRST_OF_SUBMENU else "view.more"
-        run, is_on, short_name = partial(_show, name), partial(_is_shown, name), tr(VIEW_KEYS.get(name, ""))
-        yield Action(f"view-{name}", menu, tr(view.title), run, keys, short_name, is_on=is_on)
-    for name, view in views().items():
-        if name not in on_stage:
-            is_on = partial(_is_shown, name)
-            yield Action(f"view-{name}", "view.benchmark", tr(view.title), partial(_show, name), is_on=is_on)
+    for number, (name, short_name) in enumerate(VIEW_KEYS.items(), 1):
+        run, is_on = partial(_show, name), partial(_is_shown, name)
+        yield Action(f"view-{name}", "view", tr(short_name), run, (str(number),), tr(short_name), is_on=is_on)
     yield Action(
         "benchmark",
         "view",
@@ -77,6 +69,15 @@ def _pictures() -> Iterator[Action]:
         tr("benchmark, replay"),
         is_on=lambda c: c.model.session.display.is_benchmark,
     )
+
+
+def other_pictures() -> Iterator[Action]:
+    """Yield the actions of the pictures that have no key. All views are loaded for them."""
+    for name, view in views().items():
+        if name not in VIEW_KEYS:
+            on_stage = subject_of_view(name).page == "stage"
+            menu = "view.benchmark" if not on_stage else "view" if view.order < _FIRST_OF_SUBMENU else "view.more"
+            yield Action(f"view-{name}", menu, tr(view.title), partial(_show, name), is_on=partial(_is_shown, name))
 
 
 def _comparison() -> Iterator[Action]:

@@ -1,16 +1,15 @@
 """How one access touches a memory: the scalar type of what it reads or writes, and how many of it."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.source.types import Scalar, VectorType, scalar_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AccessType:
+class AccessType(Struct, frozen=True, eq=False):
     """A scalar or vector type as memory sees it, one object per type. Offsets of such an access count its scalars.
 
     ``dtype``: the NumPy type of a stored scalar; ``is_coded``: whether values of a run have another type, as for bfloat16.

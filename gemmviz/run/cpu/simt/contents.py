@@ -5,10 +5,11 @@ floats and integers alike; where control flow or an address depends on them, it 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from gemmviz.model.records import replace
 from gemmviz.run.cpu.simt.numbers import is_float, is_number, number_slots
 from gemmviz.source.nodes import (
     Assign,

@@ -4,16 +4,17 @@ An asynchronous copy reads its source at once; what it writes can be seen after 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.arrays import Bools
 from gemmviz.model.element_types import element_type
 from gemmviz.model.errors import Place
 from gemmviz.model.layouts import vector
+from gemmviz.model.records import replace
 from gemmviz.model.sites import Access, Operand
 from gemmviz.run.cpu.simt.access_types import AccessType, access_type
 from gemmviz.run.cpu.simt.machine import NORMAL, ActiveMask, Machine, PendingCopy, is_empty
@@ -27,8 +28,7 @@ Zero = Callable[[Scalar], Any]
 Announce = Callable[[Machine, Any, list[Any], AccessType], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One side of a copy: its address, the unit of its offsets in bytes, and its size in bytes."""
 
     address: PointerClosure

@@ -6,10 +6,10 @@ exact; transcendental functions are NumPy's, which differ from a device's in the
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.run.cpu.simt import bits, directed, halves, rounding
 from gemmviz.source.functions import DIRECTIONS, FLOATING, FLOATS, INTEGERS, ROUNDED, VIDEO, VIDEO_LANES, Signature, Value
@@ -18,8 +18,7 @@ from gemmviz.source.types import BFLOAT16, HALF, LONG, Scalar, VectorType
 _Compute = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionCode:
+class FunctionCode(Struct, frozen=True):
     """A function's signature and implementation."""
 
     signature: Signature
