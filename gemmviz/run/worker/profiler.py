@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gemmviz.files.child_process import gemmviz_command
+from gemmviz.files.child_process import child_environment, gemmviz_command
 from gemmviz.files.codec import to_json
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.setup import Setup
@@ -87,7 +87,8 @@ def counters_of(setups: Sequence[Setup], metrics: Mapping[str, str] = METRICS) -
             *gemmviz_command("launches", str(listed)),
         ]  # fmt: skip
         try:
-            process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S)
+            environment = child_environment()
+            process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise DeviceError(f"Nsight Compute failed: {error}") from None
         text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
