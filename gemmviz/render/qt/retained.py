@@ -16,8 +16,7 @@ _EDGE = 2.0  # pixels beyond a shape that its smooth edge may touch
 _SMALL, _MOST_RECTS = 4000, 6  # pixels that may be painted in vain, and rectangles of a picture
 _MOST_CHANGES = 96  # rectangles beyond which a picture is painted as a whole
 _MOST_PARTS = 4  # rectangles of a primitive that are told apart
-
-
+_UNSEEN = frozenset({"tips", "ids", "origin", "factor"})  # fields of cells that are not painted
 _Edges = tuple[int, int, int, int]  # left, top, right and bottom
 
 
@@ -141,9 +140,6 @@ def _is_same(a: Primitive, b: Primitive) -> bool:
     """Whether two primitives of one type look the same."""
     mine, other = vars(a), vars(b)
     return all(value is other[name] or _equal(value, other[name]) for name, value in mine.items() if name not in _UNSEEN)
-
-
-_UNSEEN = frozenset({"tips", "ids", "origin", "factor"})  # fields that are not painted
 
 
 def _equal(a: Any, b: Any) -> bool:
