@@ -103,7 +103,7 @@ def _endless_view(patch: Patch) -> None:
             _forever()
         return view.still(moment, options)
 
-    patch.setitem(views(), "block_tiles", replace(view, draw=still))
+    patch.setitem(views()._loaded, "block_tiles", replace(view, draw=still))
 
 
 def _on_error(act: Callable[[], object]) -> Wrapped:
@@ -273,7 +273,7 @@ PLANTED: dict[str, Defect] = {
     "a command starts a program": Defect(
         "commands",
         "starts 'true'",
-        _around("gemmviz.cli.main:broken_extensions", _also(lambda: subprocess.run(["true"], check=False))),
+        _around("gemmviz.cli.main:check_outputs", _also(lambda args: subprocess.run(["true"], check=False))),
     ),
     "the worker waits for ever": Defect(
         "worker",
