@@ -41,6 +41,7 @@ from gemmviz.model.filling import Filling
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import Kind, Operand
+from gemmviz.render import svg
 from gemmviz.render.export import formats
 from gemmviz.run.cpu.check import Contents, check_result
 from gemmviz.run.inputs import matrices
@@ -475,6 +476,7 @@ def test_what_an_installation_lacks_is_named(
     path = assets / name
     path.rename(tmp_path / "elsewhere")
     bundled_font.cache_clear()
+    svg._subset.cache_clear()
     text._advances.cache_clear()
     text.text_width.cache_clear()
     assert (
@@ -492,6 +494,7 @@ def test_what_an_installation_lacks_is_named(
 def test_a_damaged_font_is_named(assets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (assets / "assets" / "fonts" / "Inter-Regular.otf").write_bytes(b"torn")
     bundled_font.cache_clear()
+    svg._subset.cache_clear()
     text._advances.cache_clear()
     text.text_width.cache_clear()
     assert main(["export", "04_tiled", "-o", str(tmp_path / "x.svg")]) == 1

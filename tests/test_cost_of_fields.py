@@ -124,7 +124,7 @@ def test_settings_with_decimals_and_switches_are_one_field_each(tmp_path: Path, 
         _WINDOW
         + """
 # The form: a spin box with decimals, within bounds
-form = window.findChild(SetupForm)
+form = window.docks.widgets["settings"].findChild(SetupForm)
 box = form.controls["alpha"]
 assert isinstance(box, QDoubleSpinBox)
 assert (box.minimum(), box.maximum(), box.value(), box.text()) == (-8, 8, 1.0, "1")

@@ -53,9 +53,11 @@ def test_a_broken_copy_is_named_and_left_out(tmp_path: Path) -> None:
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check")
     assert python(copy, "-m", "pip", "install", *options, "--target", str(site), ".", packages=()).returncode == 0
     done = python(tmp_path, "-m", "gemmviz", "activity", "04_tiled", packages=(site,))
-    assert done.returncode == 0
-    assert "activity_view.py:1:1: activity of the package my-plugin is ignored: ZeroDivisionError" in done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     assert "16.0 lanes" in done.stdout
+    done = python(tmp_path, "-m", "gemmviz", "extensions", packages=(site,))
+    assert done.returncode == 1
+    assert "activity_view.py:1:1: activity of the package my-plugin is ignored: ZeroDivisionError" in done.stderr
 
 
 def test_the_page_names_the_template_and_each_of_its_groups() -> None:
