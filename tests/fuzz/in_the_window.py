@@ -42,6 +42,7 @@ _TURNS = (
     "Key_PageDown", "Key_PageDown", "Key_PageDown", "Key_PageUp", "Key_Space", "Key_Right", "Key_Left", "Key_B", "Key_S", "Key_I",
     "Key_Z", "Key_F", "Key_Q", "Key_P", "Key_F1",
 )  # fmt: skip
+_STARTED_S = 60.0  # until a window has a picture, on a machine that does much else
 _NOT_OFFSCREEN = "This plugin does not support"  # begins what Qt says where there is no screen
 STALL_S = 0.2  # of the time of the thread that draws
 _WAIT_S = 5.0
@@ -214,7 +215,7 @@ def start_with(path: Path, cancelled: Cancel) -> None:
     made = MainWindow(InMemoryStore({key: _KEPT[number] for key, number in json.loads(path.read_bytes()).items()}))
     made.start()
     made.show()
-    end = time.monotonic() + 5.0
+    end = time.monotonic() + _STARTED_S
     while made.session.shown is None and made.session.error is None and time.monotonic() < end:
         pass_(0.01)
     assert made.session.shown is not None or made.session.error is not None
