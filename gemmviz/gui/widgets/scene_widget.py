@@ -63,11 +63,8 @@ class SceneWidget(QWidget):
             self.forget_still()
         else:
             ground = self._below.change(scene.primitives, self.view)
-            if ground is None:
-                self.forget_still()
-            else:
-                self._outdated += ground
-                self._update([ground, *self._changed_over_ground(scene)])
+            self._outdated += [self.rect()] if ground is None else ground
+            self._update([ground, *self._changed_over_ground(scene)])
         if self._at is not None:
             self._rest.start()  # the cell under the pointer may have changed
         self.tables.changed()

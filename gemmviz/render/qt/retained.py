@@ -14,7 +14,7 @@ from gemmviz.scenes.kit.text import text_width
 
 _EDGE = 2.0  # pixels beyond a shape that its smooth edge may touch
 _SMALL, _MOST_RECTS = 4000, 6  # pixels that may be painted in vain, and rectangles of a picture
-_MOST_CHANGES = 96  # rectangles beyond which a picture is painted as a whole
+_MOST_CHANGES = 40  # rectangles beyond which a picture is painted as a whole
 _MOST_PARTS = 4  # rectangles of a primitive that are told apart
 _UNSEEN = frozenset({"tips", "ids", "origin", "factor"})  # fields of cells that are not painted
 _Edges = tuple[int, int, int, int]  # left, top, right and bottom
