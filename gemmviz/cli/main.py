@@ -20,7 +20,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.words import capital
 
 _WINDOW, _LANGUAGE = "gui", "--language"
-_WITHOUT_COMMAND = "-h", "--help", "--version"
+_VERSION = "--version"
+_WITHOUT_COMMAND = "-h", "--help", _VERSION
 
 
 @cache
@@ -33,15 +34,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     guard_terminals()
     try:
-        words = _with_command(list(sys.argv[1:] if argv is None else argv))
-        args = parser(_named(words)).parse_args(words)
+        words, names = _with_command(list(sys.argv[1:] if argv is None else argv))
+        args = parser(names).parse_args(words)
         from gemmviz.files.languages import use_language  # as in _languages
 
         use_language(args.language)
         check_outputs(args)
         command: Command = args.command
-        gc.freeze()
-        gc.enable()
+        if not gc.isenabled():  # the program has just been loaded, and all of it stays
+            gc.freeze()
+            gc.enable()
         code = command.run(args)
         sys.stdout.flush()  # raises if the output can't be written
         return code
@@ -65,21 +67,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return print_error(GemmvizError(f"internal error: {type(error).__name__}: {error}", remedy="please report it"), 1)
 
 
-def _with_command(argv: list[str]) -> list[str]:
-    """Return the arguments with the default command in front if they name none."""
-    if argv and argv[0] == _LANGUAGE:
-        return [*argv[:2], *_with_command(argv[2:])]
-    first = argv[0] if argv else ""
-    if first.startswith(f"{_LANGUAGE}="):
-        return [first, *_with_command(argv[1:])]
-    return argv if first in (*_WITHOUT_COMMAND, *commands().names) else [_WINDOW, *argv]
-
-
-def _named(argv: Sequence[str]) -> Iterable[str]:
-    """Return the command that the arguments of ``_with_command`` name; all commands for their list, none for the version."""
-    rest = argv[2:] if argv[0] == _LANGUAGE else argv[1:] if argv[0].startswith(f"{_LANGUAGE}=") else argv
-    first = next(iter(rest), "")
-    return [first] if first in commands() else [] if first == "--version" else commands()
+def _with_command(argv: list[str]) -> tuple[list[str], Iterable[str]]:
+    """Return the arguments, with the default command in front if they name none, and the commands that their parser needs: all
+    for their list, none for the version.
+    """
+    option = argv[:2] if argv[:1] == [_LANGUAGE] else argv[:1] if argv and argv[0].startswith(f"{_LANGUAGE}=") else []
+    rest = argv[len(option) :]
+    first = rest[0] if rest else ""
+    if first in _WITHOUT_COMMAND:
+        return argv, () if first == _VERSION else commands()
+    if first not in commands():
+        rest = [_WINDOW, *rest]
+    return [*option, *rest], rest[:1]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -113,7 +112,7 @@ def parser(names: Iterable[str] | None = None) -> argparse.ArgumentParser:
     """Return the parser of some commands; the default is all."""
     parser = _Parser(prog="gemmviz", description="Shows what every thread of a CUDA kernel does.")
     version = f"gemmviz {__version__} (newer versions: {RELEASES})"
-    parser.add_argument("--version", action="version", help="print the version, and where newer ones are", version=version)
+    parser.add_argument(_VERSION, action="version", help="print the version, and where newer ones are", version=version)
     chosen = "language of the window and of pictures (default: that chosen in the window, or the system's if it is complete)"
     parser.add_argument(_LANGUAGE, metavar="CODE", help=chosen if names is not None else f"{chosen}: {_languages()}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")

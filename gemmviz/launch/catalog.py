@@ -72,8 +72,13 @@ def is_shipped_kernel(kernel: KernelSpec) -> bool:
     path = _shipped_files().get(kernel.text)
     if path is None:
         return False
-    shipped = read_kernel(path, is_shipped=True)
+    shipped = _shipped_in(path)
     return replace(kernel, name=shipped.name, file=shipped.file, is_shipped=True) == shipped
+
+
+@cache
+def _shipped_in(path: Path) -> KernelSpec:
+    return read_kernel(path, is_shipped=True)
 
 
 @cache

@@ -39,13 +39,12 @@ def choice_for(on: EngineChoice, kernel: KernelSpec) -> EngineChoice:
 
 def engine_for(on: EngineChoice, timeout_s: float = TIMEOUT_S) -> Engine:
     """The engine of this choice. ``timeout_s`` limits one launch on the GPU."""
-    without_gpu = () if on == "gpu" else (Interpreter(), RecordedTimes())
     if on == "cpu" or (on == "auto" and not has_cupy()):
-        return FallbackEngine(*without_gpu)
+        return FallbackEngine(Interpreter(), RecordedTimes())
     from gemmviz.run.worker.remote import RemoteGpu  # imported here: most runs need none of it
 
     gpu = RemoteGpu(timeout_s=timeout_s)
-    return FallbackEngine(gpu, *without_gpu) if without_gpu else gpu
+    return gpu if on == "gpu" else FallbackEngine(gpu, Interpreter(), RecordedTimes())
 
 
 def run(

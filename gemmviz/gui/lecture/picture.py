@@ -75,10 +75,10 @@ class WallPicture(SceneWidget):
                 self.finish()
             self.update()
 
-    def _paint(self, painter: QPainter, scene: Scene, area: QRectF) -> None:
+    def _paint(self, painter: QPainter, scene: Scene, area: QRectF, asked: QRect) -> None:
         journey = self._journey
         if journey is None:
-            super()._paint(painter, scene, area)
+            super()._paint(painter, scene, area, asked)
             return
         view = self.view
         layers = journey.transition.at(min(1.0, journey.share))

@@ -4,14 +4,14 @@ import sys
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QCursor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QRegion, QResizeEvent
+from PySide6.QtGui import QColor, QCursor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.widgets.fact_table import FactGrid
 from gemmviz.gui.widgets.picture_tables import OwnWords, PictureTables, Words, scene_grids
 from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.painter import ScenePainter, Viewport
-from gemmviz.render.qt.retained import RetainedLayer, few_rects
+from gemmviz.render.qt.retained import RetainedLayer
 from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
 
 _HOVER_MS = 90
@@ -45,8 +45,7 @@ class SceneWidget(QWidget):
         self._painter = ScenePainter()
         self._below, self._moving, self._above, self._over = (RetainedLayer() for _ in range(4))
         self._still: QPixmap | None = None  # the ground
-        self._outdated: list[QRect] = []  # the parts of it that show an earlier picture
-        self._asked: list[QRect] = []  # the parts of the widget that are to be painted
+        self._outdated = QRect()  # the part of it that shows an earlier picture
         self._pointed: Hit | None = None
         self._at: QPointF | None = None
         self._rest = QTimer(self, singleShot=True, interval=_HOVER_MS)
@@ -63,7 +62,7 @@ class SceneWidget(QWidget):
             self.forget_still()
         else:
             ground = self._below.change(scene.primitives, self.view)
-            self._outdated += [self.rect()] if ground is None else ground
+            self._outdated |= self.rect() if ground is None else ground
             self._update([ground, *self._changed_over_ground(scene)])
         if self._at is not None:
             self._rest.start()  # the cell under the pointer may have changed
@@ -97,21 +96,19 @@ class SceneWidget(QWidget):
             self.motion = motion
             self._update([self._moving.change(motion, self.view) if self.scene is not None else None])
 
-    def _changed_over_ground(self, scene: Scene) -> list[list[QRect] | None]:
+    def _changed_over_ground(self, scene: Scene) -> list[QRect | None]:
         """Take what lies over the ground, and return what differs in each layer, None for all."""
         view = self.view
         whole = view.whole(scene, QRectF(self.rect()))
         layers = (self._moving, self.motion, view), (self._above, scene.above, view), (self._over, scene.words, whole)
         return [layer.change(primitives, seen) for layer, primitives, seen in layers]
 
-    def _update(self, changed: list[list[QRect] | None]) -> None:
-        """Have these rectangles painted, all of the widget if one of them is None."""
-        known = [rects for rects in changed if rects is not None]
-        if len(known) < len(changed):
-            self.update()
-            return
-        self._asked = few_rects([*self._asked, *(rect for rects in known for rect in rects)])
-        self.update(_region(self._asked))
+    def _update(self, changed: list[QRect | None]) -> None:
+        """Have the rectangle around these painted, all of the widget if one of them is None."""
+        whole = QRect()
+        for rect in changed:
+            whole |= self.rect() if rect is None else rect
+        self.update(whole)
 
     @property
     def view(self) -> Viewport:
@@ -154,13 +151,11 @@ class SceneWidget(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         area = QRectF(self.rect())
-        if not event.region().subtracted(_region(self._asked)).isEmpty():
-            self._asked = [event.rect()]  # Qt asks for more
         if self.scene is None:
             painter.fillRect(area, self.palette().base())
         else:
             try:
-                self._paint(painter, self.scene, area)
+                self._paint(painter, self.scene, area, event.rect())
             except Exception:  # PySide may end the program if an exception leaves a paint event
                 sys.excepthook(*sys.exc_info())
         if self.stale:
@@ -174,8 +169,8 @@ class SceneWidget(QWidget):
         painter.end()
         self.painted.emit()
 
-    def _paint(self, painter: QPainter, scene: Scene, area: QRectF) -> None:
-        """Paint the picture: the ground, which is kept, and what lies over it."""
+    def _paint(self, painter: QPainter, scene: Scene, area: QRectF, asked: QRect) -> None:
+        """Paint the rectangle ``asked`` of the picture: the ground, which is kept, and what lies over it."""
         view = self.view
         if self._still is None:
             ratio = self.devicePixelRatioF()
@@ -183,23 +178,20 @@ class SceneWidget(QWidget):
             self._still.setDevicePixelRatio(ratio)
             self._below.change(scene.primitives, view)
             self._changed_over_ground(scene)
-            self._outdated = [self.rect()]
-        if self._outdated:
+            self._outdated = self.rect()
+        if not self._outdated.isEmpty():
             brush = QPainter(self._still)
             try:
-                for rect in few_rects(self._outdated):
-                    brush.setClipRect(rect)
-                    brush.fillRect(rect, QColor(scene.background))
-                    self._below.paint(self._painter, brush, rect)
+                brush.setClipRect(self._outdated)
+                brush.fillRect(self._outdated, QColor(scene.background))
+                self._below.paint(self._painter, brush, self._outdated)
             finally:
                 brush.end()
-            self._outdated = []
+            self._outdated = QRect()
         painter.drawPixmap(0, 0, self._still)
-        for rect in self._asked:
-            for layer in (self._moving, self._above, self._over):
-                layer.paint(self._painter, painter, rect)
+        for layer in (self._moving, self._above, self._over):
+            layer.paint(self._painter, painter, asked)
         painter.setClipping(False)
-        self._asked = []
         if self._pointed is not None:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self.palette().text().color(), 2.0))
@@ -286,13 +278,6 @@ class SceneDock(SceneWidget):
         """Width and height of a frame that fills the widget, within readable limits: the smaller, the larger its text."""
         width = max(_LEAST_FRAME, round(_FRAME / type_scale))
         return width, round(max(0.15 * width, min(0.75 * width, width * self.height() / max(1, self.width()))))
-
-
-def _region(rects: list[QRect]) -> QRegion:
-    region = QRegion()
-    for rect in rects:
-        region += rect
-    return region
 
 
 def _frame(scene: Scene) -> tuple[float, float, str]:

@@ -212,14 +212,13 @@ class MainWindow(QMainWindow):
         """Show a page. The benchmark page hides the docks, except the lesson that is open."""
         if page == _BENCHMARK:
             self._was_alone = self.docks.are_hidden
-            assert self.benchmark is not None  # it is made here
         self.pages.setMinimumWidth(_LEAST_STAGE if page == _REPLAY else 0)  # the hidden page must not narrow the docks
         if page == _REPLAY:
             self.pages.setCurrentIndex(page)  # before the docks: a hidden page needs no space
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
             bar.setFocusPolicy(Qt.FocusPolicy.TabFocus if page == _REPLAY else Qt.FocusPolicy.NoFocus)  # Qt leaves empty ones
         self.docks.hide(page == _BENCHMARK or self._was_alone, _LESSONS if self.model.course.is_on else "")
-        self.pages.setCurrentIndex(page)
+        self.pages.setCurrentWidget(self.replay if page == _REPLAY else self.benchmark)
         self.tabs.setCurrentIndex(page)
         if self.model.course.is_on:
             self.docks.all[_LESSONS].raise_()

@@ -47,14 +47,12 @@ class Warming(QObject):
         if next(self._parts, False):
             return
         self._timer.stop()
-        kinds: tuple[Catalog[Any], ...] = (views(), subjects(), formats(), devices())
-        self._done([*(error for kind in kinds for error in kind.broken), *self._docks.broken])
+        self._done([*(error for kind in _catalogs() for error in kind.broken), *self._docks.broken])
 
     def _all(self, menus: Menus, docks: Docks) -> Iterator[bool]:
         reader().start()
         yield True
-        kinds: tuple[Catalog[Any], ...] = (views(), subjects(), formats(), devices())
-        for kind in kinds:
+        for kind in _catalogs():
             for name in kind.names:
                 with suppress(GemmvizError):  # in ``kind.broken``
                     kind[name]
@@ -62,6 +60,8 @@ class Warming(QObject):
         for name in list(docks.panels):
             docks.widgets[name]
             yield True
-        for menu in ("file", "view"):
-            menus.complete(menu)
-            yield True
+        menus.complete()
+
+
+def _catalogs() -> tuple[Catalog[Any], ...]:
+    return views(), subjects(), formats(), devices()
