@@ -116,8 +116,8 @@ def test_no_number_of_the_window_answers_an_open_question(window: MainWindow, pa
     assert isinstance(form, Settings)
     assert not form.setup.description.isVisible()
     assert metrics.check.isHidden()  # "C is right" beside an answer C
-    row = panel.contents.visualItemRect(sure(panel.contents.currentItem()))
-    assert panel.contents.viewport().rect().contains(row)
+    contents = panel.contents
+    qtbot.waitUntil(lambda: contents.viewport().rect().contains(contents.visualItemRect(sure(contents.currentItem()))))
     panel.task.choices[2].button.click()
     qtbot.waitUntil(lambda: sure(metrics.costs.item(1, 1)).text() == "32", timeout=_LONG_MS)
 

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.render.qt.painter import ScenePainter
 from gemmviz.scenes.kit.primitives import Primitive
+from gemmviz.scenes.kit.view import View
 from tests.conftest import sure
 
 LEVELS = 8  # of 255: smooth lines are rounded differently where they are cut
@@ -43,8 +44,8 @@ def retained(window: MainWindow) -> npt.NDArray[np.uint8]:
     stage = window.replay.stage
     image = QImage(stage.size(), QImage.Format.Format_RGB32)
     painter = QPainter(image)
-    painter.drawPixmap(0, 0, sure(stage._still))
-    for layer in (stage._moving, stage._above, stage._over):
+    painter.drawPixmap(0, 0, sure(stage._still).pixmap)
+    for layer in (stage._moving, stage._layers.above, stage._layers.over):
         layer.paint(stage._painter, painter, stage.rect())
     painter.end()
     return pixels(image)
@@ -52,44 +53,78 @@ def retained(window: MainWindow) -> npt.NDArray[np.uint8]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_the_whole_picture_after_any_steps(window: MainWindow, qtbot: QtBot, seed: int) -> None:
-    chance, session = random.Random(seed), window.session
-    window.replay.stage.setFixedSize(900, 600)
-    for number in range(30):
+    chance, session, page = random.Random(seed), window.session, window.replay
+    page.stage.setFixedSize(900, 600)
+    session.player.play(False)
+    for number in range(40):
         steps = sure(session.shown).trace.steps
-        session.navigation.go_to_step(chance.randrange(steps), chance.choice((0.0, 0.3, 0.5, 1.0)))
+        for _ in range(chance.randrange(8)):  # the next picture is prepared, or a part of it
+            QApplication.processEvents()
+        following = page._following()
+        if chance.random() < 0.6 and following is not None:
+            session.navigation.go_to_step(*following)
+        else:
+            session.navigation.go_to_step(chance.randrange(steps), chance.choice((0.0, 0.3, 0.5, 1.0)))
         if number % 10 == 9:
             window.model.commands.show_view(chance.choice(("stage", "warp", "banks", "phases")))
         if number == 15:
             window.model.commands.choose_theme("light")
         qtbot.waitUntil(lambda: session.display.subject is not None)
-        QApplication.processEvents()
-        window.replay.stage.repaint()
+        page.stage.repaint()
         differs = np.abs(retained(window).astype(int) - painted_whole(window)).max(axis=2)
         assert differs.max() <= LEVELS, (number, session.shot.view, np.argwhere(differs > LEVELS)[[0, -1]].tolist())
+
+
+class Drawn:
+    """The primitives that the stage paints from now on; its picture must not be built again."""
+
+    def __init__(self, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.primitives = list[Primitive]()
+        paint_over = ScenePainter.paint_over
+
+        def counted(painter: ScenePainter, brush: QPainter, primitives: Any, *rest: Any) -> None:
+            if painter is window.replay.stage._painter:
+                self.primitives.extend(primitives)
+            paint_over(painter, brush, primitives, *rest)
+
+        monkeypatch.setattr(ScenePainter, "paint_over", counted)
+        monkeypatch.setattr(View, "still", lambda *_: pytest.fail("the picture is built again"))
 
 
 def test_between_two_frames_of_a_step_only_what_moves_is_painted(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     qtbot.waitUntil(lambda: not window.session.is_working)
-    stage, go = window.replay.stage, window.session.navigation.go_to_step
+    window.session.player.play(False)
+    go, page = window.session.navigation.go_to_step, window.replay
     go(8, 0.4)
-    stage.repaint()
-    drawn = list[Primitive]()
-    paint_over = ScenePainter.paint_over
-
-    def counted(self: ScenePainter, painter: QPainter, primitives: Any, *rest: Any) -> None:
-        if self is stage._painter:
-            drawn.extend(primitives)
-        paint_over(self, painter, primitives, *rest)
-
-    monkeypatch.setattr(ScenePainter, "paint_over", counted)
-    monkeypatch.setattr(stage, "set_scene", lambda *_: pytest.fail("the picture is built again"))
+    qtbot.waitUntil(lambda: page._is_prepared)
+    drawn = Drawn(window, monkeypatch)
+    monkeypatch.setattr(page.stage, "set_scene", lambda *_: pytest.fail("the picture is shown again"))
     go(8, 0.5)
     QApplication.processEvents()
-    ground = {id(each) for each in sure(stage.scene).primitives}
-    assert drawn
-    assert not [each for each in drawn if id(each) in ground]
+    ground = {id(each) for each in sure(page.stage.scene).primitives}
+    assert drawn.primitives
+    assert not [each for each in drawn.primitives if id(each) in ground]
+
+
+def test_the_next_step_is_built_and_painted_before_it_is_shown(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qtbot.waitUntil(lambda: not window.session.is_working)
+    window.session.player.play(False)
+    go, page = window.session.navigation.go_to_step, window.replay
+    for step, moment in ((7, 1.0), (8, 0.0), (8, 1.0), (9, 0.0)):
+        with monkeypatch.context() as patch:
+            drawn = Drawn(window, patch) if step > 7 else None
+            before = page.stage.scene
+            go(step, moment)
+            page.stage.repaint()
+            ground = {id(each) for each in sure(page.stage.scene).primitives}
+            assert page.stage.scene is not before
+            assert drawn is None or not [each for each in drawn.primitives if id(each) in ground]
+        assert np.abs(retained(window).astype(int) - painted_whole(window)).max() <= LEVELS
+        qtbot.waitUntil(lambda: page._is_prepared)
 
 
 def test_an_error_while_painting_is_reported_and_ends_nothing(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ _Cached = TypeVar("_Cached")
 
 class Reader:
     """Moments of a replay seen through a focus. Any number of threads may read from one reader. The next step is computed
-    quickly, a distant one may take longer.
+    quickly, a distant one may take longer. The latest two moments are kept: the present one, and one that is prepared.
     """
 
     def __init__(self, replay: Replay, focus: Focus | None = None) -> None:
@@ -38,7 +38,7 @@ class Reader:
         self.scope: Scope = scope_of(focus or Focus(), replay.trace)
         self._cursors = StepCursors(replay, self.scope)
         self._watched: Watched | None = None
-        self._latest: Moment | None = None
+        self._latest: tuple[Moment, ...] = ()
 
     @property
     def watched(self) -> Watched | None:
@@ -48,14 +48,19 @@ class Reader:
     @watched.setter
     def watched(self, watched: Watched | None) -> None:
         if watched is not self._watched:
-            self._watched, self._latest = watched, None
+            self._watched, self._latest = watched, ()
 
     def at(self, step: int) -> "Moment":
-        """The moment of a step; the same object if called again for the same step."""
+        """The moment of a step; the same object if called again for one of the latest two steps."""
         latest = self._latest
-        if latest is None or latest.step != step:
-            latest = self._latest = Moment(self._cursors, step, self._watched)
-        return latest
+        found = next((each for each in latest if each.step == step), None) or Moment(self._cursors, step, self._watched)
+        if not latest or latest[0] is not found:
+            self._latest = (found, *latest[:1])
+        return found
+
+    def forget(self) -> None:
+        """Make new moments, because more is known about the run."""
+        self._latest = ()
 
 
 class StepCursors:
@@ -278,11 +283,11 @@ class Moment:
 
     def loads(self, array: int, grid: Grid) -> Longs:
         """Loads of each element by the chosen threads up to now: (rows, columns) of the grid."""
-        return self._cursors.loads(array, self.step, grid)
+        return self.cached(("loads", array, grid.factor), lambda: self._cursors.loads(array, self.step, grid))
 
     def tile_loads(self, array: int) -> Longs:
         """Loads of the present contents of each cell of a shared array, flat."""
-        return self._cursors.tile_loads(array, self.step)
+        return self.cached(("tile loads", array), lambda: self._cursors.tile_loads(array, self.step))
 
     def area(self, array: int) -> Area | None:
         return self.replay.area(array, self.step, self.scope)

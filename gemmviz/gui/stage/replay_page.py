@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
@@ -19,8 +19,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import ViewOptions, apology, framed
-from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, apology, framed
+from gemmviz.scenes.kit.primitives import Hit, Scene
 from gemmviz.session.session import Session
 from gemmviz.session.spoken import Spoken
 from gemmviz.state.shot import Shot
@@ -64,6 +64,11 @@ class ReplayPage(QWidget):
         self.stage, self.timeline, self.tiles = Stage(), TimelineBar(model), TileSlider(model)
         self._drawn: tuple[object, ViewOptions] | None = None
         self._last: tuple[Shot, Any] | None = None
+        self._ahead: tuple[tuple[object, ViewOptions], Scene] | None = None  # the next picture
+        self._is_prepared = False
+        self._idle = QTimer(self, singleShot=True, interval=0)
+        self._idle.timeout.connect(self._prepare)
+        self.stage.painted.connect(self._on_painted)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -130,8 +135,49 @@ class ReplayPage(QWidget):
             self.stage.set_scene(framed([], subject, options), ())
             return
         self.stage.lens = self.session.display.lens
-        self._drawn, self._last = self._still_of(subject, options), (self.session.display.drawn, subject)
-        self.stage.set_scene(view.still(subject, options), view.motion(subject, options))
+        drawn = self._still_of(subject, options)
+        is_prepared = self._ahead is not None and self._ahead[0] == drawn
+        still = self._ahead[1] if self._ahead is not None and is_prepared else view.still(subject, options)
+        self._drawn, self._last, self._ahead = drawn, (self.session.display.drawn, subject), None
+        self._is_prepared = False
+        self.stage.set_scene(still, view.motion(subject, options))
+
+    def _on_painted(self) -> None:
+        """Prepare the next picture once the present one is on the screen."""
+        if self._drawn is not None and not self._is_prepared:
+            self._idle.start()
+
+    def _prepare(self) -> None:
+        """Build the picture that is shown next if nobody intervenes; when called again, paint a part of it."""
+        if self._ahead is not None:
+            self._is_prepared = not self.stage.prepare(self._ahead[1])
+            if not self._is_prepared:
+                self._idle.start()
+            return
+        session, kind, reader = self.session, self.session.display.kind, self.session.slot.reader
+        at = self._following()
+        if at is None or reader is None or not kind.is_of_run or session.display.pending or session.display.counting != "shown":
+            self._is_prepared = True
+            return
+        shot = replace(session.display.drawn, moment=at[1])
+        subject, options = kind.of_moment(shot, reader.at(at[0])), self._options(shot)
+        if view_named(shot.view).is_ready(subject):
+            view_named(shot.view).motion(subject, options)  # what it computes once for each step
+            self._ahead = self._still_of(subject, options), view_named(shot.view).still(subject, options)
+            self._idle.start()
+        else:
+            self._is_prepared = True
+
+    def _following(self) -> tuple[int, float] | None:
+        """Return the step and the moment at which the next picture begins; None if the replay ends or runs too fast for it."""
+        player, at = self.session.player, self.session.navigation
+        if player.is_playing and not player.shows_flights:
+            return None
+        has_arrived, is_backwards = at.moment >= ARRIVAL, player.is_playing and player.is_backwards
+        if has_arrived == is_backwards:
+            return at.step, 0.0 if is_backwards else 1.0
+        step = at.step - 1 if is_backwards else at.step + 1
+        return (step, 1.0 if is_backwards or not player.is_animated else 0.0) if 0 <= step < at.steps else None
 
     def _draw_last(self) -> None:
         """Draw the last picture again, at the current size and in the current colours."""

@@ -4,19 +4,21 @@ import sys
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QCursor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtGui import QColor, QCursor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.widgets.fact_table import FactGrid
 from gemmviz.gui.widgets.picture_tables import OwnWords, PictureTables, Words, scene_grids
 from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.painter import ScenePainter, Viewport
-from gemmviz.render.qt.retained import RetainedLayer
+from gemmviz.render.qt.retained import Ground, Layers, RetainedLayer
 from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
 
 _HOVER_MS = 90
 _FRAME, _LEAST_FRAME = 1600.0, 1100.0  # units
 _RING = 3.0  # pixels: around the picture when it has the keyboard's focus
+_PIXELS_AT_ONCE = 1 << 20  # of a picture that is prepared: a few milliseconds
+_Ahead = tuple[Scene, Layers, list[QRect | None]]  # a picture that is prepared, and what differs from the present one
 _SOON_MS = 150  # a picture that takes less time is not announced
 
 
@@ -43,9 +45,10 @@ class SceneWidget(QWidget):
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(lambda: self._show_pending(self._pending))
         self._painter = ScenePainter()
-        self._below, self._moving, self._above, self._over = (RetainedLayer() for _ in range(4))
-        self._still: QPixmap | None = None  # the ground
-        self._outdated = QRect()  # the part of it that shows an earlier picture
+        self._layers, self._moving = Layers(), RetainedLayer()
+        self._still: Ground | None = None
+        self._spare: Ground | None = None  # the ground before, or of the picture that is prepared
+        self._ahead: _Ahead | None = None
         self._pointed: Hit | None = None
         self._at: QPointF | None = None
         self._rest = QTimer(self, singleShot=True, interval=_HOVER_MS)
@@ -58,15 +61,43 @@ class SceneWidget(QWidget):
     def set_scene(self, scene: Scene | None, motion: tuple[Primitive, ...] = ()) -> None:
         """Show another picture, None for an empty one. Only what differs is painted."""
         before, self.scene, self.motion = self.scene, scene, motion
+        ahead, self._ahead = self._ahead, None
         if scene is None or before is None or self._still is None or _frame(scene) != _frame(before):
             self.forget_still()
         else:
-            ground = self._below.change(scene.primitives, self.view)
-            self._outdated |= self.rect() if ground is None else ground
-            self._update([ground, *self._changed_over_ground(scene)])
+            is_prepared = ahead is not None and ahead[0] is scene
+            layers, changed = ahead[1:] if ahead is not None and is_prepared else self._layers.then(scene, *self._views(scene))
+            self._layers = layers
+            self._still.add(changed[0])
+            if is_prepared and self._spare is not None:
+                self._still, self._spare = self._spare, self._still
+            elif self._spare is not None:
+                self._spare.add(changed[0])
+                self._forget_ahead(ahead)
+            self._update([*changed, self._take_motion()])
         if self._at is not None:
             self._rest.start()  # the cell under the pointer may have changed
         self.tables.changed()
+
+    def prepare(self, scene: Scene) -> bool:
+        """Paint a part of the ground of the picture that is probably shown next, so that ``set_scene`` with it has little to
+        paint. Return whether more of it is left.
+        """
+        if self._still is None or self.scene is None or _frame(scene) != _frame(self.scene):
+            return False
+        spare = self._spare = self._spare or Ground(self.rect(), self.devicePixelRatioF())
+        if self._ahead is None or self._ahead[0] is not scene:
+            self._forget_ahead(self._ahead)
+            self._ahead = scene, *self._layers.then(scene, *self._views(scene))
+            spare.add(self._ahead[2][0])
+        else:
+            spare.paint(self._painter, self._ahead[1].below, scene.background, _PIXELS_AT_ONCE)
+        return not spare.outdated.isEmpty()
+
+    def _forget_ahead(self, ahead: _Ahead | None) -> None:
+        """Count as outdated what was painted for a picture that is not shown now."""
+        if ahead is not None and self._spare is not None:
+            self._spare.add(ahead[2][0])
 
     def set_stale(self, why: str) -> None:
         """Dim the picture and show why it does not match the settings; "" removes the message."""
@@ -94,14 +125,17 @@ class SceneWidget(QWidget):
         """Show the same picture at another moment."""
         if motion or self.motion:
             self.motion = motion
-            self._update([self._moving.change(motion, self.view) if self.scene is not None else None])
+            self._update([self._take_motion() if self.scene is not None else None])
 
-    def _changed_over_ground(self, scene: Scene) -> list[QRect | None]:
-        """Take what lies over the ground, and return what differs in each layer, None for all."""
+    def _take_motion(self) -> QRect | None:
+        """Lay out what moves, and return what differs, None for all."""
+        self._moving, changed = self._moving.then(self.motion, self.view)
+        return changed
+
+    def _views(self, scene: Scene) -> tuple[Viewport, Viewport]:
+        """Return the present view of a scene, and that of what keeps its place."""
         view = self.view
-        whole = view.whole(scene, QRectF(self.rect()))
-        layers = (self._moving, self.motion, view), (self._above, scene.above, view), (self._over, scene.words, whole)
-        return [layer.change(primitives, seen) for layer, primitives, seen in layers]
+        return view, view.whole(scene, QRectF(self.rect()))
 
     def _update(self, changed: list[QRect | None]) -> None:
         """Have the rectangle around these painted, all of the widget if one of them is None."""
@@ -144,12 +178,12 @@ class SceneWidget(QWidget):
         return self.mapToGlobal(self.box_of(self._focused).bottomRight().toPoint())
 
     def forget_still(self) -> None:
-        """Discard the painted ground, because the picture is now viewed differently."""
-        self._still = None
+        """Discard what is painted, because the picture is now viewed differently."""
+        self._still = self._spare = self._ahead = None
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        painter, is_painted = QPainter(self), True
         area = QRectF(self.rect())
         if self.scene is None:
             painter.fillRect(area, self.palette().base())
@@ -158,6 +192,7 @@ class SceneWidget(QWidget):
                 self._paint(painter, self.scene, area, event.rect())
             except Exception:  # PySide may end the program if an exception leaves a paint event
                 sys.excepthook(*sys.exc_info())
+                is_painted = False
         if self.stale:
             self._paint_veil(painter, area)
         if self.pending:
@@ -167,35 +202,24 @@ class SceneWidget(QWidget):
             painter.setPen(QPen(self.palette().text().color(), _RING))
             painter.drawRect(area.adjusted(_RING / 2, _RING / 2, -_RING / 2, -_RING / 2))
         painter.end()
-        self.painted.emit()
+        if is_painted:
+            self.painted.emit()
 
     def _paint(self, painter: QPainter, scene: Scene, area: QRectF, asked: QRect) -> None:
         """Paint the rectangle ``asked`` of the picture: the ground, which is kept, and what lies over it."""
-        view = self.view
         if self._still is None:
-            ratio = self.devicePixelRatioF()
-            self._still = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
-            self._still.setDevicePixelRatio(ratio)
-            self._below.change(scene.primitives, view)
-            self._changed_over_ground(scene)
-            self._outdated = self.rect()
-        if not self._outdated.isEmpty():
-            brush = QPainter(self._still)
-            try:
-                brush.setClipRect(self._outdated)
-                brush.fillRect(self._outdated, QColor(scene.background))
-                self._below.paint(self._painter, brush, self._outdated)
-            finally:
-                brush.end()
-            self._outdated = QRect()
-        painter.drawPixmap(0, 0, self._still)
-        for layer in (self._moving, self._above, self._over):
+            self._still = Ground(self.rect(), self.devicePixelRatioF())
+            self._layers, _ = self._layers.then(scene, *self._views(scene))
+            self._take_motion()
+        self._still.paint(self._painter, self._layers.below, scene.background)
+        painter.drawPixmap(0, 0, self._still.pixmap)
+        for layer in (self._moving, self._layers.above, self._layers.over):
             layer.paint(self._painter, painter, asked)
         painter.setClipping(False)
         if self._pointed is not None:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self.palette().text().color(), 2.0))
-            painter.drawRect(view.rect(*self._pointed.box))
+            painter.drawRect(self.view.rect(*self._pointed.box))
 
     def _paint_veil(self, painter: QPainter, area: QRectF) -> None:
         if self.scene is not None:
@@ -260,7 +284,7 @@ class SceneWidget(QWidget):
         self.point_at(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._still = None
+        self.forget_still()
         self.tables.changed()
         self.resized.emit()
 

@@ -1,38 +1,36 @@
 """Pictures that are painted again only where they change."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QRect, QRectF
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QPoint, QRect, QRectF
+from PySide6.QtGui import QColor, QPainter, QPixmap
 
 from gemmviz.model.records import replace
 from gemmviz.render.qt.painter import ScenePainter, Viewport
-from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Labels, Lines, Primitive, Rects, Squares, boxes
+from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes
 from gemmviz.scenes.kit.text import text_width
 
 _EDGE = 2.0  # pixels beyond a shape that its smooth edge may touch
 
 
 class RetainedLayer:
-    """Primitives that lie over each other, and the rectangle of pixels that each covers."""
+    """Primitives that lie over each other, and the rectangle of pixels that each covers: an immutable value."""
 
-    def __init__(self) -> None:
-        self._items: list[tuple[Primitive, QRect]] = []
-        self._view: Viewport | None = None
+    def __init__(self, items: Sequence[tuple[Primitive, QRect]] = (), view: Viewport | None = None) -> None:
+        self._items, self._view = items, view
 
-    def change(self, primitives: Sequence[Primitive], view: Viewport) -> QRect | None:
-        """Take other primitives, and return a rectangle around the pixels that differ; None if all may.
+    def then(self, primitives: Sequence[Primitive], view: Viewport) -> tuple["RetainedLayer", QRect | None]:
+        """Return the layer of other primitives, and a rectangle around the pixels that differ; None if all may.
 
         It is one rectangle: several take longer than what lies between them, and Qt stretches images differently, and more
         slowly, in a clip that is no rectangle.
         """
-        before, self._items = self._items, []
+        before, items = self._items, list[tuple[Primitive, QRect]]()
         if view != self._view:
-            self._view = view
-            self._items = [(each, area_of(each, view)) for each in primitives]
-            return None
+            return RetainedLayer([(each, area_of(each, view)) for each in primitives], view), None
         known: dict[tuple[type, str], list[int]] = {}
         for place, (old, _) in enumerate(before):
             known.setdefault((type(old), old.key), []).append(place)
@@ -42,23 +40,23 @@ class RetainedLayer:
             if not places:
                 area = area_of(each, view)
                 damage |= area
-                self._items.append((each, area))
+                items.append((each, area))
                 continue
             place = places.pop(0)
             is_sorted = is_sorted and place > last
             last = place
             old, area = before[place]
             if each is old or each == old:
-                self._items.append(before[place])
+                items.append(before[place])
                 continue
             cells = _changed_cells(old, each, view)
             now = area_of(each, view) if cells is None else area
             damage |= area | now if cells is None else cells
-            self._items.append((each, now))
+            items.append((each, now))
         for places in known.values():
             for place in places:
                 damage |= before[place][1]
-        return damage if is_sorted else None
+        return RetainedLayer(items, view), damage if is_sorted else None
 
     def paint(self, scene_painter: ScenePainter, painter: QPainter, rect: QRect) -> None:
         """Draw what lies in a rectangle over the present content, and nothing outside of it."""
@@ -66,6 +64,54 @@ class RetainedLayer:
         if seen and self._view is not None:
             painter.setClipRect(rect)
             scene_painter.paint_over(painter, seen, self._view, QRectF(rect))
+
+
+class Layers(NamedTuple):
+    """The layers of a picture that don't move: the ground, and what lies over all that moves."""
+
+    below: RetainedLayer = RetainedLayer()
+    above: RetainedLayer = RetainedLayer()
+    over: RetainedLayer = RetainedLayer()
+
+    def then(self, scene: Scene, view: Viewport, whole: Viewport) -> tuple["Layers", list[QRect | None]]:
+        """Return the layers of another picture, and what differs in each, as ``RetainedLayer.then`` does. ``whole``: the view
+        of what keeps its place.
+        """
+        below, ground = self.below.then(scene.primitives, view)
+        above, words = self.above.then(scene.above, view), self.over.then(scene.words, whole)
+        return Layers(below, above[0], words[0]), [ground, above[1], words[1]]
+
+
+class Ground:
+    """The lowest layer of a picture that fills ``area``, painted. ``ratio``: device pixels per pixel; ``outdated``: the part
+    that shows an earlier picture, at first all of it.
+    """
+
+    def __init__(self, area: QRect, ratio: float) -> None:
+        self.pixmap = QPixmap(round(area.width() * ratio), round(area.height() * ratio))
+        self.pixmap.setDevicePixelRatio(ratio)
+        self._whole, self.outdated = area, QRect(area)
+
+    def add(self, changed: QRect | None) -> None:
+        """Count another part as outdated, None for all of it."""
+        self.outdated = self.outdated.united(self._whole if changed is None else changed)
+
+    def paint(self, scene_painter: ScenePainter, layer: RetainedLayer, background: str, most: float = np.inf) -> None:
+        """Paint what is outdated; of more than ``most`` device pixels only the upper part."""
+        strip, ratio = QRect(self.outdated), self.pixmap.devicePixelRatio()
+        if strip.isEmpty():
+            return
+        strip.setHeight(int(min(strip.height(), 1 + most / ratio**2 // strip.width())))
+        painter = QPainter(self.pixmap)
+        try:
+            painter.setClipRect(strip)
+            painter.fillRect(strip, QColor(background))
+            layer.paint(scene_painter, painter, strip)
+        finally:
+            painter.end()
+        self.outdated = QRect(strip.bottomLeft() + QPoint(0, 1), self.outdated.bottomRight())
+        if self.outdated.isEmpty():
+            self.outdated = QRect()  # an empty one elsewhere would count in a union
 
 
 def area_of(primitive: Primitive, view: Viewport) -> QRect:

@@ -1,5 +1,5 @@
-"""Milliseconds of a frame in a real window: of another step, and of one more moment of a step; its drawing and its painting.
-``frames.py WIDTHxHEIGHT``; prints JSON.
+"""Milliseconds of a frame in a real window, its drawing and its painting: of the beginning of the next step after a rest, of
+one more moment of it, of its end, and of a jump to another step. ``frames.py WIDTHxHEIGHT``; prints JSON.
 
 Knows how this and some older commits name what it calls; for a commit without a session it fails.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
-_FRAMES, _WARM = 240, 20
+_STEPS, _WARM, _REST_S = 120, 30, 0.04
 
 
 def main() -> None:
@@ -35,8 +35,7 @@ def main() -> None:
                 change(window, name, value)
             wait(app, lambda: session.shown.trace.setup.problem.K == 64 and not session.is_working)
         window.docks.hide(True)
-        for kind, per_step in (("step", 1), ("motion", 24)):
-            frames = timed(window, per_step)
+        for kind, frames in timed(app, window).items():
             figures[f"{size} {kind}, median"] = statistics.median(frames)
             figures[f"{size} {kind}, 99 of 100"] = sorted(frames)[len(frames) * 99 // 100]
         window.docks.hide(False)
@@ -48,17 +47,34 @@ def change(window: Any, name: str, value: int) -> None:
     (window.model.commands if hasattr(window, "model") else window.session).change(name, value)
 
 
-def timed(window: Any, per_step: int) -> list[float]:
-    """Milliseconds of frames: in mid-flight of another step each, or so many of each step."""
-    session, frames = window.session, []
+def timed(app: QApplication, window: Any) -> dict[str, list[float]]:
+    """Milliseconds of frames by kind. Between two frames the window has some time for itself, as it has between two keys."""
+    session, frames = window.session, dict[str, list[float]](step=[], motion=[], end=[], jump=[])
     go = session.go if hasattr(session, "go") else session.navigation.go_to_step
-    for number in range(_FRAMES + _WARM):
-        step, moment = divmod(number, per_step)
+    session.player.play(False)
+
+    def frame(kind: str, step: int, moment: float) -> None:
+        rest(app, _REST_S)
         start = time.perf_counter()
-        go(step % session.shown.trace.steps, moment / per_step if per_step > 1 else 0.5)
+        go(step % session.shown.trace.steps, moment)
         QApplication.sendPostedEvents(window, QEvent.Type.UpdateRequest)
-        frames.append((time.perf_counter() - start) * 1e3)
-    return frames[_WARM:]
+        frames[kind].append((time.perf_counter() - start) * 1e3)
+
+    rest(app, 1.0)  # what is loaded after the first picture
+    for step in range(_STEPS + _WARM):
+        for kind, moment in (("step", 0.0), ("motion", 0.3), ("motion", 0.6), ("end", 1.0)):
+            frame(kind, step, moment)
+    for number in range(_STEPS + _WARM):
+        frame("jump", number * 7, 0.5)
+    return {kind: found[_WARM:] for kind, found in frames.items()}
+
+
+def rest(app: QApplication, seconds: float) -> None:
+    """Let the window do what it does while nobody does anything."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        app.processEvents()
+        time.sleep(0.0005)
 
 
 def in_memory_store() -> Any:
