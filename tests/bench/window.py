@@ -106,8 +106,9 @@ def ask(app: Any, shown: Any, size: int, **parameters: int) -> None:
 
 
 def steps_to_frames(app: Any, shown: Any, size: int, tile: int, zoom: float = 1.0) -> None:
-    """By warp, copies in mid-flight, registers, timeline, labels where they fit: everything that a frame can hold. Large sizes
-    are seen through the lens.
+    """The first frame of the next step after a rest, as after a key, and a frame of any other step: by warp, with copies,
+    registers, timeline, and labels where they fit, which is everything that a frame can hold. Large sizes are seen through the
+    lens.
     """
     session, stage = shown.session, shown.replay.stage
     ask(app, shown, size, TILE_WIDTH=tile)
@@ -115,16 +116,27 @@ def steps_to_frames(app: Any, shown: Any, size: int, tile: int, zoom: float = 1.
     stage.zoom_by(zoom)
     wait_ms(app, 500)
     lens = ", lens" if session.display.lens == "lens" else ""
-    frames = timed_frames(shown, lambda number: session.navigation.go_to_step(number % session.navigation.run_steps, 0.5))
-    show(f"step to frame, {size}³{lens}{f', zoom {zoom:g}' if zoom > 1 else ''}", statistics.median(frames), "ms", 6)
-    show("    99 of 100 within", sorted(frames)[297], "ms", 12)
+    at = session.navigation
+
+    def rest(number: int) -> None:
+        at.go_to_step(number % at.run_steps)
+        wait_ms(app, 40)
+
+    frames = timed_frames(shown, lambda number: at.go_to_step((number + 1) % at.run_steps, 0.0), rest)
+    show(f"step to frame, {size}³{lens}{f', zoom {zoom:g}' if zoom > 1 else ''}", statistics.median(frames), "ms", 4)
+    show("    99 of 100 within", sorted(frames)[297], "ms", 8)
+    frames = timed_frames(shown, lambda number: at.go_to_step(7 * number % at.run_steps, 0.5))
+    show("    jump to frame", statistics.median(frames), "ms", 12)
     shown.model.commands.show_layer("matrix")
 
 
-def timed_frames(shown: Any, act: Callable[[int], object]) -> list[float]:
-    """Milliseconds of 300 frames, each painted after something was done."""
+def timed_frames(
+    shown: Any, act: Callable[[int], object], before: Callable[[int], object] = lambda number: None
+) -> list[float]:
+    """Milliseconds of 300 frames, each painted after something was done. ``before``: what is not timed."""
     frames = []
     for number in range(320):
+        before(number)
         start = time.perf_counter()
         act(number)
         shown.replay.stage.repaint()
