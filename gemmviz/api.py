@@ -13,7 +13,6 @@ where, and what to do.
 """
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from importlib.util import find_spec
@@ -21,6 +20,8 @@ from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.export.prepare import ExportOptions, prepare, prepare_benchmark, run_reel
 from gemmviz.export.stills import step_numbered
@@ -72,8 +73,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Measurements:
+class Measurements(Struct, frozen=True):
     """Measured speeds of kernels on one GPU. ``benchmark`` holds the rows."""
 
     benchmark: Benchmark
@@ -91,8 +91,7 @@ class Measurements:
         return f"<div>{self.scene().svg}<p>{escape(self.benchmark.source)}</p></div>"
 
 
-@dataclass(frozen=True, eq=False)
-class Player:
+class Player(Struct, frozen=True, eq=False):
     """A run that plays in a notebook: as a widget if anywidget is installed, else as a page in a frame."""
 
     reel: Reel
@@ -116,8 +115,7 @@ class Player:
         return widget(self.reel, self.theme)._repr_mimebundle_(**options)
 
 
-@dataclass(frozen=True, eq=False)
-class Figure:
+class Figure(Struct, frozen=True, eq=False, dict=True):
     """A run that plays in any web page, and in a notebook that is saved, exported or printed: one element with a still inside.
 
     ``options``: its name, theme, author, licence and link.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import atexit
-from dataclasses import dataclass
 from functools import cache, cached_property
 from html import escape
 from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from gemmviz.launch.catalog import kernel_names, lesson_names
 from gemmviz.launch.legality import launch_for, setup_for, tied
@@ -44,8 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Count", "GemmvizError", "Kernel", "Picture", "Run", "count", "kernels", "lessons", "trace"]
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """A kernel as its file says it. ``spec``: its header and text, as gemmviz reads them."""
 
     spec: KernelSpec
@@ -72,8 +70,7 @@ class Kernel:
         return f"<div>{about}<pre>{escape(self.text)}</pre></div>"
 
 
-@dataclass(frozen=True, eq=False)
-class Picture:
+class Picture(Struct, frozen=True, eq=False):
     """One frame. ``shown``: the primitives that it is made of, 1600 units wide."""
 
     shown: Scene
@@ -92,8 +89,7 @@ class Picture:
         return self.svg
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+class Run(Struct, frozen=True, eq=False, dict=True):
     """The record of a run: every memory access of the threads of some blocks.
 
     ``trace`` holds the record itself; ``fault`` is the error that ended the run early, None if it completed.
@@ -175,8 +171,7 @@ class Run:
         return f"<div>{self.scene().svg}<p>{escape(repr(self)[1:-1])}. {escape(self.trace.by)}</p></div>"
 
 
-@dataclass(frozen=True, eq=False)
-class Count:
+class Count(Struct, frozen=True, eq=False):
     """The memory traffic of a whole launch. ``counts`` holds the sums by access and phase."""
 
     setup: Setup

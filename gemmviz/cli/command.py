@@ -4,17 +4,17 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.files.outputs import check_output
 from gemmviz.files.whole import is_file
 from gemmviz.model.errors import GemmvizError
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(Struct, frozen=True):
     """A command, defined by a file in ``gemmviz.cli.commands`` that ends with ``COMMAND = Command(...)``.
 
     Its name is the file's name. ``run`` returns the exit code. A command with an empty ``help`` is not listed; the program

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from gemmviz.analysis.replay.focus import Focus, focus_text, scope_of
 from gemmviz.analysis.replay.phase_steps import steps_in_use
@@ -57,8 +57,7 @@ _NOTHING = Caption()
 SAMPLES = (0.0, 0.17, 0.34, 0.51, 0.68, ARRIVAL - _NEAR, ARRIVAL, 1.0 - _NEAR)
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
+class Prepared(Struct, frozen=True, eq=False):
     """A shot that can be drawn at each of its ``steps``. ``subject``: gives the value that the view draws at a step. ``replay``
     and ``outcome``: of its run; None if it needs none. May be drawn by several threads at once.
     """
@@ -132,8 +131,7 @@ def no_engine(kernel: KernelSpec) -> AbstractContextManager[Engine]:
 # Pictures
 
 
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
+class ExportOptions(Struct, frozen=True):
     """Options of an export. ``look``: rendering options; ``speed``: steps per second of a film; ``hidden``: PARTS to omit;
     ``hold_s``: duration of a film of a view without steps; ``link``: a URL, with its QR code below each picture. Raises
     UsageError for a speed out of range.

@@ -6,12 +6,12 @@ answers depend on, so that none is used for another kernel, size or device.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from gemmviz.files.codec import from_json, from_plain, to_json, to_plain
 from gemmviz.files.resources import ROOT
@@ -20,7 +20,7 @@ from gemmviz.files.whole import is_file
 from gemmviz.model.device import Device
 from gemmviz.model.errors import ErrorId, KernelFault, Place
 from gemmviz.model.race import RaceCase, Turn
-from gemmviz.model.records import replace
+from gemmviz.model.records import fields, replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import SumKey
 from gemmviz.model.sites import MemoryArray, Site
@@ -36,16 +36,14 @@ Number = bool | int | float | str
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-@dataclass(frozen=True)
-class Sums:
+class Sums(Struct, frozen=True):
     """Costs of a whole launch, as ``LaunchSink.add_sums`` takes them; of all phases together, as phase -1."""
 
     arrays: tuple[MemoryArray, ...]
     sums: Mapping[SumKey, tuple[int, ...]]
 
 
-@dataclass(frozen=True)
-class Answers:
+class Answers(Struct, frozen=True):
     """What is known about a setup. ``shared_bytes``: declared in a block; ``fault``: why the run of ``trace`` ended early;
     ``watched``: variables by block and thread; ``races``: by block; ``numbers``: values of quantities, by a key of the shot and
     the quantity.
@@ -60,8 +58,7 @@ class Answers:
     numbers: Mapping[str, Number] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class _Plain:
+class _Plain(Struct, frozen=True):
     """The part of a file that is JSON; arrays are beside it."""
 
     version: int
@@ -77,8 +74,7 @@ class _Plain:
     numbers: dict[str, Number] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class _Fault:
+class _Fault(Struct, frozen=True):
     """The fields of a KernelFault but its file, which is the kernel's."""
 
     message: str

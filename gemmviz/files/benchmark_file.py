@@ -1,10 +1,11 @@
 """Reads and writes benchmark files: JSON with one row per line, so that diffs are readable."""
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.files.codec import FormatError, from_plain, json_to_plain, read_text, to_plain
 from gemmviz.files.resources import resources
@@ -21,8 +22,7 @@ _LEAST_MS, _MOST_MS = 1e-9, 1e12
 _GROUPS = ("-lessons", "-patterns", "-precision")
 
 
-@dataclass(frozen=True)
-class BenchmarkFacts:
+class BenchmarkFacts(Struct, frozen=True):
     """Contents of a benchmark file."""
 
     version: int

@@ -1,4 +1,4 @@
-"""The codec of all dataclasses on disk and on the worker's pipes: JSON or TOML, with types checked when reading.
+"""The codec of all records on disk and on the worker's pipes: JSON or TOML, with types checked when reading.
 
 Errors name the path to a value that doesn't fit its type.
 """
@@ -7,16 +7,17 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeVar, get_args, get_type_hints, runtime_checkable
 
 import msgspec
 import tomli_w
+from msgspec.structs import FieldInfo
 
 from gemmviz.files.toml_places import FieldPath, path_of
 from gemmviz.files.whole import is_file, special_kind
 from gemmviz.model.errors import ErrorId, GemmvizError, Place, UsageError
+from gemmviz.model.records import default_of, fields, is_record
 from gemmviz.model.translation import tr
 
 _T = TypeVar("_T")
@@ -42,12 +43,12 @@ class FormatError(GemmvizError, ValueError):
 
 
 def to_plain(value: Any, *, brief: bool = False) -> Any:
-    """A value with dataclasses as dicts of strings, numbers, booleans, lists and dicts.
+    """A value with records as dicts of strings, numbers, booleans, lists and dicts.
 
     Leaves out fields that are None by default and None here; with ``brief``, all fields that have their default value.
     """
-    if is_dataclass(value) and not isinstance(value, type):
-        names = [each.name for each in fields(value) if not _is_omitted(each, value, brief)]
+    if is_record(type(value)):
+        names = [each.name for each in fields(type(value)) if not _is_omitted(each, value, brief)]
         return {name: to_plain(getattr(value, name), brief=brief) for name in names}
     if isinstance(value, Mapping):
         return {str(name): to_plain(inner, brief=brief) for name, inner in value.items() if inner is not None}
@@ -62,11 +63,10 @@ def to_plain(value: Any, *, brief: bool = False) -> Any:
     return to_plain(value.to_flat(), brief=brief) if isinstance(value, FlatValue) else value
 
 
-def _is_omitted(each: Field[Any], value: Any, brief: bool) -> bool:
+def _is_omitted(each: FieldInfo, value: Any, brief: bool) -> bool:
     """Whether a field has its default value and may be left out."""
-    default = each.default_factory() if each.default_factory is not MISSING else each.default
     present = getattr(value, each.name)
-    return bool(present == default) and (brief or present is None)
+    return bool(present == default_of(each)) and (brief or present is None)
 
 
 def from_plain(plain: Any, kind: type[_T]) -> _T:
@@ -86,8 +86,8 @@ def _of_flat(kind: type, flat: Any) -> Any:
 
 
 def unknown_names(plain: Any, kind: Any, path: str = "") -> list[str]:
-    """Paths of the names in nested dicts that are not fields of the dataclass ``kind`` and those within it."""
-    inner = kind if is_dataclass(kind) else next((each for each in get_args(kind) if is_dataclass(each)), None)
+    """Paths of the names in nested dicts that are not fields of the type ``kind`` and those within it."""
+    inner = kind if is_record(kind) else next((each for each in get_args(kind) if is_record(each)), None)
     if not isinstance(plain, dict) or inner is None:
         return []
     hints = get_type_hints(inner)

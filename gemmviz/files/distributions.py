@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata, requires
+
+from msgspec import Struct
 
 from gemmviz.files.extras import MODULES
 
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([\w-]+)['"]""")
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(Struct, frozen=True):
     """An installed package. ``extra``: the extra of gemmviz that asks for it, "" if gemmviz itself does."""
 
     name: str

@@ -8,10 +8,11 @@ import pkgutil
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from gemmviz.files.entry_points import entry_points, package_of
 from gemmviz.model.errors import GemmvizError, Place
@@ -20,8 +21,7 @@ T = TypeVar("T")
 _PLAIN = (str, int, bool)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate(Generic[T]):
+class Candidate(Struct, Generic[T], frozen=True):
     """Where an object comes from: ``origin`` for messages; ``load`` returns the object, or raises GemmvizError."""
 
     name: str

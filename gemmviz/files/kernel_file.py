@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Annotated, Any, TypeVar
@@ -89,8 +88,7 @@ class _HeaderFields(Struct, forbid_unknown_fields=True):
     unfinished: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
+class _Header(Struct, frozen=True):
     """``toml``: the text of the header without its slashes. ``prose``: the sentences that may follow it. ``above``: lines of
     the file above the header.
     """

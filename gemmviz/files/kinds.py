@@ -1,9 +1,10 @@
 """The kinds of files that gemmviz opens: one table for dialogs, dropped files, recent files and commands."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.model.translation import marked, tr
 
@@ -11,8 +12,7 @@ _LONGEST_STEM = 80
 KindName = Literal["kernel", "trace", "view", "benchmark"]
 
 
-@dataclass(frozen=True, slots=True)
-class FileKind:
+class FileKind(Struct, frozen=True):
     """A kind of file: ``suffix`` ends its names, as do ``others``; ``title`` describes it in dialogs."""
 
     name: KindName

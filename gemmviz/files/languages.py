@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from gettext import GNUTranslations
+
+from msgspec import Struct
 
 from gemmviz.files.codec import read_json
 from gemmviz.files.resources import ROOT, resource
@@ -18,8 +19,7 @@ PROGRAM = "gemmviz"  # the catalogue of the program's own messages
 LESSONS = "lessons"  # the folder of the catalogues of lessons
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
+class _Facts(Struct, frozen=True):
     """``name``: a language's own name; ``complete``: whether every message of the program is translated."""
 
     name: str

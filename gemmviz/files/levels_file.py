@@ -1,8 +1,9 @@
 """Recorded profiler counts of what launches moved between the levels of memory."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
+
+from msgspec import Struct, field
 
 from gemmviz.files.codec import from_plain, json_to_plain
 from gemmviz.files.resources import resources
@@ -12,8 +13,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 
 
-@dataclass(frozen=True, slots=True)
-class LevelCounters:
+class LevelCounters(Struct, frozen=True):
     """Counters of one launch by name, in the unit that the name states; ``sha256`` is the hash of the kernel's text."""
 
     kernel: str
@@ -24,8 +24,7 @@ class LevelCounters:
     parameters: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Levels:
+class Levels(Struct, frozen=True):
     """Counters of launches on one GPU, recorded on one day with one profiler."""
 
     device: str

@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.files.resources import resource
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import text_hash
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterCount:
+class RegisterCount(Struct, frozen=True):
     """Registers of one thread, and the compiler that allocated them."""
 
     per_thread: int

@@ -1,14 +1,14 @@
 """Shares of cuBLAS that the course reports, from ``course-reported.toml``: neither measured by gemmviz nor modelled."""
 
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedShare:
+class ReportedShare(Struct, frozen=True):
     """Percent of cuBLAS's rate that a part of the course reports for a kernel, at large sizes on a device that it leaves
     unnamed. ``source``: where.
     """
@@ -19,8 +19,7 @@ class ReportedShare:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(Struct, frozen=True):
     shares: tuple[ReportedShare, ...]
 
 

@@ -1,11 +1,11 @@
 """Reads and writes recorded schedules: a NumPy file with an index of launches and, for each, where and when its blocks ran."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct, field
 
 from gemmviz.files.codec import from_json, to_json
 from gemmviz.files.resources import resources
@@ -17,8 +17,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedLaunch:
+class RecordedLaunch(Struct, frozen=True):
     """The launch that a schedule was recorded of. ``source_hash``: of its text. ``tick_ns``: the clock's resolution."""
 
     kernel: str
@@ -34,8 +33,7 @@ class RecordedLaunch:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class RecordedSchedules:
+class RecordedSchedules(Struct, frozen=True):
     """Schedules recorded on one GPU on one day; ``schedules[i]`` belongs to ``launches[i]``."""
 
     gpu: Gpu
@@ -53,8 +51,7 @@ class RecordedSchedules:
         return next((schedule for launch, schedule in pairs if launch.is_of(setup)), None)
 
 
-@dataclass(frozen=True)
-class _Index:
+class _Index(Struct, frozen=True):
     gpu: Gpu
     date: str
     launches: tuple[RecordedLaunch, ...]

@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from gemmviz.model.errors import Place
 
@@ -40,14 +39,12 @@ def path_of(message: str) -> FieldPath:
     return tuple(path)
 
 
-@dataclass
 class _Scanner:
     """Walks over the tokens of a text once."""
 
-    text: str
-    places: dict[FieldPath, Place] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.places: dict[FieldPath, Place] = {}
         self._tokens = self._all_tokens()
         self._lengths: dict[FieldPath, int] = {}
         self._lines = [0, *(found.end() for found in re.finditer("\n", self.text))]

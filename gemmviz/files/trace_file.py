@@ -9,18 +9,19 @@ import math
 import os
 import tokenize
 import zipfile
-from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
 from pathlib import Path
 from typing import IO, Any, get_type_hints
 
 import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
+from msgspec import Struct, defstruct
 
 from gemmviz.files.codec import FormatError, check_plain_file, from_json, from_plain, json_to_plain, to_json, to_plain
 from gemmviz.files.trace_checks import check_trace, refuse
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
+from gemmviz.model.records import fields
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 
@@ -39,32 +40,25 @@ _LARGEST_MANIFEST = 16 << 20
 _HARMLESS_FLAGS = 0x0808  # sizes after the data; names in UTF-8
 
 
-def _facts_type() -> type:
-    """A dataclass with every field of a trace that is not an array, without ``stop``: runs that were stopped are not saved."""
+def _facts_type() -> type[Struct]:
+    """A Struct with every field of a trace that is not an array, without ``stop``: runs that were stopped are not saved."""
     hints = get_type_hints(Trace)
     chosen = [each for each in fields(Trace) if each.name not in (*_ARRAYS, "stop", "stored")]
-    required = [each for each in chosen if each.default is MISSING and each.default_factory is MISSING]
-    optional = [each for each in chosen if each not in required]
-
-    def described(each: Field[Any]) -> tuple[str, Any, Any]:
-        return each.name, hints[each.name], field(default=each.default)
-
-    return make_dataclass("TraceFacts", [*((each.name, hints[each.name]) for each in required), *map(described, optional)])
+    optional = [(each.name, hints[each.name], each.default) for each in chosen if not each.required]
+    return defstruct("TraceFacts", [*((each.name, hints[each.name]) for each in chosen if each.required), *optional])
 
 
 _FACTS = _facts_type()
 
 
-@dataclass(frozen=True)
-class StoredArray:
+class StoredArray(Struct, frozen=True):
     """Description in the manifest of one member of the zip."""
 
     dtype: str
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """The manifest. ``trace`` holds the fields of a Trace that are not arrays; ``source_sha256`` is the hash of the kernel's
     text.
     """

@@ -1,6 +1,6 @@
 """A check while it is judged: what is known of it so far, and its result in the end."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from gemmviz.grading.grade import CheckResult, JudgedRow
 from gemmviz.grading.task import TaskCheck
@@ -9,8 +9,7 @@ from gemmviz.model.errors import GemmvizError, SettingError
 _WITHOUT_SIZES = frozenset(("parses", "host"))
 
 
-@dataclass
-class CheckState:
+class CheckState(Struct):
     """What is known of a check. ``unjudged``: why it can't be judged at some size; ``beyond``: the id of the error if that is a
     limit of the interpreter; ``is_met``: whether it is met at some size.
     """

@@ -8,8 +8,9 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from gemmviz.files.kinds import KERNEL_SUFFIXES, file_stem
 from gemmviz.files.program_text import decoded
@@ -31,8 +32,7 @@ _RESERVED = frozenset(
 _NO_KERNEL = "no file of CUDA C++ was handed in"
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """A file of a collection; ``read`` returns at most that many bytes of it. ``problem``: why it can't be read."""
 
     path: PurePosixPath

@@ -1,13 +1,13 @@
 """What was judged of a hand-in: the result of each check, as values that are sent between processes and stored as JSON."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 CheckStatus = Literal["passed", "failed", "unjudged"]
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedRow:
+class JudgedRow(Struct, frozen=True):
     """A requirement at one size: the displayed name of a quantity, its value and the required one."""
 
     size: str
@@ -17,8 +17,7 @@ class JudgedRow:
     is_met: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """``finding``: id of what was found if the check failed, such as "out-of-range"; ``output``: a sentence for the student;
     ``line``: of the judged file, 0 if none is meant; ``size``: at which it failed; ``replay``: index of the replay that shows
     it, -1 for none.
@@ -37,8 +36,7 @@ class CheckResult:
     replay: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
+class Grade(Struct, frozen=True):
     """The results of all checks. ``file``: the judged one; ``kernel``: its name; ``notes``: what was assumed."""
 
     checks: tuple[CheckResult, ...]

@@ -1,6 +1,6 @@
 """A judged hand-in: its grade, and the page for its student."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.grading.grade import CheckResult, Grade
 from gemmviz.grading.hand_in import HandIn
@@ -12,8 +12,7 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching.remembered_answers import RememberedAnswers
 
 
-@dataclass(frozen=True, slots=True)
-class Graded:
+class Graded(Struct, frozen=True):
     """The grade on a hand-in, and its page as HTML."""
 
     grade: Grade

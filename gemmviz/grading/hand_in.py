@@ -4,15 +4,15 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 LAUNCH = "<<<"
 _KERNEL = re.compile(r"__global__[^;{}]*\{")  # with its body
 _IDLE = re.compile(r"//[^\n]*|/\*.*?\*/|^[ \t]*#[ \t]*if[ \t]+0\b.*?^[ \t]*#[ \t]*endif", re.DOTALL | re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class HandIn:
+class HandIn(Struct, frozen=True):
     """``id``: unique, and safe as the name of a file; ``name``: as displayed, without control characters; ``number``: of the
     student in the course system, "" if there is none; ``texts``: by their names in the hand-in's folder, with forward slashes;
     ``problem``: why it can't be read, "" if it can.

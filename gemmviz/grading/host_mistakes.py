@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outline import BufferOutline, KernelOutline, LaunchOutline
@@ -13,8 +14,7 @@ _MAIN = re.compile(r"\bmain\s*\(")
 _TO_HOST, _TO_DEVICE = "cudaMemcpyDeviceToHost", "cudaMemcpyHostToDevice"
 
 
-@dataclass(frozen=True, slots=True)
-class HostMistake:
+class HostMistake(Struct, frozen=True):
     """A mistake in host code: the id of the finding, and the error."""
 
     finding: str

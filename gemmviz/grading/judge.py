@@ -1,9 +1,9 @@
 """A hand-in and a task to a grade: its kernel is run at each size, and each check is judged by the rules of exercises."""
 
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.grading.check_state import CheckState, sentence_for
 from gemmviz.grading.grade import Grade, JudgedRow
@@ -32,8 +32,7 @@ _MOST_TRACED, _ONE_BLOCK = 1 << 21, "0:1,0:1"  # multiplications of a problem th
 _LAUNCH = frozenset(("block-extent", "grid-extent", "block-threads", "shared-memory", "registers"))
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """A grade, and the shots of the replays that its checks refer to, each with the run that it is of."""
 
     grade: Grade

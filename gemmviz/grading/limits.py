@@ -1,15 +1,14 @@
 """Limits of the process that judges a hand-in: processor time, memory, and files."""
 
 import contextlib
-from dataclasses import dataclass
 
 import psutil
+from msgspec import Struct
 
 _MIB = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """``cpu_s``: seconds of processor time; ``memory_mib``: memory beyond that of the program itself."""
 
     cpu_s: float = 20.0

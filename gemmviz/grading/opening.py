@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
 
 from gemmviz.files.kernel_file import has_header, parse_kernel
 from gemmviz.grading.hand_in import LAUNCH, HandIn
@@ -38,8 +39,7 @@ from gemmviz.source.reader_link import reader
 _MOST_FILES, _MOST_ROLES, _MOST_GUESSES = 12, 12, 16
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedHandIn:
+class OpenedHandIn(Struct, frozen=True):
     """The kernel of a hand-in. ``host``: a mistake in the host code, None if it has none; ``note``: what was assumed;
     ``is_unset``: the result's memory holds no values before the launch.
     """

@@ -5,9 +5,10 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz import __version__
 from gemmviz.files.codec import FormatError, from_json, read_text, to_json
@@ -25,8 +26,7 @@ _RISKY = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")  # a spreadsheet takes a cell
 _RISKY_BEHIND = re.compile(r';(?=[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])')  # where ; separates cells, another cell begins here
 
 
-@dataclass(frozen=True, slots=True)
-class GradedRecord:
+class GradedRecord(Struct, frozen=True):
     """A judged hand-in. ``digest``: of what was judged, by which program and task."""
 
     id: str
@@ -36,8 +36,7 @@ class GradedRecord:
     grade: Grade
 
 
-@dataclass(frozen=True, slots=True)
-class _Contents:
+class _Contents(Struct, frozen=True):
     """The file of all results."""
 
     version: int

@@ -1,7 +1,8 @@
 """A task: what is judged of each hand-in, at which sizes, and how its kernel is found."""
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.model.device import DEFAULT_DEVICE
@@ -28,8 +29,7 @@ REQUIREMENTS: dict[str, tuple[QuantityRequirement, ...]] = {
 }  # of what is always judged and needs a run
 
 
-@dataclass(frozen=True, slots=True)
-class TaskCheck:
+class TaskCheck(Struct, frozen=True):
     """One thing that is judged. ``id``: one of ALWAYS_JUDGED, or ``criterion-N``; ``requirements``: all must be met;
     ``message``: for students who don't meet them; ``at``: the only size at which it is judged, None for every size.
     """
@@ -46,8 +46,7 @@ class TaskCheck:
         return self.id in ALWAYS_JUDGED
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """What is judged, in the order in which it is shown, at which ``sizes``.
 
     ``launch``: the kernel's name, the roles of its parameters, and the launch of hand-ins without host code; ``problem``: what

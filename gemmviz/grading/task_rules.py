@@ -6,7 +6,8 @@ Each rule yields the mistakes it finds, with the path of the field and a remedy.
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.files.devices import load_device
 from gemmviz.files.toml_places import FieldPath
@@ -22,8 +23,7 @@ _ENTRY = re.compile(r"[A-Za-z_]\w*(::\w+)*\s*(<.*>)?")
 _SOME_VALUE = 16  # of a name that hand-ins define
 
 
-@dataclass(frozen=True, slots=True)
-class TaskMistake:
+class TaskMistake(Struct, frozen=True):
     """A mistake in a task: the field, what is wrong, and what to write."""
 
     path: FieldPath

@@ -1,9 +1,9 @@
 """The definition of a panel, which is shown in a dock of the window."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.window_model import WindowModel
@@ -11,8 +11,7 @@ from gemmviz.gui.window_model import WindowModel
 DockArea = Literal["left", "right", "bottom"]
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(Struct, frozen=True):
     """A panel, defined by a file in ``gemmviz.gui.panels`` that ends with ``PANEL = Panel(...)``. The file's name is its id.
 
     Panels at the bottom are tabs of one place; panels at a side are stacked by ``order``. ``least_width`` is in pixels.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from psygnal import Signal
 from PySide6.QtGui import QImage
 
@@ -31,8 +31,7 @@ _DELAY_S, _PAUSE_S = 0.6, 0.02  # the first picture of the window comes first; o
 _PATIENCE_S = 2.0  # a window that doesn't paint for so long is gone
 
 
-@dataclass(frozen=True)
-class CardContents:
+class CardContents(Struct, frozen=True):
     """What a card shows. ``frames``: its moving picture."""
 
     facts: LessonFacts

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.launch.formula import evaluate, formula_value
 from gemmviz.launch.restated import restated
@@ -27,8 +28,7 @@ _LARGEST_ELEMENT = 16  # bytes; what is larger is a row of a matrix
 _LEAST_LITERAL = 8  # a smaller number among the arguments is no size
 
 
-@dataclass(frozen=True, slots=True)
-class DraftParameter:
+class DraftParameter(Struct, frozen=True):
     """A parameter of the kernel and the formula that the launch passes, "" if none is known. ``kind`` "null": a pointer that is
     passed as null; ``buffer``: the memory behind a pointer; ``value``: a number that the host code tells, of kind "real".
     """
@@ -41,8 +41,7 @@ class DraftParameter:
     value: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A launch in the host's words.
 
     ``sizes``: names, or numbers, of the host that stand for sizes; ``macros``: those of them that are macros, which the kernel

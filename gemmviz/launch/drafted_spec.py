@@ -1,8 +1,9 @@
 """A draft with roles for its arguments, as the spec of a kernel that runs."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.launch.draft import Draft, DraftParameter, shape_formula
 from gemmviz.launch.formula import evaluate
@@ -19,8 +20,7 @@ _WIDEST = 15  # of a filter in a first picture
 _FLAGS = {"true": "1", "false": "0"}
 
 
-@dataclass(frozen=True, slots=True)
-class KernelText:
+class KernelText(Struct, frozen=True):
     """The text of a kernel's file. ``name``: the kernel's name for users; the other fields are those of KernelSpec."""
 
     name: str

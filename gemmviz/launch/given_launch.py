@@ -1,7 +1,8 @@
 """Parts of a launch that a person gives by flags or in a form; they replace what is read from the file."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.launch.words import renamed
 from gemmviz.model.errors import UsageError, closest
@@ -13,8 +14,7 @@ _NAMED = re.compile(r"\s*(\w+)\s*=(?!=)\s*(.+)")
 _MOST_AXES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class GivenLaunch:
+class GivenLaunch(Struct, frozen=True):
     """Parts of a launch; empty ones are read from the file.
 
     ``args``: formulas for all of the kernel's parameters in order, or ``NAME=FORMULA`` for some of them; ``block`` and

@@ -1,6 +1,6 @@
 """The fields of a form that describes or corrects a launch, each with its candidates."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.launch.draft import Draft
 from gemmviz.launch.given_launch import GivenLaunch, formulas_of
@@ -14,8 +14,7 @@ _AXES = "xyz"
 _MOST_ARGS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchField:
+class LaunchField(Struct, frozen=True):
     """One field. ``name``: identifies it; ``value``: its text, "" if unknown; ``candidates``: texts to choose from."""
 
     name: str
@@ -24,8 +23,7 @@ class LaunchField:
     candidates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchForm:
+class LaunchForm(Struct, frozen=True):
     """What is known about a launch. ``file``: the kernel's; ``entry``: the kernel; ``entries``: the kernels of the file;
     ``parameters``: one field for each parameter of the kernel.
     """

@@ -3,8 +3,9 @@
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.files.devices import load_device
 from gemmviz.files.measurements import recorded_registers
@@ -24,8 +25,7 @@ _BLOCK_EXTENT = marked("the block would have {extent} along {axis}; {device} all
 _GRID_EXTENT = marked("the grid would have {extent} along {axis}; {device} allows 1 to {limit}")
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenLimit:
+class BrokenLimit(Struct, frozen=True):
     """The id and the sentence of a rule that a setup breaks, and the settings that the rule names."""
 
     id: ErrorId

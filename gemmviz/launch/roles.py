@@ -3,7 +3,8 @@
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.launch.draft import Draft, DraftParameter
 from gemmviz.launch.role_names import ARRAY_NAMES, LEADING, SIZE_NAMES, bare_name
@@ -20,8 +21,7 @@ _OWN = ("radius", "bins", "batch")  # sizes that no launch ties to others
 FILTER_WIDTH = "(2 * radius + 1)"
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(Struct, frozen=True):
     """What each argument is. ``kind``: of the problem; ``arrays``: the array of each pointer; ``sizes``: the size for each of
     the draft's sizes; ``reals``: the value of each floating-point argument; ``ties``: sizes that no argument tells from
     the first.

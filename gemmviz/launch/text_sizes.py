@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.model.kernel import Requirement
 
@@ -17,8 +18,7 @@ _WIDTH = re.compile(rf"{_WHAT}_?(?:width|size|dim|length|len|w)|k_?size", re.IGN
 _BINS = re.compile(r"(?:n|num|number_of|hist\w*)?_?(?:bins|buckets|bin_count|num_bins)|histogram_size|hist_size", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class TextSize:
+class TextSize(Struct, frozen=True):
     """A size in the text. ``follows``: the name is a macro that is defined anew for another size."""
 
     name: str

@@ -1,8 +1,9 @@
 """A file without a header: which of its kernels is shown, how it is launched, and what its arguments are."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gemmviz.launch.confirmation import GUESSED, ILLEGAL, NOT_READ
 from gemmviz.launch.draft import Draft, draft_of
@@ -37,8 +38,7 @@ class LaunchUnknown(UsageError):
         self.form = form
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
+class _Attempt(Struct, frozen=True):
     """A draft to find roles for, with the parts of its launch that are given or guessed. ``doubt``: what is uncertain about the
     launch; of a guess, whatever its result, else only if its result isn't right.
     """

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gemmviz.files.kernel_file import has_header, parse_kernel
 from gemmviz.files.kinds import KERNEL_SUFFIXES
@@ -20,8 +21,7 @@ NOTHING_GIVEN = GivenLaunch()
 _Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A kernel, and the names of all kernels of its file, of a shipped one none."""
 
     kernel: KernelSpec

@@ -3,8 +3,9 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gemmviz.files.codec import FormatError
 from gemmviz.files.kernel_file import kernel_text
@@ -22,8 +23,7 @@ _OF_CUDA = ("cuda", "device_launch", "cooperative_groups", "mma.h")  # begin the
 _SKIPPED = frozenset(("build", "node_modules", "__pycache__"))
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """A file and its project. ``folder``: the project's; ``own_name``: the file's name below it, with forward slashes;
     ``texts``: those of the file and of the files that it includes, by such names.
     """

@@ -1,9 +1,10 @@
 """What was found before, by the kernel's text: the roles to try first, and the launch that the user described."""
 
 import hashlib
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from gemmviz.files.codec import FormatError, from_json, read_text, to_json
 from gemmviz.files.resources import cache_folder
@@ -22,8 +23,7 @@ _MOST = 500
 _VERSION = 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Contents:
+class _Contents(Struct, frozen=True):
     """The file: roles by the hash of a text and a launch, and launches by the hash of a text, latest last."""
 
     version: int = _VERSION

@@ -1,15 +1,15 @@
 """Measured times of one access to each memory of a GPU."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.model.translation import tr
 
 MemoryPlace = Literal["register", "shared", "constant", "L1", "L2", "DRAM"]
 
 
-@dataclass(frozen=True, slots=True)
-class AccessTime:
+class AccessTime(Struct, frozen=True):
     """Cycles from one access of a memory to the next one, which depends on it: the median, least and greatest of ``repeats``
     chains of ``loads`` accesses. ``what``: what was measured.
     """
@@ -23,8 +23,7 @@ class AccessTime:
     repeats: int
 
 
-@dataclass(frozen=True)
-class AccessTimes:
+class AccessTimes(Struct, frozen=True):
     """Access times on one GPU, recorded on one day. ``rows``: the nearest memory first; ``method``: how they were measured."""
 
     device: str
@@ -46,8 +45,7 @@ class AccessTimes:
         return next((row.cycles for row in self.rows if row.memory == memory), None)
 
 
-@dataclass(frozen=True)
-class AccessTimesCase:
+class AccessTimesCase(Struct, frozen=True):
     """Access times for a launch on a device. ``device``: the name of the launch's device, which may be another one."""
 
     times: AccessTimes

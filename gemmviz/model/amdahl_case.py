@@ -1,10 +1,9 @@
 """Recorded times of kernels and of the copies around them, and what a faster kernel can gain beside those copies."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class AmdahlCase:
+class AmdahlCase(Struct, frozen=True):
     """Kernels at one size ``n``, the slowest first: ``names``, and ``kernel_ms``, the time of each; ``copies_ms``: of the
     copies, the same for all. ``limits``: for each recorded size, how many times faster a program with the slowest kernel can
     get at most, when its kernel takes no time. ``source``: of the times.

@@ -1,8 +1,9 @@
 """Benchmark results: timed multiplications with their device, driver, compiler, host and date."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
@@ -14,8 +15,7 @@ CUBLAS = "cuBLAS"
 DOUBLE = ", double"  # ends the name of a row in double precision
 
 
-@dataclass(frozen=True)
-class Benchmark:
+class Benchmark(Struct, frozen=True, dict=True):
     """The rows of one benchmark run. ``recorded``: measured on another machine. ``host``: the CPU that ran the host's rows."""
 
     gpu: Gpu

@@ -1,12 +1,11 @@
 """What one block does in one phase of a tiled kernel: loads into shared memory, operations on them, and the blocks that fit."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.device import Device
 
 
-@dataclass(frozen=True)
-class BlockPhase:
+class BlockPhase(Struct, frozen=True):
     """One phase of one block. ``what``: the launch for titles; ``block``: its threads along x and y; ``tiles``: name, rows and
     columns of each shared array; ``matrices``: the array that each is loaded from, "" if unknown; ``loads``: elements that the
     block reads from global memory; ``operations``: its multiplications and additions; ``shared_bytes``: of its tiles;

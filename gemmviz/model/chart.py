@@ -1,8 +1,9 @@
 """Charts as values: axes, curves, bars and marks. Scenes draw them; the window shows the values under the pointer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.model.records import replace
 
@@ -10,8 +11,7 @@ Role = Literal["needed", "also needed", "lost"]
 Opens = tuple[str, int, tuple[tuple[str, int], ...]]  # a kernel's name, N, and its parameters
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """An axis. ``ticks``: positions and labels, which may have two lines; None if derived from the range. ``unsigned``: values
     below zero are labelled without their sign.
     """
@@ -22,8 +22,7 @@ class Axis:
     unsigned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Struct, frozen=True):
     """Points (x, y), each with a text. ``name`` is short, ``label`` is unique; curves of one ``family`` share a colour.
     ``main``: the curve represents its family; ``shown``: visible at first; ``dashed``: the lesser of a pair. ``opens``: the
     launch of each point, for a curve of a kernel. ``values``: a short text at each point, where few curves are shown.
@@ -41,8 +40,7 @@ class Curve:
     values: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Struct, frozen=True):
     """Bars of one kind: at each ``x`` a bar of this ``width`` and height from ``bottoms`` on. A negative height points down."""
 
     role: Role
@@ -52,8 +50,7 @@ class Bars:
     width: float = 0.86
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A vertical line at an x, with a text. ``is_here``: it marks the current setting, not a property of the chart."""
 
     x: float
@@ -61,8 +58,7 @@ class Mark:
     is_here: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Aside:
+class Aside(Struct, frozen=True):
     """A value of a family that has no x: it stands in a column of its own beside the curves, as a ring with a text."""
 
     y: float
@@ -70,8 +66,7 @@ class Aside:
     family: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A chart. ``families``: all families whose colours are the same in every chart of the kind, in order; ``beside``: the
     families that others are compared with. ``notes``: sentences below the chart. ``hint``: what a click on a point does;
     ``remark``: how to read it, above the chart. ``asides``: values without an x, and ``asides_name``, what they are.

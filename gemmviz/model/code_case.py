@@ -1,10 +1,9 @@
 """The source of a kernel, alone or compared with another."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """The ``lines`` of a source without its header; ``lit``: indices of highlighted lines, from 0; ``renamed``:
     those of them that differ from the compared source in names alone.
     """
@@ -16,16 +15,14 @@ class Listing:
     renamed: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """Where a run ended early: the index of the line, and a sentence that says why."""
 
     line: int
     why: str
 
 
-@dataclass(frozen=True)
-class CodeCase:
+class CodeCase(Struct, frozen=True):
     """``main`` and, in ``beside``, the source that it is compared with. ``is_grown``: ``main`` has every line of ``beside`` and
     more; the added lines are highlighted. ``pairs``: indices of equal lines, those of ``beside`` first. ``facts``: names and
     values of the counts of a launch of ``main``, as text. ``block``: the threads of a block along x, y and z of that launch;

@@ -1,13 +1,12 @@
 """How a kernel uses its data: reads and writes of each array, and the variables of a thread."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.device import Device
 from gemmviz.model.sites import Space
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayUse:
+class ArrayUse(Struct, frozen=True):
     """An array with the elements that lanes read from it and write to it in the whole launch. ``size_bytes``: its size, for
     shared memory in one block.
     """
@@ -23,8 +22,7 @@ class ArrayUse:
         return self.reads > 0 and not self.writes
 
 
-@dataclass(frozen=True)
-class DataUse:
+class DataUse(Struct, frozen=True):
     """The arrays of a launch, and the names of the variables that each thread has for itself. ``what``: its title."""
 
     what: str

@@ -1,10 +1,12 @@
 """A GPU as figures: limits of a launch, resources of the chip, and the rules by which its memory serves warps."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from msgspec import Struct, field
+
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import fields
 from gemmviz.model.translation import tr
 from gemmviz.model.words import noun
 
@@ -31,7 +33,7 @@ _MOST_OF = {
 
 def _check_figures(figures: Any) -> None:
     """Raises UsageError for a number that isn't positive (or, where zero is allowed, is negative) or is beyond any device."""
-    for each in fields(figures):
+    for each in fields(type(figures)):
         value = getattr(figures, each.name)
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, int | float) and not isinstance(number, bool):
@@ -42,8 +44,7 @@ def _check_figures(figures: Any) -> None:
                     raise UsageError(tr("{each} of a device can't be {shown}", each=each.name, shown=shown), remedy=remedy)
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryRules:
+class MemoryRules(Struct, frozen=True):
     """Rules by which memory serves a warp. Sizes in bytes.
 
     A request to global memory comes from ``request_lanes`` lanes (a warp, or a part of it that is served separately) and moves
@@ -90,8 +91,7 @@ class MemoryRules:
                 )
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryLevel:
+class MemoryLevel(Struct, frozen=True):
     """One level of a device's memory. ``shared_by``: whether each SM has its own or all SMs share one; ``bandwidth_gb_s``:
     GB/s, None if not published.
     """
@@ -106,8 +106,7 @@ class MemoryLevel:
         _check_figures(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(Struct, frozen=True):
     """A GPU. Memory in bytes, registers of 32 bits. ``sources`` names the publication of each figure.
 
     Registers are allocated in units of ``register_unit`` to a warp or, with ``registers_by_block``, to a block; warps in
@@ -146,7 +145,7 @@ class Device:
     memory_bytes: int
     bandwidth_gb_s: float
     peak_gflops: float
-    sources: Mapping[str, str] = field(hash=False)
+    sources: Mapping[str, str]
     memory: MemoryRules | None = None
     registers_by_block: bool = False
     arguments_in_shared: bool = False
@@ -154,8 +153,11 @@ class Device:
     schedulers: int | None = None
     shared_opt_in: int | None = None
     caches: tuple[MemoryLevel, ...] = ()
-    own_words: Mapping[str, str] = field(default_factory=dict, hash=False)
+    own_words: Mapping[str, str] = field(default_factory=dict)
     is_toy: bool = False
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.compute_capability, self.sms))
 
     def __post_init__(self) -> None:
         """Raises UsageError for figures that no device has, or with which it could run no kernel."""

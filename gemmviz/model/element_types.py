@@ -4,10 +4,11 @@ NumPy is imported on first use: the reader process needs the table and no arrays
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
 
 from gemmviz.model.errors import UsageError, closest
 
@@ -35,8 +36,7 @@ def _to_bfloat16(values: "npt.NDArray[Any]") -> "npt.NDArray[Any]":
     return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceSpelling:
+class DeviceSpelling(Struct, frozen=True):
     """Spellings in CUDA C that mean the same on every platform.
 
     ``vector``: the name of a vector without its count. ``pair`` and ``pair_maker``: the vector of two and the function that
@@ -54,8 +54,7 @@ class DeviceSpelling:
     header: str = ""
 
 
-@dataclass(frozen=True)
-class ElementType:
+class ElementType(Struct, frozen=True, dict=True):
     """One row of the table.
 
     ``kind``: "f" floating point, "i" signed, "u" unsigned, "b" truth value. ``dtype``: the NumPy type that holds its bits.

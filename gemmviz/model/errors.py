@@ -2,8 +2,9 @@
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal, Self
+
+from msgspec import Struct
 
 from gemmviz.model.translation import marked, tr
 
@@ -20,8 +21,7 @@ _BY_THREAD = marked(", by thread {thread} of block {block}")
 ENDLESS = "a template, a macro or a constexpr function may expand without end; leave it out"  # remedy of reading
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A span of source text. Lines and columns count from 1; the end is exclusive."""
 
     line: int

@@ -1,7 +1,8 @@
 """Contents of the arrays before a kernel runs."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
+
+from msgspec import Struct
 
 from gemmviz.model.errors import SettingError
 from gemmviz.model.setting import Control
@@ -17,8 +18,7 @@ _RANDOM = ("pattern", "random")
 _OUTPUTS = marked("What outputs of floating-point numbers hold before the kernel runs, unless the problem gives them values")
 
 
-@dataclass(frozen=True, slots=True)
-class Filling:
+class Filling(Struct, frozen=True):
     """Contents of the inputs, A and B of a multiplication. ``random``: uniform in [-1, 1), the same for the same seed;
     ``index``: each element its own number; ``ones``: all 1. ``old_outputs``: contents, zeros or NaN, of outputs whose values
     before the run the problem doesn't need; integers are always zero.

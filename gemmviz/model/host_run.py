@@ -1,7 +1,8 @@
 """The host's part of a multiplication: calls to allocate, copy, launch, copy back and free, and their times."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
@@ -11,8 +12,7 @@ HostMemory = Literal["pageable", "pinned"]
 _MATRICES = ("A", "B", "C")
 
 
-@dataclass(frozen=True, slots=True)
-class HostCall:
+class HostCall(Struct, frozen=True):
     """One call: ``name`` in the runtime's API, ``what`` it applies to, and its median time in microseconds; None if it was
     not measured.
     """
@@ -41,8 +41,7 @@ def calls_of(copies_c: bool, sizes: str = "N") -> tuple[HostCall, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class HostRun:
+class HostRun(Struct, frozen=True):
     """All calls of one multiplication of n x n matrices, in order. ``memory``: the kind of memory of the host's matrices."""
 
     n: int
@@ -59,8 +58,7 @@ class HostRun:
         return all(call.us is not None for call in self.calls)
 
 
-@dataclass(frozen=True)
-class HostRuns:
+class HostRuns(Struct, frozen=True):
     """All runs on one GPU on one day. ``kernel``: the kernel that was launched; ``repeats``: samples behind each median."""
 
     gpu: Gpu
@@ -76,8 +74,7 @@ class HostRuns:
         return tr("recorded on {gpu}, {date}; medians of {repeats}", gpu=self.gpu.name, date=self.date, repeats=self.repeats)
 
 
-@dataclass(frozen=True)
-class TransferCase:
+class TransferCase(Struct, frozen=True):
     """The ``calls`` that a launch needs. ``runs``: the recorded ones at this size, for both kinds of host memory; none if they
     were not recorded on the ``device`` or at this size, and ``unmeasured`` says which. ``source``: of the times. ``prefix``:
     CUDA's or HIP's. ``copies_c``: C is copied in, too.

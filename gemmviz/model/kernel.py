@@ -3,9 +3,10 @@
 import hashlib
 import re
 from collections.abc import Iterator, Sequence, Sized
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
+
+from msgspec import Struct, field
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.problem import Problem
@@ -23,8 +24,7 @@ _MOST_ARGS, _MOST_PARAMETERS, _MOST_CHOICES, _MOST_RULES = 64, 64, 1000, 200
 LaunchOrigin = Literal["header", "read", "guessed", "unsure", "unchecked", "given"]
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A tile size or similar: a macro, or a template argument if the entry names it in <>."""
 
     name: str
@@ -33,24 +33,21 @@ class Parameter:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """A condition that a launch must fulfil, and the sentence shown if it doesn't."""
 
     that: str
     otherwise: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFile:
+class ProjectFile(Struct, frozen=True):
     """Another file of the kernel's project: its name below the project's folder, with forward slashes, and its text."""
 
     name: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class KernelSpec:
+class KernelSpec(Struct, frozen=True):
     """One kernel. Block, grid and shared bytes are formulas over M, N, K and the parameters.
 
     ``file`` is its path, for messages; ``own_name`` its name below the project's folder, with forward slashes; ``project``: the
@@ -144,8 +141,7 @@ class KernelSpec:
         return self.entry.split("<")[0].strip()
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Struct, frozen=True):
     """A launch configuration, as between <<< and >>>. Extents are (x, y, z)."""
 
     grid: tuple[int, int, int]

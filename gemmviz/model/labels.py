@@ -1,8 +1,9 @@
 """Notation for elements of matrices and for threads, which differs between courses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
+
+from msgspec import Struct
 
 from gemmviz.model.errors import UsageError
 from gemmviz.model.setting import Control
@@ -14,8 +15,7 @@ ThreadOrder = Literal["x, y", "y, x"]
 _ORDERS = (marked("row, column"), marked("column, row"))
 
 
-@dataclass(frozen=True, slots=True)
-class LabelStyle:
+class LabelStyle(Struct, frozen=True):
     """A notation. ``order``: which index of an element comes first; ``first``: the number of the first row and column, 0 or 1;
     ``thread``: which index of a thread comes first. Raises UsageError for other values.
     """

@@ -1,6 +1,6 @@
 """A launch on a device, without a run."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import Launch
@@ -9,8 +9,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 
 
-@dataclass(frozen=True)
-class LaunchCase:
+class LaunchCase(Struct, frozen=True):
     """A launch. ``what``: its name for titles. ``launch``: its grid and block, None if the device refuses it; ``refusal`` is
     the reason, and ``requested`` the refused grid and block, None if they are unknown. ``needs``: resources of a refused
     block, None if they are unknown.

@@ -1,18 +1,17 @@
 """Layouts of an access: the elements that each thread of a warp touches, relative to the recorded one."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.arrays import Longs
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Struct, frozen=True, dict=True):
     """Offsets by lane and element of the access, in elements of the array, from the recorded element.
 
     ``offsets`` lists the offsets of lane 0, then those of lane 1, and so on, for ``lanes`` lanes; lane n of a warp takes those
@@ -76,8 +75,7 @@ class Layout:
         return np.asarray(first[:, None] + self.table[np.asarray(lanes) % self.lanes], np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class ElementRun:
+class ElementRun(Struct, frozen=True, eq=False):
     """Consecutive elements of an access: ``first`` int64 (lanes of the layout,), the offset of the first, and their number."""
 
     first: Longs

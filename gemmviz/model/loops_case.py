@@ -1,15 +1,13 @@
 """Kernels as loops: the lines of each, its counters at every step, and the step at which each element of C is stored."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.problem import Problem
 
 
-@dataclass(frozen=True)
-class Counter:
+class Counter(Struct, frozen=True):
     """An integer variable that changes while one thread runs: the place of its declaration among the shown lines, and its
     ``values`` during each step as text, "" where it has none.
     """
@@ -19,8 +17,7 @@ class Counter:
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)  # arrays have no truth: one run's values are equal to themselves alone
-class LoopRun:
+class LoopRun(Struct, frozen=True, eq=False):  # arrays have no truth: one run's values are equal to themselves alone
     """The run of one kernel. ``lines``: its body, without closing braces; ``threads``: of the whole grid; ``stored`` int64
     (rows, columns): the step that stores each element of C, -1 if none does; ``steps``: of the run; ``counters``: of its
     first thread.
@@ -35,8 +32,7 @@ class LoopRun:
     counters: tuple[Counter, ...]
 
 
-@dataclass(frozen=True)
-class LoopsCase:
+class LoopsCase(Struct, frozen=True):
     """A run, and in ``before`` the run of the kernel that it is compared with, which is shown first."""
 
     problem: Problem

@@ -1,12 +1,11 @@
 """Resources that a block needs of an SM, and the number of blocks that fit at once."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.device import Device
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(Struct, frozen=True):
     """Resources of one block: threads, registers per thread (None if unknown), shared memory in bytes, and the bytes of the
     kernel's arguments, 0 if unknown.
     """
@@ -17,8 +16,7 @@ class Needs:
     argument_bytes: int = 0
 
 
-@dataclass(frozen=True)
-class OccupancyCase:
+class OccupancyCase(Struct, frozen=True):
     """A block on a device. ``what``: its launch; ``registers_source``: the source of the register count; ``own``: the kernel's
     own resources, if others are being tried.
     """

@@ -1,13 +1,12 @@
 """Result of a run: a trace, a fault with the trace up to it, or a fault alone."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.trace import Trace
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """``trace``: the record, None if the kernel stopped before its first access. ``fault``: why it stopped.
 
     ``by``: the engine that ran it, as in the trace. ``instead_of``: the error of the engine that was tried first.

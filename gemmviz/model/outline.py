@@ -1,8 +1,9 @@
 """What a project's files hold: its kernels with their parameters, and its launches as formulas over the host code's names."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.model.errors import Place
 
@@ -11,8 +12,7 @@ ArgumentKind = Literal["pointer", "value", "struct", "unread"]
 TemplateKind = Literal["type", "value", "template"]
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateParameter:
+class TemplateParameter(Struct, frozen=True):
     """A template parameter of a kernel. ``type``: of a value, as written, else "". ``default``: as written, "" if none."""
 
     name: str
@@ -21,8 +21,7 @@ class TemplateParameter:
     default: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterOutline:
+class ParameterOutline(Struct, frozen=True):
     """A parameter of a kernel.
 
     ``type``: as written, ``canonical``: without aliases; ``pointee``: the canonical type that a pointer points to, without
@@ -42,8 +41,7 @@ class ParameterOutline:
         return bool(self.pointee)
 
 
-@dataclass(frozen=True, slots=True)
-class KernelOutline:
+class KernelOutline(Struct, frozen=True):
     """A kernel of one of the project's files. ``name`` is qualified by its namespaces: ``ns::sgemm``.
 
     ``file``: its name below the project's folder; ``place`` in that file, from its first line to the end of its body.
@@ -56,8 +54,7 @@ class KernelOutline:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class HostName:
+class HostName(Struct, frozen=True):
     """A name that formulas of a launch use. ``value``: what the program gives it if nobody changes it, None if unknown.
 
     ``macro``: an object-like macro, so that another value can be defined in front of the text; ``global``: a constant of the
@@ -71,8 +68,7 @@ class HostName:
     value: int | float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentOutline:
+class ArgumentOutline(Struct, frozen=True):
     """An argument of a launch. ``text``: as written.
 
     ``kind`` "value": ``formula`` is its value. "pointer": ``buffer`` is the name of the memory, "" for a null pointer, and
@@ -87,8 +83,7 @@ class ArgumentOutline:
     fields: "tuple[ArgumentOutline, ...]" = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BufferOutline:
+class BufferOutline(Struct, frozen=True):
     """Memory that a launch works on, and what the host code does with it.
 
     ``bytes``: its size as a formula, "" if unknown; ``element_bytes``: of the type that the host code points to it with, 0 if
@@ -107,8 +102,7 @@ class BufferOutline:
     misdirected: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadPart:
+class UnreadPart(Struct, frozen=True):
     """A part of a launch that can't be read, or not for sure although it has a formula: which part ("grid", "block",
     "shared_bytes", "argument 3", "pointer 3", "template argument T", "launch"), why, and where.
     """
@@ -118,8 +112,7 @@ class UnreadPart:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchOutline:
+class LaunchOutline(Struct, frozen=True):
     """A launch in the host code. Formulas are in the language of launch/formula.py.
 
     ``kernel``: its qualified name; ``template_arguments``: texts, values as formulas; ``grid`` and ``block``: three formulas
@@ -160,8 +153,7 @@ class LaunchOutline:
         return bool(self.grid and self.block and self.shared_bytes)
 
 
-@dataclass(frozen=True, slots=True)
-class FileOutline:
+class FileOutline(Struct, frozen=True):
     """Kernels and launches of a translation unit's project files, in the order of the text."""
 
     kernels: tuple[KernelOutline, ...] = ()

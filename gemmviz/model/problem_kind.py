@@ -1,11 +1,11 @@
 """The type of a kind of problem: its sizes, its arrays, the right contents of its outputs, and its words."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.setting import Control
@@ -16,8 +16,7 @@ Sizes = Mapping[str, int]
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(Struct, frozen=True):
     """One size of a problem. ``control`` describes it in forms and command lines. An optional size is part of a problem only
     if it is given. ``dimension``: 1 for a side of a matrix, 2 for the length of a vector, which grows like a matrix, 0 for a
     size that stays as it is when a problem grows.
@@ -30,8 +29,7 @@ class Size:
     dimension: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemFactor:
+class ProblemFactor(Struct, frozen=True):
     """One factor of a problem that is no size, such as alpha: a number that is part of a problem only if it is given."""
 
     name: str
@@ -39,8 +37,7 @@ class ProblemFactor:
     default: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemArray:
+class ProblemArray(Struct, frozen=True):
     """One array of a problem. ``role``: "input", "output" (all zero before the run), or "both". ``shape`` computes its extents
     from the sizes. ``contents``: "values", or "bins" for whole numbers from 0 to the size ``bins`` - 1.
     """
@@ -55,8 +52,7 @@ class ProblemArray:
         return self.role != "input"
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceRequest:
+class ReferenceRequest(Struct, frozen=True):
     """Some elements of an output whose right values are wanted.
 
     ``arrays``: the contents before the run, by name, in their shapes, as numbers; ``after``: those of the outputs after it.
@@ -76,8 +72,7 @@ class ReferenceRequest:
         return np.asarray(self.arrays[name], np.float64).ravel()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The right values, float64 (n,), and what bounds the error that rounding may cause: ``roundings`` u ``magnitude``, u the
     unit roundoff. ``magnitude`` (n,) is 0 where a value must be exact.
     """
@@ -102,8 +97,7 @@ def _no_flops(sizes: Sizes) -> None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemKind:
+class ProblemKind(Struct, frozen=True):
     """A kind of problem. ``title`` names it in menus, ``formula`` says in one line what the outputs hold.
 
     ``reference`` computes right values; None if nothing is checked. ``work``: multiplications, or similar steps, for one

@@ -1,18 +1,17 @@
 """A kernel executed in an order of warps that gives a wrong result."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.arrays import Floats
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One access or barrier: step number ``step`` (from 0) of ``unit``, on ``line`` of the source. ``action``: "read A[0, 0]",
     "wait"; ``array``: the array touched, "" for a barrier; ``value``: the value read or written, summed over the lanes of a
     warp; ``expected``: the value read in lockstep, if different; ``cells``: the elements touched in shared memory, for all
@@ -34,8 +33,7 @@ class Turn:
         return self.expected is not None
 
 
-@dataclass(frozen=True, eq=False)  # arrays have no truth: one run's values are equal to themselves alone
-class RaceCase:
+class RaceCase(Struct, frozen=True, eq=False):  # arrays have no truth: one run's values are equal to themselves alone
     """One block of a launch, run in lockstep and with one unit ahead. ``units``: number of units of this ``kind``; ``ahead``:
     the unit that runs ahead, and ``lead`` by how many steps, counted since the last barrier that all units reach: the fewest
     that give a wrong C; -1 and 0 if none of the ``tried`` orders, out of ``orders``, does. ``turns``: that order, step by step;

@@ -1,13 +1,12 @@
 """Rounding errors of two runs of one problem."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Check
 
 
-@dataclass(frozen=True)
-class RoundedRun:
+class RoundedRun(Struct, frozen=True):
     """A run's output compared with float64. ``kernel``: its name; ``text``: its source; ``check``: the comparison."""
 
     kernel: str
@@ -20,8 +19,7 @@ class RoundedRun:
         return self.check.worst_error or 0.0
 
 
-@dataclass(frozen=True)
-class RoundingCase:
+class RoundingCase(Struct, frozen=True):
     """Two runs of one problem: ``first`` is the one that the shot compares with."""
 
     problem: Problem

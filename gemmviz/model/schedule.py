@@ -1,13 +1,11 @@
 """The SM and the time of each block of a launch."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(Struct, frozen=True):
     """SM of each block, int32 (blocks,), and its start and stop in nanoseconds after the first start, int64 (blocks,). Blocks
     are numbered with x fastest.
 
@@ -39,8 +37,7 @@ class Schedule:
         return most
 
 
-@dataclass(frozen=True, eq=False)
-class GridCase:
+class GridCase(Struct, frozen=True, eq=False):
     """A launch as blocks that wait, run and finish. ``schedule``: SMs and times; ``source``: origin of the schedule;
     ``is_model``: the schedule is computed, not measured, and its times are not nanoseconds. ``grid``: blocks along x, y and z;
     ``what``: name of the launch; ``blocks_per_sm``: by occupancy, an upper bound unless ``is_certain``. ``beside``: the launch

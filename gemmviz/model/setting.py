@@ -4,19 +4,19 @@ Forms, command lines, files, menus and the names of undo steps are all derived f
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from gemmviz.model.records import replace
+from msgspec import Struct
+
+from gemmviz.model.records import fields, is_record, replace
 from gemmviz.model.translation import tr
 
 FieldKind = Literal["number", "decimal", "choice", "switch", "text", "other"]
 _KINDS: dict[Any, FieldKind] = {bool: "switch", int: "number", float: "decimal", str: "text"}
 
 
-@dataclass(frozen=True, slots=True)
-class Control:
+class Control(Struct, frozen=True):
     """Description of a field, as in ``Annotated[int, Control(...)]``. ``label`` is shown before it, ``help`` in its tooltip and
     in the help of the command line; ``flag`` is its option there, "" for none, and ``metavar`` the option's argument.
 
@@ -52,8 +52,7 @@ class Control:
         return len(self.label) == 1
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One field of a dataclass, or of a dataclass in it. ``path`` leads to it, ``type`` is its type."""
 
     path: tuple[str, ...]
@@ -134,7 +133,7 @@ def _settings(kind: Any) -> Iterator[Setting]:
             hint, *extras = get_args(hint)
             control = next(extra for extra in extras if isinstance(extra, Control))
             yield Setting((each.name,), hint, each.default, control)
-        inner = settings_of(hint) if isinstance(hint, type) and is_dataclass(hint) else ()
+        inner = settings_of(hint) if is_record(hint) else ()
         if any(len(within.path) == 1 for within in inner):  # a kernel has no settings of its own
             yield from (within.within(each.name) for within in inner)
 
@@ -158,6 +157,4 @@ def _limited(kind: Any) -> tuple[Setting, ...]:
 def _put(value: Any, path: Sequence[str], new: Any) -> Any:
     inner = new if len(path) == 1 else _put(getattr(value, path[0]), path[1:], new)
     changed = {path[0]: inner}
-    if not is_dataclass(value):
-        return value.__replace__(**changed)
-    return replace(value, **changed)  # type: ignore[type-var]
+    return replace(value, **changed) if is_record(type(value)) else value.__replace__(**changed)

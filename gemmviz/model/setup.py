@@ -5,8 +5,10 @@ messages and the names of undo steps are derived from the field.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import SettingError
@@ -26,8 +28,7 @@ _PHASES = marked(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """A kernel, the problem that it solves, and the part of its run that is recorded. Parameters that are left out have
     the kernel's defaults.
 
@@ -60,7 +61,7 @@ class Setup:
         if (trouble := first_trouble(self)) is not None:
             raise SettingError(trouble[1], names=(trouble[0].name,), remedy=trouble[2])
         if len(self.parameters) < len(own):
-            object.__setattr__(self, "parameters", {**own, **self.parameters})
+            force_setattr(self, "parameters", {**own, **self.parameters})
 
     @property
     def sizes_and_parameters(self) -> dict[str, int]:

@@ -1,12 +1,12 @@
 """Arrays, the sites in the source that access them, and the loops around the sites."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.element_types import ElementType, element_type
 from gemmviz.model.errors import Place
@@ -19,8 +19,7 @@ Access = Literal["read", "write"]
 _LEAST_ROW = 32  # elements
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryArray:
+class MemoryArray(Struct, frozen=True):
     """A matrix in global memory or an array in shared memory. ``shape`` is (rows, columns), or longer if declared so.
 
     ``element_type`` is a name in the table of element types, ``itemsize`` its size in bytes. Global arrays start at a multiple
@@ -94,8 +93,7 @@ def shared_bytes(arrays: Iterable[MemoryArray]) -> int:
     return sum(array.size * array.itemsize for array in arrays if array.space == "shared")
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(Struct, frozen=True):
     """One array that a site reads or writes, by its number.
 
     ``layout``: the elements that each thread touches, relative to the recorded one. ``element_type``: name of the type of the
@@ -113,8 +111,7 @@ class Operand:
         return self.layout.width
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """Properties of a kind of site: the accesses of its operands, all of them required unless ``may_lack``; whether threads
     wait for each other at it (``is_barrier``), and whether several threads may do it to one element in any order
     (``is_atomic``).
@@ -146,8 +143,7 @@ SITE_KINDS: Mapping[str, Kind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """One place in the source that accesses memory or synchronises.
 
     ``loops`` are the numbers of the loops around it, outermost first; ``calls`` the calls through which it was inlined. A
@@ -199,8 +195,7 @@ class Site:
         return tuple(operand for operand in self.operands if operand.access == access)
 
 
-@dataclass(frozen=True, slots=True)
-class LoopInfo:
+class LoopInfo(Struct, frozen=True):
     """A loop of the kernel: the number of the loop around it, or -1, and whether it contains a barrier."""
 
     outer: int

@@ -1,7 +1,8 @@
 """Explanation of a kernel's speed: traffic, rate, ranked causes and their cures."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.model.device import Device
 from gemmviz.model.problem import Problem
@@ -17,8 +18,7 @@ REQUESTED, MOVED, DRAM = (
 CauseKind = Literal["coalescing", "banks", "idle", "lanes", "reuse", "shared", "arithmetic", "occupancy", "nothing"]
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(Struct, frozen=True):
     """Bytes moved at one level of memory. ``source``: origin of the figure; ``is_dram``: the level is the last one."""
 
     level: str
@@ -27,16 +27,14 @@ class Traffic:
     is_dram: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """A change that may improve the speed: a description and the changed setup."""
 
     text: str
     setup: Setup
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """One cause of a kernel's time: a sentence, and the counts that support it.
 
     ``cost_ms``: the model's time minus its time without the cause, None if the model has no time for it; ``excess``: the ratio
@@ -55,8 +53,7 @@ class Cause:
     view: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """Results of a run before or after a suggestion: whether C was right, sectors and wavefronts of the whole launch, and its
     time in ms; None if unknown. ``time_source``: origin of the time.
     """
@@ -69,8 +66,7 @@ class Effect:
     time_source: str = ""
 
 
-@dataclass(frozen=True)
-class SpeedCase:
+class SpeedCase(Struct, frozen=True):
     """Data for one explanation. ``traffic``: by level, nearest to the threads first, empty until counted; ``rate``: GFLOP/s of
     the real kernel and ``share_of_cublas``, None if unknown; ``rate_source``: origin of the rate; ``time_ms``: of the real
     kernel, None if unknown. ``causes``: the most expensive first, empty until known; ``model_ms``: the model's time of the

@@ -1,12 +1,11 @@
 """Recorded times of loads at a stride, each of which has to wait for the one before."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.translation import tr
 
 
-@dataclass(frozen=True, slots=True)
-class StrideTime:
+class StrideTime(Struct, frozen=True):
     """A chain of ``elements`` that are ``stride`` bytes apart: the median ``cycles`` of a load, and their quartiles. ``cache``:
     the nearest one that the loads may use, "L1" or "L2".
     """
@@ -21,8 +20,7 @@ class StrideTime:
     repeats: int
 
 
-@dataclass(frozen=True)
-class StrideTimes:
+class StrideTimes(Struct, frozen=True):
     """All chains on one GPU on one day."""
 
     device: str

@@ -1,10 +1,9 @@
 """The tile that one instruction of the tensor cores multiplies."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class TensorTile:
+class TensorTile(Struct, frozen=True):
     """``m`` × ``n`` elements of C gain ``k`` products each, by one instruction of a warp. ``element``: the type of A and B;
     ``since``: the first compute capability with it; ``source``: the publication of the shape.
     """

@@ -6,13 +6,13 @@ of it are computed once for all threads that share it.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.errors import SettingError, UsageError
 from gemmviz.model.kernel import Launch
@@ -22,8 +22,7 @@ Triple = tuple[int, int, int]
 Range = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class BlockRange:
+class BlockRange(Struct, frozen=True):
     """Blocks of a grid: half-open ranges of blockIdx.x, .y and .z."""
 
     x: Range
@@ -97,8 +96,7 @@ def phases_text(phases: Range) -> str:
     return str(stop) if stop - start == 1 else f"{start + 1}-{stop}"
 
 
-@dataclass(frozen=True)
-class ThreadSpace:
+class ThreadSpace(Struct, frozen=True, dict=True):
     """All threads of the traced ``blocks``. Axes, outermost first: block z, y, x, thread z, y, x; axes of extent 1 are left
     out.
 

@@ -1,16 +1,16 @@
 """Measurements of one kernel on one GPU: times, resources, and the method."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Check
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Struct, frozen=True):
     """Milliseconds of one launch: median and quartiles over ``repeats``, each the mean of ``launches`` back to back.
 
     Quartiles are None if only the median was recorded.
@@ -30,8 +30,7 @@ class Timing:
         return (self.high_ms - self.low_ms) / 2 / self.median_ms
 
 
-@dataclass(frozen=True, slots=True)
-class Occupancy:
+class Occupancy(Struct, frozen=True):
     """Theoretical occupancy: blocks that an SM holds at once, warps of a block, and the largest number of warps of an SM."""
 
     blocks_per_sm: int
@@ -43,8 +42,7 @@ class Occupancy:
         return min(1.0, self.blocks_per_sm * self.warps_per_block / self.warps_per_sm)
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(Struct, frozen=True):
     """Milliseconds of the copies around a multiplication: A and B to the GPU, and C back."""
 
     to_device_ms: float
@@ -55,8 +53,7 @@ class Transfer:
         return self.to_device_ms + self.to_host_ms
 
 
-@dataclass(frozen=True, slots=True)
-class TraceCost:
+class TraceCost(Struct, frozen=True):
     """GPU time of a trace in milliseconds: the launches of the twin, and the alignment of their records."""
 
     twin_ms: float
@@ -64,8 +61,7 @@ class TraceCost:
     runs: int
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
+class Resources(Struct, frozen=True):
     """The driver's figures for a compiled kernel: registers and spilled bytes of a thread, shared memory of a block in
     bytes.
     """
@@ -76,8 +72,7 @@ class Resources:
     occupancy: Occupancy
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(Struct, frozen=True, dict=True):
     """One timed run of a kernel, or of a library's multiplication. ``kernel`` names either; ``source_hash`` is the hash of the
     kernel's text.
 
@@ -123,8 +118,7 @@ class Measured:
         return f"{self.kernel} ({values})" if values else self.kernel
 
 
-@dataclass(frozen=True)
-class KernelSpeed:
+class KernelSpeed(Struct, frozen=True):
     """The measurement of a setup's real kernel, its rate relative to cuBLAS (None if unknown), and their source: "measured here
     on …" or "recorded on …".
     """
@@ -139,8 +133,7 @@ class KernelSpeed:
         return None if self.measured.timing is None else self.measured.timing.median_ms
 
 
-@dataclass(frozen=True)
-class Counters:
+class Counters(Struct, frozen=True):
     """Nsight Compute's counters for one launch of the real kernel, named as in ``totals``, and its duration."""
 
     counters: Mapping[str, int]

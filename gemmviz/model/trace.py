@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.device import MemoryRules
@@ -24,8 +25,7 @@ COMPUTED = -1
 CONSTANT = -2
 
 
-@dataclass(frozen=True)
-class Touches:
+class Touches(Struct, frozen=True):
     """All steps of one operand of one site: ``steps`` (n,) ascending, ``rows`` (n,) of the record."""
 
     site: int
@@ -34,8 +34,7 @@ class Touches:
     rows: Longs
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """An output compared with float64, C of a multiplication: the numbers of elements written and compared, the largest error
     (None if it is NaN there), the error allowed there, and its place, an index for each dimension.
 
@@ -90,8 +89,7 @@ class Check:
         return tr("{array} is wrong: ", array=self.array) + "; ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class EarlyExit:
+class EarlyExit(Struct, frozen=True):
     """Why a run ended early: a sentence, and the elements involved of an array (by its number, -1 for none)."""
 
     sentence: str

@@ -1,10 +1,9 @@
 """Size limits of a trace, shared by the recorders, the writer and the reader."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class TraceBounds:
+class TraceBounds(Struct, frozen=True):
     """The largest number of each thing. ``offsets``: of one layout, over all its lanes; ``offset``: in elements; ``text``:
     characters of a name, a note or a site's text; ``trips``: of a loop; ``shared_bytes``: of one array in shared memory.
     """

@@ -1,10 +1,9 @@
 """Reads from global memory by tile width."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class WidthCount:
+class WidthCount(Struct, frozen=True):
     """A launch with tiles of this width: elements of A and B that its threads read, and sectors moved for them."""
 
     width: int
@@ -12,8 +11,7 @@ class WidthCount:
     sectors: int
 
 
-@dataclass(frozen=True)
-class TrafficCase:
+class TrafficCase(Struct, frozen=True):
     """Traffic by tile width. ``what``: the kernel and its sizes; ``parameter``: the parameter that is varied; ``rows``:
     ascending by width; ``untiled``: reads of the multiplication without tiles, 2 M N K; ``here``: the width of the setup.
     """

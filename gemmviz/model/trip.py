@@ -1,14 +1,13 @@
 """The trip of one word from memory to a thread, beside what memory delivers meanwhile."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.access_times import AccessTimes
 
 _WORD_BYTES, _KHZ, _NS = 4, 1e3, 1e9
 
 
-@dataclass(frozen=True)
-class TripCase:
+class TripCase(Struct, frozen=True):
     """``times``: measured access times; ``bandwidth_gb_s``: the published bandwidth of the same GPU's memory in GB/s."""
 
     times: AccessTimes

@@ -1,15 +1,15 @@
 """Values of one thread's variables at every step."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.model.sites import Site
 
 VariableValue = float | int | bool | str | tuple[Any, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class WatchedVariable:
+class WatchedVariable(Struct, frozen=True):
     """A variable of the source, and the lines from its declaration to the end of its scope."""
 
     name: str
@@ -17,8 +17,7 @@ class WatchedVariable:
     last_line: int
 
 
-@dataclass(frozen=True)
-class Watched:
+class Watched(Struct, frozen=True):
     """``rows[step]`` holds the value of each of ``variables`` after that step: None before its first value, a tuple for an
     array or a vector, "A + 12" for a pointer.
     """

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from posixpath import dirname, normpath
+
+from msgspec import Struct
 
 from gemmviz.parser.headers import VISIBLE
 
 _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Include:
+class Include(Struct, frozen=True):
     """An include line: the name between its quotes or angle brackets. Lines count from 1."""
 
     name: str

@@ -1,11 +1,11 @@
 """The text of one translation unit: the file that is compiled and the project files that it may include."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True)
-class SourceText:
+class SourceText(Struct, frozen=True):
     """Texts of a project, by their names below the project's folder, with forward slashes.
 
     ``main`` is the file that is compiled; ``shown`` the file whose lines and columns a Place counts, usually the same.

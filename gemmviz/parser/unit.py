@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 
 from clang.cindex import Cursor, Diagnostic, Index, SourceLocation, SourceRange, TranslationUnit, TranslationUnitLoadError
+from msgspec import Struct
 
 from gemmviz.model.errors import ENDLESS, Place, SourceError
 from gemmviz.parser.includes import with_paths
@@ -23,16 +23,14 @@ _WITHOUT_BODY = "is used but not defined in this translation unit"
 _REQUESTED = re.compile(r"requested here$|in call to")
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """A line of a project file; ``file`` is empty outside the project."""
 
     file: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class ParseError:
+class ParseError(Struct, frozen=True):
     """An error of the parser, in its own words. ``spots``: where it is, then where what it is in was instantiated or called;
     ``place``: the first of them in the shown file, None if none is.
     """
@@ -42,8 +40,7 @@ class ParseError:
     place: Place | None
 
 
-@dataclass(frozen=True, eq=False)
-class Unit:
+class Unit(Struct, frozen=True, eq=False, dict=True):
     """A parsed translation unit. ``files`` are the texts as the parser read them, by name; ``notes`` sentences about what was
     corrected in them.
     """

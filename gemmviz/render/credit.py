@@ -1,10 +1,11 @@
 """The options of a figure for web pages: its name and theme, who made it, its licence, its link, and how it is cited."""
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from gemmviz.files.resources import resource
 from gemmviz.model.errors import UsageError
@@ -28,8 +29,7 @@ _LONGEST_LINK, _LONGEST_TEXT = 2000, 500
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
-class FigureOptions:
+class FigureOptions(Struct, frozen=True):
     """Options of a figure.
 
     ``name``: what URLs and other figures call it; ``follow``: the name of the figure whose steps it shows; ``theme``: "auto"
@@ -78,8 +78,7 @@ def known_licence(identifier: str) -> tuple[str, str]:
     return LICENCES.get(identifier, (identifier, ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(Struct, frozen=True):
     """How gemmviz is cited: in ``words``, with its ``version`` and the ``address`` of its repository."""
 
     words: str

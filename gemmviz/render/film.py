@@ -5,12 +5,12 @@ the next one is painted.
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.translation import tr
@@ -31,8 +31,7 @@ _SAMPLED_FPS, _PALETTE_SAMPLES = 5, 16
 _MOST_COLOURS, _MOST_INKS = 255, 128
 
 
-@dataclass(frozen=True)
-class Coding:
+class Coding(Struct, frozen=True):
     """The encoding of a film.
 
     ``codecs``: FFmpeg's names; the first available one is used. ``pixels``: the pixel format, and ``clear_pixels`` that of a

@@ -1,8 +1,9 @@
 """The definition of a file format: of single pictures, films, slides or web pages."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import tr
@@ -14,8 +15,7 @@ LEAST_PIXELS, MOST_PIXELS = 64, 7680
 LEAST_FPS, MOST_FPS = 1, 120
 
 
-@dataclass(frozen=True, slots=True)
-class RenderOptions:
+class RenderOptions(Struct, frozen=True):
     """Options of saving pictures.
 
     ``width`` and ``height`` in pixels; ``fps``: frames per second of a film; ``is_transparent``: no background;
@@ -49,8 +49,7 @@ class RenderOptions:
         return min(self.width / scene.width, self.height / scene.height)
 
 
-@dataclass(frozen=True, slots=True)
-class Still:
+class Still(Struct, frozen=True):
     """A format of single pictures, defined by a file in ``gemmviz.render.formats`` that ends with ``FORMAT = Still(...)``.
 
     The suffix is the file's name. ``save`` gets a scene, a path and the options, and raises OSError. ``can_be_clear``: whether
@@ -68,8 +67,7 @@ class Still:
         return (self.extra,) if self.extra else ()
 
 
-@dataclass(frozen=True, slots=True)
-class _OfAll:
+class _OfAll(Struct, frozen=True):
     """A format like ``Still`` whose ``save`` gets the whole reel."""
 
     title: str
@@ -84,15 +82,15 @@ class _OfAll:
         return tuple(dict.fromkeys((*((self.extra,) if self.extra else ()), *film)))
 
 
-class Film(_OfAll):
+class Film(_OfAll, frozen=True):
     """A format of films. ``save`` writes ``RenderOptions.fps`` frames per second."""
 
 
-class Deck(_OfAll):
+class Deck(_OfAll, frozen=True):
     """A format of slides, one page each."""
 
 
-class Page(_OfAll):
+class Page(_OfAll, frozen=True):
     """A format of web pages that play the reel."""
 
 

@@ -7,10 +7,10 @@ import base64
 import gzip
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.render.player_words import player_words
 from gemmviz.render.reel import Reel, Step
@@ -117,8 +117,7 @@ class Pack:
         return {} if labels is None else {"l": self.part(labels.ravel().tolist())}
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(Struct, frozen=True):
     """The compressed data of the player as ``text``, and the ``background`` of its first picture."""
 
     text: str

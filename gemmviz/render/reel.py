@@ -1,16 +1,16 @@
 """The content of an export: still pictures, and the same content as a film. Each picture is drawn on request."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Primitive, Scene
 from gemmviz.scenes.kit.transition import PaintLayer
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """A still picture and what moves in it. ``still`` is the same object while only the motion changes. ``layers``: what is
     painted over its background instead, on the way to it from another picture.
     """
@@ -25,8 +25,7 @@ class Frame:
         return replace(self.still, primitives=(*self.still.primitives, *self.motion))
 
 
-@dataclass(frozen=True, slots=True)
-class Slide:
+class Slide(Struct, frozen=True):
     """A still picture. ``title`` and ``caption`` describe it; ``notes`` are for the speaker."""
 
     scene: Scene
@@ -35,8 +34,7 @@ class Slide:
     notes: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A step of a web page, by theme: the scene ``before`` and ``after`` arrival, and what moves at the reel's ``moments``.
 
     ``phase``: its number; ``rows``: the rows of the facts' record that it has; ``way``: how the picture before becomes this
@@ -53,8 +51,7 @@ class Step:
     way: str = ""
 
 
-@dataclass(frozen=True)
-class Reel:
+class Reel(Struct, frozen=True):
     """The content of an export.
 
     ``slides`` draws ``slide_count`` pictures; ``frames`` draws ``frame_count`` frames of a film at a frame rate; ``steps``

@@ -5,12 +5,12 @@ divergence shifts nothing. Only the distinct paths are processed here; the words
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import OUT_OF_RANGE, GemmvizError, KernelFault
@@ -31,8 +31,7 @@ _MOST_ASKED = 64  # threads
 _OF_MEMORY = {"load", "store", "copy", "atomic", "matrix"}
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(Struct, frozen=True):
     """One path through the kernel: accesses (n,), the trips of the loops around them (n, depth), padded with -1, whether each
     access was recorded (n,), and the index of the wait that completes each asynchronous copy (n,), or -1.
     """
@@ -43,8 +42,7 @@ class Path:
     completes: Ints
 
 
-@dataclass
-class PathBook:
+class PathBook(Struct):
     """The known paths of one twin, by their hash."""
 
     twin: Twin
@@ -55,8 +53,7 @@ class PathBook:
         self.paths[path] = Path(*self.twin.path(events))
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(Struct, frozen=True):
     """The recorded steps of several paths: accesses (steps,), trips (steps, depth) and barriers passed before (steps,).
 
     ``of_path[i]`` has the step of each recorded access of path i. ``completes``: as in a Trace.
@@ -130,16 +127,14 @@ def _places(program: Program, depth: int) -> Ints:
     return table
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(Struct, frozen=True):
     """Location of an array in the twin's address words: its first word, and words per element."""
 
     base: int
     unit: int
 
 
-@dataclass(frozen=True)
-class Slots:
+class Slots(Struct, frozen=True):
     """Meaning of the words that the threads of one path wrote, (n,) each, one entry per slot.
 
     ``access`` of the slot and its ``row`` in the record, ``array`` and its first word ``base``, words per element ``unit``, and
@@ -155,8 +150,7 @@ class Slots:
     last: npt.NDArray[np.uint32]
 
 
-@dataclass(frozen=True)
-class Alignment:
+class Alignment(Struct, frozen=True):
     """The steps of a run, with the fields of a Trace, the number of ``rows`` of the record, and the slots that convert words to
     elements.
     """

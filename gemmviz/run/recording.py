@@ -1,8 +1,7 @@
 """Options of a recorded run: its contents and its largest size."""
 
-from dataclasses import dataclass, field
-
 import psutil
+from msgspec import Struct, field
 
 _LEAST_RECORD = 256 << 20
 
@@ -26,8 +25,7 @@ def _available() -> int:
     return int(min([free, *(most - now for most, now in limits if most != psutil.RLIM_INFINITY)]))
 
 
-@dataclass(frozen=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """Options of a record besides accesses: the ``values`` read and written, and the ``origins``, the elements that the
     cells of shared arrays are copies of. ``limit_bytes`` is the largest size of the record, by default ``record_limit()``.
     """

@@ -1,11 +1,11 @@
 """Runs a launch to see whether its result is right, within a budget of work: on every computer the same runs are made."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.launch.legality import can_run, device_for, setup_for
 from gemmviz.model.arrays import Bools, Longs
@@ -41,8 +41,7 @@ class WorkBudget:
         return self.left <= 0
 
 
-@dataclass(frozen=True, slots=True)
-class TrialResult:
+class TrialResult(Struct, frozen=True):
     """What one run showed: the layout in which C is right, None if in none; the arguments that were written; the phases with
     barriers, 0 for none.
     """

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.launch.confirmation import NO_ROLES, TOO_LARGE
 from gemmviz.launch.draft import Draft, DraftParameter, shape_formula
@@ -37,8 +38,7 @@ _MOST_AT_FIRST, _AT_ALL_SIZES = 24, 2  # candidates at the first sizes; likelies
 _EVERY_SIZE = 16  # more than there are sizes to try
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A spec that gives a right C at its problem, its roles, and the number of runs that it took. ``is_square``: C was right
     only where sizes that the launch tells apart were equal.
     """

@@ -1,8 +1,9 @@
 """Export options from the dialog as one value, and the command line that performs the export."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct, field
 
 from gemmviz.export.prepare import PARTS, ExportOptions
 from gemmviz.files.benchmark_file import benchmark_text
@@ -24,8 +25,7 @@ What = Literal["picture", "steps", "lesson"]
 SAVED = "saved"  # printed by the exporting process when the file is complete
 
 
-@dataclass(frozen=True, slots=True)
-class ExportJob:
+class ExportJob(Struct, frozen=True):
     """Options of an export. ``what``: the current picture, steps ``first`` to ``last`` (from 1, inclusive), or the saved views.
     The current picture is that of step ``first``; in a format that plays, all steps. ``suffix``: file format; ``by_phase``: one
     picture per phase; ``theme``: "" for that of the view.

@@ -1,9 +1,9 @@
 """Playback clock: advances the displayed position over time."""
 
 import math
-from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec import Struct
 from psygnal import Signal
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 240.0, 1000.0)
@@ -34,8 +34,7 @@ def advanced(step: int, moment: float, steps: int, distance: float) -> tuple[int
     return int(at), at - int(at)
 
 
-@dataclass(slots=True)
-class Beat:
+class Beat(Struct):
     """A single movement from one position to another, in steps. ``duration_ms`` is 0 until it starts."""
 
     first: float

@@ -1,8 +1,9 @@
 """Form fields of a setup: each setting with its label, tooltip, value and bounds."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.measurements import recorded_registers
@@ -22,8 +23,7 @@ _TYPES: dict[FieldKind, tuple[type, ...]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class FormField:
+class FormField(Struct, frozen=True):
     """One form field. ``kind``: an integer or decimal number within bounds, one of ``choices`` (values and the texts that
     display them), a switch, or a text.
 

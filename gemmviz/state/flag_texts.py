@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.model.errors import UsageError
 from gemmviz.model.labels import IndexOrder, LabelStyle
@@ -14,8 +15,7 @@ from gemmviz.state.shot import Camera, Trial
 _TRIED = {"threads": "threads", "registers": "registers", "shared": "shared_bytes"}
 
 
-@dataclass(frozen=True, slots=True)
-class TextForm:
+class TextForm(Struct, frozen=True):
     """Conversion of a value from and to text. ``parse``: the value from the previous value and the text (a list of texts if the
     flag ``is_repeated``). ``words``: the text of a value.
     """

@@ -2,10 +2,10 @@
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.position import Position
@@ -13,7 +13,7 @@ from gemmviz.files.devices import device_names
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.model.records import replace
+from gemmviz.model.records import fields, replace
 from gemmviz.model.setting import Setting, settings_of
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.catalog import views
@@ -28,8 +28,7 @@ _KNOWN: dict[str, Callable[[], tuple[str, ...]]] = {
 _TYPES: dict[str, type] = {"number": int, "decimal": float}
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """One command-line flag. ``take`` applies its value to a shot. ``words``: the value that reproduces a shot; None to omit
     the flag, "" for a flag without a value, a list for a repeated flag.
 

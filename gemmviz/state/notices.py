@@ -1,9 +1,9 @@
 """Notices about the displayed run: each can be dismissed, and is removed when it no longer applies."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 from psygnal import Signal
 
 from gemmviz.model.errors import GemmvizError, Place
@@ -11,8 +11,7 @@ from gemmviz.model.errors import GemmvizError, Place
 Topic = Literal["kernel", "result", "hazard", "gpu", "file", "sizes", "benchmark", "elsewhere", "extension"]
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """An action that a notice offers. ``tip``: its consequences."""
 
     title: str
@@ -20,8 +19,7 @@ class Offer:
     take: Callable[[], object]
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """One notice. ``place``: position in the kernel's text. ``warns``: a warning, otherwise information."""
 
     topic: Topic

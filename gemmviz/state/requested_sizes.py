@@ -1,8 +1,9 @@
 """Sizes and parameters that the user requested, kept while kernels are displayed that can't run with them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
+
+from msgspec import Struct, field
 
 from gemmviz.launch.legality import broken_limit, nearest_setup, setup_for, tied
 from gemmviz.model.errors import GemmvizError, SettingError
@@ -12,8 +13,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedSizes:
+class RequestedSizes(Struct, frozen=True):
     """Sizes and parameters that the user set, by name; others have the kernel's defaults."""
 
     numbers: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -38,8 +38,7 @@ class RequestedSizes:
         return tied(setup)
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedSetup:
+class ResolvedSetup(Struct, frozen=True):
     """A setup that can run. ``explanation``: why it is not the requested one; "" if it is."""
 
     setup: Setup

@@ -4,9 +4,10 @@ Undo entries, restored sessions, saved views and exported frames are all shots.
 """
 
 import re
-from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any
+
+from msgspec import Struct, field
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.pairing import LOCKS, Lock
@@ -16,6 +17,7 @@ from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.errors import GemmvizError, UsageError, closest
+from gemmviz.model.records import fields
 from gemmviz.model.setting import Control, first_trouble
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import marked, tr
@@ -44,8 +46,7 @@ _TYPE_SCALE = Control(
 _TRIAL = marked("In the occupancy view: threads, registers or shared bytes to use instead of the kernel's own")
 
 
-@dataclass(frozen=True, slots=True)
-class Camera:
+class Camera(Struct, frozen=True):
     """The visible part of a frame. ``zoom``: magnification, 1 to 256. ``x`` and ``y``: the point at the centre, as fractions of
     the frame's width and height. Raises UsageError for values out of range.
     """
@@ -61,8 +62,7 @@ class Camera:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class ChartChoice:
+class ChartChoice(Struct, frozen=True):
     """Options of a chart. ``source``: name of the measurements ("" for the first); ``shown``: the curves that the user showed
     or hid. ``width``: of tiles and blocks, 0 for the fastest; ``with_host``: include CPU measurements; ``is_even``: linear
     instead of logarithmic axes. Raises UsageError for a width out of range.
@@ -78,8 +78,7 @@ class ChartChoice:
         _check(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Against:
+class Against(Struct, frozen=True):
     """A setup to compare with. ``lock``: the quantity that is equal in both runs at each position; ``marked``: an element to
     follow in both, such as "A[3,5]". Raises UsageError for an unknown lock or element.
     """
@@ -108,8 +107,7 @@ class Against:
         return match[1], int(match[2]), int(match[3])
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """Trial values for the resources of a block in the occupancy view; None for the kernel's own. Raises UsageError for values
     that are impossible on any device.
     """
@@ -130,8 +128,7 @@ class Trial:
                 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shot(DrawingOptions):
+class Shot(DrawingOptions, frozen=True):
     """Everything that is displayed. ``setup``: what to run; ``focus``: threads to watch; ``view``: name of the view; ``at``:
     position in the run; ``type_scale``: text size relative to the theme's, 0.75 to 2; ``trial``: trial values for occupancy;
     ``against``: what to compare with; plus all DrawingOptions. Raises UsageError for an unknown view or theme, or values out of

@@ -4,11 +4,11 @@ whole launch, and the speed of the real kernel.
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import LaunchCounts, count_steps
 from gemmviz.analysis.replay.focus import Scope, thread_place
@@ -32,8 +32,7 @@ AFTER_PICTURE_S = 0.08
 _MOST_VALUES = 12_000_000  # accesses
 
 
-@dataclass(frozen=True)
-class WatchResult:
+class WatchResult(Struct, frozen=True):
     """Variables of the first thread of a scope in ``watched``; if None, ``why_none`` gives the reason."""
 
     scope: Scope

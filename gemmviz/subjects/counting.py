@@ -1,6 +1,6 @@
 """Counts and timing of a whole launch by an engine."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.analysis.memory.banks import wavefronts
 from gemmviz.analysis.memory.costs import Passes
@@ -13,8 +13,7 @@ from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine
 from gemmviz.run.measure.recorded import RecordedTimes
 
 
-@dataclass(frozen=True, eq=False)
-class LaunchFacts:
+class LaunchFacts(Struct, frozen=True, eq=False):
     """Facts about a whole launch: its counts and the speed of the real kernel, None while unknown; ``no_counts`` and
     ``no_speed`` give the reason if they stay unknown. ``passed``: whether C is correct, None before a run.
     """

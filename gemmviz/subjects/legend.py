@@ -2,8 +2,9 @@
 source and a question about it.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from gemmviz.launch.legality import device_for
 from gemmviz.model.kernel import Launch
@@ -18,8 +19,7 @@ from gemmviz.source.program_parts import Program
 from gemmviz.subjects.titles import kernel_title
 
 
-@dataclass(frozen=True)
-class LaunchWords:
+class LaunchWords(Struct, frozen=True, dict=True):
     """The words for a launch; ``labels``: how elements and threads are written. Raises GemmvizError if it can't run."""
 
     setup: Setup

@@ -1,8 +1,8 @@
 """Turns a shot and the value of its subject into a scene and its drawing options."""
 
-from dataclasses import fields
 from typing import Any
 
+from gemmviz.model.records import fields
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import HEIGHT, WIDTH, DrawingOptions, ViewOptions
 from gemmviz.scenes.kit.primitives import Scene

@@ -1,8 +1,9 @@
 """Runs of a kernel: the outcome from an engine, its replay, and what is known of it so far."""
 
 import contextlib
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import LaunchCounts
@@ -57,8 +58,7 @@ def watched_in(setup: Setup, focus: Focus, trace: Trace, engine: Engine) -> Watc
     return None
 
 
-@dataclass(frozen=True)
-class KnownRun:
+class KnownRun(Struct, frozen=True, dict=True):
     """A run and what is known of it so far. ``searched``: number of blocks searched for hazards; ``counts``: of the whole
     launch; ``no_counts``: why they stay unknown; ``speed``: of the real kernel; ``no_speed``: why it stays unknown;
     ``from_file``: whether it was recorded earlier.

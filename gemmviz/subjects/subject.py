@@ -1,10 +1,9 @@
 """The type of a kind of subject: how its values are made from a shot and the results of its run."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.model.benchmark import Benchmark
@@ -46,8 +45,7 @@ class Compared(Struct, frozen=True):
     outcome: Outcome | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Context:
+class Context(Struct, frozen=True, eq=False):
     """What a subject is made from besides a shot; unknown values are None or empty.
 
     ``moment``: the displayed step of the run. ``facts``: the whole launch of that run. ``compared``: the run to compare with.

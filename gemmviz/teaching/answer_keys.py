@@ -1,7 +1,8 @@
 """Answer keys of kernels with blanks, in files separate from the kernels that students receive."""
 
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource, resources
@@ -9,8 +10,7 @@ from gemmviz.files.resources import resource, resources
 _FOLDER = "assets/lessons/keys"
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerKey:
+class AnswerKey(Struct, frozen=True):
     """The text for each blank, in order."""
 
     answers: tuple[str, ...]

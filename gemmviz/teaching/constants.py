@@ -1,14 +1,14 @@
 """Phrases with a number that texts of lessons may have as they are, since nothing of a step could compute it."""
 
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource
 
 
-@dataclass(frozen=True, slots=True)
-class SourcedNumber:
+class SourcedNumber(Struct, frozen=True):
     """``text``: the phrase, word for word. ``value``: its number. ``meaning``: what the number is. ``source``: who says so."""
 
     text: str
@@ -17,8 +17,7 @@ class SourcedNumber:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(Struct, frozen=True):
     constants: tuple[SourcedNumber, ...]
 
 

@@ -2,8 +2,9 @@
 first wrong access is if it doesn't.
 """
 
-from dataclasses import dataclass
 from random import Random
+
+from msgspec import Struct
 
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.kernel import BLANK, KernelSpec
@@ -20,8 +21,7 @@ from gemmviz.teaching.lesson import Exercise, ExerciseSize
 from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, SizeRun
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The result of an exercise. ``size``: the size at which it failed, all sizes if it passed; ``rows``: the requirements at
     the last size that was run; ``error``: why there is no result; ``shot``: the picture of the wrong access, or of the first
     size if all are right; None if there is none. ``hints``: which blank is wrong, and the first access that differs.

@@ -1,8 +1,9 @@
 """The shipped kernels in groups with titles: the ladder of multiplications, other problems, and the kernels of each lesson."""
 
 import re
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from gemmviz.files.codec import read_text
 from gemmviz.files.resources import resource
@@ -22,16 +23,14 @@ LADDER, PATTERNS, OTHERS = marked("Multiplication, step by step"), marked("Other
 _KERNEL = re.compile(r'kernel = "(\w+)"')
 
 
-@dataclass(frozen=True, slots=True)
-class KernelEntry:
+class KernelEntry(Struct, frozen=True):
     """A kernel of a list: its name, and what it shows."""
 
     name: str
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class KernelGroup:
+class KernelGroup(Struct, frozen=True):
     """Kernels under a common title, in teaching order."""
 
     title: str

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
+from msgspec import Struct
+
 from gemmviz.launch.formula import formula_value
 from gemmviz.model.errors import Place, UsageError, closest
 from gemmviz.model.records import replace
@@ -84,8 +86,7 @@ class Expectation:
         return round(float(actual), self.digits) == round(float(value), self.digits)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One choice of a question. ``why``: the reason that it is right or wrong. ``shot``: the view that shows the reason.
     ``expect``: what makes it right, or would: it is true of the right choice's view, and false of that for any other.
     """
@@ -100,8 +101,7 @@ class Choice:
         return replace(self, text=changed(self.text), why=changed(self.why))
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A multiple-choice question. Raises UsageError unless it has 2 to 26 choices of which exactly one is right."""
 
     text: str
@@ -146,16 +146,14 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return FIELD.sub(lambda name: values.get(name[1], name[0]), text)
 
 
-@dataclass(frozen=True, slots=True)
-class CountLimit:
+class CountLimit(Struct, frozen=True):
     """The largest allowed value of a quantity."""
 
     quantity: str
     most: float
 
 
-@dataclass(frozen=True, slots=True)
-class ExerciseSize:
+class ExerciseSize(Struct, frozen=True):
     """A size at which an exercise is judged. ``problem``: sizes of the problem; ``parameters``: parameters of the kernel, those
     that are left out are the student's; ``at_most``: limits at this size, on top of what the exercise requires at each.
     """
@@ -174,8 +172,7 @@ class ExerciseSize:
         return ", ".join([*equal, *(f"{name} = {value}" for name, value in self.parameters)])
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
+class Solution(Struct, frozen=True):
     """A solution of an exercise without a key: the name of the ``kernel`` to choose, and its ``parameters``, or the
     ``answers`` for the blanks.
     """
@@ -185,8 +182,7 @@ class Solution:
     answers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Exercise:
+class Exercise(Struct, frozen=True):
     """A task for a student. ``until``: expectations that must be met at each of the ``sizes``, at the size of the shot if there
     are none. ``hints``: shown one after the other. ``key``: name of the shipped answer key for a kernel with blanks;
     ``solution``: the solution of any other exercise. Raises UsageError for an unknown key.
@@ -307,8 +303,7 @@ class LessonStep:
         return replace(self, title=title, question=question, caption=caption, text=text, notes=notes)
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
+class Lesson(Struct, frozen=True):
     """Steps in order. ``about``: what the lesson teaches. ``name``: the name of its file. ``needs``: required knowledge.
     ``is_quiz``: its texts and choices were computed from a run, numbers included.
     """

@@ -1,14 +1,13 @@
 """One check of a lesson's step: what is expected, what was found, and where the lesson says it."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.teaching.lesson import Expectation, LessonStep, shown_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
 
 
-@dataclass(frozen=True, slots=True)
-class LessonCheck:
+class LessonCheck(Struct, frozen=True):
     """One check of a step. ``subject``: what is checked, such as the title of a quantity; ``place``: where the step's file
     states it. ``expectation``: None for a check that only fails by an error. ``actual``: the computed value. ``error``: why it
     can't be computed, or what is wrong. ``is_remark``: a failure is advice, not a fault. ``number``: the step's number in the

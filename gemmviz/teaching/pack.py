@@ -5,9 +5,10 @@ questions for the lecturer; the lesson and its kernels; and a README with the co
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from msgspec import Struct
 
 from gemmviz.export.prepare import ExportOptions
 from gemmviz.files.whole import atomic_write
@@ -33,8 +34,7 @@ _MOMENT = (1980, 1, 1, 0, 0, 0)  # of every file in the archive, so that its byt
 OnFile = Callable[[str, int, int], None]  # called with the name of the next file, the number of files done, and their number
 
 
-@dataclass(frozen=True, slots=True)
-class PackFile:
+class PackFile(Struct, frozen=True):
     """A file of a pack: its ``name`` with its folder, its ``purpose`` in the README, and the function that writes it."""
 
     name: str

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
@@ -28,8 +29,7 @@ _STEPS, _WARPS = 12, 6  # drawn from each site, and for each of these steps, whe
 _Cached = TypeVar("_Cached")
 
 
-@dataclass(frozen=True)
-class AskedAccess:
+class AskedAccess(Struct, frozen=True):
     """An operand of a site at a step. ``place``: its index among the operands."""
 
     step: int
@@ -37,8 +37,7 @@ class AskedAccess:
     operand: Operand
 
 
-@dataclass(frozen=True)
-class WarpRequest:
+class WarpRequest(Struct, frozen=True):
     """A warp's access in one step. ``main``: the accessed array and elements."""
 
     step: int
@@ -258,8 +257,7 @@ class GeneratedQuestion:
     beside: list[tuple[str, str]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class QuizKind:
+class QuizKind(Struct, frozen=True):
     """A kind of question: a module in ``gemmviz.teaching.quiz_kinds`` that ends with ``QUIZ_KIND = QuizKind(...)``.
     ``question`` generates a random one, or None if the run offers none.
     """

@@ -1,7 +1,8 @@
 """The words of generated questions: names as in the source, moments by loop counters, threads by their indices."""
 
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.labels import LabelStyle
@@ -14,8 +15,7 @@ from gemmviz.source.loop_counters import LoopCounter, loop_counters
 from gemmviz.subjects.legend import LaunchWords
 
 
-@dataclass(frozen=True)
-class QuizWords:
+class QuizWords(Struct, frozen=True, dict=True):
     """The words for one run; ``labels``: how elements and threads are written."""
 
     setup: Setup

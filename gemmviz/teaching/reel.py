@@ -1,8 +1,9 @@
 """A lesson as a Reel, from which slides, pages and films are made: each step drawn with its caption."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import repeat
+
+from msgspec import Struct
 
 from gemmviz.analysis.replay.position import Position
 from gemmviz.export.prepare import (
@@ -69,8 +70,7 @@ def _with_sources(stops: tuple[LessonStep, ...]) -> Iterator[LessonStep]:
         yield stop
 
 
-@dataclass(frozen=True, slots=True)
-class _Pictures:
+class _Pictures(Struct, frozen=True):
     """The pictures of a lesson: steps, each with the number of the printed part that is shown. Each is prepared when it is
     drawn.
     """

@@ -1,8 +1,9 @@
 """Requirements on a kernel, judged at one size: a kernel's run to the values of quantities, and whether each is as required."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
@@ -18,8 +19,7 @@ from gemmviz.teaching.wrong_access import at_wrong_access
 Relation = Literal["is", "at_most", "at_least"]
 
 
-@dataclass(frozen=True, slots=True)
-class QuantityRequirement:
+class QuantityRequirement(Struct, frozen=True):
     """What a quantity must be. ``relation``: how its value must compare with ``value``; ``about``: tolerance of "is", as a
     fraction of ``value``.
     """
@@ -49,8 +49,7 @@ class QuantityRequirement:
         return f"{value} ± {100 * self.about:g} %" if self.about else value
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedQuantity:
+class JudgedQuantity(Struct, frozen=True):
     """A requirement: the displayed name of a quantity, its value, the ``required`` one, and whether it is met."""
 
     title: str

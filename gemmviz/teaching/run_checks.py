@@ -1,8 +1,9 @@
 """Checks of every step's run, unless an expectation of the step says otherwise: C is right, and there are no hazards."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import get_args
+
+from msgspec import Struct
 
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.records import replace
@@ -18,8 +19,7 @@ RIGHT = Expectation("result", "right")
 _OF_ALL_SIZES = ("right", "unwritten")  # results that don't depend on the sizes
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What was found of a run. ``subject``: what it is about; ``actual``: None if ``error`` says why it can't be computed.
     ``is_advice``: the step's own launch is right, another one of its kernel isn't.
     """

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.export.prepare import Prepared, prepare
 from gemmviz.launch.legality import shapes_for
@@ -24,8 +25,7 @@ _MOST_ELEMENTS = 1 << 12
 _STEPS, _MOMENTS = 5, (0.15, 0.5, 0.8, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class LessonFacts:
+class LessonFacts(Struct, frozen=True):
     """The facts of a shipped lesson. ``steps``: the names by which its steps are known as seen."""
 
     name: str

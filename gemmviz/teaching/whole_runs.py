@@ -1,7 +1,8 @@
 """Whole runs of launches, by which lessons check C: of the launch itself if it is small, else of a smaller problem."""
 
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 from gemmviz.files.answer_file import answer_key
 from gemmviz.launch.legality import can_run, device_for
@@ -15,8 +16,7 @@ from gemmviz.subjects.facts import ShotFacts
 QUICK_SIZE = 1 << 18  # product of a problem's sizes up to which it is run as a whole: 64³
 
 
-@dataclass(frozen=True, slots=True)
-class WholeRun:
+class WholeRun(Struct, frozen=True):
     """Facts about the run of all blocks of a launch. ``is_other``: of another problem than the step's, with the same kernel,
     parameters and device.
     """

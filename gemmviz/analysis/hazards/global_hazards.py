@@ -8,11 +8,11 @@ harm, whatever their order, and neither do several atomics.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.hazards.hazard import Hazard, HazardKind
 from gemmviz.model.arrays import Bools, Longs
@@ -28,8 +28,7 @@ _ATOMIC = np.int64(
 )  # stands for the value written by any atomic: the bits of a number that no kernel stores
 
 
-@dataclass(frozen=True)
-class GlobalHazards:
+class GlobalHazards(Struct, frozen=True):
     """``hazards``: one for each kind, array and scope (between blocks, or inside one). ``undecided``: number of elements that
     several threads write without order, with values that the trace doesn't contain.
     """

@@ -1,9 +1,9 @@
 """A hazard as a value, and the elements at which threads conflict."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.arrays import Longs
 from gemmviz.model.errors import KernelFault
@@ -15,8 +15,7 @@ HazardKey = tuple[HazardKind, Site, Site]  # earlier and later
 _MOST_CONFLICTS = 1 << 18
 
 
-@dataclass(frozen=True)
-class Hazard:
+class Hazard(Struct, frozen=True):
     """All conflicts of one kind between two sites, with the element (also as written in the source), block and threads (numbers
     within the block) of the first. ``earlier_block``: for a conflict between two blocks, the one that comes first; ``block`` is
     the other. ``is_under_way``: the earlier access is asynchronous and no wait has completed it.
@@ -75,8 +74,7 @@ class Hazard:
         return tr("conflicts") if self.earlier_block is None else tr("elements")
 
 
-@dataclass(frozen=True)
-class Collisions:
+class Collisions(Struct, frozen=True):
     """Accesses of a block that collide with earlier ones at one step, one entry each: the element, the threads of the earlier
     and of the later access, by their numbers in the block, and the step of the earlier one.
     """

@@ -3,10 +3,10 @@ threads don't reach.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from gemmviz.analysis.hazards.global_hazards import global_hazards
 from gemmviz.analysis.hazards.hazard import Conflicts, Hazard
@@ -20,8 +20,7 @@ from gemmviz.model.words import many
 _INDEPENDENT = 7  # compute capability from which __syncthreads() waits thread by thread
 
 
-@dataclass(frozen=True)
-class Ordering:
+class Ordering(Struct, frozen=True):
     """``hazards`` in the order of their first steps; ``conflicts``: elements at which threads conflict in shared memory;
     ``remarks``: sentences about early returns and about anything that could not be decided.
     """

@@ -8,10 +8,9 @@ On compute capability 1.0 and 1.1 the lanes of half a warp move one aligned segm
 itself. Source: CUDA C Programming Guide 4.2, Appendix F.3.2, Global Memory.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.memory.warps import PerRow, Rows, distinct_per_row, lanes_of
 from gemmviz.model.device import MemoryRules
@@ -20,8 +19,7 @@ from gemmviz.model.layouts import SCALAR, Layout
 _LARGEST_SEGMENT = 128  # bytes
 
 
-@dataclass(frozen=True)
-class Requests:
+class Requests(Struct, frozen=True):
     """Figures of each request (rows,): whether any lane is active, its sectors and lines, bytes requested (an element counts
     for each lane that requests it) and used (once), and the sectors that the requested bytes would fill side by side (never
     more than ``sectors``); by the rule of compute capability 1.0, which serves an element once for each lane, the used bytes.

@@ -1,12 +1,11 @@
 """Totals of the costs of a step, a site, a phase or a whole launch, named as in Nsight Compute."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from operator import add, attrgetter
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gemmviz.analysis.memory.banks import wavefronts
 from gemmviz.analysis.memory.costs import CostSums, Passes, cost_table
@@ -71,8 +70,7 @@ def count_rows(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRu
     return Counts(*cost_table(rows, operand, array, rules).sum(axis=0).tolist())
 
 
-@dataclass
-class LaunchCounts:
+class LaunchCounts(Struct):
     """Costs of a whole launch, per access (a site and one of its operands) and per phase (-1 outside of phases)."""
 
     rules: MemoryRules

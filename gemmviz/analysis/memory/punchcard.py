@@ -1,9 +1,9 @@
 """One warp's access to shared memory by wavefront and bank: which lanes each bank serves in each wavefront."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.memory.banks import lane_words, passes_by_one_word, served_groups
 from gemmviz.analysis.memory.warps import moved_by_lane
@@ -15,8 +15,7 @@ NVIDIA = MemoryRules()
 _Holes = list[dict[int, list[int]]]  # of each wavefront, the lanes that a bank serves
 
 
-@dataclass(frozen=True)
-class Punchcard:
+class Punchcard(Struct, frozen=True):
     """The access by wavefront and bank.
 
     ``first`` (wavefronts, banks): the first lane that each hole serves, -1 for none; ``served``: the number of lanes it

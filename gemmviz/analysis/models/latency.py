@@ -5,10 +5,9 @@ Each warp issues for BUSY cycles, then waits LATENCY cycles for its data: those 
 costs nothing. The model takes both numbers as given and doesn't include bandwidth.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.models.occupancy import occupancy_limits
 from gemmviz.model.occupancy import OccupancyCase
@@ -17,8 +16,7 @@ from gemmviz.model.translation import tr
 BUSY, LATENCY, CYCLES = 20, 701, 2103
 
 
-@dataclass(frozen=True)
-class Hiding:
+class Hiding(Struct, frozen=True):
     """``busy`` (warps, n): the cycles at which each warp begins to issue, padded with -1; ``used``: the share of cycles in
     which the scheduler issues in the long run; ``warps``: the warps of one scheduler; ``most``: the warps that it can hold.
     """

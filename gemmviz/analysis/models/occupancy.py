@@ -5,7 +5,6 @@ NVIDIA's CUDA Occupancy Calculator and the CUDA C Best Practices Guide 4.2, Shar
 that Nsight Compute reports on an H200 are the same.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -148,8 +147,7 @@ def _up(number: int, unit: int) -> int:
     return -(-number // unit) * unit
 
 
-@dataclass(frozen=True)
-class WhatIf:
+class WhatIf(Struct, frozen=True):
     """Occupancy as a function of one resource: its name, its values (n,), and the resident warps for each."""
 
     name: str

@@ -6,8 +6,9 @@ it. Where the model does not hold, causes are ranked by their counted excess.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from operator import attrgetter
+
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts, loads_per_element, values_read
 from gemmviz.analysis.models.launch_time import Work, busy_share, holds_for
@@ -24,8 +25,7 @@ _WORTH_A_WORD = 0.01  # of the model's time
 _LOW_OCCUPANCY = 50.0
 
 
-@dataclass(frozen=True)
-class Launched:
+class Launched(Struct, frozen=True):
     """What causes are found from: the counts of a launch, the limits of its occupancy, its problem and number of blocks."""
 
     counts: LaunchCounts

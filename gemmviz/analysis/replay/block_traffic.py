@@ -1,11 +1,11 @@
 """What one block moves of one array, counted from the trace of a run."""
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.memory.warps import request_rows
@@ -17,8 +17,7 @@ _ROWS_AT_ONCE = 256
 _LARGEST_COUNTED = 1 << 22  # elements of an array whose accesses are counted one by one
 
 
-@dataclass(frozen=True)
-class BlockTraffic:
+class BlockTraffic(Struct, frozen=True):
     """Accesses of some threads to one array. ``elements``: requested ones, each as often as it is requested; ``distinct``: of
     these without repeats; ``times``: how often each of these is requested if that is the same for all, else None; ``cost``:
     what the requests cost; ``tiles``: elements that each phase copies into shared memory, in the order of the phases.

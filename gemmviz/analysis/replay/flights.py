@@ -5,9 +5,8 @@ The path of a copy that a thread stores into a shared tile is covered half by th
 copy is in a register.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.tiles import stored_operand
@@ -19,8 +18,7 @@ THREADS = -1
 _ROWS_AHEAD = 64
 
 
-@dataclass(frozen=True)
-class Flights:
+class Flights(Struct, frozen=True):
     """Movements, one entry each. ``source`` and ``target`` are array numbers, or THREADS; ``start`` and ``end`` the elements
     there, or the thread's number in the block; ``thread`` the thread that moves it. ``way`` is the part of the path that the
     step covers.

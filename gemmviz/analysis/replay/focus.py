@@ -1,6 +1,6 @@
 """The focus: the block, warp or thread whose accesses are shown."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gemmviz.model.kernel import Launch
 from gemmviz.model.records import replace
@@ -10,8 +10,7 @@ from gemmviz.model.translation import tr
 from gemmviz.model.words import all_blocks
 
 
-@dataclass(frozen=True, slots=True)
-class Focus:
+class Focus(Struct, frozen=True):
     """One block, one of its warps, one of its threads (numbered within the block) or, with ``everyone``, all traced
     blocks.
 
@@ -43,8 +42,7 @@ class Focus:
         return replace(self, block=(x, y, z), warp=warp, thread=thread)
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The threads in a focus, as columns of a trace's record.
 
     ``threads``: the chosen threads; ``of_warps``: all threads of their warps, which pay for their requests; ``of_block``: the

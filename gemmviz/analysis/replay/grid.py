@@ -2,11 +2,11 @@
 fast.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
@@ -14,8 +14,7 @@ from gemmviz.model.sites import MemoryArray
 Crop = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """Cells over ``array``, or over its part ``crop``: rows and columns of cells, half-open."""
 
     array: MemoryArray

@@ -1,7 +1,5 @@
 """History of one element: the threads that access it, how often, and its value."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from msgspec import Struct
 
@@ -25,8 +23,7 @@ class ElementHistory(Struct, frozen=True):
     value_step: int | None = None
 
 
-@dataclass(frozen=True)
-class _Touch:
+class _Touch(Struct, frozen=True):
     """A step that accesses the element: the threads, the row of the record, and whether the record contains the element
     itself.
     """

@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.memory.warps import warp_rows
@@ -138,8 +138,7 @@ def _copies(contents: dict[int, TileContent]) -> dict[int, TileContent]:
     return {number: content.copy() for number, content in contents.items()}
 
 
-@dataclass(frozen=True)
-class TouchedOperand:
+class TouchedOperand(Struct, frozen=True):
     """One operand at a moment: its array, the elements that the chosen threads touch, -1 inactive, and their lanes.
     ``in_block`` and ``block_lanes``: the same for the chosen threads of the block.
     """
@@ -168,8 +167,7 @@ def _spread(operand: Operand, elements: Ints, lanes: Ints) -> Longs:
     return operand.layout.spread(elements[active], lanes[active]).ravel()
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(Struct, frozen=True):
     """One warp of the block at a moment: its number, and the elements that its lanes touch (lanes,), -1 inactive."""
 
     warp: int

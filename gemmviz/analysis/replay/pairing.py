@@ -1,7 +1,6 @@
 """Two replays side by side at corresponding steps, and the differences between them."""
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -103,8 +102,7 @@ class Difference(Struct, frozen=True):
         return math.inf if ratio in (0.0, math.inf) else max(ratio, 1 / ratio)
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """Two moments, locked by ``lock``. ``counts``: of the whole launches, ``times_ms``: of the real kernels, None if unknown;
     ``time_sources``: origins of the times; ``marked``: a matrix, row and column that is followed in both; ``both_move``:
     whether the left run also takes a step with this step of the right one.

@@ -1,8 +1,7 @@
 """A step described by what happens there instead of by its number, so that it can be found again in another run."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.arrays import Longs
 from gemmviz.model.errors import UsageError
@@ -11,8 +10,7 @@ from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """A step with a description: the site's text and line, its accesses to arrays, its phase and the trips around it.
 
     Within one run, ``step`` alone identifies it. ``share``: the part of the run that has passed, 0 to 1. Raises UsageError for

@@ -1,6 +1,5 @@
 """Reads from global memory of single threads, ordered by the k of their product; and the copies and products of a phase."""
 
-from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -13,12 +12,12 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.tiles import stored_operand
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import fields
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 
 
-@dataclass(frozen=True)
-class Reads:
+class Reads(Struct, frozen=True, dict=True):
     """All reads of inputs from global memory by the threads of one block, in the order of the run: int64 (n,) each. ``k`` is
     the index of the inner dimension of a multiplication, 0 for other problems, ``number`` the array.
     """

@@ -1,12 +1,12 @@
 """A trace prepared for replay: quantities derived from it once, for any number of readers at once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from gemmviz.analysis.hazards.hazard import Conflicts, Hazard
 from gemmviz.analysis.hazards.ordering import Ordering
@@ -53,8 +53,7 @@ class _Shared:
         return timeline_of(self.trace)
 
 
-@dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(Struct, frozen=True, eq=False, dict=True):
     """An immutable replay, which several threads may read at once. ``value`` (values read and written, (rows, threads)) and
     ``ordering`` may become known later than the trace: ``replace`` gives a replay with them.
     """

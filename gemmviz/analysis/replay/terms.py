@@ -6,12 +6,12 @@ whose value is only stored into a tile doesn't count as a factor.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.owners import Owners
@@ -26,8 +26,7 @@ _PER_STORE = 1000  # entries of the record that take as long
 _LATE = np.iinfo(np.int32).max
 
 
-@dataclass(frozen=True)
-class Terms:
+class Terms(Struct, frozen=True, dict=True):
     """The elements of C that one block stores. ``elements`` (n,) ascending and ``threads`` (n,), the thread of the block that
     stores each; ``kind`` (n,) is the row of ``steps`` int32 (kinds, K), the steps at which both factors of each term are read,
     or the int32 of NEVER. ``reads_a`` and ``reads_b``: the same for each factor alone.
@@ -50,8 +49,7 @@ class Terms:
         return int(self.steps.shape[1])
 
 
-@dataclass(frozen=True)
-class ThreadTerms:
+class ThreadTerms(Struct, frozen=True):
     """The sums of one thread after a step. ``elements`` (n,): its elements of C; ``rows`` and ``columns``: their rows and
     columns of C, ascending; ``k``: of the latest factors read, -1 before any; ``has_a`` (rows,) and ``has_b`` (columns,): which
     factors with this k are read, ``steps_a`` and ``steps_b``: at which steps; ``owned`` (rows, columns): which elements of that
@@ -103,8 +101,7 @@ def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
     return Terms(elements, threads, kind, np.maximum(a, b), a, b)
 
 
-@dataclass(frozen=True)
-class OwnTerms:
+class OwnTerms(Struct, frozen=True):
     """The sums of one thread over all steps. ``row_of`` and ``column_of`` (n,): the places of its elements' rows and columns
     among ``rows`` and ``columns``; ``reads`` (2, n, K): the steps at which the factors of A and B are read; ``steps`` (n, K):
     at which both are.

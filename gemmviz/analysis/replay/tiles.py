@@ -1,9 +1,8 @@
 """Contents of one block's shared arrays at a step, from the origins in the trace."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.arrays import Ints
 from gemmviz.model.sites import MemoryArray, Operand
@@ -13,8 +12,7 @@ EMPTY = -3
 _ROWS_SAVED = 64
 
 
-@dataclass(frozen=True)
-class TileContent:
+class TileContent(Struct, frozen=True):
     """Contents of the cells of one shared array, flat: ``array`` is the number of the matrix (COMPUTED or CONSTANT if it is no
     element, EMPTY if never written), ``element`` the element there, ``phase`` the phase that stored it, ``value`` the stored
     value, NaN if unknown (a constant's is known).

@@ -3,11 +3,11 @@ the problem's first input, LOAD_B for those of its others, and STORE_C for acces
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Site
@@ -18,8 +18,7 @@ LOAD_A, LOAD_B, STORE_TILE, COMPUTE, STORE_C = range(5)
 BARRIER = TRACKS = 5
 
 
-@dataclass(frozen=True)
-class Timeline:
+class Timeline(Struct, frozen=True, dict=True):
     """``track`` int8 (steps,): the track of each step, BARRIER for one at which threads wait. ``starts`` (n,)
     ascending: the first step of each segment, within which track and phase are constant.
     """

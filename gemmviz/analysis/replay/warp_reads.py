@@ -1,8 +1,7 @@
 """What a warp reads of the matrices at one moment: the elements of its lanes, and what the request moves."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.memory.moved_sectors import MovedSectors, moved_sectors
@@ -13,8 +12,7 @@ from gemmviz.model.arrays import Longs
 from gemmviz.model.sites import MemoryArray
 
 
-@dataclass(frozen=True)
-class WarpRead:
+class WarpRead(Struct, frozen=True):
     """A warp's request for a matrix: its elements and their lanes, one entry for each element of each lane, with its sectors
     and counts. ``ks``: the range of k that it covers.
     """

@@ -4,8 +4,9 @@ import argparse
 import os
 import re
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cli.command import Command, declare_output, print_error
@@ -93,8 +94,7 @@ def _add_figure(parser: argparse.ArgumentParser) -> None:
 _PART_WORDS = {"title": "title and settings", "step": "the number of the step", "caption": "the sentence about the step"}
 
 
-@dataclass(frozen=True)
-class _Source:
+class _Source(Struct, frozen=True):
     """What to export, and how to run its kernels."""
 
     args: argparse.Namespace

@@ -2,9 +2,8 @@
 kept as pixels, cut to the parts of the screen that it covers.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
@@ -20,8 +19,7 @@ _GAP = 24  # empty rows of pixels that separate two pieces of a layer
 Piece = tuple[QPointF, QPixmap]
 
 
-@dataclass(slots=True)
-class _Journey:
+class _Journey(Struct):
     """A transition under way, with the pixels of its layers that don't move."""
 
     transition: Transition

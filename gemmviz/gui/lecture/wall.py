@@ -1,8 +1,8 @@
 """The wall: the picture of the moment in full screen with its caption, and the way to the next picture."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from PySide6.QtCore import QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
@@ -31,8 +31,7 @@ _BEAT_MS, _MORPH_MS, _FADE_MS = 800.0, 800.0, 600.0
 _WAY_MS, _SHORT_BEAT_MS = 350.0, 550.0  # the way to a picture of another moment, and then its beat
 
 
-@dataclass(frozen=True, slots=True)
-class _Picture:
+class _Picture(Struct, frozen=True):
     """What a picture is of: the part of a lesson, the shot, the value that its view draws, and the caption."""
 
     place: tuple[int | None, int]

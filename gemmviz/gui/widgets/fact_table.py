@@ -5,9 +5,9 @@ those of the picture. The mouse passes through it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QTableView, QWidget
@@ -23,8 +23,7 @@ _STEPS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FactGrid:
+class FactGrid(Struct, frozen=True, eq=False):
     """The content of a table. ``text`` gives the whole text of a cell, ``box`` its place in pixels of the picture, both by row
     and column; ``columns``: the names of columns that have one.
     """

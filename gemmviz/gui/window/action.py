@@ -1,7 +1,8 @@
 """One command of the window, and the menus that commands stand in."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.model.setting import Setting, settings_of
@@ -39,8 +40,7 @@ MENUS = {
 }
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(Struct, frozen=True):
     """An entry of a menu. It is identified by ``id``; ``text`` is only displayed.
 
     ``menu`` is the id of its menu in ``MENUS``, ``keys`` are its shortcuts, and ``help`` is its line in the list of shortcuts

@@ -1,8 +1,8 @@
 """The objects that actions of the window work on."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtWidgets import QMainWindow
 
 from gemmviz.gui.stage.replay_page import ReplayPage
@@ -11,8 +11,7 @@ from gemmviz.gui.window.start_mode import StartMode
 from gemmviz.gui.window_model import WindowModel
 
 
-@dataclass(frozen=True)
-class ActionContext:
+class ActionContext(Struct, frozen=True):
     """The parts of a window. ``hide_docks`` hides (True) or shows the docks; ``start_tour`` starts the tour.
     ``begin_lecture`` starts the lecture, with notes (True) or without. ``start_mode`` shows the start with its lessons.
     """

@@ -1,8 +1,7 @@
 """Memory that a launch works on: its size and the copies of it that the host code makes, in this function and its callers."""
 
-from dataclasses import dataclass
-
 from clang.cindex import Cursor, CursorKind, TypeKind
+from msgspec import Struct
 
 from gemmviz.launch.host_code.chains import never_reached
 from gemmviz.launch.host_code.cursors import HostVariable, UnreadError, arguments, uncast, variable_of
@@ -24,8 +23,7 @@ _MOST_PADDED = 4  # bytes of memory for each that is copied
 _EARLY, _LATE = frozenset({"before"}), frozenset({"after"})
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """A buffer as one function calls it."""
 
     variable: HostVariable

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from clang.cindex import Cursor, CursorKind, TemplateArgumentKind, Type, TypeKind, conf
+from msgspec import Struct
 
 from gemmviz.launch.host_code.cursors import UnreadError, arguments, uncast, variable_of
 from gemmviz.launch.host_code.expressions import formula, is_taken
@@ -16,8 +16,7 @@ _USUAL = {CursorKind.TEMPLATE_TYPE_PARAMETER: "float", CursorKind.TEMPLATE_NON_T
 _MOST_SCOPES = 64  # calls of one function that are told apart
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A kernel with its template arguments and the types of its parameters."""
 
     kernel: str

@@ -4,10 +4,10 @@ import ctypes
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from clang.cindex import Cursor, CursorKind, SourceLocation, Type, TypeKind, c_object_p, conf
+from msgspec import Struct
 
 from gemmviz.model.records import replace
 from gemmviz.parser.operators import unary_operator
@@ -38,8 +38,7 @@ class UnreadError(Exception):
         self.reason, self.cursor = reason, cursor
 
 
-@dataclass(frozen=True, slots=True)
-class HostVariable:
+class HostVariable(Struct, frozen=True):
     """A variable, or one member or element of it. ``member``: "M" of ``p.M``, "a.b" of ``p.a.b``, "0" of ``p[0]``, "" for all
     of it.
     """

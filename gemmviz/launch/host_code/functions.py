@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from clang.cindex import Cursor, CursorKind, conf
+from msgspec import Struct, field
 
 from gemmviz.launch.host_code.cursors import (
     HostVariable,
@@ -45,8 +45,7 @@ _NOTED = frozenset(
 _LOOPS = frozenset({CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.CXX_FOR_RANGE_STMT})
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """An arm of a condition that a statement stands in. ``condition`` is None in a loop and in ``default``; ``subject``: what a
     ``switch`` compares with it; ``values``: all that lead to arm 0, arm 1 being ``default``. Arm 1 of a loop is its head.
     """
@@ -59,16 +58,14 @@ class Branch:
     values: tuple[Cursor, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(Struct, frozen=True):
     """A position in a function: its offset in the text and the conditions around it."""
 
     offset: int
     branches: tuple[Branch, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class VariableSetting:
+class VariableSetting(Struct, frozen=True):
     """A place that sets a variable or one member of it. ``value`` is None if it can't be followed; ``change``: a compound
     assignment, ``++`` or ``--``; ``inner``: the variable of the function called there that the value comes from.
     """
@@ -80,16 +77,14 @@ class VariableSetting:
     inner: HostVariable | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HostCallCursor:
+class HostCallCursor(Struct, frozen=True):
     """A call in a host function."""
 
     cursor: Cursor
     at: At
 
 
-@dataclass(eq=False)
-class HostFunction:
+class HostFunction(Struct, eq=False):
     """A function of the host with its calls and the settings of its variables, in the order of the text."""
 
     cursor: Cursor

@@ -2,10 +2,10 @@
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from clang.cindex import Cursor, CursorKind
+from msgspec import Struct
 
 from gemmviz.launch.formula import formula_value
 from gemmviz.launch.host_code.arguments import ArgumentReader
@@ -27,8 +27,7 @@ _ALLOWS = frozenset({"cudaFuncSetAttribute", "hipFuncSetAttribute"})
 _USUAL_SIDE, _USUAL_THREADS, _MANY = 16, 256, 1 << 14
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A launch as written. ``config``: the cudaLaunchConfig_t that has its extents."""
 
     kernel: Cursor

@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from clang.cindex import Cursor, CursorKind, TypeKind
+from msgspec import Struct, field
 
 from gemmviz.launch.formula import formula_value
 from gemmviz.launch.host_code.cursors import (
@@ -52,8 +52,7 @@ WHOLE = frozenset(
 )  # fmt: skip
 
 
-@dataclass(eq=False)
-class HostProgram:
+class HostProgram(Struct, eq=False, dict=True):
     """Functions and constants of a unit: ``functions`` by the place of their declaration."""
 
     unit: Unit
@@ -117,8 +116,7 @@ class HostProgram:
                     yield HostVariable(key, member, declaration.spelling, declaration)
 
 
-@dataclass(frozen=True, slots=True)
-class _CallFrom:
+class _CallFrom(Struct, frozen=True):
     """A call in another function. ``target``: the expression that is called."""
 
     caller: HostFunction
@@ -126,8 +124,7 @@ class _CallFrom:
     target: Cursor
 
 
-@dataclass(eq=False)
-class HostScope:
+class HostScope(Struct, eq=False):
     """A position in a function. ``caller`` and ``passed``: the scope and the arguments of the call that leads to it;
     ``types``: its template parameters' arguments as texts; ``inlined``: formulas of the parameters of a helper that is read
     in place, with their names; ``names`` collects the names that formulas use, ``doubts`` what is uncertain about them;

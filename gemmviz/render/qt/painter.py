@@ -6,11 +6,11 @@ primitives are drawn directly.
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap, QStaticText, QTextLayout, QTransform
 
@@ -30,8 +30,7 @@ CacheKey = TypeVar("CacheKey")
 Painted = TypeVar("Painted")
 
 
-@dataclass(frozen=True, slots=True)
-class Viewport:
+class Viewport(Struct, frozen=True):
     """The mapping of scene units to pixels: ``pixel = unit * scale + offset``. ``ratio``: device pixels per pixel; ``zoom``:
     magnification relative to the whole frame.
     """

@@ -2,9 +2,9 @@
 
 import re
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from PySide6.QtCore import QBuffer, QByteArray, QHashSeed, QIODevice, QMarginsF, QRectF, QSizeF
 from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgRenderer
@@ -27,8 +27,7 @@ _VARIABLE = {
 }  # dates and random ids
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
+class _Page(Struct, frozen=True):
     """A page: its width relative to its height, its picture as compressed SVG, and its words."""
 
     aspect: float

@@ -1,10 +1,10 @@
 """Glyphs and squares, painted by the thousand: each kind from one pixmap in one call."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 from shiboken6 import Shiboken
@@ -19,8 +19,7 @@ _PLACES[list(_IN_ATLAS)] = np.arange(len(_IN_ATLAS))
 _ACROSS = 16
 
 
-@dataclass(frozen=True)
-class LabelLayout:
+class LabelLayout(Struct, frozen=True):
     """The glyphs of labels, one entry each: the cell, the character's code, and the offset from the cell's middle in device
     pixels.
     """
@@ -71,8 +70,7 @@ class Atlas:
         draw_pieces(painter, self.pixmap, self.side, (x, y), (place % _ACROSS, place // _ACROSS), ratio)
 
 
-@dataclass(frozen=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """A pixmap of a square that is drawn many times."""
 
     pixmap: QPixmap

@@ -3,12 +3,11 @@ allows.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gemmviz.model.arrays import Bools, Floats, Longs
 from gemmviz.model.element_types import ElementType
@@ -25,8 +24,7 @@ _HALF_STEP = 2.0**-25  # half the smallest half
 UNCHECKED = Check(0, 0, 0, 0.0, 0.0, (0, 0))
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """The arrays of a problem after a run: ``data``, flat in memory order as stored, of these ``shapes`` and element ``types``;
     the arrays in ``column_major`` are stored column by column. ``roundoff``: the unit roundoff of the kernel's arithmetic.
     ``before``: outputs that held values before the run.

@@ -10,7 +10,6 @@ the result depends on the order alone. An order in which no read changes needs n
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -56,8 +55,7 @@ class Log(Struct, frozen=True):
         return ((places[step], self.events[step]) for step in self.stores if step < len(places))
 
 
-@dataclass(frozen=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """The elements of C that a block stored, ascending, and their values as float64."""
 
     elements: Longs

@@ -9,10 +9,10 @@ by one, those first that need the shortest lead.
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.launch.confirmation import not_confirmed
 from gemmviz.launch.legality import device_for
@@ -71,8 +71,7 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
     return _case(setup, array, what, kind, units, result, _tiles(binding))
 
 
-@dataclass(frozen=True)
-class _Result:
+class _Result(Struct, frozen=True):
     """Result of the search: the pair, None if nothing races; whether its reversal makes C wrong; the numbers of orders; the
     turns and both versions of C.
     """
@@ -86,8 +85,7 @@ class _Result:
     wrong: Stored
 
 
-@dataclass(frozen=True)
-class _Search:
+class _Search(Struct, frozen=True):
     """The orders that may make C wrong. Where nothing races, each unit is run ahead as far as the barriers let it."""
 
     block_run: Interleaving

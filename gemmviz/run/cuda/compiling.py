@@ -5,13 +5,13 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import cupy
 from cupy.cuda import driver, function, nvrtc
+from msgspec import Struct
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.gpu import Gpu
@@ -29,8 +29,7 @@ _OF_HOST = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"](thrust/[^>"\n]+)[>"]', r
 _ERROR = re.compile(r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?:\s*(?P<what>.*)$", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """Input of NVRTC: a file's text, the name expression of a function in it, such as "sgemm<64>", options, and texts that it
     includes, by name.
     """
@@ -42,8 +41,7 @@ class Unit:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
-class Compiled:
+class Compiled(Struct, frozen=True):
     """A compiled function on the GPU. Bytes and registers are per thread, shared memory is what a block declares."""
 
     module: object

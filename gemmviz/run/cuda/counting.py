@@ -3,11 +3,11 @@ the sums are copied back.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import cupy
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
@@ -29,8 +29,7 @@ _COUNTED = (SCALAR, vector(2), vector(4))  # kinds of costs that counting.cu sup
 _STEP = np.dtype([("bucket", "i4"), ("itemsize", "i4"), ("width", "i4"), ("kind", "i4")])
 
 
-@dataclass(frozen=True)
-class DeviceCounts:
+class DeviceCounts(Struct, frozen=True):
     """The sums named by COST_COLUMNS, for each site, index of its operand and phase (-1 outside of phases)."""
 
     arrays: tuple[MemoryArray, ...]

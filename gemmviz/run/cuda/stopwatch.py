@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -11,6 +10,7 @@ import cupy
 import numpy as np
 from cupy.cuda import driver
 from cupy_backends.cuda.libs import cublas
+from msgspec import Struct
 
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import element_type_of_c
@@ -70,8 +70,7 @@ class Stopwatch:
         return Timing(median(times), times[quarter], times[-1 - quarter], repeats, launches)
 
 
-@dataclass(frozen=True)
-class TimedLaunch:
+class TimedLaunch(Struct, frozen=True):
     """Results of a real kernel on the GPU: check, times and occupancy."""
 
     timing: Timing

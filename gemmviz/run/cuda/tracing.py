@@ -1,13 +1,13 @@
 """Traces from the GPU: runs the instrumented twin and aligns its record on the device."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import cupy
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.errors import DeviceError
@@ -53,8 +53,7 @@ def twin_unit(setup: Setup, values: bool, some_phases: bool) -> Unit:
     return Unit(twin_for(setup.kernel, setup.definitions).text, setup.kernel.file, TWIN_ENTRY, options)
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(Struct, frozen=True):
     """The aligned record of one window: ``element`` int32 and ``value`` float32 (steps, threads), on the GPU."""
 
     alignment: Alignment

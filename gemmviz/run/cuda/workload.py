@@ -1,7 +1,6 @@
 """One problem on the GPU: its arrays in one block of memory, and the arguments of its kernel."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -9,6 +8,7 @@ import cupy
 import numpy as np
 import numpy.typing as npt
 from cupy.cuda import runtime
+from msgspec import Struct
 
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import DeviceError
@@ -30,8 +30,7 @@ _GAP_BYTES = 1 << 16  # between matrices, so that accesses beyond one don't reac
 _LARGEST_WORD = 0x7FFFFFFE
 
 
-@dataclass(frozen=True)
-class Workload:
+class Workload(Struct, frozen=True):
     """A problem on the GPU. ``arena`` holds its arrays at ``offsets`` (bytes, multiples of 256); ``data`` is the host's copy
     before the run: flat inputs and outputs.
     """

@@ -3,10 +3,11 @@
 import contextlib
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from math import prod
 from pathlib import Path
+
+from msgspec import Struct
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import legal_choices, setup_for
@@ -28,8 +29,7 @@ _HOST_LONGEST_S = 4.0
 REFERENCE = "03_coalesced"  # any kernel: cuBLAS and the copies only need its matrices
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True):
     """One problem to time: by a kernel or, without a setup, by cuBLAS or the host."""
 
     name: str

@@ -1,8 +1,9 @@
 """The frame of a view: its size, the options, and the words around the picture."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
+
+from msgspec import Struct, field
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
@@ -49,8 +50,7 @@ def eased_from(moment: float, start: float, length: float) -> float:
     return float(eased(min(1.0, max(0.0, (moment - start) / length))))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawingOptions:
+class DrawingOptions(Struct, frozen=True, kw_only=True):
     """The options of drawing that a user sets: part of each Shot, and passed to each view.
 
     A new option is a field here, with its Control, and the view that uses it; flag, saved view, menu entry and the name of
@@ -73,8 +73,7 @@ class DrawingOptions:
     labels: Annotated[LabelStyle, Control("Labels", _LABELS, "--labels", metavar="ORDER", undo="labels")] = PLAIN
 
 
-@dataclass(frozen=True, slots=True)
-class ViewOptions(DrawingOptions):
+class ViewOptions(DrawingOptions, frozen=True):
     """The options of drawing a view.
 
     ``zoom``: magnification relative to the whole frame; ``width`` and ``height`` of the frame in units; ``scale``: pixels of

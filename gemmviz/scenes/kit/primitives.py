@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.records import replace
 
@@ -133,8 +134,7 @@ class Squares(_Comparable):
 Primitive = Cells | Rects | Lines | Labels | Squares
 
 
-@dataclass(frozen=True, eq=False)
-class Hit:
+class Hit(Struct, frozen=True, eq=False):
     """A cell under the pointer."""
 
     cells: Cells

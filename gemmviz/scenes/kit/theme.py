@@ -7,8 +7,9 @@ yellow, so that warps far apart in number may look alike: neighbours differ, and
 The colours of lanes grow lighter in order, in one hue that is no matrix's. Curves of charts differ in lightness too.
 """
 
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
+
+from msgspec import Struct
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource, resources
@@ -25,8 +26,7 @@ _LEVELS = (0.86, 0.68, 0.54, 0.42, 0.34, 0.27)  # strength of the outlines of me
 _LEAST_LOAD = 0.22
 
 
-@dataclass(frozen=True, slots=True)
-class TypeSizes:
+class TypeSizes(Struct, frozen=True):
     """Text sizes in units of a frame.
 
     A slide is 900 units high, so that on a screen of 1080 lines a unit is 1.2 pixels. No text is smaller than ``least``, 24
@@ -46,8 +46,7 @@ class TypeSizes:
     least: float = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class Theme:
+class Theme(Struct, frozen=True):
     """The colours and text sizes of a theme.
 
     ``accents`` are keyed by matrix name; other colours are named by their use. ``is_dark``: light on dark; ``type``: text
@@ -67,12 +66,15 @@ class Theme:
     warning: str
     slate: str
     load: str
-    accents: dict[str, str] = field(hash=False)
+    accents: dict[str, str]
     type: TypeSizes = TypeSizes()
     is_grey: bool = False
     warps: tuple[str, ...] = WARP_ACCENTS
     lanes: tuple[str, ...] = LANE_ACCENTS
     curves: tuple[str, ...] = CURVE_ACCENTS
+
+    def __hash__(self) -> int:
+        return hash((self.title, self.background, self.type))
 
     def accent(self, name: str) -> str:
         return self.accents.get(name, self.faint)

@@ -2,7 +2,6 @@
 memory between them, all with cells of one size, as large as possible.
 """
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from typing import Literal
@@ -26,11 +25,10 @@ Direction = Literal["row", "column"]
 LaneTiles = tuple[LaneTile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Arrangement:
+class Arrangement(Struct, frozen=True):
     """The grid of each array by name, and the room of the tiles; None without tiles."""
 
-    grids: dict[str, CellGrid] = field(hash=False)
+    grids: dict[str, CellGrid]
     tiles: Box | None
     cell: float
 

@@ -2,9 +2,8 @@
 still running.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Bools, Floats, Longs
@@ -21,8 +20,7 @@ _MOST_SINGLE = 64
 _LEAST_HIGH, _MOST_HIGH, _SHARE_OF_CELL, _DOT = 8.0, 22.0, 0.36, 0.4
 
 
-@dataclass(frozen=True)
-class _Bar:
+class _Bar(Struct, frozen=True):
     """A bar (x, y, width, height), and the threads that wait at it: their numbers in the block, and the part of the bar that
     each fills (n, 4).
     """

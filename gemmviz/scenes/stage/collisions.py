@@ -2,9 +2,8 @@
 that say who does what.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.analysis.replay.flights import THREADS
@@ -28,8 +27,7 @@ _DOT, _ASIDE = 0.4, 0.24  # size of a thread and its distance from the middle, i
 _LEADING = 1.25
 
 
-@dataclass(frozen=True)
-class Clash:
+class Clash(Struct, frozen=True):
     """Collisions in one array at one step. ``elements`` (n,): each element once, with the ``earlier`` and ``later`` thread of
     one collision, by their numbers in the block, -1 for one of another block; ``count``: collisions of the watched block;
     ``sites``: the earlier and the later access; ``words``: who does what.

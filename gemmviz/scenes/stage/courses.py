@@ -1,8 +1,7 @@
 """Courses: boxes that move straight from one place to another, each a little after the one before."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.scenes.kit.frame import eased
@@ -12,8 +11,7 @@ _APART = 0.016  # of a step: 12 ms of 750
 _MOST_APART = 0.35  # of a step, between the first and the last
 
 
-@dataclass(frozen=True)
-class Courses:
+class Courses(Struct, frozen=True):
     """Boxes (n, 4) at the start and at the end. ``together``: numbers (n,) of groups that set out as one, ascending in the
     order in which they start.
     """

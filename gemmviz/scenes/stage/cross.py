@@ -3,7 +3,6 @@ between them, words on the left, the request and source lines on the right.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import product
 
 from msgspec import Struct
@@ -66,14 +65,13 @@ class StageFrame(Struct, frozen=True):
         return self.height - self.foot - _LOW
 
 
-@dataclass(frozen=True, slots=True)
-class Cross:
+class Cross(Struct, frozen=True):
     """Everything that has a place: the grids of the matrices, the corner, the titles, and the rooms by name."""
 
-    matrices: dict[str, CellGrid] = field(hash=False)
+    matrices: dict[str, CellGrid]
     lanes: Lanes | None
-    titles: dict[str, Title] = field(hash=False)
-    rooms: dict[str, Box] = field(hash=False)
+    titles: dict[str, Title]
+    rooms: dict[str, Box]
 
 
 class _Bands(Struct, frozen=True):

@@ -3,12 +3,12 @@ words, tiles, the sum of a thread, the meter, the request, and source lines.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from gemmviz.analysis.replay.flights import THREADS
 from gemmviz.analysis.replay.moment import Moment
@@ -25,8 +25,7 @@ _LEAST_SEEN = 150.0  # units: smallest size of the watched area without the lens
 _Window = TypeVar("_Window", Window, Parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The layout. ``matrices``: the grid of each matrix by name; ``lanes``: the corner for shared arrays, None without;
     ``beyond``: rows below A and C and columns on the right of B and C for padding; ``titles``: the places of the
     matrices' titles; ``rooms``: the places of other parts by name.
@@ -37,11 +36,14 @@ class Plan:
     """
 
     window: Window | Parts
-    matrices: dict[str, CellGrid] = field(hash=False)
-    rooms: dict[str, Box] = field(hash=False)
+    matrices: dict[str, CellGrid]
+    rooms: dict[str, Box]
     lanes: Lanes | None = None
     beyond: tuple[int, int] = (0, 0)
-    titles: dict[str, Title] = field(default_factory=dict, hash=False)
+    titles: dict[str, Title] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.window, self.lanes, self.beyond))
 
     @property
     def cell(self) -> float:

@@ -5,10 +5,9 @@ Up to 64 copies are chips with the indices of their elements; more are strips, o
 side by side. Copies of one element set out as one and part on the last third of the way.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.replay.flights import THREADS, Flights
 from gemmviz.analysis.replay.moment import Moment
@@ -70,8 +69,7 @@ def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
     return tuple(each for each in primitives if len(each.boxes))
 
 
-@dataclass(frozen=True)
-class _Cargo:
+class _Cargo(Struct, frozen=True):
     """What is under way, thread by thread: centres (n, 2) of start and end with the sides of their cells; ``matrix``: number of
     the array that each is an element of, or _NOBODY; ``thread`` within the block; ``element``: of its source.
     """

@@ -1,7 +1,8 @@
 """The layout of a race in its frame, the turns that are shown of it, and what of it has happened at a moment of its motion."""
 
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from gemmviz.model.race import RaceCase, Turn
 from gemmviz.scenes.kit.box import Box
@@ -16,8 +17,7 @@ _UNTIL_PAIR, _PAIR, _ARROW, _RESULT = 0.5, 0.62, 0.78, 0.82  # shares of the mot
 _LEGEND, _STORY = 1.9, 2.7  # in lines of text
 
 
-@dataclass(frozen=True)
-class RacePlan:
+class RacePlan(Struct, frozen=True, dict=True):
     """The places of a race's parts. ``turns``: those that are shown, up to the second access of the pair; ``units``: the units
     that have a row.
     """

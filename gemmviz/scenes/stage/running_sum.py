@@ -4,9 +4,9 @@ It shows what has arrived: a factor that is still on its way is not in its cell.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
@@ -116,8 +116,7 @@ def _read(moment: Moment, step: int) -> np.float32 | None:
     return None if np.isnan(found) else found
 
 
-@dataclass(frozen=True)
-class _Order:
+class _Order(Struct, frozen=True):
     """The terms of a sum in the order in which they are computed: k, and the steps that read A's and B's factor."""
 
     k: Longs

@@ -2,9 +2,8 @@
 that read them, and brackets join the threads that read the same element for one k.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
@@ -37,8 +36,7 @@ def shown_ks(moment: Moment) -> range:
     return range(first, min(depth, first + _MOST_KS))
 
 
-@dataclass(frozen=True)
-class _Shown:
+class _Shown(Struct, frozen=True):
     """What the picture shows: all ``reads`` of the block up to and including ``until``, the ``threads`` and ``ks`` of the
     table, and the ``columns`` of numbers of arrays for each k; ``now``: (array, element) of the reads of this step, if they
     have arrived.

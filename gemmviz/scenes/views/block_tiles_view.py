@@ -2,11 +2,11 @@
 of the current phase brighter.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Area
@@ -106,8 +106,7 @@ def _part(area: Area, box: Box, unit: float) -> tuple[float, float, float, float
     return box.x + c0 * unit, box.y + r0 * unit, (c1 - c0) * unit, (r1 - r0) * unit
 
 
-@dataclass(frozen=True)
-class _Blocks:
+class _Blocks(Struct, frozen=True):
     """The traced blocks that store into C: ``numbers`` (n,), half-open ``areas`` (n, 4) as r0, r1, c0 and c1, and
     ``shades`` (n,), indices of the shades of C.
     """

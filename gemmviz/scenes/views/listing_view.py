@@ -2,9 +2,8 @@
 is asked about highlighted and a legend of the launch.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.printed_source import PrintedSource
 from gemmviz.model.translation import marked
@@ -18,8 +17,7 @@ _LEADING, _TIGHT = 1.28, 1.15  # of rows, and of those that would not fit otherw
 _LARGEST = 1.6  # the size of the text, relative to the least one
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """One row of the picture: the number of its line, 0 for the continuation of one, and its text."""
 
     number: int

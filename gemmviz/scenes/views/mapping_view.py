@@ -2,9 +2,8 @@
 k, what they read of A and B, with the sectors that each request moves. Each lane sends a chip to its elements.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
@@ -31,8 +30,7 @@ _CHIP = 20.0  # side of a chip at its lane
 _LOW = 420.0  # height of a frame with the lanes' numbers alone
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """What a frame shows of the watched ``warp``, and where. ``owned``: elements of the result with their threads; ``own``:
     which of them are the warp's; ``grids``: the drawn parts of the result, A and B, by name; ``end``: the lower edge of the
     strip of lanes.

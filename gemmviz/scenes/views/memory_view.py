@@ -4,11 +4,11 @@ Requested bytes are highlighted, other bytes of moved sectors are marked, and se
 is space, the sectors that are moved are repeated below, large enough to show the lane that requests each element.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.memory.moved_sectors import MovedSectors
@@ -132,8 +132,7 @@ def request_sentence(cost: Counts) -> str:
     return f"{lanes}, {needed}: {100 * cost.ideal_sectors / cost.sectors:.3g} %"
 
 
-@dataclass(frozen=True)
-class TouchedLines:
+class TouchedLines(Struct, frozen=True):
     """The accessed lines.
 
     ``numbers``: line numbers, ascending. ``first`` (lines, elements of a line): the first lane that requests each element,

@@ -2,9 +2,8 @@
 moves the sum up or down.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
@@ -28,8 +27,7 @@ _FOOT = 92.0  # height of the words below the bars
 _NEVER = np.iinfo(np.int32).max
 
 
-@dataclass(frozen=True)
-class _Shown:
+class _Shown(Struct, frozen=True):
     """The visible terms: ``ks`` in the order in which they are computed, the place of the first, ``reached``: how many of all
     terms have arrived, ``values``: products that have arrived, by k; ``texts``, the ``size`` of the text, the ``left`` edge of
     the first term and the width of a column; ``tail``: whether more follow.
@@ -59,8 +57,7 @@ class _Shown:
         return text_width(self.texts[place], self.size)
 
 
-@dataclass(frozen=True)
-class _Sum:
+class _Sum(Struct, frozen=True):
     """The sum of the first element of C that the watched thread stores: what is ``shown``, the baseline ``middle`` of its line
     of products, the ``steps`` at which its terms arrive, by k, and ``whole``: all products in order, None where the value is
     unknown.
@@ -191,8 +188,7 @@ def _over(moment: Moment, shown: _Shown, steps: Longs, y: float, length: int, op
     return [*primitives, *_braces(ks, shown, y - 1.5 * shown.size, options, "k")]
 
 
-@dataclass(frozen=True)
-class _Heights:
+class _Heights(Struct, frozen=True):
     """Where the sum is drawn after each number of terms: ``sums`` (n + 1,), on a scale of the finished sum from ``low`` at the
     ``bottom`` to ``high`` at the ``top``.
     """

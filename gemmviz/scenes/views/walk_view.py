@@ -2,10 +2,10 @@
 same addresses to scale.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import stride_of, walk_of
@@ -53,8 +53,7 @@ def _parts(moment: Moment, options: ViewOptions) -> list["_Part"]:
     ]
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(Struct, frozen=True, dict=True):
     """The reads of one input. ``last``: the largest address of all inputs, where the strips end."""
 
     moment: Moment

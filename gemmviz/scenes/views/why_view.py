@@ -2,9 +2,8 @@
 behind them, a cure to run and a view to look at.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.records import replace
@@ -186,8 +185,7 @@ def _bytes(size: int) -> str:
 # Causes
 
 
-@dataclass(frozen=True)
-class _Layout:
+class _Layout(Struct, frozen=True):
     """How much of each cause is drawn: lines of its sentence, and whether its proof is."""
 
     lines: int

@@ -3,10 +3,9 @@
 import re
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.site_kinds import SiteKind
@@ -74,8 +73,7 @@ class Register(Struct, frozen=True):
     type: Scalar | PointerType
 
 
-@dataclass
-class Registers:
+class Registers(Struct):
     """The registers of one asm statement: its operands, as ``%0`` and on, and those that it declares."""
 
     around: Surroundings

@@ -1,7 +1,8 @@
 """Lowers initialisers: values with and without braces of numbers, vectors, arrays."""
 
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 from gemmviz.source.nodes import Const, Expr, MakeVector
 from gemmviz.source.reader import kinds as k
@@ -12,8 +13,7 @@ from gemmviz.source.types import INT, ArrayType, CType, Scalar, VectorType
 Placed = list[tuple[int, Node]]  # elements, counted from the array's first, and what each is given
 
 
-@dataclass(slots=True)
-class Items:
+class Items(Struct):
     """The parts of a list in braces and the number of parts used so far."""
 
     nodes: list[Node]

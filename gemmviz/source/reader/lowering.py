@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import Struct
+
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import ErrorId, Place, SourceError
 from gemmviz.model.records import replace
@@ -58,8 +60,7 @@ _ExpressionTable = Mapping[int, Callable[["Lowering", Node], Expr | Thing]]
 StatementTable = Mapping[int, Callable[["Lowering", Node], Stmt]]
 
 
-@dataclass(slots=True)
-class Activation:
+class Activation(Struct):
     """The function being read: where its result goes, and the calls through which it was reached."""
 
     function: int

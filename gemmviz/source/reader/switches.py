@@ -1,7 +1,8 @@
 """Lowers ``switch`` to a chain of ifs; what falls through into the next case is lowered again for each case before it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from gemmviz.source.nodes import (
     Binary,
@@ -25,8 +26,7 @@ _LABELS = (k.CASE_STMT, k.DEFAULT_STMT)
 _LOOPS = (k.FOR_STMT, k.WHILE_STMT, k.DO_STMT, k.FOR_RANGE_STMT, k.SWITCH_STMT, k.LAMBDA_EXPR)
 
 
-@dataclass(slots=True)
-class _Part:
+class _Part(Struct):
     """The statements behind some labels. ``values``: those of the cases; ``is_default``: default is among the labels."""
 
     values: list[Node] = field(default_factory=list)

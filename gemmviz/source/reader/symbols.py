@@ -1,9 +1,8 @@
 """Meanings of declarations: variables, arrays, constants, objects, functions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gemmviz.source.nodes import Const, Expr
 from gemmviz.source.reader.library import RawCursor
@@ -55,8 +54,7 @@ class Alias(Struct, frozen=True):
     node: "Expr | Thing"
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """A known function, or a lambda with the variables that it copied, by the keys of the originals."""
 
     declaration: RawCursor | None

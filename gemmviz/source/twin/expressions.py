@@ -5,7 +5,8 @@ evaluates, contracts and rounds as in the real kernel.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.source.nodes import (
     Address,
@@ -42,8 +43,7 @@ _FULL_WARP = "0xffffffffu"
 _ATOMICS = {"exch": "Exch", "cas": "CAS"}
 
 
-@dataclass
-class ExpressionPrinter:
+class ExpressionPrinter(Struct):
     """Prints the expressions of a program. ``names`` and ``types`` are those of its slots; ``body`` prints the body of an
     inlined function.
     """

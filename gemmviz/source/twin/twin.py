@@ -7,13 +7,13 @@ made them.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.model.arrays import Ints
 from gemmviz.model.kernel import KernelSpec
@@ -31,8 +31,7 @@ _PRELUDE = Path(__file__).with_name("twin.cuh")
 _POOL = "gv_pool"
 
 
-@dataclass(frozen=True)
-class Twin:
+class Twin(Struct, frozen=True, dict=True):
     """The twin's text, and the program whose accesses it records."""
 
     text: str

@@ -1,6 +1,5 @@
 """Quantities of a launch, its kernel and its device."""
 
-from dataclasses import fields
 from typing import Literal
 
 from gemmviz.analysis.listing import compared, listing_of
@@ -9,6 +8,7 @@ from gemmviz.launch.catalog import lesson_kernel_names, load_kernel
 from gemmviz.launch.legality import can_run, launch_for, requested_launch
 from gemmviz.model.device import Device, MemoryRules
 from gemmviz.model.errors import GemmvizError, UsageError, closest
+from gemmviz.model.records import fields
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.tensor_tile import TF32_TILE
 from gemmviz.model.translation import marked, tr

@@ -3,10 +3,10 @@
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
+from msgspec import Struct
 
 from gemmviz.model.translation import marked, tr
 
@@ -24,8 +24,7 @@ ERROR_QUANTITIES = ("refusal", "fault")  # their values are ids of errors
 _Compute = Callable[..., QuantityValue]
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     """``id``: its name in lesson files. ``title``: its displayed name, with ``{argument}`` for values; a part in ``[]`` is left
     out where an argument in it has its default. ``arguments``: their names, types and defaults. ``compute``: takes a
     ``ShotFacts`` and the arguments by name, and raises GemmvizError where the value can't be computed. ``origin``: what the

@@ -1,7 +1,8 @@
 """References to quantities in lesson files: ``threads_per_block``, ``hazards(kind=read-after-write, array=sh_A)``."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import tr
@@ -10,8 +11,7 @@ _REFERENCE = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _ARGUMENT = re.compile(r"\s*(\w+)\s*=\s*([^=,()]*[^=,()\s])\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class QuantityReference:
+class QuantityReference(Struct, frozen=True):
     """The id of a quantity, and its arguments as they are written."""
 
     id: str

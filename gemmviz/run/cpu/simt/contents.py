@@ -5,9 +5,10 @@ floats and integers alike; where control flow or an address depends on them, it 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.simt.numbers import is_float, is_number, number_slots
@@ -42,8 +43,7 @@ _Targets = dict[int, set[int]]
 _Slots = frozenset[int]
 
 
-@dataclass(frozen=True)
-class SlotContents:
+class SlotContents(Struct, frozen=True):
     """``numbers``: float variables that hold nothing of a memory; ``slots``: integer variables and local arrays that do;
     ``targets``: the local arrays to which each pointer variable may point; ``is_empty``: no integer or vector of the program
     holds something of a memory.

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.launch.confirmation import judged_fault
 from gemmviz.launch.legality import evaluated_formula, shapes_for
@@ -41,8 +41,7 @@ from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, StructTy
 Matrices = Mapping[str, npt.NDArray[Any]]
 
 
-@dataclass(frozen=True)
-class Binding:
+class Binding(Struct, frozen=True):
     """A setup's program with its arguments: the value of each kernel parameter, and the arrays that the trace names.
 
     Arrays are numbered: first the matrices, in the order of ``matrices``, then the shared arrays in declaration order.

@@ -5,10 +5,10 @@ order, so that its sums are added again. This is exact for sums only: floats of 
 determine control flow.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gemmviz.run.cpu.simt.machine import NORMAL, Machine
 from gemmviz.run.cpu.simt.values import Closure
@@ -34,8 +34,7 @@ from gemmviz.source.walk import parts
 _LARGEST_COMPARED = 1 << 12
 
 
-@dataclass(frozen=True)
-class _Slots:
+class _Slots(Struct, frozen=True):
     """Slots of a loop: those whose values at its start determine what it does, and those that it changes."""
 
     decisive: tuple[int, ...]
