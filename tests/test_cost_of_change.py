@@ -138,7 +138,7 @@ def tries_scene(tries: Tries, options: ViewOptions) -> Scene:
 VIEW = View("Tries", Tries, tries_scene)
 """
 _TRIES = """
-from dataclasses import replace
+from gemmviz.model.records import replace
 from gemmviz.scenes.views.tries_view import Tries
 from gemmviz.subjects.subject import Subject
 

@@ -4,7 +4,6 @@ import importlib.util
 import json
 import re
 import sys
-from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +13,7 @@ from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.files.schedule_file import recorded_schedules
 from gemmviz.launch.catalog import COURSE, all_kernel_names, lesson_names
+from gemmviz.model.records import fields
 from gemmviz.teaching.lesson import Choice, Exercise, ExerciseSize, LessonStep, Question, Solution
 from gemmviz.teaching.lesson_file import shipped_lesson
 from tests.conftest import DATA

@@ -17,7 +17,7 @@ from msgspec.structs import FieldInfo
 from gemmviz.files.toml_places import FieldPath, path_of
 from gemmviz.files.whole import is_file, special_kind
 from gemmviz.model.errors import ErrorId, GemmvizError, Place, UsageError
-from gemmviz.model.records import default_of, fields, is_record
+from gemmviz.model.records import field_default, fields, is_record_type
 from gemmviz.model.translation import tr
 
 _T = TypeVar("_T")
@@ -47,7 +47,7 @@ def to_plain(value: Any, *, brief: bool = False) -> Any:
 
     Leaves out fields that are None by default and None here; with ``brief``, all fields that have their default value.
     """
-    if is_record(type(value)):
+    if is_record_type(type(value)):
         names = [each.name for each in fields(type(value)) if not _is_omitted(each, value, brief)]
         return {name: to_plain(getattr(value, name), brief=brief) for name in names}
     if isinstance(value, Mapping):
@@ -66,7 +66,7 @@ def to_plain(value: Any, *, brief: bool = False) -> Any:
 def _is_omitted(each: FieldInfo, value: Any, brief: bool) -> bool:
     """Whether a field has its default value and may be left out."""
     present = getattr(value, each.name)
-    return bool(present == default_of(each)) and (brief or present is None)
+    return bool(present == field_default(each)) and (brief or present is None)
 
 
 def from_plain(plain: Any, kind: type[_T]) -> _T:
@@ -87,7 +87,7 @@ def _of_flat(kind: type, flat: Any) -> Any:
 
 def unknown_names(plain: Any, kind: Any, path: str = "") -> list[str]:
     """Paths of the names in nested dicts that are not fields of the type ``kind`` and those within it."""
-    inner = kind if is_record(kind) else next((each for each in get_args(kind) if is_record(each)), None)
+    inner = kind if is_record_type(kind) else next((each for each in get_args(kind) if is_record_type(each)), None)
     if not isinstance(plain, dict) or inner is None:
         return []
     hints = get_type_hints(inner)

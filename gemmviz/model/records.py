@@ -18,12 +18,12 @@ def replace(record: _T, /, **changes: Any) -> _T:
     return dataclasses.replace(record, **changes)  # type: ignore[type-var]
 
 
-def is_record(kind: Any) -> bool:
+def is_record_type(kind: Any) -> bool:
     """Whether a type is one of records."""
     return isinstance(kind, type) and (issubclass(kind, Struct) or dataclasses.is_dataclass(kind))
 
 
-def default_of(field: structs.FieldInfo) -> Any:
+def field_default(field: structs.FieldInfo) -> Any:
     """The default value of a field, NODEFAULT if it has none."""
     return field.default if field.default_factory is NODEFAULT else field.default_factory()
 

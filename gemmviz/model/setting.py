@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
-from gemmviz.model.records import fields, is_record, replace
+from gemmviz.model.records import fields, is_record_type, replace
 from gemmviz.model.translation import tr
 
 FieldKind = Literal["number", "decimal", "choice", "switch", "text", "other"]
@@ -133,7 +133,7 @@ def _settings(kind: Any) -> Iterator[Setting]:
             hint, *extras = get_args(hint)
             control = next(extra for extra in extras if isinstance(extra, Control))
             yield Setting((each.name,), hint, each.default, control)
-        inner = settings_of(hint) if is_record(hint) else ()
+        inner = settings_of(hint) if is_record_type(hint) else ()
         if any(len(within.path) == 1 for within in inner):  # a kernel has no settings of its own
             yield from (within.within(each.name) for within in inner)
 
@@ -157,4 +157,4 @@ def _limited(kind: Any) -> tuple[Setting, ...]:
 def _put(value: Any, path: Sequence[str], new: Any) -> Any:
     inner = new if len(path) == 1 else _put(getattr(value, path[0]), path[1:], new)
     changed = {path[0]: inner}
-    return replace(value, **changed) if is_record(type(value)) else value.__replace__(**changed)
+    return replace(value, **changed) if is_record_type(type(value)) else value.__replace__(**changed)

@@ -2,7 +2,6 @@
 and searched for hazards.
 """
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import TraceFileError
 from gemmviz.model.layouts import SCALAR, Layout, box, fragment, vector
+from gemmviz.model.records import fields, replace
 from gemmviz.model.sites import Operand
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.recorder import PhaseFilter, Recorder
@@ -125,11 +125,11 @@ def test_the_stream_is_counted_as_the_trace_is(run: HandMade) -> None:
 @pytest.mark.parametrize("elements", ["float16", "bfloat16", "float64", "int8"])
 @pytest.mark.parametrize("name", RUNS)
 def test_saved_and_read_again(name: str, elements: str, tmp_path: Path) -> None:
-    run = dataclasses.replace(RUNS[name], elements=elements)
+    run = replace(RUNS[name], elements=elements)
     trace = run.trace()
     write_trace(trace, tmp_path / "t.gvt")
     back = read_trace(tmp_path / "t.gvt")
-    for each in dataclasses.fields(Trace):
+    for each in fields(Trace):
         a, b = getattr(trace, each.name), getattr(back, each.name)
         assert np.array_equal(a, b) and a.dtype == b.dtype if isinstance(a, np.ndarray) else a == b, each.name
 
@@ -211,7 +211,7 @@ class TestCopies:
         trace = copied("wait", "barrier").trace()
         for wrong in ([2, 1, 2, 3], [0, 1, 2, 3], [1, 1, 2, 4], []):
             with pytest.raises(TraceFileError):
-                write_trace(dataclasses.replace(trace, completes=np.array(wrong, np.int32)), tmp_path / "t.gvt")
+                write_trace(replace(trace, completes=np.array(wrong, np.int32)), tmp_path / "t.gvt")
 
     def test_both_ends_are_drawn(self) -> None:
         moment = Reader(Replay.of(copied("wait", "barrier").trace())).at(0)
@@ -245,7 +245,7 @@ class TestFragments:
     def test_wavefronts(self, layout: Layout, wavefronts: int) -> None:
         """Rows side by side take all banks once; rows 128 bytes apart meet in the same ones; each matrix is a pass."""
         run = HandMade()
-        array = dataclasses.replace(run.arrays[TILE], shape=(64, 64))
+        array = replace(run.arrays[TILE], shape=(64, 64))
         run.arrays = (*run.arrays[:TILE], array)
         run.step("load", (Operand(TILE, "read", layout), np.zeros(32, int)))
         (found,) = costs(run, 0)
@@ -333,7 +333,7 @@ class TestHalf:
         run = HandMade()
         run.step("load", (Operand(A, "read"), LANES))
         assert costs(run, 0)[0].sectors == 2
-        assert costs(dataclasses.replace(run, elements="float64"), 0)[0].sectors == 8
+        assert costs(replace(run, elements="float64"), 0)[0].sectors == 8
 
     def test_values_have_as_many_digits_as_it_has(self) -> None:
         run = HandMade()

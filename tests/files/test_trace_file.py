@@ -1,4 +1,3 @@
-import dataclasses
 import json
 import zipfile
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from gemmviz.cli.main import main
 from gemmviz.files import trace_checks, trace_file
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
+from gemmviz.model.records import fields, replace
 from gemmviz.model.trace import Trace
 from gemmviz.model.trace_bounds import BOUNDS
 from gemmviz.run.cpu import recorder
@@ -67,7 +67,7 @@ def changed_manifest(path: Path, **facts: Any) -> Path:
 
 def test_round_trip_is_exact(trace: Trace, saved: Path) -> None:
     back = read_trace(saved)
-    for field in dataclasses.fields(Trace):
+    for field in fields(Trace):
         a, b = getattr(trace, field.name), getattr(back, field.name)
         assert np.array_equal(a, b) and a.dtype == b.dtype if isinstance(a, np.ndarray) else a == b, field.name
 
@@ -125,7 +125,7 @@ def test_foreign_and_nonsense_manifests(saved: Path, facts: dict[str, Any]) -> N
 
 
 def test_recorder_writer_and_reader_have_the_same_bounds(trace: Trace, saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = dataclasses.replace(BOUNDS, steps=3)
+    few = replace(BOUNDS, steps=3)
     for module in (recorder, trace_checks):
         monkeypatch.setattr(module, "BOUNDS", few)
     with pytest.raises(GemmvizError, match="more than 3 steps"):
@@ -193,7 +193,7 @@ def test_a_zip_bomb_is_refused(saved: Path) -> None:
 def test_elements_outside_their_array_are_refused(trace: Trace, tmp_path: Path, number: int) -> None:
     element = trace.element.copy()
     element[0, 0] = number
-    write_unchecked(dataclasses.replace(trace, element=element), tmp_path / "bad.gvt")
+    write_unchecked(replace(trace, element=element), tmp_path / "bad.gvt")
     with pytest.raises(TraceFileError, match="elements"):
         read_trace(tmp_path / "bad.gvt")
 
@@ -202,12 +202,12 @@ def test_trips_of_loops_cost_nothing_where_no_step_is(trace: Trace, tmp_path: Pa
     """One trip number of a file may be any: what is drawn goes by the steps that there are."""
     visits = trace.visits.copy()
     visits[visits >= 0] += 2_000_000_000
-    write_trace(dataclasses.replace(trace, visits=visits), tmp_path / "odd.gvt")
+    write_trace(replace(trace, visits=visits), tmp_path / "odd.gvt")
     replay = Replay.of(read_trace(tmp_path / "odd.gvt"))
     assert replay.phases > 2_000_000_000
     assert 0 < len(Reader(replay).at(0).areas("A")) <= trace.steps
     visits[:] = (1 << 31) - 1
-    write_unchecked(dataclasses.replace(trace, visits=visits), tmp_path / "odd.gvt")
+    write_unchecked(replace(trace, visits=visits), tmp_path / "odd.gvt")
     with pytest.raises(TraceFileError, match="too many trips"):
         read_trace(tmp_path / "odd.gvt")
 
@@ -273,7 +273,7 @@ def test_sites_that_no_kernel_has(saved: Path, facts: dict[str, Any]) -> None:
 def test_origins_that_are_none(trace: Trace, tmp_path: Path, name: str, value: int) -> None:
     changed = getattr(trace, name).copy()
     changed[0] = value
-    write_unchecked(dataclasses.replace(trace, **{name: changed}), tmp_path / "bad.gvt")
+    write_unchecked(replace(trace, **{name: changed}), tmp_path / "bad.gvt")
     with pytest.raises(TraceFileError):
         read_trace(tmp_path / "bad.gvt")
 

@@ -1,6 +1,5 @@
 """The table of element types, and half through the whole of the interpreter."""
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.model.element_types import ELEMENT_TYPES, element_type
 from gemmviz.model.errors import UsageError
+from gemmviz.model.records import fields
 from gemmviz.model.trace import Trace
 from gemmviz.source.types import Scalar, named_type
 from tests.conftest import kernel_from, left_in_c, sure, trace_of
@@ -84,7 +84,7 @@ def test_a_half_kernel_is_traced_saved_and_read(tmp_path: Path) -> None:
     assert {array.element_type for array in trace.arrays} == {"float16"}
     write_trace(trace, tmp_path / "half.gvt")
     back = read_trace(tmp_path / "half.gvt")
-    for each in dataclasses.fields(Trace):
+    for each in fields(Trace):
         if each.name != "stored":
             a, b = getattr(trace, each.name), getattr(back, each.name)
             assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b, each.name

@@ -3,13 +3,13 @@
 import argparse
 import threading
 import time
-from dataclasses import field, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import defstruct
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.position import Position
@@ -141,8 +141,8 @@ def test_what_was_changed_is_named() -> None:
 def test_one_more_setting_is_one_field(tmp_path: Path) -> None:
     """Fields, flags, files and names of changes follow from it."""
     cache = Annotated[str, Control("Cache", "How the L1 is split", "--cache", {"none": "None", "all": "All"})]
-    wider: Any = make_dataclass("Wider", [("cache", cache, field(default="none"))], bases=(Setup,), frozen=True)
-    setup = wider(**{each: getattr(default_shot().setup, each) for each in Setup.__dataclass_fields__})
+    wider: Any = defstruct("Wider", [("cache", cache, "none")], bases=(Setup,), frozen=True)
+    setup = wider(**{each: getattr(default_shot().setup, each) for each in Setup.__struct_fields__})
     assert [setting.name for setting in settings_of(wider)][-1] == "cache"
     shown = fields_of(setup)[-1]
     assert (shown.name, shown.kind, shown.value, shown.choices) == ("cache", "choice", "none", {"none": "None", "all": "All"})
@@ -156,8 +156,8 @@ ALPHA = Annotated[float, Control("Alpha", "A factor of the result", "--alpha", l
 
 
 def _with_alpha(**values: float) -> Any:
-    kind: Any = make_dataclass("Scaled", [("alpha", ALPHA, field(default=1.0))], bases=(Setup,), frozen=True)
-    return kind(**{each: getattr(default_shot().setup, each) for each in Setup.__dataclass_fields__}, **values)
+    kind: Any = defstruct("Scaled", [("alpha", ALPHA, 1.0)], bases=(Setup,), frozen=True)
+    return kind(**{each: getattr(default_shot().setup, each) for each in Setup.__struct_fields__}, **values)
 
 
 def test_a_setting_with_decimals_is_a_float_everywhere() -> None:

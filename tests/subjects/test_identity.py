@@ -1,12 +1,13 @@
 """Values with arrays are compared by identity: a comparison of arrays has no truth."""
 
 import typing
-from dataclasses import fields, is_dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.loops_case import LoopsCase
-from gemmviz.model.records import replace
+from gemmviz.model.records import fields, is_record_type, replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -16,17 +17,22 @@ from gemmviz.subjects.subject import Context
 from tests.conftest import kernel_from
 
 
+def has_equality(kind: Any) -> bool:
+    """Whether values of a type of records are compared field by field."""
+    return bool(kind.__struct_config__.eq if issubclass(kind, Struct) else kind.__dataclass_params__.eq)
+
+
 def _arrays_in(kind: Any, found: set[str], seen: set[Any]) -> None:
     """Adds the fields of arrays that a comparison of two values of this type would compare."""
     for inner in typing.get_args(kind):
         _arrays_in(inner, found, seen)
-    if not is_dataclass(kind) or kind in seen or not kind.__dataclass_params__.eq:  # type: ignore[union-attr]
+    if not is_record_type(kind) or kind in seen or not has_equality(kind):
         return
     seen.add(kind)
     types = typing.get_type_hints(kind)
     for each in fields(kind):
         if "ndarray" in str(types[each.name]):
-            found.add(f"{kind.__name__}.{each.name}")  # type: ignore[union-attr]
+            found.add(f"{kind.__name__}.{each.name}")
         _arrays_in(types[each.name], found, seen)
 
 

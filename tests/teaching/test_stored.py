@@ -1,7 +1,6 @@
 """What is stored with the shipped lessons is all that they ask, and what today's sources give."""
 
 import importlib.util
-from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +16,7 @@ from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.records import replace
+from gemmviz.model.records import fields, is_record_type, replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CannotAnswer, Engine
 from gemmviz.run.stored import StoredAnswers, stored_answers
@@ -131,11 +130,10 @@ def same(one: Any, other: Any, path: str = "") -> None:
         np.testing.assert_array_equal(one, other, err_msg=path)
     elif isinstance(one, GemmvizError):
         assert str(one) == str(other), path
-    elif is_dataclass(one) and not isinstance(one, type):
+    elif is_record_type(type(one)):
         assert type(one) is type(other), path
-        for each in fields(one):
-            if each.compare or each.name == "stored":
-                same(getattr(one, each.name), getattr(other, each.name), f"{path}.{each.name}")
+        for each in fields(type(one)):
+            same(getattr(one, each.name), getattr(other, each.name), f"{path}.{each.name}")
     elif isinstance(one, dict):
         assert one.keys() == other.keys(), path
         for key in one:
