@@ -169,15 +169,15 @@ class ReplayPage(QWidget):
             self._is_prepared = True
 
     def _following(self) -> tuple[int, float] | None:
-        """Return the step and the moment at which the next picture begins; None if the replay ends or runs too fast for it."""
+        """Return the step and the moment at which the next picture begins; None if the replay runs too fast for it."""
         player, at = self.session.player, self.session.navigation
         if player.is_playing and not player.shows_flights:
             return None
         has_arrived, is_backwards = at.moment >= ARRIVAL, player.is_playing and player.is_backwards
         if has_arrived == is_backwards:
             return at.step, 0.0 if is_backwards else 1.0
-        step = at.step - 1 if is_backwards else at.step + 1
-        return (step, 1.0 if is_backwards or not player.is_animated else 0.0) if 0 <= step < at.steps else None
+        step = (at.step - 1 if is_backwards else at.step + 1) % max(1, at.steps)
+        return step, 1.0 if is_backwards or not player.is_animated else 0.0
 
     def _draw_last(self) -> None:
         """Draw the last picture again, at the current size and in the current colours."""

@@ -60,7 +60,7 @@ def stack_cells(
     fill = np.where((first >= 0) & later, WAITING, fill).astype(np.uint8)
     palette = (theme.background, accent, theme.warning, mixed(theme.background, theme.faint, _WAITS))
     inks = (theme.faint, *(theme.ink_on(colour) for colour in palette[1:]))
-    texts = np.where(first < 0, "", np.where(served > 1, np.char.add("×", served.astype("<U3")), first.astype("<U4")))
+    texts = np.where(first < 0, "", np.where(served > 1, np.strings.add("×", served.astype("<U3")), first.astype("<U4")))
     fits = numbers if _fits(texts, cell, high, numbers) else 0.0
     line = theme.background if high > 3 else None
     return Cells(key, x, y, cell, fill, palette, inks, texts if fits else None, fits, line, 1, high)

@@ -15,7 +15,7 @@ from typing import Any
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
-_STEPS, _WARM, _REST_S = 120, 30, 0.04
+_STEPS, _WARM, _REST_S = 60, 15, 0.04
 
 
 def main() -> None:
