@@ -20,7 +20,7 @@ from gemmviz.session.player import Player
 from gemmviz.state.shot import Shot
 
 _BEFORE_TOUR_MS = 1500
-SWITCH_S = 0.001
+SWITCH_S = 0.0001
 _COLLECTING_MS = 250
 _ARENA_MAX = -8  # M_ARENA_MAX of glibc's mallopt
 

@@ -76,21 +76,22 @@ class ShotRunner:
         if ready.launch is None or (ready.error is not None and ready.run is None):
             error = ready.error or GemmvizError(tr("the launch is unknown"))
             slot.stop()
+            session.display.take(ready)
             self.fail(error)
             slot.find_nearest(ready.shot.setup, error)
-            session.display.take(ready)
             return
         session.launch = ready.launch
         focus = session.shot.focus.within_launch(ready.launch, device_for(ready.shot.setup).warp_size)
         session.shot = replace(session.shot, focus=focus)
+        if ready.run is None:
+            slot.show_launch(ready.shot.setup, ready.facts)
+        session.display.take(ready)  # before anything asks for it
         if ready.run is not None:
             self._show_ready_run(ready.run, ready.watched)
         else:
             self._set_error(None)
             session.reports.drop_run()
-            slot.show_launch(ready.shot.setup, ready.facts)
             self.run_changed.emit()
-        session.display.take(ready)
 
     def _show_ready_run(self, run: KnownRun, watched: WatchResult | None) -> None:
         """Show a run that is analysed already, unless it is displayed."""

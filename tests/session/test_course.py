@@ -71,6 +71,26 @@ def test_the_next_step_is_ready_and_those_far_away_are_forgotten(model: TestMode
     assert not course.is_ready(0)
 
 
+@pytest.mark.parametrize(("lesson", "view"), [("shared-memory", "race"), ("shared-memory", "traffic")])
+def test_a_ready_picture_is_never_awaited(model: TestModel, lesson: str, view: str) -> None:
+    """Nobody who listens to the session finds it computing what was prepared."""
+    model.settle()
+    course, session = model.course, model.session
+    course.begin(shipped_lesson(lesson))
+    place = next(number for number, stop in enumerate(course.lesson.stops) if stop.shot.view == view)
+    course.go(place - 1)
+    model.inbox.until(lambda: course.is_ready(place))
+    model.settle()
+    seen: list[str] = []
+    for signal in (session.shot_changed, session.run_changed, session.analysis_changed, session.position_changed):
+        signal.connect(lambda: seen.append(session.display.pending if session.shot.view == view else ""))
+    course.go(place)
+    assert course.at == place
+    assert len(seen) > 0
+    assert set(seen) == {""}
+    assert session.display.subject is not None
+
+
 def test_a_step_that_shows_no_run_traces_nothing(model: TestModel) -> None:
     model.settle()
     course, lesson = model.course, shipped_lesson("coalescing")

@@ -16,7 +16,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.gui.app import SWITCH_S
+from gemmviz.gui.app import SWITCH_S, Collector
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 
@@ -107,6 +107,7 @@ def main() -> None:
     app = QApplication([])
     sys.setswitchinterval(SWITCH_S)  # as the program does
     window = MainWindow(InMemoryStore(tour="seen"))
+    Collector(window, window.session.player)
     window.start(lesson=name)
     window.show()
     window.lecture.begin()
