@@ -45,6 +45,20 @@ def test_streaming_finds_the_same(sizes: tuple[int, int, int]) -> None:
     assert streamed
 
 
+@pytest.mark.parametrize("reads", [3, 700])
+def test_a_write_after_any_number_of_reads_is_found(reads: int) -> None:
+    """Reads are compared late, but none is lost: neither few nor more than are put off."""
+    body = f"""__shared__ float s[4]; s[threadIdx.x] = 1.0f; __syncthreads();
+    float sum = 0.0f;
+    for (int k = 0; k < {reads}; ++k) sum += s[(threadIdx.x + k) % 4];
+    s[threadIdx.x] = sum; C[threadIdx.x] = s[threadIdx.x];"""
+    found = ordering_of(trace_of(kernel_from(body))).hazards
+    assert [(hazard.kind, hazard.earlier.kind, hazard.later.kind) for hazard in found] == [("write after read", "load", "store")]
+    finder = LaunchHazards()
+    stream_launch(trace_of(kernel_from(body)).setup, finder)
+    assert [(hazard.kind, hazard.count) for hazard in finder.hazards] == [(hazard.kind, hazard.count) for hazard in found]
+
+
 def test_two_threads_write_one_element() -> None:
     hazards = ordering_of(trace_of(kernel_from("__shared__ float s[4]; s[threadIdx.x / 2] = 1.0f;"))).hazards
     assert [hazard.kind for hazard in hazards] == ["write after write"]

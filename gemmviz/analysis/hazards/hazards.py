@@ -34,10 +34,15 @@ _CONFLICTS: Mapping[_Action, tuple[tuple[_Action, HazardKind], ...]] = {
 }
 
 
+_MOST_READS = 512  # that are put off: their elements are held
+_Read = tuple[int, Site, Operand, npt.NDArray[Any], Any]  # the arguments of an access
+
+
 class HazardFinder:
     """Finds hazards among steps in program order. ``levels`` records who touched what since the last barrier of any kind and,
     from the first __syncwarp() on, since the last __syncthreads(), because __syncwarp() orders the threads of a warp but not
     the warps. The accesses of an asynchronous step are under way until a wait completes them, whatever barriers lie between.
+    Reads of an array are looked at only once something else touches it before the next barrier, which is rare.
     """
 
     def __init__(self, arrays: tuple[MemoryArray, ...], blocks: int, warp_size: int) -> None:
@@ -49,6 +54,8 @@ class HazardFinder:
         self.site_at: dict[int, tuple[Site, Operand]] = {}
         self.levels: list[dict[tuple[int, _Action], Touched]] = [{}]
         self.flying: dict[tuple[int, _Action], UnderWay] = {}
+        self._unread: dict[int, list[_Read]] = {}  # by array: reads since the last barrier, before anything else
+        self._changed: set[int] = set()  # arrays that something but reads has touched since the last barrier
 
     @property
     def hazards(self) -> list[Hazard]:
@@ -60,9 +67,14 @@ class HazardFinder:
         returned.
         """
         if site.kind == "barrier":
+            if arrived.any(axis=1).all():
+                self._unread.clear()
+                self._changed.clear()
+            self._look_at_reads()
             for touched in self._all_touched(self.levels):
                 touched.clear(arrived.any(axis=1))
             return
+        self._look_at_reads()
         if len(self.levels) == 1:
             self.levels.append(deepcopy(self.levels[0]))  # until now both would have been the same
         threads = np.arange(arrived.shape[1])
@@ -74,6 +86,7 @@ class HazardFinder:
         """A wait that completes asynchronous steps: their accesses count as made now by their threads or, if ``visible_to`` the
         block, as made before a barrier.
         """
+        self._look_at_reads()
         chosen = np.array(list(steps), np.int64)
         for (array, action), flying in self.flying.items():
             at = np.nonzero(np.isin(flying.step, chosen))
@@ -87,6 +100,7 @@ class HazardFinder:
 
     def spread(self, blocks: int) -> None:
         """Repeats the state of one block for ``blocks`` blocks."""
+        self._look_at_reads()
         self.blocks = blocks
         for touched in self._all_touched(self.levels):
             touched.spread(blocks)
@@ -104,6 +118,29 @@ class HazardFinder:
         ``values`` (blocks, threads): what a store wrote, None if unknown.
         """
         self.site_at[step] = site, operand
+        array = operand.array
+        if operand.access == "read" and not (site.is_atomic or site.is_async or array in self._changed):
+            put_off = self._unread.setdefault(array, [])
+            put_off.append((step, site, operand, elements, block_of))
+            if len(put_off) >= _MOST_READS:
+                self._look_at_reads()
+            return
+        self._changed.add(array)
+        for read in self._unread.pop(array, ()):
+            self._look_at(*read)
+        self._look_at(step, site, operand, elements, block_of, values)
+
+    def _look_at_reads(self) -> None:
+        """Look at all reads that were put off."""
+        for array in list(self._unread):
+            self._changed.add(array)
+            for read in self._unread.pop(array):
+                self._look_at(*read)
+
+    def _look_at(
+        self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], block_of: Any, values: Any = None
+    ) -> None:
+        """Compare one operand of a step with what came before."""
         block, thread = np.nonzero(elements >= 0)
         first = elements[block, thread].astype(np.int64)
         who = thread.astype(np.int32)
