@@ -254,6 +254,9 @@ def _characters(primitives: Iterable[Primitive]) -> dict[Face, set[str]]:
     return used
 
 
+_DROPPED = {"FFTM", "GDEF", "GPOS", "GSUB"}  # tables of which nothing is left without features
+
+
 @lru_cache(maxsize=64)
 def _subset(face: Face, characters: str) -> bytes:
     from fontTools.subset import load_font  # imported here because loading takes longer than drawing a picture
@@ -274,15 +277,15 @@ def _wide_subset(characters: str) -> bytes:
 def _subset_options() -> Any:
     from fontTools.subset import Options
 
-    options = Options(layout_features=[], hinting=False, notdef_outline=True)
-    options.drop_tables += ["FFTM", "GDEF", "GPOS", "GSUB"]  # without features nothing is left of them; reading them takes long
-    return options
+    return Options(layout_features=[], hinting=False, notdef_outline=True)
 
 
 def _cut_down(font: Any, characters: str) -> bytes:
     """Return a font with only these characters."""
     from fontTools import subset
 
+    for tag in _DROPPED & set(font.keys()):
+        del font[tag]  # fontTools would read them first, which takes longer than all else
     chosen = subset.Subsetter(_subset_options())
     chosen.populate(text=characters)
     chosen.subset(font)

@@ -53,7 +53,9 @@ def test_a_write_after_any_number_of_reads_is_found(reads: int) -> None:
     for (int k = 0; k < {reads}; ++k) sum += s[(threadIdx.x + k) % 4];
     s[threadIdx.x] = sum; C[threadIdx.x] = s[threadIdx.x];"""
     found = ordering_of(trace_of(kernel_from(body))).hazards
-    assert [(hazard.kind, hazard.earlier.kind, hazard.later.kind) for hazard in found] == [("write after read", "load", "store")]
+    assert [(hazard.kind, hazard.earlier.kind, hazard.later.kind) for hazard in found] == [
+        ("write after read", "load", "store")
+    ]
     finder = LaunchHazards()
     stream_launch(trace_of(kernel_from(body)).setup, finder)
     assert [(hazard.kind, hazard.count) for hazard in finder.hazards] == [(hazard.kind, hazard.count) for hazard in found]

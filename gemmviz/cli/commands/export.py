@@ -36,7 +36,6 @@ from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.gathering import with_stored_answers
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import named_lesson
-from gemmviz.teaching.reel import lesson_reel
 
 _MOST_SLIDES = 400
 _INSTANTS = 10
@@ -192,6 +191,8 @@ def _lesson(source: _Source, lesson: Lesson) -> Reel:
             "a lesson chooses the tile widths of its charts", remedy="the size of its pictures is --size 1920x1080"
         )
     engine_of = source.engine if args.on == "gpu" else with_stored_answers(source.engine)
+    from gemmviz.teaching.reel import lesson_reel  # a picture of a kernel does without it
+
     return lesson_reel(lesson, engine_of, source.manner, source.dressed, args.answers)
 
 

@@ -4,6 +4,7 @@ from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QSpinBox, QWidget
 
 from gemmviz.analysis.replay.focus import Focus, thread_place
 from gemmviz.gui.widgets.controls import choice, number_field, quietly, set_quietly
+from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.legality import device_for
 from gemmviz.model.kernel import Launch
@@ -61,6 +62,7 @@ class FocusForm(QWidget):
     def _launch(self) -> Launch:
         return self.model.session.launch or _ONE
 
+    @unless_covered
     def sync(self) -> None:
         """Show the session's focus without emitting a change."""
         session, launch = self.model.session, self._launch

@@ -8,6 +8,7 @@ from gemmviz.gui.forms.kernel_picker import kernel_box
 from gemmviz.gui.widgets.callout import Callout
 from gemmviz.gui.widgets.controls import line, quietly, ruler, tip_text
 from gemmviz.gui.widgets.field_row import FieldEditor, control_for, show_field
+from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
@@ -57,6 +58,7 @@ class SetupForm(QWidget):
         model.theme_changed.connect(self._on_theme)
         self.sync()
 
+    @unless_covered
     def sync(self) -> None:
         """Show the session's setup without emitting a change."""
         setup = self.model.session.shot.setup
@@ -124,6 +126,7 @@ class SetupForm(QWidget):
             if label.minimumHeight() != needed and not is_kept:
                 label.setMinimumHeight(needed)
 
+    @unless_covered
     def show_launch(self) -> None:
         launch = self.model.session.launch
         if isinstance(self.model.session.error, SettingError):

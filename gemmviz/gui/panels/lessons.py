@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.start.shelf import Shelf
 from gemmviz.gui.widgets.controls import TextRole, line, set_name
+from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.widgets.typing import keep_keys
 from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
@@ -120,6 +121,7 @@ class Lessons(QWidget):
         else:
             self.course.end()
 
+    @unless_covered
     def draw(self) -> None:
         """Show the lesson at its current step."""
         course = self.course

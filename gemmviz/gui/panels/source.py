@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter
 
 from gemmviz.gui.panel import Panel
-from gemmviz.gui.widgets.refresh import Refresh
+from gemmviz.gui.widgets.refresh import Refresh, unless_covered
 from gemmviz.gui.widgets.source_text import SourceTextEdit
 from gemmviz.gui.widgets.variables import Variables
 from gemmviz.gui.window_model import WindowModel
@@ -34,6 +34,7 @@ class Source(QSplitter):
         model.theme_changed.connect(lambda: self.text.set_theme(model.theme))
         self.sync()
 
+    @unless_covered
     def sync(self) -> None:
         session = self.model.session
         is_asking = session.display.counted <= 0.0  # comments may answer an open question

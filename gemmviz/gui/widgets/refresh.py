@@ -1,12 +1,17 @@
 """Redrawing of a widget, at most once per frame and only while it is visible."""
 
 from collections.abc import Callable
+from functools import partial, wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 PANEL_MS = 40
 _COVERED = "covered"
+_Seen = TypeVar("_Seen", bound=QWidget)
+_waiting: WeakKeyDictionary[QWidget, dict[object, Callable[[], None]]] = WeakKeyDictionary()  # by window
 
 
 class Refresh(QObject):
@@ -51,6 +56,8 @@ def cover(window: QWidget, is_covered: bool) -> None:
     """Tell the parts of a window whether another window, the lecture, covers all of it: then they need no redrawing."""
     window.setProperty(_COVERED, is_covered)
     if not is_covered:
+        for draw in _waiting.pop(window, {}).values():
+            draw()
         window.update()
         for child in window.findChildren(QWidget):
             child.update()  # a redraw that was missed is made up when the widget is painted
@@ -68,3 +75,16 @@ def is_seen(widget: QWidget) -> bool:
     if not widget.visibleRegion().isEmpty():
         return True
     return any(not each.visibleRegion().isEmpty() for each in widget.findChildren(QWidget))  # a child may cover it
+
+
+def unless_covered(draw: Callable[[_Seen], None]) -> Callable[..., None]:
+    """Make a method of a widget do its work at once or, while the lecture covers the widget's window, once when that ends."""
+
+    @wraps(draw)
+    def follow(self: _Seen, *_: object) -> None:
+        if is_covered(self):
+            _waiting.setdefault(self.window(), {})[self, draw] = partial(draw, self)
+        else:
+            draw(self)
+
+    return follow

@@ -5,6 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from gemmviz.gui.widgets.controls import choice, line, quietly, set_look
+from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.confirmation import not_confirmed
 from gemmviz.launch.given_launch import GivenLaunch
@@ -52,6 +53,7 @@ class LaunchStrip(QWidget):
         model.session.shot_changed.connect(self.sync)
         self.sync()
 
+    @unless_covered
     def sync(self) -> None:
         """Show the launch of the session's kernel."""
         kernel = self.model.session.shot.setup.kernel

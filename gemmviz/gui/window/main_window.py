@@ -17,6 +17,7 @@ from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
 from gemmviz.gui.widgets.focus_ring import FocusRing
+from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.widgets.typing import keep_keys
 from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.banner import Banner
@@ -200,6 +201,7 @@ class MainWindow(QMainWindow):
             if before is not None and before[1] != worn[1]:
                 QTimer.singleShot(0, self.docks.fit)  # panels are as wide as their text needs
 
+    @unless_covered
     def _on_shot_changed(self) -> None:
         self._wear_theme()
         self.start_mode.follow_shot()
