@@ -50,6 +50,13 @@ class Comparison:
         self._is_pinned = True
         self._on_finished(run)
 
+    def take(self, run: KnownRun, focus: Focus) -> None:
+        """Use a run that was analysed before it is shown, as if ``follow`` had started it."""
+        if self.slot.run is not run:
+            self.slot.clear()
+            self._is_pinned, self._focus = False, focus
+            self.slot.show(run, focus.within(run.trace))
+
     def _on_finished(self, run: KnownRun) -> None:
         self.slot.show(run, self._focus.within(run.trace))
         self.slot.analyse()

@@ -177,6 +177,8 @@ class Session:
 
     def _become(self, shot: Shot, requested: RequestedSizes, ready: ReadyShot | None = None) -> None:
         before, self.shot, self.requested = self.shot, shot, requested
+        if ready is not None and ready.compared is not None and ready.is_for(shot):
+            self.comparison.take(ready.compared, shot.focus)
         self._follow()
         if ready is not None and ready.is_for(shot):
             self.runner.take_ready(ready)

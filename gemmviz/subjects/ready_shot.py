@@ -12,6 +12,7 @@ from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.records import replace
+from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import run
 from gemmviz.run.cpu.executor import requested_blocks
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine
@@ -24,7 +25,7 @@ from gemmviz.subjects.counting import LaunchFacts, launch_facts
 from gemmviz.subjects.picture import frame_for, options_for, theme_of
 from gemmviz.subjects.recordings import recorded
 from gemmviz.subjects.runs import KnownRun, finished_run
-from gemmviz.subjects.subject import Context, EngineFor, Subject
+from gemmviz.subjects.subject import Compared, Context, EngineFor, Subject
 
 _PIXELS = (1920.0, 1080.0)
 
@@ -32,7 +33,8 @@ _PIXELS = (1920.0, 1080.0)
 class ReadyShot(Struct, frozen=True, eq=False):
     """A shot with what its picture needs. ``run``: its run with all that is analysed of it, None for a view that shows no step
     of a run; ``facts``: counts and speed of its whole launch, None if they aren't shown; ``watched``: variables of the first
-    watched thread. ``value``: of a subject that depends on the shot alone. ``error``: why the shot can't run or be drawn.
+    watched thread; ``compared``: the run that it is compared with. ``value``: of a subject that depends on the shot alone.
+    ``error``: why the shot can't run or be drawn.
     """
 
     shot: Shot
@@ -40,6 +42,7 @@ class ReadyShot(Struct, frozen=True, eq=False):
     run: KnownRun | None = None
     facts: LaunchFacts | None = None
     watched: WatchResult | None = None
+    compared: KnownRun | None = None
     value: Any = None
     error: GemmvizError | None = None
 
@@ -73,6 +76,8 @@ def ready_shot(shot: Shot, engine_for: EngineFor, cancelled: Cancel, known: Sequ
         assert ready.launch is not None
         requested_blocks(shot.setup, ready.launch)
         ready = _with_results(ready, engine_for(shot.setup.kernel), cancelled, known)
+        if shot.against is not None and "compared" in subject_of_view(shot.view).needs:
+            ready = replace(ready, compared=_other_run(shot, shot.against.setup, engine_for, cancelled))
     except Cancelled:
         raise
     except GemmvizError as error:
@@ -107,6 +112,17 @@ def _with_run(ready: ReadyShot, engine: Engine, cancelled: Cancel) -> ReadyShot:
         replay, blocks = search(setup, known.replay, engine, cancelled)
         known = _timed(_counted(replace(known, replay=replay, searched=blocks), engine, cancelled), engine, cancelled)
     return replace(ready, run=known, facts=known.facts, watched=watched)
+
+
+def _other_run(shot: Shot, setup: Setup, engine_for: EngineFor, cancelled: Cancel) -> KnownRun | None:
+    """The run that a shot is compared with, analysed; None if it can't be run, which is said once the shot is shown."""
+    try:
+        other = ReadyShot(replace(shot, setup=setup, against=None), launch_for(setup, with_nearest=False))
+        return _with_run(other, engine_for(setup.kernel), cancelled).run
+    except Cancelled:
+        raise
+    except GemmvizError:
+        return None
 
 
 def _with_same_run(ready: ReadyShot, same: ReadyShot, engine: Engine, cancelled: Cancel) -> ReadyShot:
@@ -153,14 +169,17 @@ def _with_picture(ready: ReadyShot, engine_for: EngineFor, cancelled: Cancel) ->
 
 
 def _value(ready: ReadyShot, subject: Subject, engine_for: EngineFor, cancelled: Cancel) -> Any:
-    """What the view draws; None for a comparison, which needs another run."""
-    shot, moment = ready.shot, None
-    if "compared" in subject.needs or ("moment" in subject.needs and ready.run is None):
+    """What the view draws; None if a run is missing."""
+    shot, moment, compared = ready.shot, None, None
+    if ("compared" in subject.needs and ready.compared is None) or ("moment" in subject.needs and ready.run is None):
         return None
+    if ready.compared is not None:
+        reader = Reader(ready.compared.replay, shot.focus.within(ready.compared.trace))
+        compared = Compared(reader, ready.compared.facts)
     if ready.run is not None:
         reader = Reader(ready.run.replay, shot.focus.within(ready.run.trace))
         reader.watched = None if ready.watched is None else ready.watched.watched
         moment = reader.at(step_at(ready.run.trace, shot.at))
     measurements = recorded() if "measurements" in subject.needs else {}
-    context = Context(engine_for, cancelled, moment=moment, facts=ready.facts, measurements=measurements)
+    context = Context(engine_for, cancelled, moment=moment, facts=ready.facts, compared=compared, measurements=measurements)
     return subject.make(shot, context)
