@@ -15,8 +15,11 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.lecture.wall import Wall
+from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.subjects.cache import WAITING
@@ -294,6 +297,21 @@ def test_one_screen_is_not_covered_by_the_notes(window: MainWindow, wall: Wall) 
     assert wall.overlay.notes == "and that"
     press(wall, Key.Key_P)
     assert len(wall.overlay.notes) == 0
+
+
+def test_a_covered_window_works_again_once_the_lecture_ends(window: MainWindow, wall: Wall, qtbot: QtBot) -> None:
+    """Nothing behind the wall follows its steps, so that keys are answered sooner; afterwards all of it shows the last step."""
+    session, strip = window.session, window.docks.widgets["settings"]
+    assert isinstance(strip, Settings)
+    kernel = strip.setup.kernel.currentText()
+    session.show(replace(session.shot, setup=setup_for(load_kernel("02_naive"))))
+    qtbot.waitUntil(lambda: not session.is_working)
+    assert strip.setup.kernel.currentText() == kernel
+    session.show(replace(session.shot, view="rate"))
+    assert "benchmark" not in vars(window)
+    window.lecture.end()
+    assert strip.setup.kernel.currentText() == "02_naive"
+    assert window.pages.currentWidget() is window.benchmark
 
 
 def test_notes_over_the_picture_have_their_numbers(window: MainWindow, wall: Wall) -> None:

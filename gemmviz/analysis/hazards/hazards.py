@@ -69,7 +69,7 @@ class HazardFinder:
         if site.kind == "barrier":
             if arrived.any(axis=1).all():
                 self._unread.clear()
-                self._changed.clear()
+                self._changed = {array for (array, _), flying in self.flying.items() if (flying.step >= 0).any()}
             self._look_at_reads()
             for touched in self._all_touched(self.levels):
                 touched.clear(arrived.any(axis=1))

@@ -25,6 +25,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import tr
 
 _RIGHT, _MOST_RIGHT, _LEAST_REST = 530, 0.28, 1060  # pixels: 60 characters of source; of the width; pixels for all else
+_ROOM = 240, 154  # pixels: the least place of a panel, kept until it is made, so that the stage doesn't give way to it then
 _LAYOUT_VERSION = 1  # layouts of version 0 named docks by their titles
 _AREAS: dict[DockArea, Qt.DockWidgetArea] = {
     "left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea,
@@ -81,6 +82,9 @@ class Docks:
     def _dock(self, name: str, panel: Panel) -> QDockWidget:
         dock = _Dock(tr(panel.title), self.window)
         dock.setObjectName(name)
+        room = QWidget()
+        room.setMinimumSize(*_ROOM)
+        dock.setWidget(room)
         self.window.addDockWidget(_AREAS[panel.area], dock)
         dock.toggleViewAction().triggered.connect(lambda on: dock.raise_() if on else None)  # Qt shows it behind its neighbours
         dock.visibilityChanged.connect(lambda on: self.widgets[name] if on else None)
@@ -98,7 +102,9 @@ class Docks:
             self.window.removeDockWidget(self.all.pop(name))
             del self.panels[name]
             return QWidget()
+        room = self.all[name].widget()
         self.all[name].setWidget(_scrolled(widget, panel) if panel.scrolls else widget)
+        room.deleteLater()
         return widget
 
     def in_area(self, area: DockArea) -> list[QDockWidget]:
