@@ -17,8 +17,8 @@ from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.run.recording import Recording
 
-QUICK_BYTES = 96 << 20  # bytes of a trace if the user did not choose the blocks
-MOST_BYTES = 4 * QUICK_BYTES
+QUICK_BYTES = 32 << 20  # of a trace if the user did not choose the blocks: what is recorded, carried and analysed at a click
+MOST_BYTES = 384 << 20  # of a trace of named blocks
 EngineChoice = Literal["auto", "gpu", "cpu"]
 CHOICES: Mapping[EngineChoice, str] = {
     "auto": "the GPU if CuPy is installed, with the CPU as fallback; the CPU for a kernel of your own",
