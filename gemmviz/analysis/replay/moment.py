@@ -58,10 +58,6 @@ class Reader:
             self._latest = (found, *latest[:1])
         return found
 
-    def forget(self) -> None:
-        """Make new moments, because more is known about the run."""
-        self._latest = ()
-
 
 class StepCursors:
     """Contents of tiles and numbers of loads after a step, computed from those after the step before.
@@ -301,20 +297,24 @@ class Moment:
         number = self.trace.number_of(name)
         return {} if number is None else self.replay.areas(number, self.scope)
 
-    @cached_property
+    @property
     def terms(self) -> Terms | None:
         """The sums of the block, term by term; None until computed, and if they can't be."""
         return self.replay.terms(self.scope) if self.replay.knows_terms(self.scope) else None
 
-    @cached_property
+    @property
     def done(self) -> Longs:
         """Number of finished terms of each of the block's elements; empty if ``terms`` are unknown."""
-        return np.zeros(0, np.int64) if self.terms is None else self.terms.done(self.step)
+        terms = self.terms
+        return np.zeros(0, np.int64) if terms is None else self.cached("done", lambda: terms.done(self.step))
 
-    @cached_property
+    @property
     def thread_terms(self) -> ThreadTerms | None:
         """The sums of the first chosen thread; None if unknown."""
-        return self.thread_terms_after(self.step)
+        found = self._cache.get("own terms")
+        if found is None:
+            found = self._cache["own terms"] = self.thread_terms_after(self.step)
+        return found
 
     def thread_terms_after(self, step: int) -> ThreadTerms | None:
         """The sums of the first chosen thread after another step, -1 for before the first; None if unknown."""
