@@ -115,15 +115,3 @@ def test_a_run_that_ends_early_has_terms_up_to_there(what: str) -> None:
     assert sure(of_thread(terms, replay.owners, 1)).elements.tolist() == [1]
     for name in views_of(Moment):
         assert view_named(name).scene(moment_of(trace, trace.steps - 1), ViewOptions(load_theme("dark"))) is not None
-
-
-def test_a_moment_shows_sums_as_soon_as_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may be made before they are, for the picture after the present one."""
-    moment = moment_of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), 14, Focus(thread=0))
-    with monkeypatch.context() as patch:
-        patch.setattr(Replay, "knows_terms", lambda *_: False)
-        assert moment.terms is None
-        assert (len(moment.done), moment.thread_terms) == (0, None)
-    assert moment.terms is not None
-    assert len(moment.done) == len(moment.terms.elements)
-    assert moment.thread_terms is not None

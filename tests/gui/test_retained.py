@@ -12,6 +12,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.render.qt.painter import ScenePainter
 from gemmviz.scenes.kit.primitives import Primitive
@@ -125,6 +126,22 @@ def test_the_next_step_is_built_and_painted_before_it_is_shown(
             assert drawn is None or not [each for each in drawn.primitives if id(each) in ground]
         assert np.abs(retained(window).astype(int) - painted_whole(window)).max() <= LEVELS
         qtbot.waitUntil(lambda: page._is_prepared)
+
+
+def test_nothing_is_prepared_before_its_sums_are_known(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A moment keeps the sums that were known when it was made."""
+    qtbot.waitUntil(lambda: not window.session.is_working)
+    window.session.player.play(False)
+    page = window.replay
+    with monkeypatch.context() as patch:
+        patch.setattr(Replay, "knows_terms", lambda *_: False)
+        window.session.navigation.go_to_step(8)
+        qtbot.waitUntil(lambda: page._is_prepared)
+        assert page._ahead is None
+    page.draw()
+    qtbot.waitUntil(lambda: page._ahead is not None)
 
 
 def test_an_error_while_painting_is_reported_and_ends_nothing(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:

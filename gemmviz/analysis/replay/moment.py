@@ -297,24 +297,20 @@ class Moment:
         number = self.trace.number_of(name)
         return {} if number is None else self.replay.areas(number, self.scope)
 
-    @property
+    @cached_property
     def terms(self) -> Terms | None:
         """The sums of the block, term by term; None until computed, and if they can't be."""
         return self.replay.terms(self.scope) if self.replay.knows_terms(self.scope) else None
 
-    @property
+    @cached_property
     def done(self) -> Longs:
         """Number of finished terms of each of the block's elements; empty if ``terms`` are unknown."""
-        terms = self.terms
-        return np.zeros(0, np.int64) if terms is None else self.cached("done", lambda: terms.done(self.step))
+        return np.zeros(0, np.int64) if self.terms is None else self.terms.done(self.step)
 
-    @property
+    @cached_property
     def thread_terms(self) -> ThreadTerms | None:
         """The sums of the first chosen thread; None if unknown."""
-        found = self._cache.get("own terms")
-        if found is None:
-            found = self._cache["own terms"] = self.thread_terms_after(self.step)
-        return found
+        return self.thread_terms_after(self.step)
 
     def thread_terms_after(self, step: int) -> ThreadTerms | None:
         """The sums of the first chosen thread after another step, -1 for before the first; None if unknown."""

@@ -156,7 +156,9 @@ class ReplayPage(QWidget):
             return
         session, kind, reader = self.session, self.session.display.kind, self.session.slot.reader
         at = self._following()
-        if at is None or reader is None or not kind.is_of_run or session.display.pending or session.display.counting != "shown":
+        is_known = reader is not None and reader.replay.knows_terms(reader.scope)  # a moment keeps what is known
+        is_shown = kind.is_of_run and not session.display.pending and session.display.counting == "shown"
+        if at is None or reader is None or not (is_known and is_shown):
             self._is_prepared = True
             return
         shot = replace(session.display.drawn, moment=at[1])
