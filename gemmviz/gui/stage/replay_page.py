@@ -138,9 +138,13 @@ class ReplayPage(QWidget):
         drawn = self._still_of(subject, options)
         is_prepared = self._ahead is not None and self._ahead[0] == drawn
         still = self._ahead[1] if self._ahead is not None and is_prepared else view.still(subject, options)
-        self._drawn, self._last, self._ahead = drawn, (self.session.display.drawn, subject), None
-        self._is_prepared = False
+        is_same = drawn == self._drawn
+        self._drawn, self._last, self._is_prepared = drawn, (self.session.display.drawn, subject), False
+        if not is_same:
+            self._ahead = None
         self.stage.set_scene(still, view.motion(subject, options))
+        if is_same:
+            self._idle.start()  # if nothing differs, nothing is painted
 
     def _on_painted(self) -> None:
         """Prepare the next picture once the present one is on the screen."""
