@@ -24,7 +24,7 @@ def run() -> None:
         figures = walked(name)
         what = f"{name}, {figures['steps']:.0f} steps"
         show(f"{what}: longest wait for a picture", figures["wait_ms"], "ms", 100)
-        show("    most memory", figures["mib"], "MiB", 350)
+        show("    most memory", figures["mib"], "MiB", 250)
         show("    frames of a wrong picture or caption", figures["wrong"], "", 0)
         show("    keys lost, or that did more than one step", figures["lost"], "", 0)
 
