@@ -309,6 +309,9 @@ def test_a_covered_window_works_again_once_the_lecture_ends(window: MainWindow, 
     assert strip.setup.kernel.currentText() == kernel
     session.show(replace(session.shot, view="rate"))
     assert "benchmark" not in vars(window)
+    background = sure(wall.stage.scene).background
+    window.model.commands.choose_theme("light")
+    assert sure(wall.stage.scene).background != background  # the lecture itself wears another theme at once
     window.lecture.end()
     assert strip.setup.kernel.currentText() == "02_naive"
     assert window.pages.currentWidget() is window.benchmark

@@ -125,16 +125,14 @@ class HazardFinder:
             if len(put_off) >= _MOST_READS:
                 self._look_at_reads()
             return
-        self._changed.add(array)
-        for read in self._unread.pop(array, ()):
-            self._look_at(*read)
+        self._look_at_reads(array)
         self._look_at(step, site, operand, elements, block_of, values)
 
-    def _look_at_reads(self) -> None:
-        """Look at all reads that were put off."""
-        for array in list(self._unread):
+    def _look_at_reads(self, *arrays: int) -> None:
+        """Look at the reads of some arrays, by default all, that were put off, and from now on at each at once."""
+        for array in arrays or tuple(self._unread):
             self._changed.add(array)
-            for read in self._unread.pop(array):
+            for read in self._unread.pop(array, ()):
                 self._look_at(*read)
 
     def _look_at(

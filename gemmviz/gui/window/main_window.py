@@ -201,14 +201,17 @@ class MainWindow(QMainWindow):
             if before is not None and before[1] != worn[1]:
                 QTimer.singleShot(0, self.docks.fit)  # panels are as wide as their text needs
 
-    @unless_covered
     def _on_shot_changed(self) -> None:
-        self._wear_theme()
+        self._wear_theme()  # a lecture wears it as well
         self.start_mode.follow_shot()
+        self._show_page()
+        self._show_title()
+
+    @unless_covered
+    def _show_page(self) -> None:
         page = _BENCHMARK if self.session.display.is_benchmark else _REPLAY
         if page != self.pages.currentIndex():
             self._turn_to(page)
-        self._show_title()
 
     def _turn_to(self, page: int) -> None:
         """Show a page. The benchmark page hides the docks, except the lesson that is open."""
