@@ -299,7 +299,9 @@ def test_one_screen_is_not_covered_by_the_notes(window: MainWindow, wall: Wall) 
     assert len(wall.overlay.notes) == 0
 
 
-def test_a_covered_window_works_again_once_the_lecture_ends(window: MainWindow, wall: Wall, qtbot: QtBot) -> None:
+def test_a_covered_window_works_again_once_the_lecture_ends(
+    window: MainWindow, wall: Wall, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing behind the wall follows its steps, so that keys are answered sooner; afterwards all of it shows the last step."""
     session, strip = window.session, window.docks.widgets["settings"]
     assert isinstance(strip, Settings)
@@ -309,8 +311,11 @@ def test_a_covered_window_works_again_once_the_lecture_ends(window: MainWindow, 
     assert strip.setup.kernel.currentText() == kernel
     session.show(replace(session.shot, view="rate"))
     assert "benchmark" not in vars(window)
+    window.model.commands.choose_theme("system")
     background = sure(wall.stage.scene).background
-    window.model.commands.choose_theme("light")
+    is_dark = session.system_is_dark
+    monkeypatch.setattr("gemmviz.gui.window.main_window.system_is_dark", lambda app: not is_dark)
+    window._on_system_theme()
     assert sure(wall.stage.scene).background != background  # the lecture itself wears another theme at once
     window.lecture.end()
     assert strip.setup.kernel.currentText() == "02_naive"
