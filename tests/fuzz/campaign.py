@@ -45,7 +45,8 @@ class Campaign:
     connects
         Whether a case may open sockets.
     own_time
-        Whether the limit on processor time is for the main thread only: the window's other threads may work on.
+        Whether the limit on processor time is for the main thread only: the window's other threads may work on, and what its
+        own thread draws is never called off, as in the program.
     """
 
     suffix: str

@@ -3,6 +3,7 @@
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -34,7 +35,7 @@ def try_case(campaign: Campaign, case: bytes, ends_process: bool = False) -> Non
             guarded(case, campaign) as path,
             memory(),
             processor_time(campaign.own_time, ends_process) as is_over,
-            cancellable(is_over),
+            nullcontext() if campaign.own_time else cancellable(is_over),
         ):
             _run(campaign, path, is_over)
     except Finding:
