@@ -5,11 +5,11 @@ from functools import cache
 from typing import Any
 
 from gemmviz.model.errors import Place
-from gemmviz.source.nodes import Read
+from gemmviz.source import nodes
 from gemmviz.source.types import CType, PointerType, Scalar
 
 _LEAVES = (bool, int, str, Place, Scalar, PointerType, CType, int | None, str | None)  # types of fields that hold no node
-_NODES = Read.__module__
+_NODES = {each for each in vars(nodes).values() if isinstance(each, type) and each.__module__ == nodes.__name__}
 
 
 def parts(node: Any) -> Iterator[Any]:
@@ -26,11 +26,14 @@ def inner_parts(node: Any) -> list[Any]:
     inner: list[Any] = []
     for name in _inner_fields(node.__class__):
         value = getattr(node, name)
-        if isinstance(value, tuple):  # of nodes, or of slots and what is bound to them
-            inner += (each[1] if isinstance(each, tuple) else each for each in value)
-        else:
+        if type(value) is tuple:  # of nodes, or of slots and what is bound to them
+            for each in value:
+                part = each[1] if type(each) is tuple else each
+                if type(part) in _NODES:
+                    inner.append(part)
+        elif type(value) in _NODES:
             inner.append(value)
-    return [each for each in inner if type(each).__module__ == _NODES]
+    return inner
 
 
 @cache
