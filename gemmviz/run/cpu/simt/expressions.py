@@ -230,8 +230,10 @@ class Compiler:
             if not isinstance(first, np.ndarray):
                 return first if bool(first) is decided else right(machine)
             outer = machine.mask
-            open_lanes = ~first if decided else first
-            machine.mask = open_lanes if outer is None else open_lanes & outer
+            closed = first if decided else ~first
+            if not (closed if outer is None else closed & outer).any():
+                return right(machine)
+            machine.mask = ~closed if outer is None else ~closed & outer
             if not machine.mask.any():
                 machine.mask = outer
                 return first
