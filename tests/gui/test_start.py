@@ -61,8 +61,7 @@ def test_a_card_tells_the_length_and_progress_and_opens_its_lesson(first: MainWi
     card = next(each for each in shelf(first).cards if each.name == "shared-memory")
     lesson = shipped_lesson("shared-memory")
     assert card.length == f"{lesson.minutes:g} minutes, {len(lesson.stops)} steps, 0 seen"
-    frames = {bytes(image.constBits()) for image in contents["shared-memory"].frames}
-    assert len(frames) > 5  # it moves
+    assert len(set(contents["shared-memory"].frames)) > 5  # it moves
     card.click()
     qtbot.waitUntil(lambda: first.model.course.lesson.name == "shared-memory" and settled(first), timeout=_LONG_MS)
     assert not first.start_mode.is_on

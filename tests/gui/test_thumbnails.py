@@ -9,6 +9,7 @@ import pytest
 from gemmviz.gui import thumbnails
 from gemmviz.gui.thumbnails import CardContents, Thumbnails
 from gemmviz.launch.catalog import lesson_names
+from gemmviz.render.qt import raster
 from gemmviz.render.qt.raster import Raster
 from gemmviz.teaching import shelf
 from gemmviz.teaching.shelf import lesson_facts
@@ -37,7 +38,8 @@ def test_a_busy_window_gets_one_frame_at_a_time(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(thumbnails, "Event", Lazy)
     monkeypatch.setattr(thumbnails, "time", SimpleNamespace(sleep=lambda seconds: None, monotonic=lambda: 0.0))
     monkeypatch.setattr(shelf, "thumbnail_frames", lambda lesson, theme: iter(range(5)))
-    monkeypatch.setattr(Raster, "image", lambda raster, frame: frame)
+    monkeypatch.setattr(Raster, "image", lambda _, frame: frame)
+    monkeypatch.setattr(raster, "png_of", lambda frame: frame)
     cards = Thumbnails(post)
     cards.theme = "dark"
     name = lesson_names()[0]

@@ -1,7 +1,7 @@
 """A card of a lesson: a moving picture of it, its title and length, and how much of it was seen."""
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QImage, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from gemmviz.gui.thumbnails import HEIGHT, WIDTH, CardContents
@@ -100,7 +100,7 @@ class LessonCard(QAbstractButton):
         painter.fillRect(box, QColor(self.theme.background))
         frames = () if self.contents is None else self.contents.frames
         if frames:
-            image = frames[self.frame % len(frames)]
+            image = QImage.fromData(frames[self.frame % len(frames)])
             scale = box.height() / image.height()
             wide = image.width() * scale
             painter.drawImage(QRectF(box.center().x() - wide / 2, box.top(), wide, box.height()), image)
