@@ -2,6 +2,7 @@
 
 import random
 import sys
+from gettext import NullTranslations
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.model import translation
 from gemmviz.render.qt.painter import ScenePainter
 from gemmviz.scenes.kit.primitives import Primitive
 from gemmviz.scenes.kit.view import View
@@ -92,6 +94,18 @@ class Drawn:
         monkeypatch.setattr(View, "still", lambda *_: pytest.fail("the picture is built again"))
 
 
+class Catalogue(NullTranslations):
+    """A language that is English, and notes each text that is looked up in it."""
+
+    def __init__(self, asked: list[str]) -> None:
+        super().__init__()
+        self.asked = asked
+
+    def gettext(self, message: str) -> str:
+        self.asked.append(message)
+        return message
+
+
 def test_between_two_frames_of_a_step_only_what_moves_is_painted(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,10 +114,12 @@ def test_between_two_frames_of_a_step_only_what_moves_is_painted(
     go, page = window.session.navigation.go_to_step, window.replay
     go(8, 0.4)
     qtbot.waitUntil(lambda: page._is_prepared)
-    drawn = Drawn(window, monkeypatch)
+    drawn, asked = Drawn(window, monkeypatch), list[str]()
     monkeypatch.setattr(page.stage, "set_scene", lambda *_: pytest.fail("the picture is shown again"))
+    monkeypatch.setattr(translation._language, "catalogue", Catalogue(asked))
     go(8, 0.5)
     QApplication.processEvents()
+    assert not asked
     ground = {id(each) for each in sure(page.stage.scene).primitives}
     assert drawn.primitives
     assert not [each for each in drawn.primitives if id(each) in ground]
