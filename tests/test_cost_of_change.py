@@ -346,7 +346,7 @@ def test_the_table_alone_names_element_types() -> None:
 
 @pytest.mark.parametrize("kind", ["copy", "atomic", "fence", "warp barrier"])
 def test_few_files_name_a_kind_of_instruction(kind: str) -> None:
-    """Of those that know traces; the reader of sources, the versions that are past and the table's own names apart."""
+    """Of those that know traces; the reader of sources and the table's own names apart."""
     apart = {"site_kinds.py"}
     layers = {"model", "files", "analysis", "scenes"}
     now = [path for path in MODULES if path.relative_to(ROOT).parts[1] in layers and path.name not in apart]

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.files.codec import FormatError, from_plain, json_to_plain, read_text, to_plain
+from gemmviz.files.codec import FormatError, check_version, from_plain, json_to_plain, read_text, to_plain
 from gemmviz.files.resources import resources
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
@@ -51,19 +51,17 @@ def _facts(row: Measured) -> dict[str, Any]:
 
 
 def read_benchmark(path: Path, recorded: bool = False) -> Benchmark:
-    """The benchmark in a file. Raises UsageError if there is no file, GemmvizError if it is damaged or of a newer version."""
+    """The benchmark in a file. Raises UsageError if there is no file, GemmvizError if it is damaged or of another version."""
     text = read_text(path)
     try:
         plain = json_to_plain(text.encode())
         if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-            raise GemmvizError("this is not a gemmviz benchmark", file=str(path))
-        if int(plain["version"]) > VERSION:
-            raise GemmvizError(f"this benchmark has version {plain['version']}; the newest known is {VERSION}", file=str(path))
+            raise FormatError("this is not a gemmviz benchmark")
+        check_version(plain.get("version"), VERSION, "measure again: gemmviz bench")
         facts = from_plain(plain, BenchmarkFacts)
     except FormatError as error:
-        raise GemmvizError(f"this benchmark is damaged: {error.message}", file=str(path)) from None
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        raise GemmvizError("this benchmark is damaged", file=str(path)) from None
+        error.in_file(str(path))
+        raise
     if len(facts.rows) > _MOST_ROWS or len({row.kernel for row in facts.rows}) > _MOST_KERNELS:
         message = f"this benchmark has {len(facts.rows):,} rows; at most {_MOST_ROWS:,} of {_MOST_KERNELS} kernels are read"
         raise GemmvizError(message, file=str(path))

@@ -162,6 +162,14 @@ def toml_to_plain(text: str) -> dict[str, Any]:
         raise FormatError(tr("the text is nested too deeply, or a number in it is too long")) from None
 
 
+def check_version(version: Any, known: int, remedy: str, place: Place | None = None) -> None:
+    """Raises FormatError unless a file has the version that is read. ``remedy``: what to do with an older file."""
+    if isinstance(version, bool) or version != known:
+        is_newer = isinstance(version, int) and version > known
+        message = tr("this file has version {version}; this gemmviz reads {known}", version=version, known=known)
+        raise FormatError(message, place, remedy=tr("update gemmviz") if is_newer else remedy)
+
+
 def check_plain_file(path: Path, most_bytes: int | None = None) -> None:
     """Checks a path before it is opened, as opening a FIFO may block.
 

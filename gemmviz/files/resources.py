@@ -1,7 +1,6 @@
 """Paths of the files that ship with gemmviz, kernels and assets, and of the user's own folder."""
 
 import os
-import sys
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_config_path, user_data_path
@@ -48,11 +47,7 @@ def user_folder(name: str) -> Path:
     home = os.environ.get("GEMMVIZ_HOME")
     if home:
         return Path(home) / name
-    folder = user_config_path("gemmviz", appauthor=False, roaming=True) / name
-    if sys.platform == "darwin" and not folder.exists():  # before version 0.2 XDG_CONFIG_HOME did not count there
-        before = Path.home() / "Library" / "Application Support" / "gemmviz" / name
-        return before if before.exists() else folder
-    return folder
+    return user_config_path("gemmviz", appauthor=False, roaming=True) / name
 
 
 def cache_folder() -> Path:

@@ -17,7 +17,7 @@ import numpy.lib.format as npy
 import numpy.typing as npt
 from msgspec import Struct, defstruct
 
-from gemmviz.files.codec import FormatError, check_plain_file, from_json, from_plain, json_to_plain, to_json, to_plain
+from gemmviz.files.codec import FormatError, check_plain_file, check_version, from_json, from_plain, json_to_plain, to_json, to_plain
 from gemmviz.files.trace_checks import check_trace, refuse
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
@@ -186,12 +186,10 @@ def _manifest(archive: zipfile.ZipFile, file: str) -> Manifest:
         refuse(file, "its manifest is damaged")
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
         refuse(file, "it is of another kind")
-    version = plain.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        refuse(file, "its version can't be read")
-    if version != VERSION:
-        message = tr("this trace has format version {version}; this gemmviz reads {known}", version=version, known=VERSION)
-        raise TraceFileError(message, file=file, remedy=tr("update gemmviz") if version > VERSION else tr("record it again"))
+    try:
+        check_version(plain.get("version"), VERSION, tr("record it again"))
+    except FormatError as error:
+        raise TraceFileError(error.message, file=file, remedy=error.remedy) from None
     try:
         return from_plain(plain, Manifest)
     except GemmvizError:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict
 
-from gemmviz.files.codec import FormatError, read_text, toml_to_plain
+from gemmviz.files.codec import FormatError, check_version, read_text, toml_to_plain
 from gemmviz.files.devices import device_names
 from gemmviz.files.program_text import read_program_text
 from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
@@ -128,10 +128,7 @@ def parse_task(text: str, file: str) -> Task:
         if kind != FORMAT:
             where = places.get(("format",), _START)
             raise FormatError("this is not a gemmviz task", where, remedy=f'begin it with format = "{FORMAT}"')
-        if version != VERSION:
-            message = f"this task has version {version}; this gemmviz reads {VERSION}"
-            remedy = "update gemmviz" if isinstance(version, int) and version > VERSION else f"write version = {VERSION}"
-            raise FormatError(message, places.get(("version",), _START), remedy=remedy)
+        check_version(version, VERSION, f"write version = {VERSION}", places.get(("version",), _START))
         task = _task(read_fields(plain, _TaskFields, lambda: places), places, Path(file))
         return replace(task, digest=text_hash(repr((text, task.files))))
     except GemmvizError as error:

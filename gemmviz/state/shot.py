@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.pairing import LOCKS, Lock
 from gemmviz.analysis.replay.position import Position
-from gemmviz.files.codec import FormatError, from_plain, read_text, to_plain, toml_text, toml_to_plain, unknown_names
+from gemmviz.files.codec import FormatError, check_version, from_plain, read_text, to_plain, toml_text, toml_to_plain, unknown_names
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.launch.legality import device_for, setup_for
@@ -209,12 +209,7 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
         plain = toml_to_plain(text)
         if plain.pop("format", None) != FORMAT:
             raise FormatError(tr("this is not a saved gemmviz view"))
-        version = plain.pop("version", 0)
-        if not isinstance(version, int) or version > VERSION:
-            raise FormatError(
-                tr("this view has version {version}; this gemmviz reads {known}", version=version, known=VERSION),
-                remedy=tr("update gemmviz"),
-            )
+        check_version(plain.pop("version", 0), VERSION, tr("save the view again"))
         return shot_of(plain)
     except GemmvizError as error:
         if file is not None:

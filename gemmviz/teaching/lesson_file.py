@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gemmviz.files.codec import FormatError, read_text, toml_text, toml_to_plain
+from gemmviz.files.codec import FormatError, check_version, read_text, toml_text, toml_to_plain
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.languages import lesson_catalogue
 from gemmviz.files.resources import resource
@@ -52,10 +52,9 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
             return Lesson("View", (LessonStep(parse_shot(text)),))
         if kind != _FORMAT:
             raise FormatError("this is neither a gemmviz lesson nor a saved view")
-        if version != _VERSION:
-            remedy = "update gemmviz" if isinstance(version, int) and version > _VERSION else f"write version = {_VERSION}"
-            raise FormatError(f"this lesson has version {version}; this gemmviz reads {_VERSION}", remedy=remedy)
-        return _lesson(plain, toml_places(text), file or "")
+        places = toml_places(text)
+        check_version(version, _VERSION, f"write version = {_VERSION}", places.get(("version",)))
+        return _lesson(plain, places, file or "")
     except GemmvizError as error:
         if file is not None:
             error.in_file(file)

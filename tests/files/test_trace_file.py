@@ -99,7 +99,7 @@ def test_one_flipped_bit_never_goes_unnoticed(trace: Trace, saved: Path) -> None
 
 
 def test_newer_version_is_refused_by_name(saved: Path) -> None:
-    with pytest.raises(TraceFileError, match="format version 99"):
+    with pytest.raises(TraceFileError, match="has version 99; this gemmviz reads 5"):
         read_trace(changed_manifest(saved, version=99))
 
 

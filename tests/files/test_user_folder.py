@@ -4,9 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from platformdirs.macos import MacOS
 
-from gemmviz.files import resources
 from gemmviz.files.resources import user_folder
 
 
@@ -28,17 +26,3 @@ def test_on_linux_it_is_the_one_of_xdg(home: Path, monkeypatch: pytest.MonkeyPat
     assert user_folder("devices") == home / "settings" / "gemmviz" / "devices"
     monkeypatch.delenv("XDG_CONFIG_HOME")
     assert user_folder("devices") == home / ".config" / "gemmviz" / "devices"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="HOME is not the home folder there")
-def test_on_macos_files_of_earlier_versions_are_still_found(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "user_config_path", lambda *_, **__: MacOS("gemmviz").user_config_path)
-    monkeypatch.setattr(sys, "platform", "darwin")
-    before = home / "Library" / "Application Support" / "gemmviz" / "devices"
-    assert user_folder("devices") == home / "settings" / "gemmviz" / "devices"
-    before.mkdir(parents=True)
-    assert user_folder("devices") == before
-    (home / "settings" / "gemmviz" / "devices").mkdir(parents=True)
-    assert user_folder("devices") == home / "settings" / "gemmviz" / "devices"
-    monkeypatch.delenv("XDG_CONFIG_HOME")
-    assert user_folder("devices") == before
