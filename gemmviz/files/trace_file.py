@@ -17,7 +17,16 @@ import numpy.lib.format as npy
 import numpy.typing as npt
 from msgspec import Struct, defstruct
 
-from gemmviz.files.codec import FormatError, check_plain_file, check_version, from_json, from_plain, json_to_plain, to_json, to_plain
+from gemmviz.files.codec import (
+    FormatError,
+    check_plain_file,
+    check_version,
+    from_json,
+    from_plain,
+    json_to_plain,
+    to_json,
+    to_plain,
+)
 from gemmviz.files.trace_checks import check_trace, refuse
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError

@@ -12,7 +12,16 @@ from msgspec import Struct, field
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.pairing import LOCKS, Lock
 from gemmviz.analysis.replay.position import Position
-from gemmviz.files.codec import FormatError, check_version, from_plain, read_text, to_plain, toml_text, toml_to_plain, unknown_names
+from gemmviz.files.codec import (
+    FormatError,
+    check_version,
+    from_plain,
+    read_text,
+    to_plain,
+    toml_text,
+    toml_to_plain,
+    unknown_names,
+)
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.launch.legality import device_for, setup_for

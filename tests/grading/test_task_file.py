@@ -87,7 +87,10 @@ def test_errors_name_their_place(text: str, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("title = 'x'", "this is not a gemmviz task"), ('format = "gemmviz task"\nversion = 2', "this file has version 2; this gemmviz reads 1")],
+    [
+        ("title = 'x'", "this is not a gemmviz task"),
+        ('format = "gemmviz task"\nversion = 2', "this file has version 2; this gemmviz reads 1"),
+    ],
 )
 def test_other_files(text: str, said: str) -> None:
     with pytest.raises(FormatError, match=said):
