@@ -10,6 +10,9 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
+# Compiled modules halve the start of each process; a container may have turned them off.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes races table items record programs advances patterns styles registers levels schedules course lessons contact-sheet wavefronts translations golden clean
 
 run: $(VENV)/installed

@@ -3,6 +3,7 @@
 The example of a view is a step of a lesson that shows it, or one of its own where no lesson does.
 """
 
+import argparse
 import shlex
 import sys
 from collections.abc import Iterator
@@ -107,13 +108,18 @@ def _own_examples() -> dict[str, Shot]:
     }
 
 
+@cache
+def _parser() -> argparse.ArgumentParser:
+    return parser()
+
+
 def words_of(name: str, shot: Shot) -> list[str]:
     """The words of the command that exports a shot, or a saved view beside the page if no flags say all of it."""
     words = command_words(shot)
     if words[0] == "compare" and shot.view in ("pair", "grid"):
         return words
     is_complete = "--tile-width" not in words or subject_of_view(shot.view).page == "benchmark"  # refused by other views
-    if words[0] == "export" and is_complete and shot_from(parser().parse_args([*words, "-o", "x.png"])) == shot:
+    if words[0] == "export" and is_complete and shot_from(_parser().parse_args([*words, "-o", "x.png"])) == shot:
         return words
     return ["export", f"docs/gallery/{name}.toml"]
 

@@ -8,7 +8,6 @@ from tests.corpus.public_habits.corpus import Entry, entries
 from tests.corpus.public_habits.judged import ACCUSED, INTERNAL, OPENED, judged, judged_as
 from tests.corpus.public_habits.planted import faults
 
-_ENTRIES, _FAULTS = entries(), faults()
 _FEW, _SOME = 23, 16  # of the files and of the faults, every this many in the fast tests
 _UNKNOWN = (
     "heat_step",
@@ -20,24 +19,25 @@ _NOT_SEEN = ("one_col_per_thread-course_student-wrong_start_of_a_sum",)  # C is 
 
 
 def test_no_right_kernel_is_accused() -> None:
-    verdicts = Counter(judged(each.name, each.files, each.main).verdict for each in _ENTRIES[::_FEW])
+    verdicts = Counter(judged(each.name, each.files, each.main).verdict for each in entries()[::_FEW])
     assert verdicts[ACCUSED] + verdicts[INTERNAL] == 0, verdicts
 
 
 @pytest.mark.slow
 def test_no_right_kernel_of_all_is_accused_and_nearly_all_open() -> None:
-    verdicts = Counter(judged(each.name, each.files, each.main).verdict for each in _ENTRIES)
+    every = entries()
+    verdicts = Counter(judged(each.name, each.files, each.main).verdict for each in every)
     assert verdicts[ACCUSED] + verdicts[INTERNAL] == 0, verdicts
-    assert verdicts[OPENED] >= 0.95 * len(_ENTRIES), verdicts
+    assert verdicts[OPENED] >= 0.95 * len(every), verdicts
 
 
 def test_planted_faults_are_found() -> None:
-    assert not _missed(_FAULTS[::_SOME])
+    assert not _missed(faults()[::_SOME])
 
 
 @pytest.mark.slow
 def test_all_planted_faults_are_found() -> None:
-    assert not _missed(_FAULTS)
+    assert not _missed(faults())
 
 
 def _missed(chosen: list[tuple[Entry, Entry]]) -> list[str]:
