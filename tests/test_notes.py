@@ -15,7 +15,9 @@ from gemmviz.cli.main import parser
 
 def test_every_file_is_made_from_the_data() -> None:
     made = {**notes.pages(), **{f"data/{name}": text for name, text in notes.tables().items()}}
-    assert [name for name, text in made.items() if (notes.FOLDER / name).read_text(encoding="utf-8") != text] == [], "make notes"
+    assert [name for name, text in made.items() if (notes.FOLDER / name).read_text(encoding="utf-8") != text] == [], (
+        "make notes"
+    )
 
 
 def test_no_number_in_a_template_is_typed_that_is_measured() -> None:
