@@ -21,7 +21,7 @@ from gemmviz.render.export import save_frame
 from gemmviz.run.choosing import engine_for
 from gemmviz.subjects.gathering import with_stored_answers
 from gemmviz.teaching.lesson_file import shipped_lesson
-from gemmviz.teaching.pack import pack_files
+from gemmviz.teaching.pack import kernels_of, pack_files
 from gemmviz.teaching.reel import lesson_reel
 
 PAGE = ROOT / "docs" / "gallery.md"
@@ -31,21 +31,18 @@ _INTRODUCTION = """\
 
 <!-- made by make gallery -->
 
-Every lesson, view and format, with the command that makes it. Change the suffix to make a slide (`.pptx`, `.pdf`), a film
-(`.mp4`, `.gif`) or a page (`.html`) instead of a picture. The pictures of views are what these commands export, reduced to
-{width} × {height}; tests draw them again and compare. Each view is listed under a lesson that uses it. Commands that name a
-file in `docs/gallery` need a checkout of gemmviz.
+Every lesson, view and format, with the command that makes it. Another suffix makes a slide, a film or a page instead of a
+picture. Commands that name a file in `docs/gallery` need a checkout.
 """
 _LESSONS = """\
 ## Lessons, and what to send to your course
 
-`gemmviz lesson pack` saves a lesson as an archive: a folder `students` to hand out, and slides with notes, answers and a
-quiz for you. The same lesson always gives the same bytes. Nothing is sent anywhere.
-
 ```
-gemmviz lesson pack LESSON -o LESSON.zip    # all of it
+gemmviz lesson pack LESSON -o LESSON.zip    # an archive of an included lesson, or of your own .toml file
 gemmviz export LESSON -o LESSON.pptx        # slides alone; also .pdf, .mp4 and .html
 ```
+
+A lesson without questions or exercises has no worksheets, one without questions no `quiz.xml`.
 """
 
 _FIGURE = """\
@@ -99,7 +96,7 @@ def page() -> str:
     """The text of the page."""
     shown = list(view_entries())
     parts = [
-        _INTRODUCTION.format(width=WIDTH, height=HEIGHT),
+        _INTRODUCTION,
         _LESSONS,
         pack_table(),
         cards(list(lesson_entries()), lesson_facts),
@@ -112,30 +109,24 @@ def page() -> str:
 
 
 def cards(entries: Sequence[Entry], facts: Callable[[Entry], str]) -> str:
-    """Entries as a grid of cards: picture, title, sentence, further ``facts`` and the command."""
+    """Entries as a grid of cards: picture with its title, sentence, further ``facts`` and the command."""
     return "\n".join([":::::{container} gallery", *(_card(each, facts(each)) for each in entries), ":::::", ""])
 
 
 def _card(entry: Entry, facts: str) -> str:
-    picture = f"gallery/{picture_name(entry)}.png"
-    alternative = f"{entry.title}. {entry.sentence}".replace("[", "(").replace("]", ")")
-    texts = [f"![{alternative}]({picture})", f"**{entry.title}.** {entry.sentence}", facts, f"```text\n{entry.command}\n```"]
-    return "\n".join(["::::{container} card", "\n\n".join(filter(None, texts)), "::::"])
+    picture = f"![{entry.title}](gallery/{picture_name(entry)}.png)"
+    sentences = " ".join(filter(None, [entry.sentence, facts]))
+    return "\n".join(["::::{container} card", f"{picture}\n\n{sentences}\n\n`{entry.command}`", "::::"])
 
 
 def lesson_facts(entry: Entry) -> str:
-    """The size of a lesson, and the files of its pack: those for students and those for the lecturer."""
+    """The size of a lesson."""
     lesson = shipped_lesson(entry.lesson)
     questions = sum(stop.question is not None for stop in lesson.stops)
     exercises = sum(stop.exercise is not None for stop in lesson.stops)
-    names = [each.name for each in pack_files(lesson, engine_for("cpu"))]
-    kernels = sum(name.startswith("kernels/") for name in names)
-    parts = [(len(lesson.stops), "step"), (questions, "question"), (exercises, "exercise"), (kernels, "kernel")]
+    parts = [(len(lesson.stops), "step"), (questions, "question"), (exercises, "exercise"), (len(kernels_of(lesson)), "kernel")]
     size = ", ".join(many(count, word) for count, word in parts if count)
-    lists = (
-        ", ".join(f"`{name.partition('/')[2]}`" for name in names if name.startswith(who)) for who in ("students", "lecturer")
-    )
-    return f"{size}; {lesson.minutes:g} minutes. Students get {next(lists)}; you get {next(lists)}."
+    return f"{size}; {lesson.minutes:g} minutes."
 
 
 def pack_table() -> str:

@@ -4,6 +4,7 @@ The example of a view is a step of a lesson that shows it, or one of its own whe
 """
 
 import argparse
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -35,6 +36,7 @@ STEPS = {
     "grid": "coalescing/blocks-to-sms",
 }  # the clearest of the steps that show a view; the first one where none is named
 COVERS = {"course": "lecture/many-blocks", "analysis": "bank-conflict"}  # lessons that would share a picture
+_LEAST_WORDS = 4  # of a caption that ends before a colon
 _STAGE = ("export", "04_tiled", "-D", "TILE_WIDTH=4")
 
 
@@ -62,13 +64,15 @@ def view_entries() -> Iterator[Entry]:
     """An entry for each view, in their order."""
     for name, view in views().items():
         lesson, shot = example(name)
-        yield Entry(f"{name}.png", view.title, first_sentence(name), tuple(words_of(name, shot)), lesson)
+        yield Entry(f"{name}.png", view.title, caption(name), tuple(words_of(name, shot)), lesson)
 
 
-def first_sentence(view: str) -> str:
-    """The first sentence of the docstring of a view's module."""
+def caption(view: str) -> str:
+    """The first sentence of the docstring of a view's module, up to a colon or a semicolon after some words."""
     text = sys.modules[f"gemmviz.scenes.views.{view}_view"].__doc__ or ""
-    return " ".join(text.split()).partition(". ")[0].rstrip(".") + "."
+    sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
+    head = re.split("[:;] ", sentence)[0]
+    return f"{head if len(head.split()) >= _LEAST_WORDS else sentence}."
 
 
 def example(view: str) -> tuple[str, Shot]:
@@ -119,9 +123,16 @@ def words_of(name: str, shot: Shot) -> list[str]:
     if words[0] == "compare" and shot.view in ("pair", "grid"):
         return words
     is_complete = "--tile-width" not in words or subject_of_view(shot.view).page == "benchmark"  # refused by other views
-    if words[0] == "export" and is_complete and shot_from(_parser().parse_args([*words, "-o", "x.png"])) == shot:
+    if words[0] == "export" and is_complete and _shot_of(words) == shot:
+        for place in range(len(words) - 2, 1, -1):
+            if words[place] in ("--step", "--theme") and _shot_of(words[:place] + words[place + 2 :]) == shot:
+                del words[place : place + 2]  # a default
         return words
     return ["export", f"docs/gallery/{name}.toml"]
+
+
+def _shot_of(words: list[str]) -> Shot:
+    return shot_from(_parser().parse_args([*words, "-o", "x.png"]))
 
 
 def save_views() -> None:
@@ -139,7 +150,7 @@ def lesson_entries() -> Iterator[Entry]:
     """An entry for each lesson, with the command that packs it for a course."""
     for name in lesson_names():
         lesson = shipped_lesson(name)
-        yield Entry(f"{name}.zip", lesson.title, lesson.about, ("lesson", "pack", name), name)
+        yield Entry(f"{name}.zip", lesson.title, f"**{lesson.title}.** {lesson.about}", ("lesson", "pack", name), name)
 
 
 def cover(lesson: Lesson) -> LessonStep:

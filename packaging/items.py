@@ -1,4 +1,4 @@
-"""Writes the table of what the course documents contain, and where lessons show it, into the documentation: make items."""
+"""Writes the list of what the course documents contain, and where lessons show it, into the documentation: make items."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ from pathlib import Path
 
 from gemmviz.files.codec import read_toml
 from gemmviz.teaching.lesson_file import shipped_lesson
-from gemmviz.teaching.reveal import caption_of
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE, ITEMS = DOCS / "course.md", DOCS / "items.toml"
@@ -39,22 +38,23 @@ def items() -> tuple[Item, ...]:
 
 
 def with_table(text: str, shown: tuple[Item, ...]) -> str:
-    """A page with the tables of items between their marks."""
+    """A page with the lists of items between their marks."""
     tables = "\n".join(table(document, list(each)) for document, each in groupby(shown, lambda item: item.document))
     return re.sub(f"{re.escape(_BEGIN)}.*{re.escape(_END)}", lambda _: f"{_BEGIN}{tables}{_END}", text, flags=re.DOTALL)
 
 
 def table(document: str, shown: list[Item]) -> str:
-    """A Markdown table of the items of a document and the titles of their steps."""
-    rows = [f"| {each.content} | {'; '.join(map(step_title, each.steps)) or '-'} |" for each in shown]
-    return "\n".join([f"**{document}**", "", "| item | steps |", "|---|---|", *rows, ""])
+    """A Markdown list of the items of a document, each with its steps."""
+    lines = [f"- {each.content}: {', '.join(map(checked, each.steps))}" for each in shown]
+    return "\n".join([f"**{document}**", "", *lines, ""])
 
 
-def step_title(name: str) -> str:
-    """Title of a step, with its id. Raises KeyError for a step that doesn't exist."""
+def checked(name: str) -> str:
+    """The name of a step as code. Raises KeyError for a step that doesn't exist."""
     lesson, _, id = name.partition("/")
-    titles = {step.id: caption_of(step).title for step in shipped_lesson(lesson).stops}
-    return f"{titles[id]} (`{name}`)"
+    if id not in {step.id for step in shipped_lesson(lesson).stops}:
+        raise KeyError(name)
+    return f"`{name}`"
 
 
 if __name__ == "__main__":
