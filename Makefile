@@ -1,5 +1,6 @@
 # make run: opens the window. make check: lint, type checks and the fast tests. make test: all tests.
 # make bench AGAINST=COMMIT: performance figures of this tree and of another commit, measured alternately.
+# make record WHAT=speeds: repeats recordings; make record lists them.
 # You need only Python 3.11+ and make.
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ MINUTES ?= 10
 # Compiled modules halve the start of each process; a container may have turned them off.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes races table items record programs advances patterns styles registers levels schedules course lessons contact-sheet wavefronts translations golden clean
+.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes table items record contact-sheet translations golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -56,52 +57,17 @@ gallery: $(VENV)/installed
 notes: $(VENV)/installed
 	$(BIN)/python packaging/notes.py
 
-races: $(VENV)/installed
-	$(BIN)/python packaging/races.py
-
-advances: $(VENV)/installed-dev
-	$(BIN)/python packaging/advances.py
-
-programs: $(VENV)/installed-dev
-	$(BIN)/python packaging/programs.py
-
 record: $(VENV)/installed
-	$(BIN)/python packaging/record.py
-
-registers: $(VENV)/installed
-	$(BIN)/python packaging/registers.py
-
-patterns: $(VENV)/installed
-	$(BIN)/python packaging/patterns.py
+	@$(BIN)/python packaging/record.py $(WHAT)
 
 translations: $(VENV)/installed-dev
 	$(BIN)/python packaging/translations.py $(if $(NEW),--language $(NEW)) $(if $(LESSON),--lesson $(LESSON))
-
-styles: $(VENV)/installed
-	$(BIN)/python packaging/styles.py build/styles
-
-levels: $(VENV)/installed
-	$(BIN)/python packaging/levels.py
-
-schedules: $(VENV)/installed
-	$(BIN)/python packaging/schedules.py
 
 hosts: $(VENV)/installed-dev
 	$(QT) $(BIN)/python packaging/hosts.py --write
 
 contact-sheet: $(VENV)/installed
 	$(QT) $(BIN)/python packaging/contact_sheet.py
-
-course: $(VENV)/installed
-	$(BIN)/python packaging/course.py
-	$(BIN)/python packaging/access_times.py
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1 $(BIN)/python packaging/precision.py
-
-lessons: $(VENV)/installed
-	$(BIN)/python packaging/lessons.py
-
-wavefronts: $(VENV)/installed
-	$(BIN)/python packaging/wavefronts.py
 
 table: $(VENV)/installed
 	$(BIN)/python packaging/table.py

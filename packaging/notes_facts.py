@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from races import COURSE, PROGRAMS
+from recording.races import COURSE, PROGRAMS
 
 from gemmviz.analysis.memory.banks import bank_words, profiled_wavefronts, wavefronts
 from gemmviz.launch.catalog import load_kernel

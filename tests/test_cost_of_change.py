@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from pytestqt.qtbot import QtBot
+from recording.launches import small_setup
 
 import gemmviz
 import gemmviz.cli.commands
@@ -235,12 +236,7 @@ def test_a_kernel(assets: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (assets / "kernels" / "42_mine.cu").write_text(text, encoding="utf-8")
     assert kernel_names()[-1] == "42_mine"
     assert main(["counts", "42_mine"]) == 0
-    spec = importlib.util.spec_from_file_location("record", ROOT / "packaging" / "record.py")
-    assert spec is not None
-    assert spec.loader is not None
-    record = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(record)
-    setup = record.small_setup(load_kernel("42_mine"))  # what make record takes of it
+    setup = small_setup(load_kernel("42_mine"))  # what make record takes of it
     assert setup.problem.sizes == {"M": 9, "N": 7, "K": 5}
 
 

@@ -1,5 +1,6 @@
 """README and docs: tables are those of the data, pictures and links lead somewhere, figures are the recorded ones."""
 
+import ast
 import importlib.util
 import json
 import re
@@ -20,6 +21,7 @@ from tests.conftest import DATA
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TOOLS = ("record",)
 MADE = {ROOT / "docs" / "made" / name for name in ("layers.svg", "releases.svg")}
 
 
@@ -32,6 +34,24 @@ def script(name: str) -> ModuleType:
     sys.modules[name] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_every_command_is_a_function_and_is_listed(name: str) -> None:
+    """Modules that need a GPU are read, not imported."""
+    tool = script(name)
+    for module, commands in tool.COMMANDS.items():
+        tree = ast.parse((ROOT / "packaging" / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
+        functions = {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
+        assert {each.replace("-", "_") for each in commands} <= functions
+        assert [each for each in commands if not re.search(rf"\b{each}\b", tool.__doc__ or "")] == []
+
+
+def test_every_command_that_is_named_exists() -> None:
+    known = {name: {each for commands in script(name).COMMANDS.values() for each in commands} for name in TOOLS}
+    for path in (*PAGES, *(ROOT / "gemmviz").rglob("*.py"), *(ROOT / "tests").rglob("*.py")):
+        for tool, what in re.findall(r"make (\w+) WHAT=([\w-]+)", path.read_text(encoding="utf-8")):
+            assert what in known[tool], f"{path}: make {tool} WHAT={what}"
 
 
 def test_the_table_of_speeds_is_that_of_the_data() -> None:

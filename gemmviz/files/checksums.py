@@ -25,7 +25,7 @@ def checksum_errors(read: Callable[[Path], bytes] = Path.read_bytes) -> Iterator
     for path in checked_files():
         name = path.relative_to(ROOT).as_posix()
         if known.pop(name, None) != _checksum(read(path)):
-            remedy = f"compare its figures with their source, then run python packaging/seal.py {name}"
+            remedy = f"compare its figures with their source, then run python packaging/record.py checksums {name}"
             yield GemmvizError(f"the file {name} isn't as it was recorded", remedy=remedy)
     for name in known:
         yield GemmvizError(f"the recording {name} is missing", remedy="record it again")

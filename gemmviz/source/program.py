@@ -16,7 +16,7 @@ from gemmviz.parser.source_text import SourceText
 from gemmviz.source.program_parts import Program
 from gemmviz.source.reader_link import reader
 
-PROGRAMS = "assets/programs/shipped.bin"  # written by packaging/programs.py
+PROGRAMS = "assets/programs/shipped.bin"  # written by make record WHAT=programs
 _NAME = "kernel.cu"  # of a file without a name of its own
 
 

@@ -26,7 +26,7 @@ def test_no_sm_ever_held_more_blocks_than_occupancy_allows() -> None:
     for each in recorded_schedules():
         for launched, schedule in zip(each.launches, each.schedules, strict=True):
             setup = setup_for(load_kernel(launched.kernel), launched.problem, launched.parameters)
-            assert launched.is_of(setup), "another version of the kernel was recorded: make schedules"
+            assert launched.is_of(setup), "another version of the kernel was recorded: make record WHAT=schedules"
             needs, _ = needs_of(setup)
             limits = occupancy_limits(load_device("h200"), needs)
             assert schedule.blocks == launch_for(setup).block_count

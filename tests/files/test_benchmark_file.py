@@ -76,5 +76,7 @@ def test_what_ships_is_an_h200s_and_says_so() -> None:
     assert all(row.check is None or row.check.passed for row in timed)
     assert all(row.timing is not None or row.failure for row in found.rows)
     texts = {name: text_hash(load_kernel(name).text) for name in kernel_names()}
-    assert all(texts.get(row.kernel, "") == row.source_hash for row in found.rows), "a kernel has changed: make record"
+    assert all(texts.get(row.kernel, "") == row.source_hash for row in found.rows), (
+        "a kernel has changed: make record WHAT=speeds"
+    )
     assert replace(found, recorded=False).source.startswith("measured on NVIDIA H200")

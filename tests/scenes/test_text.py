@@ -1,16 +1,15 @@
 """No text stands over another, and none is cut: from the scenes' own boxes, over every shipped kernel, view and kind of step."""
 
-import runpy
 from functools import cache
 
 import pytest
+from recording.stored import advances_of
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.timeline import COMPUTE, LOAD_A
-from gemmviz.files.resources import ROOT
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
@@ -154,8 +153,7 @@ def test_what_is_wrong_is_found() -> None:
 
 
 def test_the_stored_widths_are_those_of_the_fonts() -> None:
-    made = runpy.run_path(str(ROOT / "packaging" / "advances.py"))["advances"]
-    assert {face: made(face) for face in FONT_FILES} == _advances(), "run make advances"
+    assert {face: advances_of(face) for face in FONT_FILES} == _advances(), "run make record WHAT=advances"
 
 
 def test_widths_need_no_font() -> None:

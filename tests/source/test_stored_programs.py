@@ -1,11 +1,10 @@
 """The stored programs of the shipped kernels are those that the reader makes of their texts."""
 
 import pickle
-import runpy
 
 import pytest
+from recording.stored import programs_of_kernels
 
-from gemmviz.files.resources import ROOT
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.source import program
@@ -15,8 +14,7 @@ from gemmviz.source.reader_link import reader
 
 def test_they_are_what_the_reader_makes() -> None:
     stored = {name: repr(pickle.loads(pickled)) for name, pickled in stored_programs().items()}
-    made = runpy.run_path(str(ROOT / "packaging" / "programs.py"))["programs"]()
-    assert stored == {name: repr(each) for name, each in made.items()}, "run make programs"
+    assert stored == {name: repr(each) for name, each in programs_of_kernels().items()}, "run make record WHAT=programs"
 
 
 def test_a_shipped_kernel_needs_no_reader_and_a_changed_one_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,14 @@
 """What is stored with the shipped lessons is all that they ask, and what today's sources give."""
 
-import importlib.util
-from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from recording import stored
 
 from gemmviz.analysis.memory.counts import LaunchCounter
-from gemmviz.files.answer_file import FOLDER, Answers, answer_key, read_answers, write_answers
+from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, read_answers, write_answers
 from gemmviz.launch.catalog import lesson_names, load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.cancelling import is_cancelled
@@ -32,15 +30,6 @@ from tests.conftest import sure
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@cache
-def storing() -> ModuleType:
-    """The script that ``make lessons`` runs."""
-    spec = sure(importlib.util.spec_from_file_location("lessons", ROOT / "packaging" / "lessons.py"))
-    module = importlib.util.module_from_spec(spec)
-    sure(spec.loader).exec_module(module)
-    return module
-
-
 def stored_only(kernel: KernelSpec) -> Engine:
     return StoredAnswers()
 
@@ -55,7 +44,7 @@ def is_refused(stop: LessonStep) -> bool:
 
 
 def test_every_step_is_shown_from_what_is_stored() -> None:
-    """``make lessons`` after a kernel or a lesson was changed."""
+    """``make record WHAT=lessons`` after a kernel or a lesson was changed."""
     missing = []
     for stop in steps():
         ready = ready_shot(stop.shot, stored_only, is_cancelled)
@@ -105,8 +94,7 @@ def test_answers_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pyte
     counter = LaunchCounter(device_for(setup).rules)
     engine.count(setup, counter)
     watched = engine.watch(setup, (0, 0, 0), (1, 0, 0))
-    module = storing()
-    sums = module.Sums(counter.arrays, module._of_all_phases(counter.sums))
+    sums = Sums(counter.arrays, stored._of_all_phases(counter.sums))
     written = Answers(128, sums, trace, None, {((0, 0, 0), (1, 0, 0)): watched}, {}, {"k": 1.5, "n": 2, "t": "a", "b": True})
     monkeypatch.setattr("gemmviz.files.answer_file.ROOT", tmp_path)
     (tmp_path / FOLDER).mkdir(parents=True)
@@ -116,10 +104,9 @@ def test_answers_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.slow
 def test_what_is_stored_is_what_todays_sources_give() -> None:
-    module = storing()
-    engine = module.noted(lesson_names())
+    engine = stored.noted(lesson_names())
     known = {path.stem for path in (ROOT / FOLDER).glob("*.npz")}
-    assert known == set(engine.answers), "run make lessons"
+    assert known == set(engine.answers), "run make record WHAT=lessons"
     for setup, answers in engine.answers.values():
         same(answers, sure(read_answers(setup, device_for(setup))))
 

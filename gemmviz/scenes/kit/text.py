@@ -22,7 +22,7 @@ FONT_FILES: dict[Face, str] = {
     "semibold": "Inter-SemiBold.otf",
     "mono": "JetBrainsMono-Regular.ttf",
 }
-ADVANCES = "assets/fonts/advances.bin"  # written by packaging/advances.py
+ADVANCES = "assets/fonts/advances.bin"  # written by make record WHAT=advances
 CAP_HEIGHT = 0.727
 _MOST_FITTED = 400  # characters; no frame is wider
 

@@ -1,10 +1,9 @@
-"""Records what compute-sanitizer's racecheck reports for kernels with a race, compiled with and without optimisation:
-make races. Needs an NVIDIA GPU, nvcc and compute-sanitizer, and nothing of gemmviz: it also runs where gemmviz isn't installed.
+"""Records what compute-sanitizer's racecheck reports for kernels with a race, compiled with and without optimisation.
+
+Needs an NVIDIA GPU, nvcc and compute-sanitizer, and nothing of gemmviz: it also runs where gemmviz isn't installed.
 """
 
-import json
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -13,8 +12,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-RECORD = ROOT / "tests" / "data" / "h200-races.json"
+from recording import DATA, ROOT, device_and_driver, nvcc_version, printed, rows_text
+
+RACES = DATA / "h200-races.json"
 PROGRAMS = ROOT / "docs" / "notes" / "races"
 COURSE = ("no_first_barrier", "no_second_barrier")
 WIDTHS = (2, 4, 8, 16, 32)
@@ -64,25 +64,20 @@ def programs() -> Iterator[Program]:
             yield Program(name, width, f"#include <cassert>\n#define TILE_WIDTH {width}\n{text}{_HOST}")
 
 
-def output(*words: str) -> str:
-    """What a command prints, with its errors. It may fail: a checker that found something does."""
-    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False).stdout
-
-
 def checked(program: Program, folder: Path) -> dict[str, Any]:
     """The reports for a program in each of BUILDS."""
     source, row = folder / "program.cu", {"program": program.name, "width": program.width}
     source.write_text(program.text, encoding="utf-8")
     for build, options in BUILDS.items():
         binary = folder / build
-        printed = output("nvcc", "-arch=native", *options, "-o", str(binary), str(source))
+        messages = printed("nvcc", "-arch=native", *options, "-o", str(binary), str(source))
         if not binary.is_file():
-            sys.exit(f"{program.name} can't be compiled: {printed}")
-        report = output("compute-sanitizer", "--tool", "racecheck", "--racecheck-report", "all", str(binary))
+            sys.exit(f"{program.name} can't be compiled: {messages}")
+        report = printed("compute-sanitizer", "--tool", "racecheck", "--racecheck-report", "all", str(binary))
         summary = _SUMMARY.search(report)
         if summary is None:
             sys.exit(f"{program.name} can't be checked: {report}")
-        names = _SHARED.findall(output("cuobjdump", "-sass", str(binary)))
+        names = _SHARED.findall(printed("cuobjdump", "-sass", str(binary)))
         row[build] = {
             "errors": int(summary[2]), "warnings": int(summary[3]),
             "instructions": {name: names.count(name) for name in sorted(set(names))},
@@ -91,20 +86,14 @@ def checked(program: Program, folder: Path) -> dict[str, Any]:
     return row
 
 
-def main() -> None:
+def races() -> None:
+    """Write the reports for all programs."""
     with tempfile.TemporaryDirectory() as folder:
         rows = [checked(each, Path(folder)) for each in programs()]
-    query = ("nvidia-smi", "--query-gpu=name,compute_cap,driver_version", "--format=csv,noheader")
-    name, capability, driver = output(*query).strip().split(", ")
+    device, driver = device_and_driver()
+    tool = re.findall(r"[Vv]ersion (\S+)", printed("compute-sanitizer", "--version"))[0]
     head = {
-        "what": WHAT, "device": f"{name}, compute capability {capability}", "driver": driver, "date": str(date.today()),
-        "compiler": re.findall(r"release \S+ (V\S+)", output("nvcc", "--version"))[0],
-        "tool": re.findall(r"[Vv]ersion (\S+)", output("compute-sanitizer", "--version"))[0],
+        "what": WHAT, "device": device, "driver": driver, "date": str(date.today()), "compiler": f"V{nvcc_version()}",
+        "tool": tool,
     }  # fmt: skip
-    each = ",\n  ".join(map(json.dumps, rows))
-    RECORD.parent.mkdir(parents=True, exist_ok=True)
-    RECORD.write_text(json.dumps(head, indent=1)[:-2] + f',\n "programs": [\n  {each}\n ]\n}}\n', encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    RACES.write_text(rows_text(head, "programs", rows), encoding="utf-8")

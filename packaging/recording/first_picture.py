@@ -1,4 +1,4 @@
-"""Time until a command's window shows its first picture: ``python packaging/first_picture.py gemmviz 04_tiled``.
+"""Time until a command's window shows its first picture: ``python packaging/record.py first-picture gemmviz 04_tiled``.
 
 The command runs on an X server of its own, Xvfb, whose screen is a file: the picture is there as soon as the screen has the
 colours of all three matrices. Works for any installation. The first run is printed apart, because nothing is cached then;
@@ -11,10 +11,9 @@ import os
 import signal
 import statistics
 import subprocess
-import sys
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +21,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import psutil
 
-ROOT = Path(__file__).resolve().parent.parent
+from recording import ROOT
+
 RUNS, LONGEST_S, POLL_S, LEAST_PIXELS = 4, 60.0, 0.02, 40
 SCREEN = "1920x1080x24"
 
@@ -36,7 +36,7 @@ def accents() -> list[list[int]]:
     return [[int(theme["accents"][name].removeprefix("#"), 16) for name in "ABC"] for theme in themes]
 
 
-def first_picture(command: list[str]) -> tuple[float, float]:
+def measured(command: Sequence[str]) -> tuple[float, float]:
     """Return the seconds from the start of the process to the picture, and those of processor time that it and its children
     took until then. Raises TimeoutError without a picture.
     """
@@ -78,14 +78,9 @@ def _wait(ready: Callable[[], bool]) -> None:
         time.sleep(POLL_S)
 
 
-def main() -> None:
-    if len(sys.argv) < 2:
-        raise SystemExit("usage: python packaging/first_picture.py COMMAND")
-    first, *others = (first_picture(sys.argv[1:]) for _ in range(RUNS))
+def first_picture(program: str, *words: str) -> None:
+    """Print the time of the first run, which is colder, and the median of others."""
+    first, *others = (measured([program, *words]) for _ in range(RUNS))
     wall_s, processor_s = (statistics.median(each) for each in zip(*others, strict=True))
     print(f"first run {first[0]:.2f} s (processor {first[1]:.2f} s)")
     print(f"then {wall_s:.2f} s (processor {processor_s:.2f} s), median of {len(others)}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,20 +1,26 @@
-"""Works out what the shipped lessons need and stores it with them: make lessons.
-
-Every step is prepared as the window prepares it, by an engine that notes what it is asked. Counts, small traces, variables,
-races and the numbers of captions are written to assets/lessons/stored, one file for each setup. Needs no GPU.
+"""Stores what the program would compute of its own files: answers for the included lessons, programs of the included kernels,
+widths of the bundled fonts, and checksums of recordings. Needs no GPU.
 """
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
+import json
+import pickle
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import add
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.files.answer_file import FOLDER, Answers, Sums, answer_key, write_answers
-from gemmviz.launch.catalog import lesson_names
+from gemmviz.files.checksums import checked_files, seal
+from gemmviz.files.resources import ROOT
+from gemmviz.launch.catalog import all_kernel_names, lesson_names, load_kernel
 from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, SourceError
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
@@ -23,19 +29,28 @@ from gemmviz.model.sinks import LaunchSink, SumKey
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.trace import Trace
 from gemmviz.model.watched import Watched
+from gemmviz.parser.source_text import SourceText
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel, Engine, Progress
 from gemmviz.run.needs import declared_bytes
 from gemmviz.run.recording import Recording
+from gemmviz.scenes.kit.primitives import Face
+from gemmviz.scenes.kit.text import ADVANCES, FONT_FILES, Advances, bundled_font
 from gemmviz.session.ready_steps import ReadyStep, ready_step
+from gemmviz.source.program import PROGRAMS, entry_of, source_of, stored_name
+from gemmviz.source.program_parts import Program
+from gemmviz.source.reader_link import reader
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.stored_numbers import number_key
+from recording import MEASUREMENTS
 
-ROOT = Path(__file__).resolve().parent.parent
 MOST_STORED = 1_000_000  # accesses of a trace; larger ones are recorded while the step before is read
+
+
+# Answers for lessons
 
 
 class NotedAnswers(Engine):
@@ -128,7 +143,7 @@ def _of_all_phases(sums: Mapping[SumKey, tuple[int, ...]]) -> dict[SumKey, tuple
     return total
 
 
-def noted(names: list[str]) -> NotedAnswers:
+def noted(names: Sequence[str]) -> NotedAnswers:
     """Everything that the steps of some shipped lessons ask."""
     engine = NotedAnswers()
     for stop in _stops(names):
@@ -143,7 +158,7 @@ def noted(names: list[str]) -> NotedAnswers:
     return engine
 
 
-def _stops(names: list[str]) -> Iterator[LessonStep]:
+def _stops(names: Sequence[str]) -> Iterator[LessonStep]:
     for name in names:
         yield from shipped_lesson(name).stops
 
@@ -171,12 +186,83 @@ def store(engine: NotedAnswers, folder: Path) -> None:
         print(f"{key} {setup.kernel.name} {setup.problem}: {(folder / f'{key}.npz').stat().st_size:,} bytes", flush=True)
 
 
-def main() -> None:
+def lessons(*names: str) -> None:
+    """Store what the steps of lessons ask.
+
+    Every step is prepared as the window prepares it, by an engine that notes what it is asked. Counts, small traces, variables,
+    races and the numbers of captions are written, one file for each setup.
+    """
     folder = ROOT / FOLDER
-    store(noted(sys.argv[1:] or lesson_names()), folder)
+    store(noted(names or lesson_names()), folder)
     total = sum(path.stat().st_size for path in folder.glob("*.npz"))
     print(f"{len(list(folder.glob('*.npz')))} files, {total / 1024:,.0f} KiB")
 
 
-if __name__ == "__main__":
-    main()
+# Programs and fonts
+
+
+def kernels() -> Iterator[tuple[KernelSpec, dict[str, int]]]:
+    """The shipped kernels, each with its default values, with every other value that it offers, and as the lessons run it."""
+    for kernel in map(load_kernel, all_kernel_names()):
+        yield kernel, dict(kernel.defaults)
+        for parameter in kernel.parameters:
+            for value in parameter.choices or ():
+                yield kernel, {**kernel.defaults, parameter.name: value}
+    for name in lesson_names():
+        for stop in shipped_lesson(name).stops:
+            yield stop.shot.setup.kernel, dict(stop.shot.setup.definitions)
+
+
+def programs_of_kernels() -> dict[str, Program]:
+    """The programs by the names under which they are stored, without those of kernels that can't be read yet."""
+    wanted: dict[str, tuple[SourceText, str]] = {}
+    for kernel, parameters in kernels():
+        source, entry = source_of(kernel, parameters), entry_of(kernel, parameters)
+        wanted[stored_name(source, entry)] = source, entry
+    found: dict[str, Program] = {}
+    for name, (source, entry) in wanted.items():
+        try:
+            found[name] = reader().run("program", source, entry)
+        except SourceError:
+            continue  # a piece that students complete
+    return found
+
+
+def programs() -> None:
+    """Store the programs of the shipped kernels, so that the program needs no parser for them."""
+    path = ROOT / PROGRAMS
+    path.parent.mkdir(exist_ok=True)
+    pack({name: pickle.dumps(program, protocol=5) for name, program in programs_of_kernels().items()}, path)
+
+
+def advances_of(face: Face) -> Advances:
+    """The widths in the tables of a font."""
+    font = bundled_font(face)
+    widths = {glyph: width for glyph, (width, _) in font["hmtx"].metrics.items()}
+    known = {code: widths[glyph] for code, glyph in sorted(font.getBestCmap().items())}
+    return Advances(known, widths[".notdef"], font["head"].unitsPerEm)
+
+
+def advances() -> None:
+    """Store the widths of the characters of the bundled fonts, so that a picture needs no library for fonts."""
+    pack({face: advances_of(face) for face in FONT_FILES}, ROOT / ADVANCES)
+
+
+def pack(content: dict[Any, Any], path: Path) -> None:
+    """Write a compressed file."""
+    path.write_bytes(zlib.compress(msgspec.msgpack.encode(content), 9))
+    print(f"{path.name}: {len(content)} entries, {path.stat().st_size:,} bytes")
+
+
+# Checksums
+
+
+def checksums(*files: str) -> None:
+    """Note the checksums of device files, or of recordings, whose figures were compared with their source; without a file, of
+    those that have none.
+    """
+    table = MEASUREMENTS / "checksums.json"
+    known = json.loads(table.read_text("utf-8")) if table.is_file() else {}
+    new = [path for path in checked_files() if path.relative_to(ROOT).as_posix() not in known]
+    for path in map(Path, files) if files else new:
+        seal(path)

@@ -1,0 +1,332 @@
+"""Recordings of hardware counters by Nsight Compute: levels of memory, files in every style, and single accesses to shared
+memory.
+"""
+
+import csv
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from gemmviz.analysis.memory.banks import profiled_wavefronts
+from gemmviz.analysis.memory.counts import totals
+from gemmviz.cli.commands.verify import AS_WRITTEN, _as_compiled
+from gemmviz.files.checksums import write_recording
+from gemmviz.files.codec import to_plain
+from gemmviz.launch.catalog import kernel_names, load_kernel, pattern_kernel_names
+from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_for
+from gemmviz.loading.loader import open_kernel
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.run.choosing import engine_for
+from gemmviz.run.worker import profiler
+from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.subjects.counting import launch_counts
+from recording import DATA, ROOT, device_and_driver, facts_of, measurement, printed, rows_text
+from recording.launches import gpu_here
+
+Row = dict[str, Any]
+
+
+def _tool() -> str:
+    return profiler.profiler_version(profiler.find_profiler())
+
+
+def _about(setup: Setup) -> Row:
+    kernel = setup.kernel
+    return {
+        "kernel": kernel.name, "sha256": kernel.text_hash, "problem": setup.problem.sizes, "parameters": dict(setup.parameters),
+    }  # fmt: skip
+
+
+# Levels of memory
+
+LEVEL_SIZES = (512, 1024, 2048, 4096)
+OF_LESSONS = (
+    "one_element", "early_return", "many_blocks", "column_first", "phases_by_ceil", "reads_c", "hip_form", "rolled", "unrolled",
+    "linear_block", "cube_block",
+)  # fmt: skip
+LESSON_SIZES = (512, 1024)
+MOST_OF_A_LESSONS = 3
+MOST_AT_LARGE = 4  # setups per kernel at the largest sizes
+
+
+def level_setups(name: str, size: int) -> list[Setup]:
+    """Setups of a kernel at a size, one per choice of its parameters; at large sizes those with the largest blocks."""
+    setups = list(legal_choices(load_kernel(name), Problem(size, size, size)))
+    most = MOST_OF_A_LESSONS if name in OF_LESSONS else MOST_AT_LARGE if size > 1024 else 12
+    return sorted(setups, key=lambda setup: -launch_for(setup).threads_per_block)[:most]
+
+
+def levels() -> None:
+    """Record launches' traffic between memory levels and their limits of occupancy. Continues an unfinished record."""
+    gpu = gpu_here()
+    path = measurement("levels-GPU.json", gpu)
+    launches: list[Row] = json.loads(path.read_text(encoding="utf-8"))["launches"] if path.is_file() else []
+    done = {_key(row) for row in launches}
+    for size in LEVEL_SIZES:
+        for name in (*kernel_names(), *(OF_LESSONS if size in LESSON_SIZES else ())):
+            setups = [each for each in level_setups(name, size) if _key(_about(each)) not in done]
+            if not setups:
+                continue
+            try:
+                counted = profiler.counters_of(setups, profiler.LEVELS)
+            except GemmvizError as error:
+                print(f"{name} {size}: {error}", flush=True)
+                continue
+            launches += [{**_about(setup), **to_plain(counters)} for setup, counters in zip(setups, counted, strict=True)]
+            record = {
+                **facts_of(gpu), "tool": f"{_tool()}, clock control none, caches warm",
+                "gpu": to_plain(gpu), "metrics": profiler.LEVELS, "launches": launches,
+            }  # fmt: skip
+            write_recording(path, json.dumps(record, indent=0) + "\n")
+            print(f"{name} {size}: {len(setups)} launches", flush=True)
+
+
+def _key(row: Row) -> tuple[str, str, str]:
+    return row["sha256"], json.dumps(row["problem"]), json.dumps(row["parameters"])
+
+
+# Files in every style
+
+STYLES, REFERENCE = DATA / "kernels" / "styles", DATA / "h200-counters.json"
+COUNTED = ROOT / "build" / "styles"
+STYLE_SIZES = (
+    {"M": 100, "N": 70, "K": 50},
+    {"M": 97, "N": 65, "K": 64},
+    {"M": 128, "N": 64, "K": 192},
+    dict.fromkeys("MNK", 96),
+)
+MOST_OF_A_STYLE = 2  # setups of a kernel
+GIVEN = {"pipeline_memcpy": GivenLaunch(args=("C", "A", "B", "K", "N"), block=("16", "16"), grid=("N / 16", "M / 16"))}
+_GLOBAL, _RUN = "l1tex__t_{}_pipe_lsu_mem_global_op_", "smsp__inst_executed_op_"
+_SHARED = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_"
+_COPIES = ("ldgsts", "ldgsts_cache_access", "ldgsts_cache_bypass")
+# Counters of atomics and of asynchronous copies: those that this machine's profiler lists are recorded too.
+MORE = (
+    *(_GLOBAL.format(what) + op for what in ("requests", "sectors") for op in ("atom", "red", *_COPIES)),
+    *(_RUN + op for op in ("shared_atom", "global_atom", "global_red", *_COPIES)),
+    *(_SHARED + op for op in ("ld", "st", "atom", *_COPIES)),
+)  # fmt: skip
+
+
+def style_kernels() -> dict[str, str]:
+    """The name or path of each kernel to open, by its name here."""
+    return {path.stem: str(path) for path in sorted(STYLES.glob("*.cu"))} | {name: name for name in pattern_kernel_names()}
+
+
+def style_setups(kernel: KernelSpec) -> list[tuple[Setup, dict[str, int]]]:
+    """Setups with their counts: sizes that no tile divides first, as far as the kernel allows them."""
+    own, problem = setup_for(kernel), kernel.problem
+    odd = {name: 4 * size - 3 for name, size in problem.sizes.items() if name != "radius"}
+    found: list[tuple[Setup, dict[str, int]]] = []
+    for sizes in (*(STYLE_SIZES if problem.is_multiply else (odd,)), {}):
+        try:
+            setup = own.changed(**sizes)
+            if can_run(setup) and len(found) < MOST_OF_A_STYLE:
+                counts = launch_counts(setup, engine_for("cpu"), passes=profiled_wavefronts)
+                found.append((setup, totals(counts)))
+        except GemmvizError as error:
+            print(f"  {kernel.name} {sizes}: {error}", flush=True)
+    return found
+
+
+def metrics() -> dict[str, str]:
+    """The counters to record, by name."""
+    listed = printed(profiler.find_profiler(), "--query-metrics")
+    known = {line.split()[0] for line in listed.splitlines() if "__" in line}
+    return profiler.METRICS | {name: f"{name}.sum" for name in MORE if name in known}
+
+
+def rows_of(gpu: RemoteGpu, name: str, wanted: dict[str, str]) -> list[Row]:
+    setups = style_setups(open_kernel(name, GIVEN.get(Path(name).stem, GivenLaunch())))
+    rows = []
+    for (setup, every), hardware in zip(setups, profiler.counters_of([each for each, _ in setups], wanted), strict=True):
+        ours = {name: value for name, value in every.items() if name in profiler.METRICS}
+        check = gpu.time_kernel(setup).check
+        rows.append({
+            **_about(setup), "problem": to_plain(setup.problem), "passed": check is not None and check.passed, "ours": ours,
+            "atomics": {name: value for name, value in every.items() if "atomic" in name}, **to_plain(hardware),
+            "as_compiled": _as_compiled(setup, ours, hardware.counters),
+        })  # fmt: skip
+    return rows
+
+
+def verdict(row: Row) -> str:
+    """One line: as written, as compiled, or the counters that differ."""
+    label = f"{row['kernel']} {row['problem']}"
+    if not row["passed"]:
+        label += " WRONG RESULT"
+    if row["as_compiled"] == AS_WRITTEN:
+        return f"{label}: as written"
+    counters = row["counters"]
+    off = [f"{name} {ours} / {counters[name]}" for name, ours in row["ours"].items() if ours != counters[name]]
+    return f"{label}: {row['as_compiled'] or 'UNEXPLAINED'}; ours / hardware: {', '.join(off)}"
+
+
+def read_again() -> list[str]:
+    """A line for each launch of the tests' reference whose counters are others than those recorded."""
+    launches = json.loads(REFERENCE.read_text(encoding="utf-8"))["launches"]
+    kernels = [open_kernel(str(STYLES.parent / f"{launch['kernel']}.cu")) for launch in launches]
+    setups = [setup_for(kernel, Problem(**x["problem"]), x["defines"]) for kernel, x in zip(kernels, launches, strict=True)]
+    lines = [f"{len(launches)} launches of the reference were counted again"]
+    for launch, counters in zip(launches, profiler.counters_of(setups), strict=True):
+        found, before = counters.counters, launch["counters"]
+        off = [f"{name} {before[name]} now {found[name]}" for name in found if name in before and found[name] != before[name]]
+        lines += [f"{launch['kernel']} {launch['problem']} {launch['defines']}: {', '.join(off)}"] if off else []
+    return lines
+
+
+def styles(*names: str) -> None:
+    """Record counters of files in every style and of other problems, one file for each kernel; kernels that have one are left
+    out. Without names, the launches of the tests' reference are counted again, too.
+    """
+    COUNTED.mkdir(parents=True, exist_ok=True)
+    wanted = metrics()
+    with closing(RemoteGpu()) as gpu:
+        head = {**facts_of(gpu.gpu()), "tool": f"{_tool()}, clock control none, caches warm", "metrics": wanted}
+        for name, kernel in style_kernels().items():
+            path = COUNTED / f"{name}.json"
+            if path.is_file() or (names and name not in names):
+                continue
+            try:
+                rows = rows_of(gpu, kernel, wanted)
+            except GemmvizError as error:
+                print(f"{name}: {error}", flush=True)
+                continue
+            path.write_text(json.dumps(head | {"launches": rows}, indent=0) + "\n", encoding="utf-8")
+            print("\n".join(map(verdict, rows)), flush=True)
+    if not names:
+        print("\n".join(read_again()), flush=True)
+
+
+# Single accesses to shared memory
+
+ACCESSES = DATA / "h200-shared-wavefronts.json"
+PROFILED = "memory_l1_wavefronts_shared"
+TAKEN = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"
+IDEAL = "memory_l1_wavefronts_shared_ideal"
+WHAT = (
+    "one warp, one shared-memory instruction; words = index of the first 4-byte word that lane 0..31 touches; active = mask of "
+    f"active lanes; threads = of the block, 32 where it isn't said; wavefronts = {TAKEN.format(op='{ld,st}')}; "
+    f"profiled = {PROFILED}; ideal = {IDEAL}"
+)
+SHARED_BYTES = 48 * 1024
+
+
+def kernel_text(op: str, bits: int) -> str:
+    """CUDA text of a kernel with one access that no compiler merges, moves or removes."""
+    width = bits // 32
+    names = ", ".join(f"%{i}" for i in range(width))
+    kind = {32: "f32", 64: "v2.f32", 128: "v4.f32"}[bits]
+    braces = names if width == 1 else f"{{{names}}}"
+    if op == "ld":
+        values = ", ".join(f'"=f"(v[{i}])' for i in range(width))
+        access = f'asm volatile("ld.shared.{kind} {braces}, [%{width}];" : {values} : "r"(address));'
+    else:
+        values = ", ".join(f'"f"(v[{i}])' for i in range(width))
+        access = f'asm volatile("st.shared.{kind} [%{width}], {braces};" :: {values}, "r"(address));'
+    return f"""
+extern "C" __global__ void {op}{bits}(const int *words, unsigned active, float *out) {{
+    extern __shared__ float4 tile[];
+    unsigned address = (unsigned)__cvta_generic_to_shared(tile) + 4 * words[threadIdx.x];
+    float v[4] = {{1, 2, 3, 4}};
+    if (active >> threadIdx.x & 1) {{
+        {access}
+        out[threadIdx.x] = v[0] + v[1] + v[2] + v[3];
+    }}
+}}
+"""
+
+
+def chosen_accesses() -> Iterator[Row]:
+    """Wide accesses of whole and partial warps, with equal and unequal neighbouring lanes."""
+    chance = random.Random(9)
+    for op, bits in (("ld", 128), ("ld", 64), ("st", 128), ("st", 64)):
+        wide = bits // 32
+        regular = {
+            f"lane % {count} × {step}": [lane % count * step for lane in range(32)]
+            for count in (2, 4, 8, 16) for step in (wide, 2 * wide, 4 * wide, 32)
+        } | {
+            f"lane / {count} × {step}": [lane // count * step for lane in range(32)]
+            for count in (2, 4, 8) for step in (wide, 2 * wide, 4 * wide, 32)
+        }  # fmt: skip
+        for name, words in regular.items():
+            for active, threads in ((0xFFFFFFFF, 32), (0xFFFF, 32), (0xFFFF, 16), (0xFF, 8)):
+                if op == "ld" or (threads == 16 and "%" in name):
+                    yield {"op": op, "bits": bits, "pattern": name, "active": active, "words": words, "threads": threads}
+        for number in range(60 if op == "ld" else 10):
+            few = [wide * chance.randrange(16) for _ in range(chance.choice((2, 3, 4)))]
+            words = [chance.choice(few) for _ in range(32)]
+            active = (0xFFFF, 0xFFFF0000, 0x00FF00FF, 0xF0F0F0F0, 0x0F0F, 0xFFFFFF, 0xFFFFFFFF)[number % 7]
+            yield {"op": op, "bits": bits, "pattern": f"few words #{number}", "active": active, "words": words, "threads": 32}
+        for quarters in range(1, 16):
+            active = sum(0xFF << 8 * quarter for quarter in range(4) if quarters >> quarter & 1)
+            for name in (f"lane % 4 × {wide}", f"lane % 8 × {wide}", f"lane / 2 × {wide}") if op == "ld" else ():
+                yield {"op": op, "bits": bits, "pattern": name, "active": active, "words": regular[name], "threads": 32}
+        for number in range(60 if op == "ld" else 0):
+            few = [wide * chance.randrange(8) for _ in range(chance.choice((2, 3)))]
+            words = [chance.choice(few) for _ in range(32)]
+            active = chance.getrandbits(32) & (0xFFFFFFFF, 0xFFFFFF, 0xFFFF, 0x00FFFFFF, 0xFF00FFFF)[number % 5]
+            yield {"op": op, "bits": bits, "pattern": f"some lanes #{number}", "active": active, "words": words, "threads": 32}
+
+
+def all_accesses() -> list[Row]:
+    before: list[Row] = json.loads(ACCESSES.read_text(encoding="utf-8"))["accesses"]
+    return list({key_of(access): access for access in (*chosen_accesses(), *before)}.values())
+
+
+def key_of(access: Row) -> tuple[Any, ...]:
+    return access["op"], access["bits"], access["active"], access.get("threads", 32), tuple(access["words"])
+
+
+def launch(listed: Path) -> None:
+    """Launches one kernel per access, for the profiler to count."""
+    import cupy
+
+    out, kernels = cupy.zeros(32, cupy.float32), {}
+    for access in json.loads(listed.read_text(encoding="utf-8")):
+        name = f"{access['op']}{access['bits']}"
+        if name not in kernels:
+            kernels[name] = cupy.RawKernel(kernel_text(access["op"], access["bits"]), name)
+        words = cupy.asarray(access["words"], cupy.int32)
+        active = cupy.uint32(access["active"])
+        kernels[name]((1,), (access.get("threads", 32),), (words, active, out), shared_mem=SHARED_BYTES)
+    cupy.cuda.Device().synchronize()
+
+
+def wavefronts(listed_file: str = "") -> None:
+    """Record the wavefronts of the chosen accesses, and again of every access recorded before. The profiler calls this with a
+    file that lists them.
+    """
+    if listed_file:
+        return launch(Path(listed_file))
+    requested = all_accesses()
+    with tempfile.TemporaryDirectory() as folder:
+        listed, log = Path(folder) / "accesses.json", Path(folder) / "counters.csv"
+        listed.write_text(json.dumps(requested), encoding="utf-8")
+        metrics = ",".join([TAKEN.format(op="ld"), TAKEN.format(op="st"), PROFILED, IDEAL])
+        command = [str(profiler.find_profiler()), "--clock-control", "none", "--csv", "--page", "raw", "--log-file", str(log)]
+        command += ["--kernel-name", r"regex:^(ld|st)\d+$", "--metrics", metrics, sys.executable]
+        command += [str(ROOT / "packaging" / "record.py"), "wavefronts", str(listed)]
+        subprocess.run(command, check=True)
+        lines = [line for line in log.read_text(encoding="utf-8").splitlines() if line and not line.startswith("==")]
+    rows = list(csv.DictReader(lines))[1:]  # without the row of units
+    assert len(rows) == len(requested), f"{len(rows)} of {len(requested)} launches were profiled"
+    for access, row in zip(requested, rows, strict=True):
+        access["wavefronts"] = int(row[TAKEN.format(op=access["op"])].replace(",", ""))
+        access["profiled"] = int(row[PROFILED].replace(",", ""))
+        access["ideal"] = int(row[IDEAL].replace(",", ""))
+    head = {
+        "what": WHAT, "device": ", driver ".join(device_and_driver()), "tool": f"{_tool()}, clock control off, {date.today()}",
+    }  # fmt: skip
+    ACCESSES.write_text(rows_text(head, "accesses", requested), encoding="utf-8")

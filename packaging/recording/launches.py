@@ -1,0 +1,237 @@
+"""Recordings of launches on a machine with a GPU: traces, speeds, counters, schedules and registers of the included kernels.
+
+Speeds, counters, schedules and registers are written to assets/measurements, small traces for the tests to tests/data/device.
+Needs CuPy; counters need Nsight Compute, and registers nvcc.
+"""
+
+import itertools
+import json
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+from gemmviz.cli.main import main as gemmviz
+from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
+from gemmviz.files.checksums import seal, write_recording
+from gemmviz.files.measurements import parameter_key
+from gemmviz.files.schedule_file import RecordedLaunch, RecordedSchedules, read_schedules, write_schedules
+from gemmviz.files.trace_file import write_trace
+from gemmviz.launch.catalog import kernel_names, lesson_names, load_kernel, pattern_kernel_names
+from gemmviz.launch.legality import launch_for, legal_choices, setup_for
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.gpu import Gpu
+from gemmviz.model.kernel import KernelSpec, text_hash
+from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
+from gemmviz.model.schedule import GridCase
+from gemmviz.model.setup import Setup
+from gemmviz.run.measure.benchmarking import Case, run_benchmark
+from gemmviz.run.recording import Recording
+from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.scenes.catalog import view_named
+from gemmviz.teaching.lesson_file import shipped_lesson
+from recording import DATA, MEASUREMENTS, facts_of, measurement, nvcc_version, printed
+
+TRACES = DATA / "device"
+DEVICE = "h200"
+SMALL = (Problem(9, 7, 5), Problem(8, 8, 8), Problem(8, 16, 8), Problem(16, 8, 8), Problem(32, 32, 32))
+SPEED_SIZES, LESSON_SIZES, PATTERN_SIDES = "128:8192", "768,1536,3072", (32, 128, 512, 1024, 2048, 4096)
+OF_LESSONS = ("many_blocks", "rolled", "unrolled")
+SCHEDULE_SIZES, LARGE = (256, 512, 1024, 2048), 4096
+MOST_BLOCKS, LARGE_BLOCKS = 4096, 16_384
+ARCHITECTURES = ("8.0", "8.6", "8.9", "9.0")
+
+
+def gpu_here() -> Gpu:
+    """The GPU of this machine."""
+    with closing(RemoteGpu()) as remote:
+        return remote.gpu()
+
+
+def kernels(*names: str) -> int:
+    """Record traces, speeds and counters."""
+    traces()
+    return speeds(*names) | counters(*names)
+
+
+# Traces
+
+
+def traces() -> None:
+    """Record a small trace of every kernel, with values, and one of some blocks and phases."""
+    TRACES.mkdir(exist_ok=True)
+    some = setup_for(load_kernel("04_tiled"), Problem(17, 15, 22), {"TILE_WIDTH": 4}, blocks="1:3,4:5", phases="2-3")
+    with closing(RemoteGpu()) as gpu:
+        for name in kernel_names():
+            _trace(gpu, small_setup(load_kernel(name)), name)
+        _trace(gpu, some, "some-blocks-and-phases")
+
+
+def small_setup(kernel: KernelSpec) -> Setup:
+    """A setup of the first small problem that the kernel can run, with its smallest block."""
+    for problem in SMALL:
+        setups = list(legal_choices(kernel, problem))
+        if setups:
+            return min(setups, key=lambda setup: launch_for(setup).threads_per_block)
+    return setup_for(kernel)
+
+
+def _trace(gpu: RemoteGpu, setup: Setup, name: str) -> None:
+    write_trace(gpu.trace(setup, recording=Recording(values=True)).whole, TRACES / f"{name}.gvt")
+
+
+# Speeds and counters
+
+
+def speeds(*names: str) -> int:
+    """Record speeds of all kernels, or replace those of the named ones."""
+    path = measurement("benchmark-GPU.json", gpu_here())
+    before = read_benchmark(path) if names and path.is_file() else None
+    code = _written(path, "bench", *names, "--sizes", SPEED_SIZES)
+    if before is not None:
+        after = read_benchmark(path)
+        others = [row for row in before.rows if row.kernel not in names]
+        merged = replace(after, rows=(*others, *(row for row in after.rows if row.kernel in names)))
+        write_recording(path, benchmark_text(merged))
+    return code
+
+
+def lesson_speeds() -> int:
+    """Record speeds of the lessons' kernels."""
+    path = measurement("benchmark-GPU-lessons.json", gpu_here())
+    return _written(path, "bench", *OF_LESSONS, "--sizes", LESSON_SIZES)
+
+
+def counters(*names: str) -> int:
+    """Record hardware counters of all kernels, or replace those of the named ones."""
+    path = measurement("counters-GPU.json", gpu_here())
+    old = json.loads(path.read_text(encoding="utf-8"))["launches"] if names and path.is_file() else []
+    code = _written(path, "verify", *names)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["launches"] = [row for row in old if row["kernel"] not in names] + record["launches"]
+    write_recording(path, json.dumps(record, indent=0) + "\n")
+    return code
+
+
+def _written(path: Path, *command: str) -> int:
+    """Run a command that writes a file, and copy it to ``path``: commands don't overwrite files that ship with gemmviz."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder, path.name)
+        code = gemmviz([*command, "-o", str(made)])
+        if made.is_file():
+            write_recording(path, made.read_text("utf-8"))
+    return code
+
+
+def patterns() -> int:
+    """Record traces, speeds and counters of the kernels of other problems than the multiplication of matrices."""
+    specs = [load_kernel(name) for name in pattern_kernel_names()]
+    problems = [(spec, spec.problem.at_side(side)) for side in PATTERN_SIDES for spec in specs]  # smaller ones first
+    setups = [setup for spec, problem in problems for setup in legal_choices(spec, problem, device=DEVICE)]
+    with closing(RemoteGpu()) as remote:
+        gpu = remote.gpu()
+        for spec in specs:
+            _trace(remote, setup_for(spec), spec.name)
+
+        def save(benchmark: Benchmark, done: int) -> None:
+            write_recording(measurement("benchmark-GPU-patterns.json", gpu), benchmark_text(benchmark))
+            print(f"{date.today()} {done}: {benchmark.rows[-1].label}, {benchmark.rows[-1].problem}", flush=True)
+
+        run_benchmark(remote, [Case(each.kernel.name, each.problem, each) for each in setups], DEVICE, on_row=save)
+    return _written(measurement("counters-GPU-patterns.json", gpu), "verify", *pattern_kernel_names())
+
+
+# Schedules
+
+
+def schedules() -> None:
+    """Record where and when each block of some launches ran."""
+    with closing(RemoteGpu(timeout_s=60)) as remote:
+        gpu = remote.gpu()
+        _add_schedules(remote, RecordedSchedules(gpu, facts_of(gpu)["date"], (), ()), scheduled_launches())
+
+
+def lesson_schedules() -> None:
+    """Add the schedules of all launches on this GPU that a lesson shows block by block and that aren't recorded yet."""
+    with closing(RemoteGpu(timeout_s=60)) as remote:
+        recorded = read_schedules(measurement("schedules-GPU.npz", remote.gpu()))
+        shots = [stop.shot for name in lesson_names() for stop in shipped_lesson(name).stops]
+        shown = [shot.setup for shot in shots if view_named(shot.view).subject is GridCase and shot.setup.device == DEVICE]
+        _add_schedules(remote, recorded, shown)
+
+
+def scheduled_launches() -> Iterator[Setup]:
+    """Setups of every kernel at its own sizes, and with its largest blocks at other sizes."""
+    for kernel in map(load_kernel, kernel_names()):
+        yield setup_for(kernel)
+        for size in (*SCHEDULE_SIZES, LARGE):
+            most, number = (LARGE_BLOCKS, 1) if size == LARGE else (MOST_BLOCKS, 2)
+            choices = legal_choices(kernel, Problem(size, size, size))
+            fitting = [each for each in choices if launch_for(each).block_count <= most]
+            yield from sorted(fitting, key=lambda each: launch_for(each).block_count)[:number]
+
+
+def _add_schedules(remote: RemoteGpu, recorded: RecordedSchedules, setups: Iterable[Setup]) -> None:
+    """Add the schedules of setups that aren't recorded yet. The file is written after each."""
+    path = measurement("schedules-GPU.npz", recorded.gpu)
+    for setup in setups:
+        if recorded.find(setup) is not None:
+            continue
+        kernel, parameters = setup.kernel, dict(setup.parameters)
+        try:
+            schedule = remote.schedule(setup)
+        except GemmvizError as error:
+            print(f"{kernel.name} {setup.problem}: {error}")
+            continue
+        row = RecordedLaunch(kernel.name, kernel.text_hash, setup.problem, schedule.tick_ns, parameters)
+        rows = (*recorded.launches, row), (*recorded.schedules, schedule)
+        recorded = RecordedSchedules(recorded.gpu, recorded.date, *rows)
+        write_schedules(recorded, path)
+        seal(path)
+        about = f"{schedule.blocks} blocks, {schedule.duration_ns} ns"
+        print(f"{kernel.name} {setup.problem} {parameters}: {about}", flush=True)
+
+
+# Registers
+
+
+def registers() -> None:
+    """Record the registers that nvcc allocates for every kernel and choice of its parameters."""
+    specs = [load_kernel(name) for name in kernel_names()]
+    record = {
+        "what": "registers of one thread, as ptxas -v reports them, by kernel text, parameters and compute capability",
+        "compiler": f"nvcc {nvcc_version()}",
+        "date": str(date.today()),
+        "kernels": {text_hash(spec.text): _registers_by_choice(spec) for spec in specs},
+    }
+    write_recording(MEASUREMENTS / "registers.json", json.dumps(record, indent=1) + "\n")
+
+
+def _registers_by_choice(spec: KernelSpec) -> dict[str, dict[str, int]]:
+    names = [parameter.name for parameter in spec.parameters]
+    values = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
+    combinations = [dict(zip(names, each, strict=True)) for each in itertools.product(*values)]
+    jobs = list(itertools.product(combinations, ARCHITECTURES))
+    with ThreadPoolExecutor() as pool:
+        counts = pool.map(lambda job: _registers(spec, *job), jobs)
+    by_parameters: dict[str, dict[str, int]] = {}
+    for (parameters, architecture), count in zip(jobs, counts, strict=True):
+        by_parameters.setdefault(parameter_key(parameters), {})[architecture] = count
+    return by_parameters
+
+
+def _registers(spec: KernelSpec, parameters: dict[str, int], architecture: str) -> int:
+    macros = [f"-D{name}={value}" for name, value in parameters.items()]
+    options = ["-cubin", f"-arch=sm_{architecture.replace('.', '')}", "--std=c++17", "-Xptxas", "-v"]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "kernel.cu"
+        source.write_text(spec.text, encoding="utf-8")
+        output = printed("nvcc", *options, *macros, "-o", source.with_suffix(".cubin"), source)
+    match = re.search(r"Used (\d+) registers", output)
+    assert match is not None, output
+    return int(match[1])
