@@ -48,9 +48,10 @@ def test_the_headers_are_right() -> None:
     assert [f"{each.location}: {each.spelling}" for each in unit.diagnostics] == []
 
 
-@pytest.mark.parametrize("name", sorted(stub_names() | VISIBLE))
-def test_each_can_be_included(name: str) -> None:
-    unit = parse(SourceText("a.cu", {"a.cu": f"#include <{name}>\n__global__ void k(float* a) {{ a[threadIdx.x] = 1; }}\n"}))
+def test_each_can_be_included() -> None:
+    """In one file: each stands behind all stand-in headers anyway."""
+    includes = "".join(f"#include <{name}>\n" for name in sorted(stub_names() | VISIBLE))
+    unit = parse(SourceText("a.cu", {"a.cu": f"{includes}__global__ void k(float* a) {{ a[threadIdx.x] = 1; }}\n"}))
     assert (unit.errors, unit.missing) == ((), ())
 
 
