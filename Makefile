@@ -1,4 +1,5 @@
-# make run: opens the window. make check: lint, type checks and the fast tests. make test: all tests.
+# make run: opens the window. make check: lint, type checks and the fast tests. make test: the tests of every change.
+# make nightly: all tests. make durations: the longest of them, into tests/durations.toml.
 # make bench AGAINST=COMMIT: performance figures of this tree and of another commit, measured alternately.
 # make record WHAT=speeds: repeats recordings; make record lists them.
 # You need only Python 3.11+ and make.
@@ -7,6 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QT := QT_QPA_PLATFORM=offscreen
+PYTEST := $(QT) $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
@@ -14,7 +16,7 @@ MINUTES ?= 10
 # Compiled modules halve the start of each process; a container may have turned them off.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run check test pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes table items record contact-sheet translations golden clean
+.PHONY: run check test nightly durations pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes table items record contact-sheet translations golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -23,14 +25,22 @@ run: $(VENV)/installed
 check: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
 	@$(MAKE) --no-print-directory --jobs=2 $(TOGETHER) lint types
-	$(QT) $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=worksteal -m "not slow and not gpu"
+	$(PYTEST) --quiet -m "not slow and not nightly and not gpu"
 
 test: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py --for-tests
 	@$(MAKE) --no-print-directory --jobs=3 lint types pytest
 
+nightly: $(VENV)/installed-dev
+	@$(BIN)/python packaging/system_packages.py --for-nightly
+	@$(MAKE) --no-print-directory --jobs=2 $(TOGETHER) lint types
+	$(PYTEST)
+
+durations: $(VENV)/installed-dev
+	$(PYTEST) --record-durations
+
 pytest: $(VENV)/installed-dev
-	$(QT) $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+	$(PYTEST) -m "not nightly and not gpu"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .

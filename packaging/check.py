@@ -18,7 +18,7 @@ def main() -> int:
     subprocess.run([str(PYTHON), "-m", "pip", "install", "--quiet", "--editable", ".[dev]"], cwd=ROOT, check=True)
     if sys.platform.startswith("linux"):
         subprocess.run([str(PYTHON), "packaging/system_packages.py"], cwd=ROOT, check=True)
-    words = ["-m", "pytest", "--quiet", "--numprocesses=auto", "--dist=worksteal", "-m", "not slow and not gpu"]
+    words = ["-m", "pytest", "--quiet", "--numprocesses=auto", "--dist=worksteal", "-m", "not slow and not nightly and not gpu"]
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
     return subprocess.run([str(PYTHON), *words], cwd=ROOT, check=False, env=environment).returncode
 

@@ -1,8 +1,8 @@
 """Checks for Qt's system libraries. Installs missing ones on Debian and Ubuntu as root, or with sudo if CI is set; elsewhere
 prints their names and exits with 1.
 
-``--for-tests`` also installs programs that read exported files, a font with Chinese characters, a display and the bus of screen
-readers, where possible; tests that need a missing one are skipped.
+``--for-tests`` also installs programs that read exported files and a font with Chinese characters, and ``--for-nightly`` a
+browser, an office, a display and the bus of screen readers, too, where possible; tests that need a missing one are skipped.
 """
 
 import os
@@ -20,8 +20,10 @@ _READERS = {
     "ffprobe": "ffmpeg",
     "pdftoppm": "poppler-utils",
     "rsvg-convert": "librsvg2-bin",
-    "soffice": "libreoffice-impress",
     "fc-match": "fontconfig",
+}
+_NIGHTLY = {
+    "soffice": "libreoffice-impress",
     "chromedriver": "chromium-driver",
     "Xvfb": "xvfb",
     "dbus-run-session": "dbus",
@@ -43,9 +45,12 @@ def main() -> int:
         return 0
     platform = (platform_here() if "--for-window" in sys.argv else "") or "offscreen"
     packages = debian_packages(missing_libraries(platform))
-    if "--for-tests" in sys.argv:
-        packages += [package for program, package in _READERS.items() if shutil.which(program) is None]
+    is_nightly = "--for-nightly" in sys.argv
+    if is_nightly or "--for-tests" in sys.argv:
+        programs = {**_READERS, **_NIGHTLY} if is_nightly else _READERS
+        packages += [package for program, package in programs.items() if shutil.which(program) is None]
         packages += [] if _has_chinese_font() else ["fonts-wqy-microhei"]
+    if is_nightly:
         packages += debian_packages(missing_libraries(_SCREEN))  # a window on a display that the tests make
     sudo = ["sudo"] if os.geteuid() and os.environ.get("CI") and shutil.which("sudo") else []
     if packages and (sudo or os.geteuid() == 0) and shutil.which("apt-get"):

@@ -1,13 +1,16 @@
 """Shared fixtures: kernels from text, quick traces, golden files."""
 
+import itertools
 import os
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+import tomli_w
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["GEMMVIZ_LANGUAGE"] = "en"  # whatever the language of the system
@@ -32,14 +35,18 @@ from tests.app_model import TestModel
 
 DATA = Path(__file__).parent / "data"
 GOLDEN = Path(__file__).parent / "golden"
+DURATIONS = Path(__file__).parent / "durations.toml"
+_LONGEST = 100
 
 Kind = TypeVar("Kind")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
+    parser.addoption("--record-durations", action="store_true", help="write the longest tests into tests/durations.toml")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     try:
         import cupy
@@ -47,10 +54,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         has_gpu = cupy.cuda.runtime.getDeviceCount() > 0
     except Exception:
         has_gpu = False
-    items.sort(key=lambda item: item.get_closest_marker("longest") is None)
     for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.nightly)
         if item.get_closest_marker("gpu") is not None and not has_gpu:
             item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU and CuPy"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption("--record-durations"):
+        spent = defaultdict[str, float](float)
+        for report in itertools.chain.from_iterable(terminalreporter.stats.values()):
+            if isinstance(report, pytest.TestReport):
+                spent[report.nodeid] += report.duration
+        longest = sorted(spent.items(), key=lambda each: -each[1])[:_LONGEST]
+        DURATIONS.write_text("# Seconds of the longest tests, written by make durations.\n" + tomli_w.dumps({name: round(s, 1) for name, s in longest}), "utf-8")
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)

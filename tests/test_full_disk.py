@@ -100,7 +100,7 @@ def try_all(folder: Path, library: Path) -> None:
     print(json.dumps(counts))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("gcc") is None or not sys.platform.startswith("linux"), reason="needs gcc on Linux")
 def test_a_full_disk_costs_no_file(tmp_path: Path) -> None:
     library, folder = tmp_path / "full_disk.so", tmp_path / "disk"

@@ -74,7 +74,7 @@ def test_every_format_has_an_example() -> None:
     assert [each.file for each in format_entries() if not (ROOT / "assets" / "gallery" / each.file).is_file()] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)

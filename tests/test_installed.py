@@ -73,8 +73,7 @@ def test_the_sdist_holds_all_that_is_named_and_gives_the_same_wheel(built: Path,
     assert zipfile.ZipFile(again).namelist() == zipfile.ZipFile(_wheel(built)).namelist()
 
 
-@pytest.mark.slow
-@pytest.mark.longest
+@pytest.mark.nightly
 def test_an_installed_wheel_does_what_the_readme_says(built: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

@@ -56,7 +56,7 @@ sys.meta_path.insert(0, StandIns)
 
 
 @linux
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_installers_leave_out_is_not_loaded(tmp_path: Path) -> None:
     """Neither by the window with every view nor by an export of each format, the processes that they start included."""
     unneeded = script("frozen/unneeded.py")

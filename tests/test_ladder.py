@@ -78,7 +78,7 @@ def test_file_teaches(name: str) -> None:
     assert all(parameter.description for parameter in spec.parameters)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(NVCC is None, reason="needs nvcc")
 @pytest.mark.parametrize("name", kernel_names())
 def test_nvcc_compiles_kernel_and_twin(name: str, tmp_path: Path) -> None:

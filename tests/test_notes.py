@@ -52,7 +52,7 @@ def test_every_picture_has_a_command() -> None:
         parser().parse_args([*command.split(), "-o", name])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", notes.PICTURES)
 def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(notes.FOLDER.parents[1])

@@ -91,7 +91,7 @@ def test_the_modules_of_extras_are_those_of_their_packages() -> None:
         assert {package for module in modules for package in packages()[module]} == extra(name)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_window_loads_every_package_that_is_installed_with_it() -> None:
     """It runs without the packages of extras, and the reader of kernels is a process of the window."""
     absent = {module for modules in MODULES.values() for module in modules}

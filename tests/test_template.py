@@ -34,7 +34,7 @@ def python(folder: Path, *words: str, packages: tuple[Path, ...]) -> subprocess.
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_copy_of_the_template_passes_its_own_tests(tmp_path: Path) -> None:
     copy, site = renamed_copy(tmp_path), tmp_path / "site"
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check")
@@ -46,7 +46,7 @@ def test_a_copy_of_the_template_passes_its_own_tests(tmp_path: Path) -> None:
     assert re.search(r"\b6 passed", done.stdout), done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_broken_copy_is_named_and_left_out(tmp_path: Path) -> None:
     copy, site = renamed_copy(tmp_path), tmp_path / "site"
     (copy / "my_plugin" / "activity_view.py").write_text("VIEW = 1 / 0\n", encoding="utf-8")

@@ -23,7 +23,7 @@ def test_no_right_kernel_is_accused() -> None:
     assert verdicts[ACCUSED] + verdicts[INTERNAL] == 0, verdicts
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_right_kernel_of_all_is_accused_and_nearly_all_open() -> None:
     every = entries()
     verdicts = Counter(judged(each.name, each.files, each.main).verdict for each in every)
@@ -35,7 +35,7 @@ def test_planted_faults_are_found() -> None:
     assert not _missed(faults()[::_SOME])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_planted_faults_are_found() -> None:
     assert not _missed(faults())
 

@@ -17,7 +17,7 @@ from tests.fuzz.harness import Attempt, Finding, try_case
 _CASES = {"window": 3, "settings": 6, "sources": 40, "headers": 40, "programs": 1, "pages": 15, "faults": 20, "lessons": 40}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", CAMPAIGNS)
 def test_nothing_made_up_does_harm(name: str, tmp_path: Path) -> None:
     if CAMPAIGNS[name].missing():

@@ -16,7 +16,7 @@ _S = 120.0  # far more than it takes
 _SHORT = 0.4  # of the time that a case may take otherwise
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.qt_no_exception_capture  # the fuzzer listens itself
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_defect_is_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_a_sample_of_others_gets_no_points_either(name: str) -> None:
     assert _undeserved(MORE_CHEATS[name]) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_not_seen_is_known() -> None:
     assert {name for name, each in MORE_CHEATS.items() if _undeserved(each)} == NOT_SEEN
 
@@ -70,7 +70,7 @@ def test_a_sample_of_hand_ins_gets_no_points_without_the_work(name: str) -> None
     assert _passed(CHEATS[name]) <= {"parses", "host"}, name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_hand_in_gets_points_without_the_work() -> None:
     passed = {name: _passed(text) for name, text in CHEATS.items()}
     assert {name for name, each in passed.items() if {"result", "host"} <= each} == set()

@@ -16,7 +16,7 @@ def test_the_base_passes(kernel: str) -> None:
     assert grade.score == grade.points == task_for(kernel).most_points
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_planted_mistakes_are_named(kernel: str) -> None:
     for fault in FAULTS[kernel]:
@@ -28,7 +28,7 @@ def test_planted_mistakes_are_named(kernel: str) -> None:
         assert check.score == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_right_kernels_pass_in_other_words(kernel: str) -> None:
     for name, changes in VARIANTS[kernel].items():

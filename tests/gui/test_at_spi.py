@@ -46,7 +46,7 @@ def display(tmp_path: Path) -> Iterator[str]:
     server.wait(10)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(bool(_missing()), reason=_missing() or "can run")
 def test_a_screen_reader_reads_the_stage_and_hears_the_steps(display: str, tmp_path: Path) -> None:
     own = {name: str(tmp_path / name) for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "GEMMVIZ_HOME", "XDG_DATA_HOME")}

@@ -55,7 +55,7 @@ def test_a_sample_is_read_back(tmp_path: Path) -> None:
     assert all_differences(entries()[::_EVERY], tmp_path) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_opening_is_read_back(tmp_path: Path) -> None:
     assert all_differences(entries(), tmp_path) == {}
 

@@ -230,7 +230,6 @@ def test_options_of_figures_are_for_figures(words: list[str], tmp_path: Path, mo
 # In a browser
 
 STAGE = "document.querySelectorAll('figure')[arguments[0]].querySelector('[data-part=stage]').shadowRoot"
-in_browser = [needs("chromium"), needs("chromedriver"), pytest.mark.slow]
 
 
 class Host:
@@ -289,8 +288,6 @@ def host(browser: webdriver.Chrome, reel: Reel, tmp_path: Path) -> Host:  # noqa
 
 
 class TestInABrowser:
-    pytestmark = in_browser
-
     @pytest.mark.parametrize("theme", ["dark", "light"])
     def test_it_draws_what_the_window_draws(self, host: Host, tmp_path: Path, theme: str, qapp: QApplication) -> None:
         host.browser.execute_script(f"document.querySelector('figure').dataset.theme = '{theme}'; document.body.title = 'x'")
@@ -513,9 +510,6 @@ def test_the_player_speaks_the_language_of_the_program() -> None:
     assert json.loads(gzip.decompress(base64.b64decode(packed[1])))["say"]["Full screen"] == accented("Full screen")
 
 
-@pytest.mark.slow
-@needs("chromium")
-@needs("chromedriver")
 def test_buttons_are_named_in_the_language(browser: webdriver.Chrome, tmp_path: Path) -> None:  # noqa: F811
     with pseudo():
         host = Host(browser, tmp_path / "page.html", figure_html(reel_at(), FigureOptions())).open()

@@ -299,7 +299,7 @@ def test_many_cells_are_a_picture_on_a_slide(tmp_path: Path, qapp: QApplication)
 
 @needs("soffice")
 @needs("pdftoppm")
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_libreoffice_shows_the_slides(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
     saved(stage, tmp_path / "f.pptx")
     home = f"-env:UserInstallation=file://{tmp_path / 'home'}"

@@ -245,7 +245,6 @@ def unharmed(browser: webdriver.Chrome, path: Path) -> None:  # noqa: F811
     assert strange == 0, path.name
 
 
-@needs("chromedriver")
 def test_a_page_runs_no_script_but_its_own(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
     for name, reel in reels(SCRIPT, tmp_path).items():
         save_reel(reel, tmp_path / f"{name}.html")
@@ -258,7 +257,6 @@ def test_a_page_runs_no_script_but_its_own(browser: webdriver.Chrome, tmp_path: 
         assert [each for each in log("browser") if "Security Policy" in each["message"]] == []
 
 
-@needs("chromedriver")
 def test_the_policy_of_a_page_stops_what_gets_in(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
     reel = reels(SCRIPT, tmp_path)["trace"]
     save_reel(reel, tmp_path / "page.html")
@@ -276,7 +274,6 @@ def test_the_policy_of_a_page_stops_what_gets_in(browser: webdriver.Chrome, tmp_
     assert refused == "TypeError"
 
 
-@needs("chromedriver")
 def test_a_notebook_runs_no_script_of_a_file(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
     """Without the policy of a page: a notebook has its own."""
     trace = hostile_trace(SCRIPT, tmp_path)
@@ -305,14 +302,12 @@ def test_a_notebook_runs_no_script_of_a_file(browser: webdriver.Chrome, tmp_path
         browser.switch_to.default_content()
 
 
-@needs("chromedriver")
 def test_the_vectors_run_no_script(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
     for name, scene in scenes(SCRIPT, tmp_path):
         save_frame(scene, tmp_path / f"{name}.svg")
         unharmed(browser, tmp_path / f"{name}.svg")
 
 
-@needs("chromedriver")
 def test_questions_run_no_script(browser: webdriver.Chrome, tmp_path: Path) -> None:  # noqa: F811
     quiz = quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), 3)
     for lesson in (hostile_lesson(SCRIPT), quiz):

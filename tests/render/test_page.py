@@ -35,16 +35,11 @@ from gemmviz.teaching.reel import lesson_reel
 from tests.conftest import sure
 from tests.render.test_formats import difference, interpreter, pixels, stage_of
 
-pytestmark = [
-    pytest.mark.skipif(
-        shutil.which("chromium") is None or shutil.which("chromedriver") is None, reason="needs chromium-driver"
-    ),
-    pytest.mark.slow,
-]
-
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[webdriver.Chrome]:
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        pytest.skip("needs chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or ""
     for each in (

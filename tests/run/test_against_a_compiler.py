@@ -13,13 +13,13 @@ PROGRAMS = 300
 NVCC = shutil.which("nvcc")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(GXX is None, reason="needs g++")
 def test_random_programs() -> None:
     assert differences(range(PROGRAMS)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(NVCC is None, reason="needs nvcc")
 def test_random_programs_are_cuda(tmp_path: Path) -> None:
     text = PRELUDE

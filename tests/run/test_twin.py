@@ -41,7 +41,7 @@ def traced(setup: Setup) -> Trace:
     return trace_kernel(setup).whole
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_shipped_kernel(tmp_path: Path) -> None:
     jobs = shipped()
     twins = HostTwins(jobs, tmp_path)
@@ -55,7 +55,7 @@ def test_a_window_of_blocks(tmp_path: Path) -> None:
     assert_same(HostTwins([setup], tmp_path).run(0, BlockRange((1, 3), (4, 5))), traced(setup))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_random_divergent_kernels(tmp_path: Path) -> None:
     jobs = []
     for seed in range(120):

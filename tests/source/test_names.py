@@ -101,7 +101,7 @@ def left(body: str) -> float:
     return float(left_in_c(kernel_from(VARIABLES + body, before=BEFORE, block='["1"]'))[0])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(GXX is None, reason="needs g++")
 def test_as_a_compiler_reads_them(tmp_path: Path) -> None:
     text = f'#include "{HOST}"\n#define __device__ static\n{SHIM}{BEFORE}'

@@ -59,7 +59,7 @@ def test_kinds_of_damage() -> None:
     assert sum(len(each) >= 2 for each in kinds.values()) >= 0.8 * len(kinds)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", steps_by_kernel())
 def test_a_damaged_kernel_fails_the_check_of_its_lessons(name: str) -> None:
     """As it is, the kernel passes: that is checked with the lessons."""

@@ -110,14 +110,14 @@ def test_some_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(missed(planted_faults, _EVERY, monkeypatch)) <= 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nearly_all_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert count(planted_faults) >= 110
     found = missed(planted_faults, 1, monkeypatch)
     assert len(found) <= MOST_MISSED, found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_faults_that_somebody_else_chose(monkeypatch: pytest.MonkeyPatch) -> None:
     assert count(fresh_faults) == 60
     found = missed(fresh_faults, 1, monkeypatch)
