@@ -68,7 +68,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             if isinstance(report, pytest.TestReport):
                 spent[report.nodeid] += report.duration
         longest = sorted(spent.items(), key=lambda each: -each[1])[:_LONGEST]
-        DURATIONS.write_text("# Seconds of the longest tests, written by make durations.\n" + tomli_w.dumps({name: round(s, 1) for name, s in longest}), "utf-8")
+        DURATIONS.write_text(
+            "# Seconds of the longest tests, written by make durations.\n"
+            + tomli_w.dumps({name: round(s, 1) for name, s in longest}),
+            "utf-8",
+        )
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
