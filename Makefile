@@ -16,7 +16,7 @@ MINUTES ?= 10
 # Compiled modules halve the start of each process; a container may have turned them off.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run check test nightly durations pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes table items record contact-sheet translations golden clean
+.PHONY: run check test nightly durations pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes table record contact-sheet translations golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -81,9 +81,6 @@ contact-sheet: $(VENV)/installed
 
 table: $(VENV)/installed
 	$(BIN)/python packaging/table.py
-
-items: $(VENV)/installed
-	$(BIN)/python packaging/items.py
 
 golden: $(VENV)/installed-dev
 	$(QT) $(BIN)/python -m pytest tests/render --update-golden
