@@ -20,7 +20,7 @@ PICTURES = {
     "two_stores.png": "export docs/notes/races/two_stores.cu --view race --theme dark",
 }
 SIZE = 960, 540
-_MOST_ROWS = 8
+_MOST_ROWS = 4
 
 
 def pages() -> dict[str, str]:
@@ -122,7 +122,7 @@ def _largest(apart: list[Request]) -> str:
 def _of_races() -> dict[str, dict[str, Any]]:
     every, about = races(), head(RACES)
     other = [each for each in every if not each.is_in_shared_memory]
-    names = ("program", "hazards in the source", "reports, `-O3`", "reports, `-G`", "instructions")
+    names = ("program", "reports, `-O3`", "reports, `-G`", "instructions")
     one = next(each for each in every if each.program == "two_stores")
     return {
         "hidden-races": {name: about[name] for name in ("device", "driver", "compiler", "tool", "date")} | {
@@ -135,9 +135,9 @@ def _of_races() -> dict[str, dict[str, Any]]:
 
 
 def _row(race: Race) -> tuple[str, ...]:
-    name = f"`{race.program}`" + (f", tiles of {race.width} × {race.width}" if race.width else "")
+    name = f"`{race.program}`" + (f", {race.width} × {race.width}" if race.width else "")
     counts = (str(each) for each in (race.optimised, race.debug, race.shared))
-    return (f"**{name}**" if race.is_hidden else name, ", ".join(race.hazards), *counts)
+    return (f"**{name}**" if race.is_hidden else name, *counts)
 
 
 # Pictures
