@@ -10,6 +10,7 @@ from gemmviz.scenes.charts.speeds import rates
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "speeds.md"
 _BEGIN, _END = "<!-- recorded speeds: made by make table -->\n", "<!-- end of recorded speeds -->\n"
+_COMPARED = 4096  # size whose share of cuBLAS is given
 
 
 def main() -> None:
@@ -23,15 +24,16 @@ def with_tables(text: str, tables: str) -> str:
 
 
 def table(benchmark: Benchmark) -> str:
-    """A Markdown table of each kernel's GFLOP/s by size, at its fastest parameters, with its share of cuBLAS in parentheses."""
+    """A Markdown table of each kernel's GFLOP/s by size, at its fastest parameters, and its share of cuBLAS at one size."""
     curves = [curve for curve in rates(benchmark) if curve.main]
     sizes = sorted({x for curve in curves for x, _ in curve.points})
     base = dict(next(curve for curve in curves if curve.name == "cuBLAS").points)
-    lines = [f"| GFLOP/s at N = | {' | '.join(f'{size:g}' for size in sizes)} |", f"|---|{'---:|' * len(sizes)}"]
+    lines = [f"| N = | {' | '.join(f'{size:g}' for size in sizes)} | share |", f"|---|{'---:|' * (len(sizes) + 1)}"]
     for curve in curves:
         at = dict(curve.points)
-        cells = [f"{number(at[size])} ({percent(at[size] / base[size])})" if size in at else "" for size in sizes]
-        lines.append(f"| {curve.family} | {' | '.join(cells)} |")
+        cells = [number(at[size]) if size in at else "" for size in sizes]
+        share = percent(at[_COMPARED] / base[_COMPARED]) if _COMPARED in at else ""
+        lines.append(f"| {curve.family} | {' | '.join([*cells, share])} |")
     return "\n".join([*lines, "", f"{benchmark.source[:1].upper()}{benchmark.source[1:]}; CPU: {benchmark.host}.", ""])
 
 
