@@ -108,7 +108,7 @@ def test_what_a_lesson_and_a_kernel_say_is_text_all_over_the_window(qtbot: QtBot
     window.show()
     window.session.show_recorded(recorded_run(named(EVIL, EVIL, EVIL)), EVIL)
     question = Question(EVIL, (Choice(EVIL, True, EVIL), Choice(EVIL, False, EVIL)))
-    stop = LessonStep(window.session.shot, EVIL, EVIL, EVIL)
+    stop = LessonStep(window.session.shot, EVIL, EVIL, EVIL, EVIL)
     stops = (stop, replace(stop, question=question), replace(stop, exercise=Exercise(EVIL, (), (EVIL,))))
     lesson = Lesson(EVIL, stops, EVIL)
     window.model.course.begin(lesson)

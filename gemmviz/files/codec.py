@@ -45,11 +45,12 @@ class FormatError(GemmvizError, ValueError):
 def to_plain(value: Any, *, brief: bool = False) -> Any:
     """A value with records as dicts of strings, numbers, booleans, lists and dicts.
 
-    Leaves out fields that are None by default and None here; with ``brief``, all fields that have their default value.
+    Leaves out fields whose name in files is empty, and those that are None by default and None here; with ``brief``, all fields
+    that have their default value.
     """
     if is_record_type(type(value)):
-        names = [each.name for each in fields(type(value)) if not _is_omitted(each, value, brief)]
-        return {name: to_plain(getattr(value, name), brief=brief) for name in names}
+        written = [each for each in fields(type(value)) if each.encode_name and not _is_omitted(each, value, brief)]
+        return {each.encode_name: to_plain(getattr(value, each.name), brief=brief) for each in written}
     if isinstance(value, Mapping):
         return {str(name): to_plain(inner, brief=brief) for name, inner in value.items() if inner is not None}
     if isinstance(value, tuple | list):

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from gemmviz.model.errors import Place
 
@@ -20,6 +21,23 @@ def toml_places(text: str) -> dict[FieldPath, Place]:
     scanner = _Scanner(text)
     scanner.document()
     return scanner.places
+
+
+class Written:
+    """Where a value is written: its file, and its path there. This is no part of the value, so all of these are equal."""
+
+    def __init__(self, file: str = "", places: Mapping[FieldPath, Place] = MappingProxyType({}), path: FieldPath = ()) -> None:
+        self.file, self._places, self._path = file, places, path
+
+    def place(self, *field: str | int) -> Place | None:
+        """The place of a field of the value, or of the value."""
+        return nearest_place(self._places, (*self._path, *field))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Written)
+
+    def __hash__(self) -> int:
+        return 0
 
 
 def nearest_place(places: Mapping[FieldPath, Place], path: FieldPath) -> Place | None:

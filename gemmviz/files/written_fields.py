@@ -8,7 +8,7 @@ import msgspec
 
 from gemmviz.files.codec import FormatError
 from gemmviz.files.toml_places import FieldPath, nearest_place, path_of
-from gemmviz.model.errors import Place, closest
+from gemmviz.model.errors import GemmvizError, Place, closest
 
 _T = TypeVar("_T")
 _START = Place(1, 1, 1, 2)
@@ -16,11 +16,16 @@ _START = Place(1, 1, 1, 2)
 
 def read_fields(plain: Any, kind: type[_T], places: Callable[[], Mapping[FieldPath, Place]], path: FieldPath = ()) -> _T:
     """The value of the part at ``path`` of a handwritten document, converted like ``from_plain`` does. ``places`` computes the
-    places of all fields. Raises FormatError that names the field, its place, the expected value and the nearest known field.
+    places of all fields. Raises FormatError that names the field, its place, the expected value and the nearest known field, or
+    the error of the value's own check with its place.
     """
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
+        cause = error.__cause__
+        if isinstance(cause, GemmvizError):  # of the value's own check
+            cause.place = cause.place or nearest_place(places(), (*path, *path_of(str(error))))
+            raise cause from None
         raise _field_error(str(error), kind, places(), path) from None
 
 
@@ -78,7 +83,7 @@ def _kind_at(kind: Any, path: FieldPath) -> Any:
 
 def _field_names(kind: Any) -> list[str]:
     struct = _struct_of(kind)
-    return [] if struct is None else [each.encode_name for each in msgspec.structs.fields(struct)]
+    return [] if struct is None else [each.encode_name for each in msgspec.structs.fields(struct) if each.encode_name]
 
 
 def _struct_of(kind: Any) -> type[msgspec.Struct] | None:

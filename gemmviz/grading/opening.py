@@ -310,9 +310,9 @@ class _Opening:
 
     def _is_right_at_most(self, spec: KernelSpec) -> bool:
         """Whether the result is right at the largest size: a block that is larger than a tile may be right at small ones."""
-        largest = max(self.task.sizes, key=lambda each: math.prod(value for _, value in each.problem))
+        largest = max(self.task.sizes, key=lambda each: math.prod(each.problem.values()))
         try:
-            return _is_right(replace(spec, problem=setup_for(spec).changed(**dict(largest.problem)).problem))
+            return _is_right(replace(spec, problem=setup_for(spec).changed(**largest.problem).problem))
         except GemmvizError:
             return False
 

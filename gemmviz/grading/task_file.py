@@ -201,7 +201,7 @@ def _size(fields: _SizeFields, kind: str, path: FieldPath, places: _Places) -> E
     for name in fields.problem:
         _check_known(name, known, "size", places, (*path, "problem", name))
     _refuse(size_mistakes(PROBLEM_KINDS[kind], tuple(fields.problem), (*path, "problem")), places)
-    return ExerciseSize(tuple(fields.problem.items()), tuple(fields.parameters.items()))
+    return ExerciseSize(fields.problem, fields.parameters)
 
 
 def _default_sizes(kind: str) -> tuple[ExerciseSize, ...]:
@@ -225,7 +225,7 @@ def _scaled_sizes(kind: str) -> list[str]:
 
 def _size_of(kind: str, values: dict[str, int]) -> ExerciseSize:
     fixed = {each.name: each.default for each in PROBLEM_KINDS[kind].sizes if not each.is_optional}
-    return ExerciseSize(tuple({**fixed, **values}.items()))
+    return ExerciseSize({**fixed, **values})
 
 
 def _criterion(fields: _CriterionFields, number: int, kind: str, path: FieldPath, places: _Places) -> TaskCheck:
@@ -279,7 +279,7 @@ def task_of(step: LessonStep, name: str) -> Task:
     """The exercise of a step as a task: a check for each requirement, at each of its sizes."""
     exercise, setup = step.exercise, step.shot.setup
     assert exercise is not None
-    sizes = exercise.sizes or (ExerciseSize(tuple(setup.problem.sizes.items())),)
+    sizes = exercise.sizes or (ExerciseSize(dict(setup.problem.sizes)),)
     checks = dict.fromkeys(
         (each, None if each.relation == "is" else ExerciseSize(size.problem, size.parameters))
         for size in sizes

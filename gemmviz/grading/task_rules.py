@@ -75,7 +75,7 @@ def launch_mistakes(formulas: Mapping[str, Sequence[str]], device: str, sizes: S
     """Formulas of a launch that can't be evaluated, and blocks that are too large. ``formulas``: by the field's name."""
     limits = load_device(device).limits
     for size in sizes:
-        known = {**limits, **dict(size.problem), **dict(size.parameters)}
+        known = {**limits, **size.problem, **size.parameters}
         for field, texts in formulas.items():
             values = []
             for number, text in enumerate(texts):

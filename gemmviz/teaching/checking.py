@@ -60,7 +60,7 @@ class LessonChecker:
     def _of_step(self, step: LessonStep, is_quiz: bool) -> Iterator[LessonCheck]:
         """All checks of a step: its expectations, and what holds of every step. The texts of a quiz were computed."""
         for field, wrong in () if is_quiz else text_errors(step):
-            yield LessonCheck(step, f"the {field}", step.place_of(field), error=wrong)
+            yield LessonCheck(step, f"the {field}", step.written.place(field), error=wrong)
         for error in piece_errors(step.shot.setup.kernel):
             yield LessonCheck(step, "the kernel", step.place, error=error)
         outcome, errors = _drawn(step, self._engine_of)
@@ -68,14 +68,14 @@ class LessonChecker:
             yield LessonCheck(step, "the view", step.place, error=error)
         with self._engine_of(step.shot.setup.kernel) as engine:
             facts = ShotFacts(step.shot, engine, outcome)
-            for expectation in step.expect:
-                yield _checked(step, expectation, facts)
+            for index, expectation in enumerate(step.expect):
+                yield _checked(step, expectation, step.written.place("expect", index), facts)
             for each in run_findings(step, engine, self._runs):
                 yield LessonCheck(step, each.subject, step.place, each.expectation, each.actual, each.error, each.is_advice)
         for subject, place, error in question_faults(step, self._engine_of, is_quiz=is_quiz):
             yield LessonCheck(step, subject, place, error=error)
         for fault in exercise_faults(step):
-            yield LessonCheck(step, "the exercise", step.place_of("exercise"), error=fault)
+            yield LessonCheck(step, "the exercise", step.written.place("exercise"), error=fault)
         if not says_something(step):
             remedy = "expect something of the run, the counts, a recording or a model"
             remark = GemmvizError("they read back what the step sets", remedy=remedy)
@@ -89,14 +89,14 @@ def says_something(step: LessonStep) -> bool:
     return any(quantity_origin(each.quantity) not in ("definition", None) for each in step.expect)
 
 
-def _checked(step: LessonStep, expectation: Expectation, facts: ShotFacts) -> LessonCheck:
+def _checked(step: LessonStep, expectation: Expectation, place: Place | None, facts: ShotFacts) -> LessonCheck:
     subject = quantity_title(expectation.quantity)
     try:
         value = quantity_value(expectation.quantity, facts)
         expectation = expectation.at(facts.setup.problem.sizes | dict(facts.setup.parameters), value)
     except GemmvizError as error:
-        return LessonCheck(step, subject, expectation.place, expectation, error=error)
-    return LessonCheck(step, subject, expectation.place, expectation, value)
+        return LessonCheck(step, subject, place, expectation, error=error)
+    return LessonCheck(step, subject, place, expectation, value)
 
 
 def _drawn(step: LessonStep, engine_of: EngineOf) -> tuple[Outcome | None, list[GemmvizError]]:

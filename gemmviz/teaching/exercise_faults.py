@@ -49,4 +49,4 @@ def solved(exercise: Exercise, shot: Shot) -> tuple[Shot, tuple[str, ...]]:
         raise GemmvizError(f"{where} has {len(answers)} answers for {blanks} blanks", remedy="write one for each blank")
     if solution.kernel:
         setup = setup_for(load_kernel(solution.kernel), setup.problem, device=setup.device)
-    return replace(shot, setup=setup.changed(**dict(solution.parameters))), answers
+    return replace(shot, setup=setup.changed(**solution.parameters)), answers

@@ -90,7 +90,7 @@ def _hints(
     key = answers_of(exercise.key) if exercise.key else ()
     if len(key) != len(answers) or not key:
         return ()
-    at = replace(shot, setup=shot.setup.changed(**dict(size.problem), **dict(size.parameters)))
+    at = replace(shot, setup=shot.setup.changed(**size.problem, **size.parameters))
 
     def passes(others: tuple[str, ...]) -> bool:
         kernel = shot.setup.kernel.filled(others)
@@ -131,7 +131,7 @@ def _judged_at(exercise: Exercise, size: ExerciseSize, filled: Shot, engine: Eng
 def requirements_of(exercise: Exercise, size: ExerciseSize) -> tuple[QuantityRequirement, ...]:
     """What an exercise requires at a size: its expectations, then the limits of the size."""
     until = (QuantityRequirement(each.quantity, each.value, about=each.about) for each in exercise.until)
-    return (*until, *(QuantityRequirement(limit.quantity, limit.most, "at_most") for limit in size.at_most))
+    return (*until, *(QuantityRequirement(name, most, "at_most") for name, most in size.at_most.items()))
 
 
 # Blanks that errors are in

@@ -1,14 +1,17 @@
-"""Lessons as data: steps with a shot and texts, what is expected of each, questions and exercises."""
+"""Lessons as data: steps with a shot and texts, what is expected of each, questions and exercises.
+
+These are the tables of a lesson file; a field without a name there is not written.
+"""
 
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from gemmviz.files.toml_places import Written
 from gemmviz.launch.formula import formula_value
 from gemmviz.model.errors import Place, UsageError, closest
 from gemmviz.model.records import replace
@@ -24,7 +27,7 @@ FIELD = re.compile(r"\{(\w+)\}")
 TEXT_FIELDS = ("title", "caption", "text", "notes", "question", "exercise")  # those that may have numbers
 PENDING = "…"  # in place of a number that is not computed yet
 _WORDS = marked("right"), marked("wrong"), marked("unwritten"), marked("unchecked")  # values of "result"
-_MOST_MINUTES, _MOST_CHOICES = 600.0, 26
+_MOST_MINUTES, _MOST_CHOICES, _MOST = 600.0, 26, 2**63
 
 
 def shown_value(value: Any) -> str:
@@ -44,19 +47,20 @@ def _formula(text: str) -> str:
     return re.sub(r"(?<=[\w)]) (?=[\w(])", "*", text.replace("−", "-").replace("·", "*").replace("×", "*"))
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(Struct, frozen=True, forbid_unknown_fields=True):
     """An expected value. ``quantity``: a reference to a quantity, as listed by ``gemmviz lesson quantities``. ``value``: the
     expected value; numbers are compared in the digits given, and may be a formula of the sizes and parameters. ``about``:
     tolerance as a fraction of ``value``, 0 for none. ``name``: the name by which texts of the step include it, as ``{name}``.
-    ``place``: position in the lesson file.
     """
 
     quantity: str
-    value: QuantityValue
+    value: QuantityValue = field(name="is")
     name: str = ""
     about: float = 0.0
-    place: Place | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, int) and not -_MOST <= self.value < _MOST:
+            raise ValueError("a whole number has at most 64 bits")  # as in TOML
 
     @property
     def digits(self) -> int:
@@ -86,7 +90,7 @@ class Expectation:
         return round(float(actual), self.digits) == round(float(value), self.digits)
 
 
-class Choice(Struct, frozen=True):
+class Choice(Struct, frozen=True, forbid_unknown_fields=True):
     """One choice of a question. ``why``: the reason that it is right or wrong. ``shot``: the view that shows the reason.
     ``expect``: what makes it right, or would: it is true of the right choice's view, and false of that for any other.
     """
@@ -101,11 +105,11 @@ class Choice(Struct, frozen=True):
         return replace(self, text=changed(self.text), why=changed(self.why))
 
 
-class Question(Struct, frozen=True):
+class Question(Struct, frozen=True, forbid_unknown_fields=True):
     """A multiple-choice question. Raises UsageError unless it has 2 to 26 choices of which exactly one is right."""
 
-    text: str
-    choices: tuple[Choice, ...]
+    text: str = ""
+    choices: tuple[Choice, ...] = ()
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.choices) <= _MOST_CHOICES or sum(choice.right for choice in self.choices) != 1:
@@ -146,43 +150,43 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return FIELD.sub(lambda name: values.get(name[1], name[0]), text)
 
 
-class CountLimit(Struct, frozen=True):
-    """The largest allowed value of a quantity."""
-
-    quantity: str
-    most: float
-
-
-class ExerciseSize(Struct, frozen=True):
+class ExerciseSize(Struct, frozen=True, forbid_unknown_fields=True):
     """A size at which an exercise is judged. ``problem``: sizes of the problem; ``parameters``: parameters of the kernel, those
-    that are left out are the student's; ``at_most``: limits at this size, on top of what the exercise requires at each.
+    that are left out are the student's; ``at_most``: limits of quantities at this size, on top of what the exercise requires at
+    each.
     """
 
-    problem: tuple[tuple[str, int], ...] = ()
-    parameters: tuple[tuple[str, int], ...] = ()
-    at_most: tuple[CountLimit, ...] = ()
+    problem: dict[str, int] = {}
+    parameters: dict[str, int] = {}
+    at_most: dict[str, int | float] = {}
+
+    def __hash__(self) -> int:
+        return hash(self.words)
 
     @property
     def words(self) -> str:
         """The size, as in ``M = N = K = 12, TILE_WIDTH = 8``."""
         names: dict[int, list[str]] = {}
-        for name, value in self.problem:
+        for name, value in self.problem.items():
             names.setdefault(value, []).append(name)
         equal = [" = ".join([*some, str(value)]) for value, some in names.items()]
-        return ", ".join([*equal, *(f"{name} = {value}" for name, value in self.parameters)])
+        return ", ".join([*equal, *(f"{name} = {value}" for name, value in self.parameters.items())])
 
 
-class Solution(Struct, frozen=True):
+class Solution(Struct, frozen=True, forbid_unknown_fields=True):
     """A solution of an exercise without a key: the name of the ``kernel`` to choose, and its ``parameters``, or the
     ``answers`` for the blanks.
     """
 
     kernel: str = ""
-    parameters: tuple[tuple[str, int], ...] = ()
+    parameters: dict[str, int] = {}
     answers: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        return hash((self.kernel, self.answers))
 
-class Exercise(Struct, frozen=True):
+
+class Exercise(Struct, frozen=True, forbid_unknown_fields=True):
     """A task for a student. ``until``: expectations that must be met at each of the ``sizes``, at the size of the shot if there
     are none. ``hints``: shown one after the other. ``key``: name of the shipped answer key for a kernel with blanks;
     ``solution``: the solution of any other exercise. Raises UsageError for an unknown key.
@@ -202,21 +206,20 @@ class Exercise(Struct, frozen=True):
             )
 
 
-@dataclass(frozen=True, slots=True)
-class LessonStep:
+class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
     """One step of a lesson. ``title`` and ``caption``: the text above the view and below it; ``text``: an explanation for
     students who read the lesson by themselves; ``notes``: for the speaker alone. ``build``: what the step is revealed by,
     ``""`` for all at once. ``id``: the name by which other steps refer to it. ``minutes``: planned duration. ``sources``:
-    references. ``needs``: ids of earlier steps. ``expect``: what must be true of the view. ``file`` and ``places``: where the
-    step and its fields are written, by the field's name, ``""`` for the step. Raises UsageError for an unknown ``build``, a
-    duration out of range, or a caption with a number that no expectation names.
+    references. ``needs``: ids of earlier steps. ``expect``: what must be true of the view. ``written``: where. Raises
+    UsageError for an unknown ``build``, a duration out of range, or a caption with a number that no expectation names.
     """
 
     shot: Shot
     title: str = ""
     caption: str = ""
+    text: str = ""
     notes: str = ""
-    build: Build = ""
+    build: str = ""
     id: str = ""
     minutes: float = 2.0
     sources: tuple[str, ...] = ()
@@ -224,9 +227,7 @@ class LessonStep:
     expect: tuple[Expectation, ...] = ()
     question: Question | None = None
     exercise: Exercise | None = None
-    text: str = ""
-    file: str = field(default="", compare=False)
-    places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False, hash=False)
+    written: Written = field(default=Written(), name="")
 
     def __post_init__(self) -> None:
         if self.build not in BUILDS:
@@ -247,13 +248,13 @@ class LessonStep:
             )
 
     @property
+    def file(self) -> str:
+        return self.written.file
+
+    @property
     def place(self) -> Place | None:
         """Position of the step in its file."""
-        return self.place_of("")
-
-    def place_of(self, field: str) -> Place | None:
-        """Position of a field, else of the step."""
-        return self.places.get(field) or self.places.get("")
+        return self.written.place()
 
     @property
     def texts(self) -> dict[str, str]:
@@ -303,18 +304,18 @@ class LessonStep:
         return replace(self, title=title, question=question, caption=caption, text=text, notes=notes)
 
 
-class Lesson(Struct, frozen=True):
+class Lesson(Struct, frozen=True, forbid_unknown_fields=True):
     """Steps in order. ``about``: what the lesson teaches. ``name``: the name of its file. ``needs``: required knowledge.
     ``is_quiz``: its texts and choices were computed from a run, numbers included.
     """
 
     title: str = "Lesson"
-    stops: tuple[LessonStep, ...] = ()
+    stops: tuple[LessonStep, ...] = field(name="step", default=())
     about: str = ""
     sources: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    name: str = ""
-    is_quiz: bool = False
+    name: str = field(name="", default="")
+    is_quiz: bool = field(name="quiz", default=False)
 
     @property
     def is_view(self) -> bool:

@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gemmviz.files.codec import FormatError, check_version, read_text, toml_text, toml_to_plain
+from gemmviz.files.codec import FormatError, check_version, read_text, to_plain, toml_text, toml_to_plain
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.languages import lesson_catalogue
 from gemmviz.files.resources import resource
-from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
+from gemmviz.files.toml_places import FieldPath, Written, nearest_place, toml_places
 from gemmviz.files.whole import write_text
 from gemmviz.files.written_fields import read_fields
 from gemmviz.launch.catalog import LESSONS_FOLDER, lesson_names
@@ -18,19 +18,8 @@ from gemmviz.model.errors import GemmvizError, Place, SettingError, UsageError, 
 from gemmviz.model.records import replace
 from gemmviz.model.translation import language
 from gemmviz.state.shot import FORMAT as VIEW
-from gemmviz.state.shot import Shot, parse_shot, shot_of
-from gemmviz.teaching.lesson import TEXT_FIELDS, Choice, Exercise, Expectation, Lesson, LessonStep, Question
-from gemmviz.teaching.lesson_fields import (
-    ChoiceFields,
-    ExerciseFields,
-    ExpectationFields,
-    LessonFields,
-    QuestionFields,
-    StepFields,
-    exercise_size,
-    plain_lesson,
-    solution_in,
-)
+from gemmviz.state.shot import Shot, parse_shot, plain_of, shot_of
+from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.lesson_translation import translated
 
 _FORMAT = "gemmviz lesson"
@@ -40,7 +29,18 @@ Places = Mapping[FieldPath, Place]
 
 def lesson_text(lesson: Lesson) -> str:
     """The lesson as TOML."""
-    return toml_text({"format": _FORMAT, "version": _VERSION, **plain_lesson(lesson)})
+    plain = to_plain(lesson, brief=True)
+    steps = [_named_kernels(step, fields) for step, fields in zip(lesson.stops, plain.get("step", ()), strict=True)]
+    return toml_text({"format": _FORMAT, "version": _VERSION, "title": lesson.title, **plain, "step": steps})
+
+
+def _named_kernels(step: LessonStep, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a step with its shots as a saved view has them."""
+    choices = () if step.question is None else zip(step.question.choices, fields["question"]["choices"], strict=True)
+    for each, plain in ((step, fields), *choices):
+        if each.shot is not None:
+            plain["shot"] = plain_of(each.shot)
+    return fields
 
 
 def parse_lesson(text: str, file: str | None = None) -> Lesson:
@@ -64,19 +64,40 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
 def _lesson(plain: dict[str, Any], places: Places, file: str) -> Lesson:
     if not plain.get("step"):
         raise FormatError("this lesson has no [[step]]")
-    fields = read_fields(plain, LessonFields, lambda: places)
-    steps = tuple(_step(each, ("step", number), places) for number, each in enumerate(fields.step))
-    steps = tuple(each if each.file else replace(each, file=file) for each in steps)
-    return Lesson(fields.title, steps, fields.about, fields.sources, fields.needs, Path(file).stem if file else "", fields.quiz)
+    if isinstance(plain["step"], list):
+        plain["step"] = [_step(each, ("step", number), places) for number, each in enumerate(plain["step"])]
+    lesson = read_fields(plain, Lesson, lambda: places)
+    stops = tuple(
+        each if each.file else replace(each, written=Written(file, places, ("step", number)))
+        for number, each in enumerate(lesson.stops)
+    )
+    for each in stops:
+        if each.exercise is not None and not (each.exercise.task and each.exercise.until):
+            raise FormatError('an exercise needs task = "…" and [[step.exercise.until]]', each.written.place("exercise"))
+    return replace(lesson, name=Path(file).stem if file else "", stops=stops)
 
 
-def _step(fields: StepFields, path: FieldPath, places: Places) -> LessonStep:
-    """A step. Errors that have no place get that of the field or the step."""
+def _step(plain: Any, path: FieldPath, places: Places) -> Any:
+    """A step with its shots read, or the step of another lesson that it is. Errors without a place get that of the step."""
     try:
-        return _taken(fields, path) if fields.origin else _own_step(fields, path, places)
+        if isinstance(plain, dict) and "from" in plain:
+            return _taken(plain, path, places)
+        if isinstance(plain, dict) and "shot" not in plain:
+            raise FormatError(f"step {_number(path)} has no [step.shot]", remedy='write one, or from = "LESSON/ID"')
+        return _with_shots(plain, path, places)
     except GemmvizError as error:
         error.place = error.place or nearest_place(places, path)
         raise
+
+
+def _with_shots(plain: Any, path: FieldPath, places: Places) -> Any:
+    """A part of a lesson in which each table ``shot`` is a Shot."""
+    if isinstance(plain, list):
+        return [_with_shots(each, (*path, number), places) for number, each in enumerate(plain)]
+    if not isinstance(plain, dict):
+        return plain
+    read = {"shot": _shot(plain["shot"], (*path, "shot"), places)} if isinstance(plain.get("shot"), dict) else {}
+    return {name: read.get(name) or _with_shots(each, (*path, name), places) for name, each in plain.items()}
 
 
 def _shot(plain: dict[str, Any], path: FieldPath, places: Places) -> Shot:
@@ -98,79 +119,25 @@ def _path_in_shot(error: GemmvizError) -> FieldPath:
     return ("setup", "kernel")
 
 
-def _own_step(fields: StepFields, path: FieldPath, places: Places) -> LessonStep:
-    if fields.shot is None:
-        raise FormatError(f"step {_number(path)} has no [step.shot]", remedy='write one, or from = "LESSON/ID"')
-    return LessonStep(
-        _shot(fields.shot, (*path, "shot"), places),
-        fields.title,
-        fields.caption,
-        fields.notes,
-        fields.build,  # type: ignore[arg-type]  # checked by LessonStep
-        fields.id,
-        fields.minutes,
-        fields.sources,
-        fields.needs,
-        _expectations(fields.expect, (*path, "expect"), places),
-        None if fields.question is None else _question(fields.question, (*path, "question", "choices"), places),
-        None if fields.exercise is None else _exercise(fields.exercise, (*path, "exercise"), places),
-        fields.text,
-        places=_field_places(path, places),
-    )
-
-
-def _field_places(path: FieldPath, places: Places) -> dict[str, Place]:
-    """Places of a step and of its texts, by the name of the field; ``""`` for the step."""
-    paths = {"": path, **{name: (*path, name) for name in (*TEXT_FIELDS, "exercise")}}
-    return {name: places[each] for name, each in paths.items() if each in places}
-
-
 def _number(path: FieldPath) -> int:
     """Number of a step from 1."""
     return int(path[1]) + 1
 
 
-def _taken(fields: StepFields, path: FieldPath) -> LessonStep:
+def _taken(plain: dict[str, Any], path: FieldPath, places: Places) -> LessonStep:
     """A step of a shipped lesson, by ``LESSON/ID``. Raises FormatError for an unknown id or further fields."""
-    more = fields.names_beside_origin
+    more = [name for name in plain if name != "from"]
     if more:
         raise FormatError(
             f"step {_number(path)} is taken from another lesson unchanged: it can't have {', '.join(more)}",
             remedy="remove these fields, or remove from",
         )
-    name, _, id = fields.origin.partition("/")
+    name, _, id = read_fields(plain["from"], str, lambda: places, (*path, "from")).partition("/")
     lesson = shipped_lesson(name)
     place = lesson.find(id)
     if place is None:
         raise FormatError(f"{name} has no step {id!r}", remedy=closest(id, [each.id for each in lesson.stops]))
     return replace(lesson.stops[place], id=f"{name}/{id}")
-
-
-def _expectations(fields: tuple[ExpectationFields, ...], path: FieldPath, places: Places) -> tuple[Expectation, ...]:
-    return tuple(
-        Expectation(each.quantity, each.value, each.name, each.about, nearest_place(places, (*path, number)))
-        for number, each in enumerate(fields)
-    )
-
-
-def _question(fields: QuestionFields, path: FieldPath, places: Places) -> Question:
-    def choice(each: ChoiceFields, number: int) -> Choice:
-        shot = None if each.shot is None else _shot(each.shot, (*path, number, "shot"), places)
-        return Choice(each.text, each.right, each.why, shot, _expectations(each.expect, (*path, number, "expect"), places))
-
-    choices = tuple(choice(each, number) for number, each in enumerate(fields.choices))
-    try:
-        return Question(fields.text, choices)
-    except UsageError as error:
-        error.place = nearest_place(places, path[:-1])
-        raise
-
-
-def _exercise(fields: ExerciseFields, path: FieldPath, places: Places) -> Exercise:
-    if not fields.task or not fields.until:
-        raise FormatError('an exercise needs task = "…" and [[step.exercise.until]]', nearest_place(places, path))
-    until, sizes = _expectations(fields.until, (*path, "until"), places), tuple(map(exercise_size, fields.sizes))
-    return Exercise(fields.task, until, fields.hints, fields.key, sizes, solution_in(fields))
 
 
 def lesson_title(name: str) -> str:

@@ -20,9 +20,10 @@ def question_faults(step: LessonStep, engine_of: EngineOf, *, is_quiz: bool = Fa
         return
     asked = question.choices[question.right].shot or step.shot
     for what, remedy in _alike(question):
-        yield "the choices", step.place_of("question"), GemmvizError(what, remedy=remedy)
+        yield "the choices", step.written.place("question"), GemmvizError(what, remedy=remedy)
     for number, choice in enumerate(question.choices):
-        place = choice.expect[0].place if choice.expect else step.place_of("question")
+        expected = ("choices", number, "expect", 0) if choice.expect else ()
+        place = step.written.place("question", *expected)
         subject = f"choice {number + 1}, {choice.text!r}"
         try:
             if choice.shot is not None:

@@ -65,7 +65,7 @@ class SizeRun:
 
     def __init__(self, size: ExerciseSize, shot: Shot, engine: Engine) -> None:
         self.size = size
-        self.shot = replace(shot, setup=shot.setup.changed(**dict(size.problem), **dict(size.parameters)))
+        self.shot = replace(shot, setup=shot.setup.changed(**size.problem, **size.parameters))
         self.facts = ShotFacts(self.shot, engine)
 
     def judged(self, requirements: Iterable[QuantityRequirement]) -> tuple[tuple[JudgedQuantity, ...], GemmvizError | None]:

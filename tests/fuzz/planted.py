@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -244,8 +243,8 @@ PLANTED: dict[str, Defect] = {
         "lessons",
         "is another one",
         _around(
-            "gemmviz.teaching.lesson_fields:_step_fields",
-            lambda function, step: msgspec.structs.replace(function(step), minutes=min(step.minutes, 100.0)),
+            "gemmviz.teaching.lesson_file:_named_kernels",
+            lambda function, step, fields: function(step, fields) | {"minutes": min(step.minutes, 100.0)},
         ),
     ),
     "a device's figures are not checked": Defect("devices", "Error", _without("gemmviz.model.device:_check_figures")),

@@ -350,7 +350,7 @@ def test_a_launch_is_drawn_at_its_very_instant() -> None:
     [
         ('format = "gemmviz lesson"\nversion = 9', "version 9"), ('format = "gemmviz view"\nversion = 9', "version 9"), ('format = "gemmviz lesson"\nversion = 4', "no [[step]]"),
         ('format = "gemmviz lesson"\nversion = 4\n[[step]]\ntitle = "x"', "step 1 has no [step.shot]"), ("", "neither a gemmviz lesson"),
-        ('format = "gemmviz lesson"\nversion = 4\n[[step]]\nwho = "x"\n[step.shot]\nview = "stage"', "who"),
+        ('format = "gemmviz lesson"\nversion = 4\n[[step]]\nwho = "x"\n[step.shot]\nsetup.kernel = "04_tiled"', "step 1: the field 'who' is unknown"),
     ],
 )  # fmt: skip
 def test_what_is_no_lesson_is_refused(text: str, said: str) -> None:

@@ -226,7 +226,7 @@ def test_sizes_are_drawn_anew_at_each_try() -> None:
     barriers = _step("shared-memory", "exercise-barriers")
     for seed in range(10):
         for size in drawn_sizes(_exercise(barriers), barriers.shot.setup, Random(seed)):
-            assert all(value % dict(size.parameters)["TILE_WIDTH"] == 0 for _, value in size.problem)
+            assert all(value % size.parameters["TILE_WIDTH"] == 0 for value in size.problem.values())
 
 
 @pytest.mark.parametrize(

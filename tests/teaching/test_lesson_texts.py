@@ -110,8 +110,9 @@ def test_an_expectation_has_the_file_and_the_line_where_it_is_written(name: str)
     for stop in shipped_lesson(name).stops:
         lines = Path(stop.file).read_text(encoding="utf-8").splitlines()
         assert f'id = "{stop.id.rpartition("/")[2]}"' == lines[sure(stop.place).line]
-        for each in stop.expect:
-            assert f'"{each.quantity}"' in lines[sure(each.place).line - 1], (stop.id, each.quantity)
+        for number, each in enumerate(stop.expect):
+            place = sure(stop.written.place("expect", number))
+            assert f'"{each.quantity}"' in lines[place.line - 1], (stop.id, each.quantity)
 
 
 def test_a_kernel_that_stores_nothing_is_not_right() -> None:
