@@ -1,16 +1,21 @@
-"""What one more field costs: a drawing option two files, a setting of a run one. Each is added to a copy of the package."""
+"""What one more field costs: a drawing option two files, a setting of a run one; and the examples of the pages on how to add
+something. Each is added to a copy of the package.
+"""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted({*(ROOT / "docs" / "howto").glob("*.md")} - {ROOT / "docs" / "howto" / name for name in ("index.md", "package.md")})
 Edit = Callable[[str, str, str], None]
+_SHELL = 'set -euo pipefail\npython() { "$PYTHON" "$@"; }\ngemmviz() { "$PYTHON" -m gemmviz "$@"; }\n'
 
 
 @pytest.fixture
@@ -30,17 +35,60 @@ def edit(tmp_path: Path) -> Edit:
     return replaced
 
 
-def run(folder: Path, code: str) -> None:
+def run(folder: Path, code: str, *shell: str) -> None:
+    """Run Python code, or that of the shell, in the folder of the copy."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(folder),
+        "PYTHON": sys.executable,
         "QT_QPA_PLATFORM": "offscreen",
         "GEMMVIZ_HOME": str(folder / "home"),
     }
+    words = shell or (sys.executable, "-c")
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+        [*words, code], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def parts(page: Path) -> Iterator[tuple[str, str]]:
+    """The examples of a page, each with the file above it; "" for commands."""
+    file = ""
+    for name, language, text in re.findall(
+        r"^`([\w./-]+)`:$|^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    ):
+        is_command = not language and re.match(r"gemmviz |mkdir ", text) is not None
+        file = name or ("" if is_command else file)
+        if text:
+            yield file, text
+
+
+def own_folder(path: Path) -> None:
+    """Make a folder that is a link one with links to what is in it."""
+    if path.is_symlink():
+        there = path.resolve()
+        path.unlink()
+        path.mkdir()
+        for each in there.iterdir():
+            (path / each.name).symlink_to(each)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_example_of_a_page_passes(page: Path, tmp_path: Path, edit: Edit) -> None:
+    examples = list(parts(page))
+    for file, text in examples:
+        path = tmp_path / file
+        if file.startswith("gemmviz/") and path.is_file():
+            first, _, _ = text.partition("\n")
+            edit(file.removeprefix("gemmviz/"), f"{first}\n", text)
+        elif file:
+            for parent in [*reversed(path.relative_to(tmp_path).parents)][1:]:
+                own_folder(tmp_path / parent)
+            path.write_text(text, encoding="utf-8")
+    commands = "".join(text for file, text in examples if not file)
+    assert commands
+    run(tmp_path, _SHELL + commands.replace("~/.config/gemmviz", "$GEMMVIZ_HOME"), "bash", "-c")
 
 
 _WINDOW = """
