@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted({*(ROOT / "docs" / "howto").glob("*.md")} - {ROOT / "docs" / "howto" / name for name in ("index.md", "package.md")})
+PAGES = sorted(
+    {*(ROOT / "docs" / "howto").glob("*.md")} - {ROOT / "docs" / "howto" / name for name in ("index.md", "package.md")}
+)
 Edit = Callable[[str, str, str], None]
 _SHELL = 'set -euo pipefail\npython() { "$PYTHON" "$@"; }\ngemmviz() { "$PYTHON" -m gemmviz "$@"; }\n'
 
@@ -45,9 +47,7 @@ def run(folder: Path, code: str, *shell: str) -> None:
         "GEMMVIZ_HOME": str(folder / "home"),
     }
     words = shell or (sys.executable, "-c")
-    done = subprocess.run(
-        [*words, code], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = subprocess.run([*words, code], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
