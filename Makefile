@@ -1,7 +1,7 @@
 # make run: opens the window. make check: lint, type checks and the fast tests. make test: the tests of every change.
 # make nightly: all tests. make durations: the longest of them, into tests/durations.toml.
 # make bench AGAINST=COMMIT: performance figures of this tree and of another commit, measured alternately.
-# make record WHAT=speeds: repeats recordings; make record lists them.
+# make record WHAT=speeds: repeats recordings; make record lists them. make document WHAT=gallery: writes documentation.
 # You need only Python 3.11+ and make.
 
 PYTHON ?= python3
@@ -16,7 +16,7 @@ MINUTES ?= 10
 # Compiled modules halve the start of each process; a container may have turned them off.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run check test nightly durations pytest lint types bench fuzz docs site packages figures wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages pictures gallery hosts notes table record contact-sheet translations golden clean
+.PHONY: run check test nightly durations pytest lint types bench fuzz docs site wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages record document translations golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -58,29 +58,14 @@ fuzz: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
 	$(QT) $(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
-pictures: $(VENV)/installed
-	$(BIN)/python packaging/pictures.py
-
-gallery: $(VENV)/installed
-	$(BIN)/python packaging/gallery.py
-
-notes: $(VENV)/installed
-	$(BIN)/python packaging/notes.py
+document: $(VENV)/installed-dev
+	@$(BIN)/python packaging/document.py $(WHAT)
 
 record: $(VENV)/installed
 	@$(BIN)/python packaging/record.py $(WHAT)
 
 translations: $(VENV)/installed-dev
 	$(BIN)/python packaging/translations.py $(if $(NEW),--language $(NEW)) $(if $(LESSON),--lesson $(LESSON))
-
-hosts: $(VENV)/installed-dev
-	$(QT) $(BIN)/python packaging/hosts.py --write
-
-contact-sheet: $(VENV)/installed
-	$(QT) $(BIN)/python packaging/contact_sheet.py
-
-table: $(VENV)/installed
-	$(BIN)/python packaging/table.py
 
 golden: $(VENV)/installed-dev
 	$(QT) $(BIN)/python -m pytest tests/render --update-golden
@@ -113,12 +98,6 @@ test-wheel: $(VENV)/installed-dev
 
 deb archive appimage:
 	$(PYTHON) packaging/build.py $@
-
-packages: $(VENV)/installed-dev
-	$(BIN)/python packaging/download_size.py
-
-figures: $(VENV)/installed-dev
-	$(QT) $(BIN)/python packaging/figures.py
 
 release-notes: $(VENV)/installed
 	$(BIN)/python packaging/release.py notes

@@ -15,7 +15,7 @@ from gemmviz.scenes.kit.text import text_width
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "packaging"))
 
-from figures import chart_svg, releases  # noqa: E402 - found by the path above
+from documents.tables import chart_svg, releases  # noqa: E402 - found by the path above
 
 project, author = "gemmviz", "The gemmviz authors"
 copyright = "2026, the gemmviz authors"

@@ -236,7 +236,7 @@ def test_a_kernel(assets: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (assets / "kernels" / "42_mine.cu").write_text(text, encoding="utf-8")
     assert kernel_names()[-1] == "42_mine"
     assert main(["counts", "42_mine"]) == 0
-    setup = small_setup(load_kernel("42_mine"))  # what make record takes of it
+    setup = small_setup(load_kernel("42_mine"))  # what make record WHAT=traces takes of it
     assert setup.problem.sizes == {"M": 9, "N": 7, "K": 5}
 
 

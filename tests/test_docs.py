@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from documents import tables, with_part
 
-from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.files.schedule_file import recorded_schedules
 from gemmviz.launch.catalog import COURSE, all_kernel_names, lesson_names
@@ -22,7 +22,7 @@ from tests.conftest import DATA
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-TOOLS = ("record",)
+TOOLS = ("record", "document")
 MADE = {ROOT / "docs" / "made" / name for name in ("layers.svg", "releases.svg")}
 
 
@@ -56,10 +56,8 @@ def test_every_command_that_is_named_exists() -> None:
 
 
 def test_the_table_of_speeds_is_that_of_the_data() -> None:
-    table = script("table")
     text = (ROOT / "docs" / "speeds.md").read_text(encoding="utf-8")
-    made = table.with_tables(text, "\n".join(table.table(benchmark) for benchmark in recorded_benchmarks()))
-    assert made == text, "make table"
+    assert with_part(text, "speeds", tables.speed_tables()) == text, "make document WHAT=speeds"
     assert "| 04_tiled | " in text
 
 

@@ -5,10 +5,10 @@ import shlex
 from functools import cache
 from pathlib import Path
 
-import gallery
 import numpy as np
 import pytest
-from gallery_entries import FIGURE, FOLDER, Entry, format_entries, lesson_entries, view_entries
+from documents import gallery
+from documents.gallery import FIGURE, FOLDER, Entry, format_entries, lesson_entries, view_entries
 from PIL import Image
 
 from gemmviz.cli.main import main, parser
@@ -30,11 +30,11 @@ def pictured() -> dict[str, Entry]:
 def test_every_view_lesson_and_format_is_in_it() -> None:
     assert sorted(pictured()) == sorted(PICTURES)
     assert [each.file for each in format_entries()] == [*(f"tiled.{suffix}" for suffix in formats()), FIGURE.file]
-    assert {path.stem for path in FOLDER.glob("*.png")} == {*PICTURES}, "make gallery"
+    assert {path.stem for path in FOLDER.glob("*.png")} == {*PICTURES}, "make document WHAT=gallery"
 
 
 def test_the_page_is_that_of_the_program() -> None:
-    assert gallery.PAGE.read_text(encoding="utf-8") == gallery.page(), "make gallery"
+    assert gallery.PAGE.read_text(encoding="utf-8") == gallery.page(), "make document WHAT=gallery"
 
 
 def test_every_command_is_one() -> None:
@@ -45,7 +45,7 @@ def test_every_command_is_one() -> None:
         assert words[-2:] == ["-o", entry.file]
         known.parse_args(words[1:])
         saved = [ROOT / word for word in words if word.startswith("docs/")]
-        assert all(path.is_file() for path in saved), "make gallery"
+        assert all(path.is_file() for path in saved), "make document WHAT=gallery"
 
 
 def test_it_stays_small() -> None:
@@ -83,7 +83,7 @@ def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypa
         kept = np.asarray(picture.convert("RGB"), np.int16)
     assert made.shape == kept.shape
     far = (np.abs(made - kept).max(axis=-1) > FAR).mean()
-    assert far < MOST_FAR, f"{far:.1%} of the pixels differ: look at it, then make gallery"
+    assert far < MOST_FAR, f"{far:.1%} of the pixels differ: look at it, then make document WHAT=gallery"
 
 
 @pytest.mark.slow
@@ -93,4 +93,4 @@ def test_an_example_of_a_format_is_what_its_command_makes(file: str, tmp_path: P
     entry = next(each for each in format_entries() if each.file == file)
     assert main([*entry.words, "-o", str(tmp_path / entry.file)]) == 0
     kept = ROOT / "assets" / "gallery" / entry.file
-    assert (tmp_path / entry.file).read_bytes() == kept.read_bytes(), "look at it, then make pictures"
+    assert (tmp_path / entry.file).read_bytes() == kept.read_bytes(), "look at it, then make document WHAT=pictures"

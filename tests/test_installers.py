@@ -16,6 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from documents import tables
 
 from gemmviz import __version__
 from gemmviz.files.kinds import FILE_KINDS
@@ -223,14 +224,13 @@ def test_a_site_lists_its_versions_newest_first(tmp_path: Path) -> None:
 
 
 def test_figures_are_what_the_benchmark_prints_and_are_drawn() -> None:
-    module = script("figures.py")
     report = io.StringIO()
     with contextlib.redirect_stdout(report):
         show("first picture, from the start of the program", 884.0, "ms", 1000)
         show("gemmviz counts 04_tiled at 4096³", 3.5, "s", 2)
     expected = {"first picture, from the start of the program, ms": 884.0, "gemmviz counts 04_tiled at 4096³, s": 3.5}
-    assert module.figures(report.getvalue()) == expected
-    svg = module.chart_svg([{"version": "1.0", "figures": {"a<b, ms": 2.0}}, {"version": "1.1", "figures": {"a<b, ms": 1.0}}])
+    assert tables.printed_figures(report.getvalue()) == expected
+    svg = tables.chart_svg([{"version": "1.0", "figures": {"a<b, ms": 2.0}}, {"version": "1.1", "figures": {"a<b, ms": 1.0}}])
     widths = [float(each.attrib["width"]) for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("rect")]
     assert widths[0] == 2 * widths[1]
-    assert __version__ in [row["version"] for row in module.releases()]
+    assert __version__ in [row["version"] for row in tables.releases()]

@@ -3,11 +3,10 @@
 import re
 from pathlib import Path
 
-import gallery
-import notes
 import numpy as np
 import pytest
-from notes_facts import differing, races, requests
+from documents import gallery, notes
+from documents.notes import differing, recorded_races, requests
 from PIL import Image
 
 from gemmviz.cli.main import parser
@@ -16,16 +15,16 @@ from gemmviz.cli.main import parser
 def test_every_file_is_made_from_the_data() -> None:
     made = {**notes.pages(), **{f"data/{name}": text for name, text in notes.tables().items()}}
     assert [name for name, text in made.items() if (notes.FOLDER / name).read_text(encoding="utf-8") != text] == [], (
-        "make notes"
+        "make document WHAT=notes"
     )
 
 
 def test_no_number_in_a_template_is_typed_that_is_measured() -> None:
     """Numbers of templates are those of the rule and of names: a count comes from the data."""
-    measured = {len(requests()), len(differing()), len(requests()) - len(differing()), len(races())}
-    for path in notes.TEMPLATES.glob("*.md"):
-        numbers = {int(each) for each in re.findall(r"\b\d+\b", path.read_text(encoding="utf-8"))}
-        assert not numbers & measured, path.name
+    measured = {len(requests()), len(differing()), len(requests()) - len(differing()), len(recorded_races())}
+    for name, text in notes.templates().items():
+        numbers = {int(each) for each in re.findall(r"\b\d+\b", text)}
+        assert not numbers & measured, name
 
 
 def test_what_the_notes_say_of_the_accesses() -> None:
@@ -39,10 +38,10 @@ def test_what_the_notes_say_of_the_accesses() -> None:
 
 def test_what_the_note_says_of_races() -> None:
     """gemmviz finds every race; racecheck none of those in global memory, and some in the debug build alone."""
-    assert all(race.hazards for race in races())
-    assert all(race.optimised == race.debug == 0 for race in races() if not race.is_in_shared_memory)
-    assert all(race.debug for race in races() if race.is_in_shared_memory)
-    hidden = [race for race in races() if race.is_hidden]
+    assert all(race.hazards for race in recorded_races())
+    assert all(race.optimised == race.debug == 0 for race in recorded_races() if not race.is_in_shared_memory)
+    assert all(race.debug for race in recorded_races() if race.is_in_shared_memory)
+    hidden = [race for race in recorded_races() if race.is_hidden]
     assert [race.program for race in hidden if race.shared] == ["no_second_barrier"]
     assert {race.program for race in hidden} >= {"two_stores", "scale", "unused"}
 
@@ -59,4 +58,4 @@ def test_a_picture_is_what_its_command_makes(name: str, tmp_path: Path, monkeypa
     made = np.asarray(gallery.reduced(notes.picture_of(name, tmp_path), notes.SIZE), np.int16)
     with Image.open(notes.FOLDER / name) as picture:
         kept = np.asarray(picture.convert("RGB"), np.int16)
-    assert (np.abs(made - kept).max(axis=-1) > 24).mean() < 0.01, "look at it, then make notes"
+    assert (np.abs(made - kept).max(axis=-1) > 24).mean() < 0.01, "look at it, then make document WHAT=notes"

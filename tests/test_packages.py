@@ -123,7 +123,7 @@ def loaded_by(code: str, report: str = "; import json, sys; print(json.dumps(sor
 
 
 def test_the_table_of_packages_is_that_of_the_installation() -> None:
-    """Names and licences; versions and sizes are those of the day of ``make packages``."""
+    """Names and licences; versions and sizes are those of the day of ``make document WHAT=packages``."""
     extras = [f"{each}; extra == '{extra}'" for extra in MODULES for each in PROJECT["optional-dependencies"][extra]]
     found = installed_distributions([*PROJECT["dependencies"], *extras])
     expected = {normal(each.name): (each.licence, each.extra or "the window") for each in found}

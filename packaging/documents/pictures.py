@@ -1,19 +1,17 @@
-"""Draws the README's pictures: make pictures."""
+"""Draws the README's pictures, the examples of formats, and a contact sheet of all steps of the course."""
 
-import os
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from gemmviz.model.records import replace
-
-os.environ["QT_QPA_PLATFORM"] = "offscreen"
-
-from gallery_entries import format_entries
+from PIL import Image
 from pyqtgraph import PlotWidget
 from PySide6.QtWidgets import QApplication
 
+from documents import ROOT
+from documents.gallery import compressed, format_entries
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.position import Position
@@ -22,12 +20,14 @@ from gemmviz.cli.main import main as gemmviz
 from gemmviz.export.prepare import ExportOptions, Prepared, prepare, run_reel
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
-from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.catalog import COURSE, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
-from gemmviz.render.export import save_frame, save_reel
+from gemmviz.render.export import save_frame, save_numbered, save_reel
 from gemmviz.render.format import RenderOptions
+from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
@@ -35,13 +35,16 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.state.shot import Against, Shot, default_shot, shot_text
 from gemmviz.subjects.picture import picture
+from gemmviz.teaching.lesson_file import shipped_lesson
+from gemmviz.teaching.reel import lesson_reel
 
-GALLERY = Path(__file__).resolve().parent.parent / "assets" / "gallery"
-FOLDER = Path(__file__).resolve().parent.parent / "assets" / "pictures"
+GALLERY, FOLDER = ROOT / "assets" / "gallery", ROOT / "assets" / "pictures"
+WIDTH, HEIGHT, COLUMNS, GAP = 400, 225, 6, 6  # of the contact sheet
 _SETTLED_S = 0.5
 
 
-def main() -> None:
+def pictures() -> None:
+    """Draw the pictures of the README and the examples of formats."""
     app = QApplication([])
     window = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
     session = window.session
@@ -125,5 +128,21 @@ def _until(app: QApplication, ready: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
-if __name__ == "__main__":
-    main()
+# The contact sheet
+
+
+def contact_sheet() -> None:
+    """Draw all steps of the course as one picture."""
+    look, engine = RenderOptions(4 * WIDTH, 4 * HEIGHT), engine_for("cpu")
+    reel = lesson_reel(shipped_lesson(COURSE), lambda kernel: nullcontext(engine), ExportOptions(look))
+    with TemporaryDirectory() as folder:
+        paths = save_numbered(reel, Path(folder) / "step", "png", look)
+        rows = -(-len(paths) // COLUMNS)
+        sheet = Image.new("RGB", (COLUMNS * (WIDTH + GAP) - GAP, rows * (HEIGHT + GAP) - GAP), "#10141A")
+        for place, path in enumerate(paths):
+            with Image.open(path) as picture:
+                small = picture.convert("RGB").resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+            sheet.paste(small, (place % COLUMNS * (WIDTH + GAP), place // COLUMNS * (HEIGHT + GAP)))
+    data = compressed(sheet, 256, 3)
+    (FOLDER / "course.png").write_bytes(data)
+    print(f"{len(paths)} steps, {len(data) // 1024} KiB")
