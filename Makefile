@@ -1,7 +1,7 @@
 # make run: opens the window. make check: lint, type checks and the fast tests. make test: the tests of every change.
-# make nightly: all tests. make durations: the longest of them, into tests/durations.toml.
+# make nightly: all tests. make pytest ARGS="tests/render --update-golden": pytest with these arguments.
 # make bench AGAINST=COMMIT: performance figures of this tree and of another commit, measured alternately.
-# make record WHAT=speeds: repeats recordings; make record lists them. make document WHAT=gallery: writes documentation.
+# make record, make document, make release: list what WHAT= can be, such as make record WHAT=speeds.
 # You need only Python 3.11+ and make.
 
 PYTHON ?= python3
@@ -16,31 +16,28 @@ MINUTES ?= 10
 # Compiled modules halve the start of each process; a container may have turned them off.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run check test nightly durations pytest lint types bench fuzz docs site wheel test-wheel deb archive appimage release-notes checksums check-tag only-python-packages record document translations golden clean
+.PHONY: run check test nightly pytest lint types bench fuzz docs record document release translations wheel clean
 
 run: $(VENV)/installed
-	@$(BIN)/python packaging/system_packages.py --for-window
+	@$(BIN)/python packaging/environment.py libraries window
 	@$(BIN)/python -m gemmviz
 
 check: $(VENV)/installed-dev
-	@$(BIN)/python packaging/system_packages.py
+	@$(BIN)/python packaging/environment.py libraries
 	@$(MAKE) --no-print-directory --jobs=2 $(TOGETHER) lint types
 	$(PYTEST) --quiet -m "not slow and not nightly and not gpu"
 
 test: $(VENV)/installed-dev
-	@$(BIN)/python packaging/system_packages.py --for-tests
+	@$(BIN)/python packaging/environment.py libraries tests
 	@$(MAKE) --no-print-directory --jobs=3 lint types pytest
 
 nightly: $(VENV)/installed-dev
-	@$(BIN)/python packaging/system_packages.py --for-nightly
+	@$(BIN)/python packaging/environment.py libraries nightly
 	@$(MAKE) --no-print-directory --jobs=2 $(TOGETHER) lint types
 	$(PYTEST)
 
-durations: $(VENV)/installed-dev
-	$(PYTEST) --record-durations
-
 pytest: $(VENV)/installed-dev
-	$(PYTEST) -m "not nightly and not gpu"
+	$(PYTEST) $(or $(ARGS),-m "not nightly and not gpu")
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
@@ -51,11 +48,11 @@ types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 bench: $(VENV)/installed-dev
-	@$(BIN)/python packaging/system_packages.py
+	@$(BIN)/python packaging/environment.py libraries
 	$(QT) $(BIN)/python -m tests.bench $(if $(AGAINST),--against $(AGAINST))
 
 fuzz: $(VENV)/installed-dev
-	@$(BIN)/python packaging/system_packages.py
+	@$(BIN)/python packaging/environment.py libraries
 	$(QT) $(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 document: $(VENV)/installed-dev
@@ -64,11 +61,11 @@ document: $(VENV)/installed-dev
 record: $(VENV)/installed
 	@$(BIN)/python packaging/record.py $(WHAT)
 
+release:
+	@$(PYTHON) packaging/release.py $(WHAT)
+
 translations: $(VENV)/installed-dev
 	$(BIN)/python packaging/translations.py $(if $(NEW),--language $(NEW)) $(if $(LESSON),--lesson $(LESSON))
-
-golden: $(VENV)/installed-dev
-	$(QT) $(BIN)/python -m pytest tests/render --update-golden
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'gemmviz needs Python 3.11 or newer')"
@@ -92,28 +89,6 @@ $(VENV)/installed-docs: pyproject.toml | $(VENV)/bin/python
 
 wheel: $(VENV)/installed-dev
 	$(BIN)/python -m hatchling build -d dist
-
-test-wheel: $(VENV)/installed-dev
-	$(QT) $(BIN)/python -m pytest --quiet tests/test_installed.py tests/test_packages.py
-
-deb archive appimage:
-	$(PYTHON) packaging/build.py $@
-
-release-notes: $(VENV)/installed
-	$(BIN)/python packaging/release.py notes
-
-checksums: $(VENV)/installed
-	$(BIN)/python packaging/release.py checksums
-
-check-tag: $(VENV)/installed
-	$(BIN)/python packaging/release.py tag $(TAG)
-
-# PyPI takes wheels and sources alone.
-only-python-packages:
-	find dist -type f ! -name '*.whl' ! -name 'gemmviz-*.tar.gz' -delete
-
-site: $(VENV)/installed-docs
-	$(BIN)/python packaging/versions_site.py out/site
 
 clean:
 	rm -rf $(VENV) build dist out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

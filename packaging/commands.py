@@ -10,10 +10,13 @@ def run(modules: Mapping[str, Sequence[str]], usage: str | None) -> int:
     """Call a function with the words that follow its name, and return its exit status.
 
     ``modules``: the names of commands by the module that has their functions, which is loaded if one of them is named.
-    ``usage``: printed if the words name no command, or if they don't fit.
+    ``usage``: printed without words, and if they name no command.
     """
     homes = {name: module for module, names in modules.items() for name in names}
-    what, *words = sys.argv[1:] or [""]
+    if len(sys.argv) == 1:
+        print(usage)
+        return 0
+    what, *words = sys.argv[1:]
     if what in homes:
         command = getattr(import_module(homes[what]), what.replace("-", "_"))
         try:

@@ -69,7 +69,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
                 spent[report.nodeid] += report.duration
         longest = sorted(spent.items(), key=lambda each: -each[1])[:_LONGEST]
         DURATIONS.write_text(
-            "# Seconds of the longest tests, written by make durations.\n"
+            "# Seconds of the longest tests, written by make pytest ARGS=--record-durations.\n"
             + tomli_w.dumps({name: round(s, 1) for name, s in longest}),
             "utf-8",
         )
@@ -161,7 +161,9 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         path = GOLDEN / name
         if request.config.getoption("--update-golden"):
             path.write_text(text, encoding="utf-8")
-        assert path.read_text(encoding="utf-8") == text, f"{name} changed: look at it, then make golden"
+        assert path.read_text(encoding="utf-8") == text, (
+            f"{name} changed: look at it, then make pytest ARGS='tests/render --update-golden'"
+        )
 
     return compare
 

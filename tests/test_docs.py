@@ -1,13 +1,11 @@
 """README and docs: tables are those of the data, pictures and links lead somewhere, figures are the recorded ones."""
 
 import ast
-import importlib.util
 import json
 import re
-import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from documents import tables, with_part
@@ -22,25 +20,14 @@ from tests.conftest import DATA
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-TOOLS = ("record", "document")
+TOOLS = ("record", "document", "release", "environment")
 MADE = {ROOT / "docs" / "made" / name for name in ("layers.svg", "releases.svg")}
-
-
-def script(name: str) -> ModuleType:
-    """A script of the folder packaging."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "packaging" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look up their module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_every_command_is_a_function_and_is_listed(name: str) -> None:
     """Modules that need a GPU are read, not imported."""
-    tool = script(name)
+    tool = import_module(name)
     for module, commands in tool.COMMANDS.items():
         tree = ast.parse((ROOT / "packaging" / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
         functions = {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
@@ -49,7 +36,7 @@ def test_every_command_is_a_function_and_is_listed(name: str) -> None:
 
 
 def test_every_command_that_is_named_exists() -> None:
-    known = {name: {each for commands in script(name).COMMANDS.values() for each in commands} for name in TOOLS}
+    known = {name: {each for commands in import_module(name).COMMANDS.values() for each in commands} for name in TOOLS}
     for path in (*PAGES, *(ROOT / "gemmviz").rglob("*.py"), *(ROOT / "tests").rglob("*.py")):
         for tool, what in re.findall(r"make (\w+) WHAT=([\w-]+)", path.read_text(encoding="utf-8")):
             assert what in known[tool], f"{path}: make {tool} WHAT={what}"

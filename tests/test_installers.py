@@ -15,7 +15,9 @@ from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
 
+import installers
 import pytest
+import release
 from documents import tables
 
 from gemmviz import __version__
@@ -61,8 +63,8 @@ sys.meta_path.insert(0, StandIns)
 def test_what_installers_leave_out_is_not_loaded(tmp_path: Path) -> None:
     """Neither by the window with every view nor by an export of each format, the processes that they start included."""
     unneeded = script("frozen/unneeded.py")
-    absent = set(unneeded.MODULES) - set(unneeded.STAND_INS)
-    stand_ins = {name: str(path) for name, path in unneeded.STAND_INS.items()}
+    absent = set(unneeded.MODULES) - set(unneeded.STOOD_IN_FOR)
+    stand_ins = dict.fromkeys(unneeded.STOOD_IN_FOR, str(unneeded.STAND_IN))
     block = BLOCK.format(absent=sorted(absent), stand_ins=stand_ins)
     (tmp_path / "sitecustomize.py").write_text(block, encoding="utf-8")  # each Python that is started runs it
     platform = "offscreen" if missing_libraries("xcb") else os.environ.get("QT_QPA_PLATFORM", "offscreen")
@@ -104,7 +106,7 @@ def test_installers_have_qt_s_texts_in_the_languages_of_the_window() -> None:
 
 
 def test_the_recipes_of_a_system_can_be_read_on_the_others() -> None:
-    code = "import os; del os.uname, os.confstr; import installers.__main__"  # Windows has neither
+    code = "import os; del os.uname, os.confstr; import installers"  # Windows has neither
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": f"{PACKAGING}{os.pathsep}{ROOT}"})
 
 
@@ -136,9 +138,7 @@ def test_saved_views_and_lessons_begin_as_their_types_say() -> None:
 @linux
 def test_the_files_of_the_desktop_are_valid(tmp_path: Path) -> None:
     pytest.importorskip("PySide6")
-    code = (
-        f"from pathlib import Path; from installers.linux import add_desktop_files; add_desktop_files(Path({str(tmp_path)!r}))"
-    )
+    code = f"from pathlib import Path; from installers import add_desktop_files; add_desktop_files(Path({str(tmp_path)!r}))"
     paths = os.pathsep.join([str(PACKAGING), str(ROOT)])
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": paths}, check=True)
     for size in (16, 48, 256):
@@ -184,17 +184,15 @@ def test_the_tests_run_on_three_systems_and_all_versions() -> None:
 
 
 def test_each_installer_has_its_maker() -> None:
-    makers = re.findall(r'"(\w+)": \w+\.\w+', (PACKAGING / "installers" / "__main__.py").read_text(encoding="utf-8"))
-    assert set(script("build.py").SYSTEMS) == set(makers)
+    assert {*release.SYSTEMS} == {*installers.MAKERS}
     words = set(re.findall(r"kind: (\w+)", (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")))
-    assert words <= set(makers)
+    assert words <= {*installers.MAKERS}
 
 
 # Releases
 
 
 def test_notes_are_the_section_of_the_version() -> None:
-    release = script("release.py")
     changelog = "# Changelog\n\n## 2.0.0 (2030-01-01)\n\n### Added\n\n- b\n\n## 1.0.0 (2029-01-01)\n\n- a\n"
     assert release.section(changelog, "2.0.0") == "### Added\n\n- b\n"
     assert release.section(changelog, "1.0.0") == "- a\n"
@@ -202,14 +200,14 @@ def test_notes_are_the_section_of_the_version() -> None:
         release.section(changelog, "3.0.0")
     assert release.section((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), __version__)
     with pytest.raises(SystemExit, match="the tag v0 is not"):
-        release.check_tag("v0")
+        release.tag("v0")
 
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="reads the sums")
 def test_checksums_are_read_by_sha256sum(tmp_path: Path) -> None:
     (tmp_path / "a.whl").write_bytes(b"a")
     (tmp_path / "notes.md").write_text("n", encoding="utf-8")
-    (tmp_path / "SHA256SUMS").write_text(script("release.py").checksums(tmp_path), encoding="utf-8")
+    (tmp_path / "SHA256SUMS").write_text(release.sums_of(tmp_path), encoding="utf-8")
     done = subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout == "a.whl: OK\n"
 
@@ -217,7 +215,7 @@ def test_checksums_are_read_by_sha256sum(tmp_path: Path) -> None:
 def test_a_site_lists_its_versions_newest_first(tmp_path: Path) -> None:
     for name in ("0.9.0", "0.10.0", "_static"):
         (tmp_path / name).mkdir()
-    script("versions_site.py").write_lists(tmp_path)
+    release.write_lists(tmp_path)
     page = (tmp_path / "versions.html").read_text(encoding="utf-8")
     assert re.findall(r"gemmviz ([\d.]+)", page) == ["0.10.0", "0.9.0"]
     assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,7 +30,6 @@ from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.teaching.lesson_file import lesson_title, original_lesson, shipped_lesson
 from tests.pseudo import plain_words, pseudo, wide
-from tests.test_docs import script
 
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
@@ -44,7 +44,7 @@ def _english_afterwards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @cache
 def _tool() -> ModuleType:
     pytest.importorskip("babel")
-    return script("translations")
+    return import_module("translations")
 
 
 def _messages() -> Iterator[tuple[str, Any]]:

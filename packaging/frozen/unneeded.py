@@ -22,7 +22,8 @@ _UNUSED = (
     "pytest", "scipy", "setuptools", "sqlite3", "tkinter", "traitlets", "wheel",
 )  # fmt: skip
 MODULES = _OPTIONAL + _UNUSED
-STAND_INS = {f"PySide6.{path.stem}": path for path in sorted((Path(__file__).parent / "stand_ins").glob("*.py"))}  # of MODULES
+STAND_IN = Path(__file__).with_name("stand_in.py")
+STOOD_IN_FOR = ("PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets")  # of MODULES
 
 _SCREENS = (  # screens without a desktop, and the devices that only those read
     "*/plugins/egldeviceintegrations/*", "*/plugins/generic/*", "*/plugins/platforms/libq[ml]in*",

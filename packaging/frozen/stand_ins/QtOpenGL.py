@@ -1,1 +1,0 @@
-"""Stands in for the module PySide6.QtOpenGL, which pyqtgraph imports and only plots in OpenGL use."""

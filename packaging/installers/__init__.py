@@ -1,1 +1,0 @@
-"""Installers: the program as a folder, and the files of each system made from it."""
