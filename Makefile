@@ -26,6 +26,7 @@ check: $(VENV)/installed-dev
 	@$(BIN)/python packaging/environment.py libraries
 	@$(MAKE) --no-print-directory --jobs=2 $(TOGETHER) lint types
 	$(PYTEST) --quiet -m "not slow and not nightly and not gpu"
+	@$(BIN)/python -m tests.budget
 
 test: $(VENV)/installed-dev
 	@$(BIN)/python packaging/environment.py libraries tests

@@ -23,8 +23,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.export.prepare import ExportOptions, prepare, prepare_benchmark, run_reel
-from gemmviz.export.stills import step_numbered
+from gemmviz.export.prepare import ExportOptions, prepare, prepare_benchmark, run_reel, step_numbered
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kinds import FILE_KINDS, kind_of
 from gemmviz.files.outputs import check_output
@@ -54,12 +53,10 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.model.words import many
 from gemmviz.render.credit import DEFAULT_LICENCE, FigureOptions, FigureTheme, figure_name
-from gemmviz.render.export import formats, save_frame, save_reel
+from gemmviz.render.export import formats, page_html, save_frame, save_reel
 from gemmviz.render.figure import figure_html
-from gemmviz.render.format import Deck, Film, Page
 from gemmviz.render.pack import THEMES
-from gemmviz.render.page import page_html
-from gemmviz.render.reel import Reel
+from gemmviz.render.reel import Deck, Film, Page, Reel
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import SYSTEM_THEME, Shot, save_view
 from gemmviz.subjects.gathering import Given

@@ -138,10 +138,8 @@ class Run(Struct, frozen=True, eq=False, dict=True):
         The default is the first step, or the last one of a run that ended early. Raises UsageError for a view, step, phase,
         block, warp or thread that the run doesn't have.
         """
-        from gemmviz.analysis.replay.focus import Focus
-        from gemmviz.analysis.replay.position import Position
-        from gemmviz.export.prepare import no_engine, prepare
-        from gemmviz.export.stills import phase_numbered, step_numbered
+        from gemmviz.analysis.replay.focus import Focus, Position
+        from gemmviz.export.prepare import no_engine, phase_numbered, prepare, step_numbered
         from gemmviz.state.shot import Shot
         from gemmviz.subjects.gathering import Given
 
@@ -254,7 +252,7 @@ def count(
 
     Arguments and errors are those of ``trace``; a kernel that faults raises KernelFault.
     """
-    from gemmviz.subjects.counting import launch_counts
+    from gemmviz.subjects.subject import launch_counts
 
     setup = setup_from(kernel, {**(parameters or {}), **numbers})
     launch_for(setup)

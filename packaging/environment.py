@@ -63,8 +63,7 @@ def check() -> None:
 def libraries(purpose: str = "") -> int:
     """Install what a purpose needs where possible, and check for the libraries of a window or of pictures."""
     from gemmviz.model.errors import GemmvizError
-    from gemmviz.render.qt.libraries import missing_libraries, platform_here, require_qt
-    from gemmviz.render.qt.system_packages import debian_packages
+    from gemmviz.render.qt.libraries import debian_packages, missing_libraries, platform_here, require_qt
 
     if not sys.platform.startswith("linux"):
         return 0
@@ -94,7 +93,7 @@ def libraries(purpose: str = "") -> int:
 def _has_chinese_font() -> bool:
     """Whether the system has a font with Chinese characters, which pictures in Chinese need."""
     from gemmviz.model.errors import GemmvizError
-    from gemmviz.render.system_font import system_font
+    from gemmviz.render.svg import system_font
 
     try:
         system_font()

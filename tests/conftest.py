@@ -25,8 +25,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
-from gemmviz.run.cpu.executor import bound, trace_kernel, traced_space
-from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.executor import bound, inputs, trace_kernel, traced_space
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.recording import Recording

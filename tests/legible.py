@@ -9,11 +9,9 @@ from itertools import combinations
 from pathlib import Path
 
 from gemmviz.export.prepare import ExportOptions
-from gemmviz.render.format import RenderOptions
 from gemmviz.render.png import encode_png
-from gemmviz.render.qt.offscreen import start_qt
-from gemmviz.render.qt.raster import Raster
-from gemmviz.render.reel import Frame
+from gemmviz.render.qt.raster import Raster, start_qt
+from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares
 from gemmviz.scenes.kit.text import text_width

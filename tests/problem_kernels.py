@@ -10,7 +10,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.cpu.watch import watch_thread
+from gemmviz.run.cpu.interpreter import watch_thread
 from gemmviz.run.recording import Recording
 
 _HEAD = '// gemmviz = 1\n// entry = "{name}"\n// args = [{args}]\n// block = [{block}]\n// grid = [{grid}]\n// problem = {problem}\n'

@@ -9,7 +9,7 @@ import pytest
 
 import gemmviz
 from gemmviz.analysis.memory.counts import LaunchCounter, totals
-from gemmviz.analysis.replay.position import Position
+from gemmviz.analysis.replay.focus import Position
 from gemmviz.cli.main import main
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import device_for, setup_for

@@ -11,16 +11,15 @@ from types import SimpleNamespace
 import pytest
 
 import gemmviz
-from gemmviz.analysis.replay.focus import Focus
-from gemmviz.analysis.replay.position import Position
+from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.cli.main import commands, main
 from gemmviz.files.trace_file import read_trace
 from gemmviz.launch.catalog import all_kernel_names, kernel_names, lesson_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
+from gemmviz.model.setup import Filling
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.theme import load_theme

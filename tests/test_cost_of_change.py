@@ -30,17 +30,17 @@ from gemmviz.cli.main import commands, main
 from gemmviz.files import resources
 from gemmviz.files.devices import device_names, devices
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.gui.window.action_table import actions
 from gemmviz.gui.window.actions.file_actions import export_actions
 from gemmviz.gui.window.actions.view_actions import other_pictures
 from gemmviz.gui.window.docks import panels
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.gui.window.menus import actions
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.model import site_kinds, sites
 from gemmviz.model.element_types import ELEMENT_TYPES, ElementType
-from gemmviz.model.filling import Filling
 from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Filling
 from gemmviz.model.sites import Kind, Operand
 from gemmviz.render import svg
 from gemmviz.render.export import formats
@@ -190,7 +190,7 @@ def test_an_export_format(dropped: Callable[[ModuleType, str, str], None], tmp_p
     dropped(
         gemmviz.render.formats,
         "txt",
-        "from gemmviz.render.format import Still\n"
+        "from gemmviz.render.reel import Still\n"
         "FORMAT = Still('Text', lambda scene, path, look: path.write_text(str(scene.width)) and None)\n",
     )
     assert "export-txt" in [action.id for action in export_actions()]

@@ -98,7 +98,7 @@ from PySide6.QtWidgets import QApplication, QDoubleSpinBox
 from gemmviz.cli.main import main
 from gemmviz.gui.forms.setup_form import SetupForm
 from gemmviz.gui.window.action import MENUS
-from gemmviz.gui.window.action_table import actions
+from gemmviz.gui.window.menus import actions
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.errors import GemmvizError
 from gemmviz.state.arguments import command_words

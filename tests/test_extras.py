@@ -12,7 +12,7 @@ import pytest
 
 from gemmviz.files.extras import MODULES, cupy_command, extras_command, missing_extras, missing_packages, pip_command
 from gemmviz.render.export import formats
-from gemmviz.render.format import RenderOptions
+from gemmviz.render.reel import RenderOptions
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_SCREEN = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")

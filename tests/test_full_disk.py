@@ -29,11 +29,11 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     from gemmviz.launch.legality import setup_for
     from gemmviz.model.outcome import Outcome
     from gemmviz.render.export import formats, save_numbered, save_reel
-    from gemmviz.render.format import RenderOptions
+    from gemmviz.render.reel import RenderOptions
     from gemmviz.run.cpu.interpreter import Interpreter
     from gemmviz.scenes.catalog import view_named
     from gemmviz.state.shot import Shot
-    from gemmviz.teaching.moodle import moodle_xml
+    from gemmviz.teaching.pack import moodle_xml
     from gemmviz.teaching.quiz import quiz_of
 
     run = gemmviz.trace("04_tiled", M=4, N=4, K=4, TILE_WIDTH=2, on="cpu", values=True)

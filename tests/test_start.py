@@ -38,8 +38,8 @@ window.close()
 """
 MOST = {"version": 30, "trace": 140, "window": 400}
 _LATER = (
-    "gemmviz.gui.benchmark.benchmark_page", "gemmviz.gui.export.export_dialog", "gemmviz.gui.lecture.wall",
-    "gemmviz.gui.window.tour", "gemmviz.loading.headerless", "gemmviz.teaching.captions", "gemmviz.grading",
+    "gemmviz.gui.benchmark_page", "gemmviz.gui.export_dialog", "gemmviz.gui.lecture.wall",
+    "gemmviz.gui.window.tour", "gemmviz.loading.loader", "gemmviz.teaching.captions", "gemmviz.grading",
 )  # fmt: skip
 
 

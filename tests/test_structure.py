@@ -5,8 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.budget import budget, excess, measured
+
 PACKAGE = Path(__file__).parents[1] / "gemmviz"
-MOST_FILE_LINES, MOST_FUNCTION_LINES, MOST_SHARED_NAMES = 500, 45, 10
+MOST_FILE_LINES, MOST_FUNCTION_LINES, MOST_SHARED_NAMES = 600, 60, 10
 EXTENSION_POINTS = {"VIEW", "PANEL", "COMMAND", "FORMAT", "SUBJECT", "QUIZ_KIND", "VERSION", "KIND"}
 FRAGMENTS = (
     "Likewise",
@@ -45,6 +47,10 @@ def public_names(module: ast.Module) -> Iterator[str]:
             case _:
                 names = []
         yield from (name for name in names if not name.startswith("_") and name not in EXTENSION_POINTS)
+
+
+def test_the_code_keeps_to_its_budget() -> None:
+    assert excess(measured(), budget()) == []
 
 
 def test_files_are_short() -> None:

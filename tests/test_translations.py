@@ -23,8 +23,7 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import ENGLISH, language, speak, tr, trn
 from gemmviz.model.words import listed, many, ordinal, plural
-from gemmviz.render.svg import scene_svg, subset_fonts
-from gemmviz.render.system_font import system_font
+from gemmviz.render.svg import scene_svg, subset_fonts, system_font
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
 from gemmviz.scenes.kit.text import text_width, wrap_text

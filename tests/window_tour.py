@@ -12,14 +12,14 @@ from tempfile import TemporaryDirectory
 from PySide6.QtWidgets import QApplication
 
 import gemmviz
-from gemmviz.gui.export.export_dialog import ExportDialog
+from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.preferences import InMemoryStore
-from gemmviz.gui.window.about import AboutBox
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.gui.window.menus import AboutBox
 from gemmviz.render.export import formats
-from gemmviz.render.format import Still
+from gemmviz.render.reel import Still
 from gemmviz.scenes.catalog import views
-from gemmviz.scenes.kit.qr import qr_modules
+from gemmviz.scenes.kit.link import qr_modules
 from gemmviz.source.reader_link import reader
 from gemmviz.state.shot import default_shot, shot_text
 

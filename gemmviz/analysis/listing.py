@@ -1,13 +1,66 @@
 """Comparison of two sources, line by line."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from difflib import SequenceMatcher
 
-from gemmviz.analysis.renames import rename_pairs
-from gemmviz.model.code_case import CodeCase, Listing
+from msgspec import Struct
+
+from gemmviz.model.cases import CodeCase, Listing
 from gemmviz.model.kernel import BLANK, KernelSpec
 from gemmviz.model.records import replace
+
+Pairs = list[tuple[int, int]]
+_TOKEN = re.compile(r"\w+|\S")
+_NAME = re.compile(r"[A-Za-z_]\w*$")
+_TYPES = ("const", "unsigned", "int", "float", "double", "size_t", "auto", "void", "bool")
+_WORDS = ("for", "while", "if", "else", "return", "extern", "ceil", "min", "max")
+_CUDA = ("__global__", "__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim")
+_FIXED = frozenset((*_TYPES, *_WORDS, *_CUDA))
+
+
+def rename_pairs(left: list[str], right: list[str], equal: Pairs, differing: list[tuple[range, range]]) -> Pairs:
+    """Return the pairs of lines, as indices, that differ by consistent renames alone. ``equal``: pairs of equal lines;
+    ``differing``: parts of both sources that stand at the same place and differ.
+    """
+    candidates = [pair for part in differing for pair in _alike(left, right, *part)]
+    partners: dict[str, set[str]] = defaultdict(set)
+    origins: dict[str, set[str]] = defaultdict(set)
+    for i, j in (*equal, *candidates):
+        for name, other in zip(_names(left[i]), _names(right[j]), strict=False):
+            partners[name].add(other)
+            origins[other].add(name)
+    return [
+        (i, j) for i, j in candidates
+        if all(partners[name] == {other} and origins[other] == {name}
+               for name, other in zip(_names(left[i]), _names(right[j]), strict=True))
+    ]  # fmt: skip
+
+
+def _alike(left: list[str], right: list[str], rows: range, others: range) -> Pairs:
+    """Return the pairs of lines with the same form, in order."""
+    matcher = SequenceMatcher(None, [_form(left[i]) for i in rows], [_form(right[j]) for j in others], autojunk=False)
+    found = ((rows[a + n], others[b + n]) for a, b, size in matcher.get_matching_blocks() for n in range(size))
+    return [(i, j) for i, j in found if _names(left[i])]
+
+
+def _tokens(line: str) -> list[tuple[str, bool]]:
+    """Return the tokens of a line without its comment, and whether each is a name that its author chose."""
+    words = _TOKEN.findall(line.partition("//")[0])
+    before = ["", *words]
+    return [
+        (word, bool(_NAME.match(word)) and word not in _FIXED and ahead != ".")
+        for word, ahead in zip(words, before, strict=False)
+    ]
+
+
+def _names(line: str) -> list[str]:
+    return [word for word, is_name in _tokens(line) if is_name]
+
+
+def _form(line: str) -> str:
+    return " ".join("#" if is_name else word for word, is_name in _tokens(line))
 
 
 def listing_of(kernel: KernelSpec) -> Listing:
@@ -68,3 +121,57 @@ def _with_braces(line: str) -> str:
 def _bare(line: str) -> str:
     """A line without its comment and without spaces, as far as the compiler is concerned."""
     return re.sub(r"\s+", "", line.partition("//")[0])
+
+
+_COMMENT = re.compile(
+    r'"(?:\\.|[^"\\\n])*"' r"|'(?:\\.|[^'\\\n])*'" r"|/\*\?\*/"  # texts, and the blanks of an exercise, stay
+    r"|(?P<comment>//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z))",
+    re.DOTALL,
+)  # fmt: skip
+
+
+class PrintedSource(Struct, frozen=True):
+    """``lines``: number in the file, from 1, and text. ``lit``: the number of the line that is asked about, 0 for none.
+    ``legend``: the launch that is asked about.
+    """
+
+    name: str
+    lines: tuple[tuple[int, str], ...]
+    lit: int = 0
+    legend: str = ""
+
+    @property
+    def numbered(self) -> list[str]:
+        """The lines with their numbers in front, right-aligned."""
+        width = len(str(self.lines[-1][0])) if self.lines else 1
+        return [f"{number:>{width}}  {line}".rstrip() for number, line in self.lines]
+
+
+def printed_source(kernel: KernelSpec, lit: int = 0, legend: str = "") -> PrintedSource:
+    """The source of a kernel without the lines that only hold comments."""
+    bare = _COMMENT.sub(_without, kernel.text).split("\n")
+    lines = [
+        (number, line.rstrip().expandtabs(4))
+        for number, (line, whole) in enumerate(zip(bare, kernel.text.split("\n"), strict=True), 1)
+        if line.strip() or not whole.strip()
+    ]
+    while lines and not lines[0][1]:
+        del lines[0]
+    while lines and not lines[-1][1]:
+        del lines[-1]
+    return PrintedSource(kernel.name, tuple(lines), lit, legend)
+
+
+def without_comments(text: str) -> str:
+    """A source with spaces in place of comments, so that each line and column of code stays where it is."""
+    return _COMMENT.sub(_blank, text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return match[0] if match["comment"] is None else re.sub(r"[^\n]", " ", match[0])
+
+
+def _without(match: re.Match[str]) -> str:
+    """The text of a match; of a comment, a space and its line breaks."""
+    comment = match["comment"]
+    return match[0] if comment is None else " " + "\n" * comment.count("\n")

@@ -5,19 +5,57 @@ Exit codes: 0 success, 1 wrong result or failed check, 2 wrong usage, 130 interr
 
 import argparse
 import gc
+import io
 import os
 import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from gemmviz import RELEASES, __version__
 from gemmviz.cli.command import Command, check_outputs, print_error
-from gemmviz.cli.terminal import guard_terminals
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.words import capital
+
+_ALLOWED = "\n\t"
+
+
+def escaped(text: str) -> str:
+    """Return the text with control characters escaped, so that text from files can't control the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(each if each in _ALLOWED or not _is_control(each) else f"\\x{ord(each):02x}" for each in text)
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf")
+
+
+class Terminal:
+    """A stream to a terminal that escapes control characters."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        return self.stream.write(escaped(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def guard_terminals() -> None:
+    """Escape what is printed to terminals. Pipes and files receive all characters."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # characters that the output's encoding lacks
+        if stream is not None and not isinstance(stream, Terminal) and stream.isatty():
+            setattr(sys, name, Terminal(stream))
+
 
 _WINDOW, _LANGUAGE = "gui", "--language"
 _VERSION = "--version"

@@ -1,13 +1,18 @@
 """Options and output that the commands which run a kernel share."""
 
 import argparse
+import signal
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from types import FrameType
 
 from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.cli.command import print_error
 from gemmviz.files.devices import device_names
-from gemmviz.launch.confirmation import not_confirmed, with_basis
+from gemmviz.launch.given_launch import not_confirmed, with_basis
+from gemmviz.model.cancelling import cancellable, checkpoint
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
@@ -16,6 +21,7 @@ from gemmviz.model.trace import Trace
 from gemmviz.run.choosing import CHOICES, choice_for, engine_for, has_cupy
 from gemmviz.run.engine import Engine
 from gemmviz.run.protocol import TIMEOUT_S
+from gemmviz.session.export_job import SAVED
 
 
 def add_on(parser: argparse.ArgumentParser, default: str) -> None:
@@ -86,3 +92,58 @@ def report_hazards(hazards: list[Hazard], setup: Setup) -> int:
         fault.message += f"; {len(hazards) - 1} more hazards"
     with_basis(fault, setup)
     return print_error(fault, 1)
+
+
+_EVERY_S = 2.0
+
+
+class ProgressBar:
+    """A progress report. On a terminal it prints the state and the remaining time every other second; for a calling program,
+    every picture.
+    """
+
+    def __init__(self, what: str, for_program: bool = False) -> None:
+        self._what, self._for_program = what, for_program
+        self._began = self._printed = time.monotonic()
+
+    def update(self, done: int, of: int) -> None:
+        """Report how many pictures are done. Raises Cancelled if the command was interrupted."""
+        checkpoint()
+        if self._for_program:
+            print(done, of, flush=True)
+            return
+        now = time.monotonic()
+        if done and now - self._printed >= _EVERY_S and sys.stderr.isatty():
+            self._printed = now
+            left = (now - self._began) / done * (of - done)
+            print(f"{self._what}: {done} of {of}, {left:.0f} s left", file=sys.stderr)
+
+    def saved(self) -> None:
+        """Report to a calling program that the file is complete. The exit code can't, because it also depends on the kernel."""
+        if self._for_program:
+            print(SAVED, flush=True)
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Make SIGINT and SIGTERM raise Cancelled at the next checkpoint of the body; a second signal ends the program.
+
+    An exception raised by Python's own signal handler while Qt paints would crash Qt.
+    """
+    received: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        for each in _SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
+
+    before = {each: signal.signal(each, note) for each in _SIGNALS}
+    try:
+        with cancellable(lambda: bool(received)):
+            yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

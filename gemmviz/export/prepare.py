@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field
 
-from gemmviz.analysis.replay.focus import Focus, focus_text, scope_of
-from gemmviz.analysis.replay.phase_steps import steps_in_use
-from gemmviz.analysis.replay.position import step_at
-from gemmviz.analysis.replay.replay import Replay
+from gemmviz.analysis.replay.focus import Focus, Position, focus_text, scope_of, step_at
+from gemmviz.analysis.replay.replay import Replay, steps_in_use
 from gemmviz.export.time import INSTANTS, instant_place
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
@@ -22,17 +20,16 @@ from gemmviz.model.records import replace
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter
-from gemmviz.render.format import RenderOptions
 from gemmviz.render.pack import THEMES
-from gemmviz.render.reel import Frame, Reel, Slide, Step
+from gemmviz.render.reel import Frame, Reel, RenderOptions, Slide, Step
 from gemmviz.run.engine import Engine
-from gemmviz.run.measure.recorded import RecordedTimes
+from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
 from gemmviz.scenes.kit.link import link_height, with_link
-from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Primitive, Scene
+from gemmviz.scenes.kit.shapes import magnified
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.stage.lanes import shown_shape
 from gemmviz.scenes.stage.motion import TRAIL, is_trail
@@ -367,3 +364,23 @@ def page_theme(shot: Shot) -> str:
 def inks_of_themes() -> tuple[str, str]:
     dark, light = (load_theme(name).text for name in THEMES)
     return dark, light
+
+
+def step_numbered(step: int, replay: Replay) -> Position:
+    """Position of a step, counted from 1. Raises UsageError for a step that doesn't exist."""
+    if not 1 <= step <= replay.steps:
+        raise UsageError(
+            tr("there is no step {step}: the trace has {steps} steps, counted from 1", step=step, steps=replay.steps)
+        )
+    return Position(step - 1)
+
+
+def phase_numbered(phase: int, replay: Replay) -> Position:
+    """Position of the start of a phase, counted from 1. Raises UsageError for a phase that doesn't exist."""
+    inside = [int(step) for step in replay.phase_starts if int(replay.trace.phase[step]) == phase - 1]
+    if inside and phase <= replay.phases:
+        return Position(inside[0])
+    which = tr("the kernel has {phases} phases, counted from 1", phases=replay.phases)
+    if replay.trace.phases is not None:
+        which = tr("the trace contains phases {first} to {last}", first=replay.trace.phases[0] + 1, last=replay.phases)
+    raise UsageError(tr("there is no phase {phase}: {which}", phase=phase, which=which))

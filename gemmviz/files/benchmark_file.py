@@ -10,8 +10,8 @@ from msgspec import Struct
 from gemmviz.files.codec import FormatError, check_version, from_plain, json_to_plain, read_text, to_plain
 from gemmviz.files.resources import resources
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import LARGEST_NUMBER
 from gemmviz.model.timing import Measured
 

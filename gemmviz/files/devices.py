@@ -10,9 +10,8 @@ from gemmviz.files.codec import read_toml
 from gemmviz.files.entry_points import entry_points, folders_of, package_of
 from gemmviz.files.extensions import Candidate, Catalog, extension_error
 from gemmviz.files.resources import resources, user_folder
-from gemmviz.model.device import DEFAULT_DEVICE, Device
+from gemmviz.model.device import DEFAULT_DEVICE, Device, Gpu
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.gpu import Gpu
 
 
 @cache

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from gemmviz.files.codec import from_plain, json_to_plain
 from gemmviz.files.resources import resources
-from gemmviz.model.gpu import Gpu
+from gemmviz.model.device import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr

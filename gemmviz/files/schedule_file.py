@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from gemmviz.files.codec import from_json, to_json
 from gemmviz.files.resources import resources
 from gemmviz.files.whole import atomic_write
-from gemmviz.model.gpu import Gpu
+from gemmviz.model.device import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup

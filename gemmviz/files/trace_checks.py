@@ -10,8 +10,7 @@ from gemmviz.model.arrays import Ints
 from gemmviz.model.element_types import ELEMENT_TYPES
 from gemmviz.model.errors import Place, SettingError, TraceFileError
 from gemmviz.model.sites import SITE_KINDS, MemoryArray, Operand, Site
-from gemmviz.model.trace import CONSTANT, Touches, Trace
-from gemmviz.model.trace_bounds import BOUNDS
+from gemmviz.model.trace import BOUNDS, CONSTANT, Touches, Trace
 from gemmviz.model.translation import tr
 
 

@@ -1,8 +1,14 @@
 """What was judged of a hand-in: the result of each check, as values that are sent between processes and stored as JSON."""
 
+import contextlib
+import hashlib
+import json
+import re
+from collections.abc import Mapping
 from typing import Literal
 
-from msgspec import Struct
+import psutil
+from msgspec import Struct, field
 
 CheckStatus = Literal["passed", "failed", "unjudged"]
 
@@ -60,3 +66,89 @@ class Grade(Struct, frozen=True):
     def findings(self) -> tuple[str, ...]:
         """Ids of everything that was found, in the order of the checks."""
         return tuple(each.finding for each in self.checks if each.finding)
+
+
+LAUNCH = "<<<"
+_KERNEL = re.compile(r"__global__[^;{}]*\{")  # with its body
+_IDLE = re.compile(r"//[^\n]*|/\*.*?\*/|^[ \t]*#[ \t]*if[ \t]+0\b.*?^[ \t]*#[ \t]*endif", re.DOTALL | re.MULTILINE)
+
+
+class HandIn(Struct, frozen=True):
+    """``id``: unique, and safe as the name of a file; ``name``: as displayed, without control characters; ``number``: of the
+    student in the course system, "" if there is none; ``texts``: by their names in the hand-in's folder, with forward slashes;
+    ``problem``: why it can't be read, "" if it can.
+    """
+
+    id: str
+    name: str
+    texts: Mapping[str, str] = field(default_factory=dict)
+    number: str = ""
+    problem: str = ""
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that is judged."""
+        content = json.dumps([sorted(self.texts.items()), self.problem]).encode("utf-8", "replace")
+        return hashlib.sha256(content).hexdigest()
+
+    def main(self, entry: str) -> str:
+        """The name of the file that is judged: one that defines a kernel, the one called ``entry`` if there is one, and rather
+        one that launches it. "" if no file defines a kernel.
+        """
+        named = re.compile(rf"__global__[^;{{}}]*\b{re.escape(entry)}\s*\([^;{{}}]*\{{") if entry else _KERNEL
+
+        texts = {name: _IDLE.sub(" ", text) for name, text in self.texts.items()}
+
+        def rank(name: str) -> tuple[bool, bool, bool, int, str]:
+            text = texts[name]
+            return named.search(text) is None, LAUNCH not in text, not name.endswith(".cu"), name.count("/"), name
+
+        return min((name for name, text in texts.items() if _KERNEL.search(text)), key=rank, default="")
+
+
+_MIB = 1 << 20
+
+
+class Limits(Struct, frozen=True):
+    """``cpu_s``: seconds of processor time; ``memory_mib``: memory beyond that of the program itself."""
+
+    cpu_s: float = 20.0
+    memory_mib: int = 2048
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds after which a process is ended, also on a busy computer."""
+        return 4 * self.cpu_s + 10
+
+    @property
+    def time_words(self) -> str:
+        return f"judging takes more than {self.cpu_s:g} s (does a loop never end?)"
+
+    @property
+    def memory_words(self) -> str:
+        return f"judging takes more than {self.memory_mib:,} MiB of memory (choose smaller arrays or tiles)"
+
+
+def limit_this_process(limits: Limits) -> None:
+    """Limit processor time, memory, and the size of files that are written, where the system can. The process that started this
+    one watches its time and memory everywhere.
+    """
+    with contextlib.suppress(ImportError):
+        import resource
+
+        used = psutil.Process().cpu_times()
+        seconds = int(used.user + used.system + limits.cpu_s) + 1
+        _lower(resource.RLIMIT_CPU, seconds)
+        _lower(resource.RLIMIT_AS, psutil.Process().memory_info().vms + limits.memory_mib * _MIB)
+        _lower(resource.RLIMIT_FSIZE, 0)
+        _lower(resource.RLIMIT_CORE, 0)
+
+
+def _lower(kind: int, value: int) -> None:
+    """Lower a limit of this process; it can't be raised again."""
+    import resource
+
+    with contextlib.suppress(OSError, ValueError):
+        _, hard = resource.getrlimit(kind)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))

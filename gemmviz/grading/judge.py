@@ -3,25 +3,60 @@
 from math import prod
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 
-from gemmviz.grading.check_state import CheckState, sentence_for
-from gemmviz.grading.grade import Grade, JudgedRow
-from gemmviz.grading.hand_in import HandIn
+from gemmviz.grading.grade import CheckResult, Grade, HandIn, JudgedRow
 from gemmviz.grading.opening import OpenedHandIn, opened_hand_in, precision_error
-from gemmviz.grading.task import Task
+from gemmviz.grading.task import Task, TaskCheck
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
-from gemmviz.model.filling import MOST_SEED, Filling
 from gemmviz.model.kernel import text_hash
 from gemmviz.model.records import replace
+from gemmviz.model.setup import MOST_SEED, Filling
 from gemmviz.model.words import listed
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
-from gemmviz.teaching.costly_access import at_costly_access
 from gemmviz.teaching.lesson import ExerciseSize
-from gemmviz.teaching.requirements import SizeRun
-from gemmviz.teaching.wrong_access import at_wrong_access
+from gemmviz.teaching.requirements import SizeRun, at_costly_access, at_wrong_access
+
+_WITHOUT_SIZES = frozenset(("parses", "host"))
+
+
+class CheckState(Struct):
+    """What is known of a check. ``unjudged``: why it can't be judged at some size; ``beyond``: the id of the error if that is a
+    limit of the interpreter; ``is_met``: whether it is met at some size.
+    """
+
+    check: TaskCheck
+    rows: list[JudgedRow] = field(default_factory=list)
+    failure: CheckResult | None = None
+    unjudged: str = ""
+    beyond: str = ""
+    is_met: bool = False
+
+    def fail(self, finding: str, output: str, *, line: int = 0, size: str = "") -> None:
+        """Fails the check, unless it has failed before."""
+        if self.failure is None:
+            check = self.check
+            self.failure = CheckResult(check.id, check.title, "failed", 0.0, check.points, finding, output, line, size)
+
+    def result(self) -> CheckResult:
+        """The result. A count may be unknown at some sizes; what is always judged must be known at all of them."""
+        check = self.check
+        if self.failure is not None:
+            return self.failure
+        if self.is_met and (not self.unjudged or not check.is_always_judged or check.id in _WITHOUT_SIZES):
+            return CheckResult(check.id, check.title, "passed", check.points, check.points)
+        return CheckResult(check.id, check.title, "unjudged", 0.0, check.points, self.beyond, f"Not judged: {self.unjudged}.")
+
+
+def sentence_for(error: GemmvizError) -> str:
+    """An error for a student: its place without the name of the file, and no settings that only a lecturer can change."""
+    where = "" if error.place is None else f"line {error.place.line}: "
+    is_setting = isinstance(error, SettingError)
+    remedy = f" ({error.remedy})" if error.remedy and not is_setting else ""
+    return f"{where}{error.message}{remedy}"
+
 
 _IN_HAZARDS = frozenset(("divergent-barrier", "hazard"))
 _IN_GUARDS = frozenset(("out-of-range", "misaligned-access", "uninitialised-read"))

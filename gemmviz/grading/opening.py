@@ -1,27 +1,33 @@
 """A hand-in to the kernel that is judged: its text as a student wrote it, its launch, and the roles of its parameters."""
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
 
 from gemmviz.files.kernel_file import has_header, parse_kernel
-from gemmviz.grading.hand_in import LAUNCH, HandIn
-from gemmviz.grading.host_mistakes import HostMistake, copy_mistake, is_unset, launch_mistake
+from gemmviz.grading.grade import LAUNCH, HandIn
 from gemmviz.grading.task import Task
-from gemmviz.launch.confirmation import NOT_READ, not_confirmed
 from gemmviz.launch.draft import Draft, draft_of
-from gemmviz.launch.drafted_spec import FACTOR, KernelText, problem_of, problems_of, spec_of
-from gemmviz.launch.given_launch import GivenLaunch
-from gemmviz.launch.guessed_launch import completed, guesses, launch_by_names
+from gemmviz.launch.formula import names_in, renamed
+from gemmviz.launch.given_launch import NOT_READ, GivenLaunch, not_confirmed
+from gemmviz.launch.guessed_launch import (
+    FACTOR,
+    KernelText,
+    completed,
+    guesses,
+    launch_by_names,
+    problem_of,
+    problems_of,
+    spec_of,
+    tilings,
+)
 from gemmviz.launch.legality import can_run, device_for, names_for, setup_for
 from gemmviz.launch.roles import Roles, candidates
-from gemmviz.launch.tilings import tilings
-from gemmviz.launch.words import names_in, renamed
-from gemmviz.loading.outlines import outline_of
-from gemmviz.loading.project import Project
+from gemmviz.loading.project import Project, outline_of
 from gemmviz.model.element_types import element_type_of_c
 from gemmviz.model.errors import GemmvizError, SourceError, UsageError, closest
 from gemmviz.model.kernel import BLANK, KernelSpec, ProjectFile
@@ -31,10 +37,68 @@ from gemmviz.model.problems.catalog import IN_PARTS, MULTIPLY, PROBLEM_KINDS
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.parser.source_text import SourceText
+from gemmviz.run.cpu.check import arithmetic_roundoff
 from gemmviz.run.cpu.executor import bound
-from gemmviz.run.cpu.roundoff import arithmetic_roundoff
 from gemmviz.run.trial import WorkBudget, is_right, trial_of
 from gemmviz.source.reader_link import reader
+
+_COPY_FINDING = "host-copy"
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_MAIN = re.compile(r"\bmain\s*\(")
+_TO_HOST, _TO_DEVICE = "cudaMemcpyDeviceToHost", "cudaMemcpyHostToDevice"
+
+
+class HostMistake(Struct, frozen=True):
+    """A mistake in host code: the id of the finding, and the error."""
+
+    finding: str
+    error: GemmvizError
+
+
+def launch_mistake(
+    texts: Mapping[str, str], kernel: KernelOutline, launch: LaunchOutline | None, *, has_launch_elsewhere: bool
+) -> HostMistake | None:
+    """The mistake of a program that never launches the kernel; None for one that does, and for a kernel without host code."""
+    remedy = f"write {kernel.name}<<<grid, block>>>(…) in the host code"
+    if launch is None:
+        is_program = any(_MAIN.search(_COMMENT.sub(" ", text)) for text in texts.values())
+        if is_program and not has_launch_elsewhere:
+            return HostMistake("not-launched", UsageError(f"{kernel.name} is launched nowhere", remedy=remedy))
+        return None
+    reason = next((each.reason for each in launch.unread if each.part == "launch"), "")
+    if not reason or has_launch_elsewhere:
+        return None
+    message = f"the launch of {kernel.name} is never made: {reason}"
+    return HostMistake("not-launched", UsageError(message, launch.place, file=launch.file, remedy="launch it in any case"))
+
+
+def copy_mistake(
+    launch: LaunchOutline, inputs: Iterable[BufferOutline], outputs: Iterable[BufferOutline]
+) -> HostMistake | None:
+    """The first copy that is missing or goes the wrong way; None if there is none, or if other functions may copy."""
+    inputs, outputs = list(inputs), list(outputs)
+    for each in (*inputs, *outputs):
+        if each.bytes and each.misdirected is not None and not each.passed:
+            message = f"{each.name} is memory of the GPU, and the direction of this copy is the opposite one"
+            remedy = f"{_TO_DEVICE} copies to the GPU, {_TO_HOST} from it"
+            return HostMistake(_COPY_FINDING, UsageError(message, each.misdirected, file=launch.file, remedy=remedy))
+    for each in inputs:
+        if each.bytes and not (each.is_copied_in or each.is_zeroed or "before" in each.passed):
+            message = f"{each.name} is never filled before the launch: nothing is copied to it"
+            remedy = f"copy the values to it with cudaMemcpy(…, {_TO_DEVICE})"
+            return HostMistake(_COPY_FINDING, UsageError(message, launch.place, file=launch.file, remedy=remedy))
+    for each in outputs:
+        if each.bytes and not (each.is_copied_out or "after" in each.passed):
+            message = f"the result is never copied back from the GPU: {each.name} is not read behind the launch"
+            remedy = f"copy it with cudaMemcpy(…, {_TO_HOST})"
+            return HostMistake(_COPY_FINDING, UsageError(message, launch.place, file=launch.file, remedy=remedy))
+    return None
+
+
+def is_unset(buffer: BufferOutline) -> bool:
+    """Whether the host code allocates memory and gives it no values before the launch."""
+    return bool(buffer.bytes) and not (buffer.is_zeroed or buffer.is_copied_in or "before" in buffer.passed)
+
 
 _MOST_FILES, _MOST_ROLES, _MOST_GUESSES = 12, 12, 16
 

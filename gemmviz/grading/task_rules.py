@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from gemmviz.files.devices import load_device
 from gemmviz.files.toml_places import FieldPath
-from gemmviz.launch.formula import evaluate
-from gemmviz.launch.words import names_in
+from gemmviz.launch.formula import evaluate, names_in
 from gemmviz.model.errors import GemmvizError, closest
 from gemmviz.model.problem_kind import ProblemKind
 from gemmviz.teaching.lesson import ExerciseSize

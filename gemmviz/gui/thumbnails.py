@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from psygnal import Signal
 
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import LatestTask
+from gemmviz.jobs.tasks import LatestTask, Post
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
@@ -66,8 +65,8 @@ class Thumbnails:
 
     def _draw(self, theme: str, card: CardContents) -> None:
         """Run a lesson's step and have its frames painted, one at a time, by the window's thread: pixmaps belong to it."""
-        from gemmviz.render.format import RenderOptions
         from gemmviz.render.qt.raster import Raster
+        from gemmviz.render.reel import RenderOptions
         from gemmviz.teaching.shelf import thumbnail_frames
 
         raster, images = Raster(RenderOptions(WIDTH, HEIGHT)), list[bytes]()

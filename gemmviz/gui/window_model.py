@@ -1,15 +1,46 @@
 """The state that all parts of one window share: that of the application, its preferences and the library of plots."""
 
 from pathlib import Path
+from types import ModuleType
 
-from gemmviz.gui.plotting import Plotting
+from psygnal import Signal
+
 from gemmviz.gui.preferences import Preferences
 from gemmviz.gui.thumbnails import Thumbnails
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import wait_for_tasks
+from gemmviz.jobs.tasks import LatestTask, Post, wait_for_tasks
+from gemmviz.run.engine import Cancel
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.session.app_model import AppModel
+from gemmviz.session.session import Session
 from gemmviz.state.shot import SYSTEM_THEME
+
+
+class Plotting:
+    """The state of the plotting library. ``loaded`` is emitted once plots can be created; ``is_loaded``: whether they can."""
+
+    loaded = Signal()
+
+    def __init__(self, session: Session, post: Post) -> None:
+        self.is_loaded = False
+        self.worker: LatestTask[ModuleType] = LatestTask(
+            post, self._on_loaded, lambda error: session.notices.complain("benchmark", error)
+        )
+
+    def load(self) -> None:
+        """Start loading on the first request, so that windows without plots need not wait."""
+        if not self.is_loaded and not self.worker.is_busy:
+            self.worker.start(_load)
+
+    def _on_loaded(self, library: ModuleType) -> None:
+        self.is_loaded = True
+        self.loaded.emit()
+
+
+def _load(cancelled: Cancel) -> ModuleType:
+    import pyqtgraph
+
+    return pyqtgraph  # type: ignore[no-any-return]
+
 
 _LONGEST_WORK_S, _LONGEST_SAVE_S = 0.3, 60.0
 

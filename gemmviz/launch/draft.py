@@ -1,19 +1,201 @@
 """A kernel and its launch in the host's own words, before it is known which argument is which matrix or size."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
 
-from gemmviz.launch.formula import evaluate, formula_value
-from gemmviz.launch.restated import restated
-from gemmviz.launch.role_names import SIZE_NAMES, bare_name
-from gemmviz.launch.words import names_in, renamed
+from gemmviz.launch.formula import evaluate, formula_value, names_in, renamed
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import LARGEST_NUMBER, Parameter
-from gemmviz.model.outline import ArgumentOutline, BufferOutline, KernelOutline, LaunchOutline, ParameterOutline
+from gemmviz.model.outline import ArgumentOutline, BufferOutline, HostName, KernelOutline, LaunchOutline, ParameterOutline
 from gemmviz.model.records import replace
+
+_WHERE = "d|dev|device|g|gpu|cuda|global|p|ptr|mat|matrix|m|arr|array|vec"  # where an array lies, or that it is one
+_AFFIXES = re.compile(rf"^({_WHERE})_+|_+({_WHERE})$")
+_RESULTS = (
+    "c mc matc matrixc cd dc devc p pd z r res result out output o odata prod product dst answer ans mat3 matrix3 c1 y d ab sum"
+)
+_SOURCES = "in input inp i idata a x src data one first in1 input1"
+
+ARRAY_NAMES = {
+    "A": "a ma mata matrixa ad da deva m md x lhs left first one in1 input1 input inp src1 mat1 matrix1 a1 q mat matrix",
+    "B": "b mb matb matrixb bd db devb n nd y w rhs right second two in2 input2 weight weights src2 mat2 matrix2 b1 k",
+    "C": _RESULTS,
+    "in": _SOURCES,
+    "out": _RESULTS,
+    "bias": "bias b bi v",
+    "filter": "filter mask kernel f w weights weight m k b in2",
+    "x": "x v vec vector b in2 input2 xd",
+    "y": _RESULTS,
+}
+_ROWS = "m rows row height h numrows numcrows numarows rowsa arows rowa ra ha heighta hc rowsc crows mm dimm am cm ny heightc"
+_COLUMNS = (
+    "n cols col columns width w numbcolumns numccolumns numbcols colsb bcols colb cb wb widthb wc "
+    "colsc nn dimn bn cn nx widthc outfeatures"
+)
+SIZE_NAMES = {
+    "M": _ROWS,
+    "N": _COLUMNS,
+    "K": "k inner common depth numacolumns numbrows numacols colsa acols cola ca wa widtha "
+    "rowsb brows rowb hb kk dimk ak bk heightb infeatures",
+    "rows": _ROWS,
+    "columns": _COLUMNS,
+    "n": "n size width length len count num numelements elements total",
+    "radius": "radius r halo maskradius filterradius",
+    "batch": "batch batchsize batchcount numbatches batches nbatch bs",
+    "bins": "bins numbins nbins buckets",
+}
+LEADING = {"lda": ("K", "M"), "ldb": ("N", "K"), "ldc": ("N", "M")}  # stored by rows, by columns
+
+KIND_WORDS = {
+    "transpose": "transpos",
+    "matrix_vector": "gemv mv matvec matrixvector mat_vec",
+    "vector_add": "add sum",
+    "reduction": "reduc sum",
+    "scan": "scan prefix",
+    "exclusive_scan": "scan prefix",
+    "histogram": "hist",
+    "stencil": "stencil",
+    "convolution": "conv",
+    "convolution_1d": "conv",
+    "softmax": "softmax",
+    "matrix_add": "add sum",
+    "dot_product": "dot inner",
+    "axpy": "axpy add",
+    "scale": "scal copy",
+    "scale_in_place": "scal",
+    "relu": "relu",
+    "transpose_in_place": "transpos",
+    "multiply": "mul gemm matmul mm",
+    "linear": "linear bias dense layer fc forward",
+    "row_sums": "row",
+    "column_sums": "col",
+    "maximum": "max",
+    "minimum": "min",
+}
+
+
+def bare_name(name: str) -> str:
+    """A name without what only says where an array lies: "d_A" and "A_dev" give "a"."""
+    bare, before = name.lower(), ""
+    while bare != before:
+        before, bare = bare, _AFFIXES.sub("", bare)
+    return bare.replace("_", "")
+
+
+_UNREAD = ArgumentOutline("", "unread")
+_TILES_OF_BLOCK = (1, 2, 4, 8)  # elements for each thread of a block, along one direction of the grid
+_AXIS_SIZES = ("N", "M", "batch")  # what the directions of a grid usually count
+
+
+def restated(kernel: KernelOutline, launch: LaunchOutline) -> tuple[KernelOutline, LaunchOutline]:
+    """The kernel with a parameter for each member of its structs, and the launch with an argument for each."""
+    arguments = [*launch.arguments, *(_UNREAD for _ in kernel.parameters)]
+    pairs = [pair for each in zip(kernel.parameters, arguments, strict=False) for pair in _leaves(*each)]
+    known = {each.name for each in launch.names}
+    added: dict[str, HostName] = {}
+    named: list[ArgumentOutline] = []
+    for parameter, argument in pairs:
+        if not parameter.is_pointer and not argument.formula:
+            name = _free(parameter.name.replace(".", "_"), known | added.keys())
+            added[name] = HostName(name, "parameter")
+            argument = ArgumentOutline(name, "value", name)
+        named.append(argument)
+    kernel = replace(kernel, parameters=tuple(parameter for parameter, _ in pairs))
+    launch = replace(launch, arguments=tuple(named), names=(*launch.names, *added.values()))
+    return kernel, _grid_by_sizes(_products_named(kernel, launch), kernel)
+
+
+def _leaves(parameter: ParameterOutline, argument: ArgumentOutline) -> Iterator[tuple[ParameterOutline, ArgumentOutline]]:
+    """A parameter with its argument, or the members of a struct with theirs, named "A.width"."""
+    if not parameter.fields:
+        yield parameter, argument
+        return
+    arguments = [*argument.fields, *(_UNREAD for _ in parameter.fields)]
+    for field, each in zip(parameter.fields, arguments, strict=False):
+        yield from _leaves(replace(field, name=f"{parameter.name}.{field.name}"), each)
+
+
+def _free(name: str, known: set[str]) -> str:
+    while name in known:
+        name += "_"
+    return name
+
+
+def _products_named(kernel: KernelOutline, launch: LaunchOutline) -> LaunchOutline:
+    """The launch with a name for each argument that is computed from names which nothing else is passed as: ``Width`` in
+    place of ``TILE * TILE``, wherever the launch uses it.
+    """
+    plain = {each.formula for each in launch.arguments if each.kind == "value" and each.formula.isidentifier()}
+    for parameter, argument in zip(kernel.parameters, launch.arguments, strict=False):
+        formula, known = argument.formula, {each.name for each in launch.names}
+        words = [each for each in names_in([formula]) if not each.isdecimal()]
+        if argument.kind != "value" or not words or formula.isidentifier() or plain & set(words):
+            continue
+        if not any(formula in each for each in launch.grid):
+            continue
+        name = _free(parameter.name.replace(".", "_"), known)
+        launch = _with_name(launch, formula, HostName(name, "local", _value(launch, formula)))
+    return launch
+
+
+def _with_name(launch: LaunchOutline, formula: str, name: HostName) -> LaunchOutline:
+    def put(text: str) -> str:
+        return text.replace(formula, name.name)
+
+    return replace(
+        launch,
+        grid=tuple(map(put, launch.grid)),
+        block=tuple(map(put, launch.block)),
+        shared_bytes=put(launch.shared_bytes),
+        arguments=tuple(replace(each, formula=put(each.formula)) for each in launch.arguments),
+        buffers=tuple(replace(each, bytes=put(each.bytes)) for each in launch.buffers),
+        names=(*launch.names, name),
+    )
+
+
+def _value(launch: LaunchOutline, formula: str) -> int | None:
+    try:
+        return evaluate(formula, {name: int(value) for name, value in launch.values.items()})
+    except GemmvizError:
+        return None
+
+
+def _grid_by_sizes(launch: LaunchOutline, kernel: KernelOutline) -> LaunchOutline:
+    """The launch with formulas for extents of the grid that the host function gets as numbers: as many blocks as cover one of
+    the sizes that the kernel gets.
+    """
+    given = {each.name for each in launch.names if each.kind == "parameter"}
+    passed = {each.formula for each in launch.arguments}
+    if not any(extent in given - passed for extent in launch.grid):
+        return launch
+    block = [_value(launch, extent) or 1 for extent in launch.block]
+    grid = []
+    for axis, extent in enumerate(launch.grid):
+        formula = _blocks_for(launch, kernel, axis, extent, block) if extent in given - passed else ""
+        grid.append(formula or extent)
+    return replace(launch, grid=tuple(grid))
+
+
+def _blocks_for(launch: LaunchOutline, kernel: KernelOutline, axis: int, extent: str, block: list[int]) -> str:
+    """A formula for the extent of a grid whose value is known; "" if no size explains it."""
+    blocks = launch.values.get(extent)
+    if blocks is None or blocks == 1:
+        return "" if blocks is None else "1"
+    usual = SIZE_NAMES.get(_AXIS_SIZES[axis], "").split()
+    sizes = [
+        (argument.formula, bare_name(parameter.name))
+        for parameter, argument in zip(kernel.parameters, launch.arguments, strict=False)
+        if argument.kind == "value" and argument.formula in launch.values
+    ]
+    for formula, _ in sorted(sizes, key=lambda each: each[1] not in usual):
+        for tile in (block[axis] * count for count in _TILES_OF_BLOCK):
+            if -(-launch.values[formula] // tile) == blocks:
+                return f"ceil_div({formula}, {tile})"
+    return ""
+
 
 ParameterKind = Literal["pointer", "whole", "real", "flag", "other", "null"]
 _RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -306,3 +306,31 @@ def nearest_setup(setup: Setup) -> Setup | None:
     default_problem = replace(setup, problem=setup.kernel.problem)
     defaults = replace(default_problem, parameters=dict(setup.kernel.defaults))
     return next((each for each in (default_problem, defaults) if _why_not(each) is None), None)
+
+
+_LONGEST = 24  # characters of two sizes
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """Sizes in ascending order from a text such as "128:8192" (doubling), "100,200,300" or both. Raises UsageError."""
+    sizes: set[int] = set()
+    for part in text.split(","):
+        first, colon, last = part.partition(":")
+        if (
+            len(part) > _LONGEST
+            or not first.isdecimal()
+            or int(first) < 1
+            or (colon and not (last.isdecimal() and int(last) >= int(first)))
+        ):
+            raise UsageError(f"{text!r} is not a list of sizes", remedy="write 128:8192 (doubling) or 100,200,300")
+        size = int(first)
+        sizes.add(size)
+        while colon and size * 2 <= int(last):
+            size *= 2
+            sizes.add(size)
+    return tuple(sorted(sizes))
+
+
+def square_problems(sizes: Iterable[int]) -> list[Problem]:
+    """Problems with M = N = K for each size."""
+    return [Problem(size, size, size) for size in sizes]

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -10,9 +10,12 @@ from msgspec import Struct
 from gemmviz.files.codec import FormatError
 from gemmviz.files.kernel_file import kernel_text
 from gemmviz.files.kinds import KERNEL_SUFFIXES
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import MOST_TEXT, ProjectFile
-from gemmviz.parser.includes import includes_of, resolved
+from gemmviz.model.outline import FileOutline, KernelOutline, LaunchOutline
+from gemmviz.parser.source_text import SourceText, includes_of, resolved
+from gemmviz.source.reader_link import reader
 
 _REPOSITORIES, _BUILD_FILES = (".git", ".hg"), ("CMakeLists.txt", "Makefile", "makefile", "meson.build")
 _INCLUDED = re.compile(r"-I[ \t]*([^\s;,)\"']+)|include_directories\s*\(([^)]*)\)")
@@ -159,3 +162,29 @@ def _files(folder: Path) -> list[Path]:
 def _is_inside(path: Path, folder: Path) -> bool:
     """Whether a path is a regular file that is still below the folder when its links are followed."""
     return path.is_file() and path.resolve().is_relative_to(folder)
+
+
+_OUTLINES_MOST_FILES = 12  # of a project that are searched for a launch
+
+
+def outline_of(project: Project, main: str = "", *, cancelled: Callable[[], bool] = is_cancelled) -> FileOutline:
+    """Kernels and launches of a project's file, by default the opened one, and of the files that it includes.
+
+    Raises SourceError for a text beyond the parser's limits, and Cancelled.
+    """
+    source = SourceText(main or project.own_name, project.texts)
+    outline: FileOutline = reader().run("outline", source, cancelled=cancelled)
+    return outline
+
+
+def launches_elsewhere(
+    project: Project, kernel: KernelOutline, *, cancelled: Callable[[], bool] = is_cancelled
+) -> tuple[LaunchOutline, ...]:
+    """Launches of a kernel in the first other file of the project that launches it."""
+    function = kernel.name.rpartition("::")[2]
+    for _, name in zip(range(_OUTLINES_MOST_FILES), launching_files(project, function), strict=False):
+        launches = outline_of(with_file(project, name), name, cancelled=cancelled).launches
+        own = tuple(each for each in launches if each.kernel.rpartition("::")[2] == function)
+        if own:
+            return own
+    return ()

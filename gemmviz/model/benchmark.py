@@ -5,7 +5,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from gemmviz.model.gpu import Gpu
+from gemmviz.model.device import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.timing import Measured

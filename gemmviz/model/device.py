@@ -229,3 +229,52 @@ class Device(Struct, frozen=True):
         warps = -(-threads // self.warp_size)
         per_warp = -(-registers * self.warp_size // self.register_unit) * self.register_unit
         return warps * per_warp
+
+
+class Gpu(Struct, frozen=True):
+    """A GPU. Memory in bytes. ``driver`` and ``compiler`` are versions, such as "580.159.04" and "NVRTC 13.0"."""
+
+    name: str
+    compute_capability: str
+    driver: str
+    compiler: str
+    sms: int
+    last_level_cache: int
+    memory_bytes: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}, driver {self.driver}, {self.compiler}"
+
+    @property
+    def architecture(self) -> str:
+        """Name of the architecture for compilers, such as "sm_90"."""
+        return "sm_" + self.compute_capability.replace(".", "")
+
+
+class Needs(Struct, frozen=True):
+    """Resources of one block: threads, registers per thread (None if unknown), shared memory in bytes, and the bytes of the
+    kernel's arguments, 0 if unknown.
+    """
+
+    threads: int
+    registers: int | None
+    shared_bytes: int
+    argument_bytes: int = 0
+
+
+class OccupancyCase(Struct, frozen=True):
+    """A block on a device. ``what``: its launch; ``registers_source``: the source of the register count; ``own``: the kernel's
+    own resources, if others are being tried.
+    """
+
+    device: Device
+    needs: Needs
+    own: Needs
+    what: str
+    registers_source: str = ""
+
+    @property
+    def is_tried(self) -> bool:
+        """Whether the resources differ from those of the kernel."""
+        return self.needs != self.own

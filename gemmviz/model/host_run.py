@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from gemmviz.model.gpu import Gpu
+from gemmviz.model.device import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import tr
 

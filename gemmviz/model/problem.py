@@ -7,9 +7,8 @@ from math import prod
 from typing import Any
 
 from gemmviz.model.errors import SettingError, closest
-from gemmviz.model.problem_kind import ProblemArray, ProblemKind, Shape, Size
+from gemmviz.model.problem_kind import Control, ProblemArray, ProblemKind, Setting, Shape, Size
 from gemmviz.model.problems.catalog import MULTIPLY, problem_kind
-from gemmviz.model.setting import Control, Setting
 from gemmviz.model.translation import tr
 
 _LARGEST, _MOST_ELEMENTS, _MOST_ARRAYS, _MOST_DIMENSIONS = 2**31 - 1, 2**31, 16, 4

@@ -1,14 +1,164 @@
 """The type of a kind of problem: its sizes, its arrays, the right contents of its outputs, and its words."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.setting import Control
+from gemmviz.model.records import fields, is_record_type, replace
+from gemmviz.model.translation import tr
+
+FieldKind = Literal["number", "decimal", "choice", "switch", "text", "other"]
+_KINDS: dict[Any, FieldKind] = {bool: "switch", int: "number", float: "decimal", str: "text"}
+
+
+class Control(Struct, frozen=True):
+    """Description of a field, as in ``Annotated[int, Control(...)]``. ``label`` is shown before it, ``help`` in its tooltip and
+    in the help of the command line; ``flag`` is its option there, "" for none, and ``metavar`` the option's argument.
+
+    ``choices``: allowed values with their display names; None if any value is allowed, or if they are known elsewhere.
+    ``least`` and ``most`` bound a number, ``unit`` follows it; ``digits``: significant digits in a command line, 0 for all.
+    ``empty``: meaning of an empty text. ``needs``: name and value of another field without which this one has no effect;
+    ``unless`` is the message for that. ``of_record``: the field changes what is recorded of a run, but not the run.
+
+    ``undo`` names a change in the Edit menu, with "{}" for the value: None for label and value, "" for a change that has no
+    undo step. ``menu``: its entry in the View menu, "" for none, and ``keys`` the shortcuts of that entry.
+    """
+
+    label: str
+    help: str
+    flag: str = ""
+    choices: Mapping[str, str] | None = None
+    least: float = 0
+    most: float = 2**31 - 1
+    unit: str = ""
+    empty: str = ""
+    needs: tuple[str, str] | None = None
+    unless: str = ""
+    of_record: bool = False
+    metavar: str = ""
+    digits: int = 0
+    undo: str | None = None
+    menu: str = ""
+    keys: tuple[str, ...] = ()
+
+    @property
+    def is_symbol(self) -> bool:
+        """Whether the label is a letter of a formula, as M is."""
+        return len(self.label) == 1
+
+
+class Setting(Struct, frozen=True):
+    """One field of a dataclass, or of a dataclass in it. ``path`` leads to it, ``type`` is its type."""
+
+    path: tuple[str, ...]
+    type: Any
+    default: Any
+    control: Control
+
+    @property
+    def name(self) -> str:
+        return self.path[-1]
+
+    @property
+    def kind(self) -> FieldKind:
+        """The kind of control that sets it; "other" for a dataclass."""
+        return "choice" if self.choices else _KINDS.get(self.type, "other")
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """Allowed values with their display names; empty if any value is allowed, or if they are known elsewhere."""
+        if self.control.choices is not None:
+            return dict(self.control.choices)
+        return {value: value for value in get_args(self.type)} if get_origin(self.type) is Literal else {}
+
+    def of(self, value: Any) -> Any:
+        """Value of the field in a dataclass of that type."""
+        for name in self.path:
+            value = getattr(value, name)
+        return value
+
+    def put(self, value: Any, new: Any) -> Any:
+        """A copy of the value with another value of this field. Raises GemmvizError if a dataclass refuses it."""
+        return _put(value, self.path, new)
+
+    def within(self, name: str) -> "Setting":
+        """The same field, seen from a dataclass with the present one as its field ``name``."""
+        return replace(self, path=(name, *self.path))
+
+    def shown(self, value: Any) -> str:
+        """A value as text for users."""
+        if self.kind == "switch":
+            return tr("on") if value else tr("off")
+        return tr(self.choices.get(value, str(value))) if isinstance(value, str) else str(value)
+
+    def trouble(self, value: Any) -> tuple[str, str] | None:
+        """Why this value isn't allowed, and a remedy; None if it is allowed."""
+        control = self.control
+        match self.kind:
+            case "choice" if value not in self.choices:
+                return tr("{label} can't be {value}", label=tr(control.label), value=f"{value!r}"), tr(
+                    "choose {choices}", choices=", ".join(self.choices)
+                )
+            case "number" | "decimal" if not control.least <= value <= control.most:
+                bounds = tr("choose {least} to {most}", least=f"{control.least:g}", most=f"{control.most:.10g}")
+                return tr(
+                    "{label} can't be {value}{unit}",
+                    label=tr(control.label),
+                    value=f"{value:.10g}",
+                    unit=control.unit and " " + control.unit,
+                ), bounds
+        return None
+
+
+def settings_of(kind: Any) -> tuple[Setting, ...]:
+    """All fields of a dataclass that have a control, including those of nested dataclasses, in order."""
+    return _cached_settings(kind)
+
+
+@cache
+def _cached_settings(kind: Any) -> tuple[Setting, ...]:
+    return tuple(_settings(kind))
+
+
+def _settings(kind: Any) -> Iterator[Setting]:
+    hints = get_type_hints(kind, include_extras=True)
+    for each in fields(kind):
+        hint = hints[each.name]
+        if get_origin(hint) is Annotated:
+            hint, *extras = get_args(hint)
+            control = next(extra for extra in extras if isinstance(extra, Control))
+            yield Setting((each.name,), hint, each.default, control)
+        inner = settings_of(hint) if is_record_type(hint) else ()
+        if any(len(within.path) == 1 for within in inner):  # a kernel has no settings of its own
+            yield from (within.within(each.name) for within in inner)
+
+
+def first_trouble(value: Any) -> tuple[Setting, str, str] | None:
+    """The first field of a dataclass with a value that isn't allowed, the reason and a remedy; None if there is none."""
+    kind: Any = type(value)
+    for setting in _limited(kind):
+        if (trouble := setting.trouble(setting.of(value))) is not None:
+            return setting, *trouble
+    return None
+
+
+@cache
+def _limited(kind: Any) -> tuple[Setting, ...]:
+    """The fields of a dataclass itself whose values are limited."""
+    limited = ("choice", "number", "decimal")
+    return tuple(each for each in settings_of(kind) if len(each.path) == 1 and each.kind in limited)
+
+
+def _put(value: Any, path: Sequence[str], new: Any) -> Any:
+    inner = new if len(path) == 1 else _put(getattr(value, path[0]), path[1:], new)
+    changed = {path[0]: inner}
+    return replace(value, **changed) if is_record_type(type(value)) else value.__replace__(**changed)
+
 
 _Role = Literal["input", "output", "both"]
 _Contents = Literal["values", "bins"]

@@ -6,9 +6,9 @@ from difflib import get_close_matches
 from functools import cache
 
 from gemmviz.model.errors import Place, SourceError
-from gemmviz.parser.headers import missing_remedy
 from gemmviz.parser.precompiled import STUBS
 from gemmviz.parser.sentences import plain_sentence
+from gemmviz.parser.source_text import missing_remedy
 from gemmviz.parser.unit import ParseError, Unit
 
 _MOST_CANDIDATES = 20_000

@@ -8,12 +8,50 @@ from clang.cindex import Cursor, Diagnostic, Index, SourceLocation, SourceRange,
 from msgspec import Struct
 
 from gemmviz.model.errors import ENDLESS, Place, SourceError
-from gemmviz.parser.includes import with_paths
-from gemmviz.parser.leniency import corrected
-from gemmviz.parser.parameters import with_parameters
 from gemmviz.parser.precompiled import LANGUAGE, STUBS, have_vanished, stub_arguments
 from gemmviz.parser.sentences import UNCLOSED, UNCLOSED_BRACE
-from gemmviz.parser.source_text import SourceText
+from gemmviz.parser.source_text import SourceText, with_paths
+
+# Two operands of an asm statement with nothing but space between them.
+_OPERAND = r'"[=+&]*[a-zA-Z]{1,2}"\s*\((?:[^()"]|\([^()"]*\))*\)'
+_NO_COMMA = re.compile(rf'({_OPERAND})(?=\s*"[=+&]*[a-zA-Z]{{1,2}}"\s*\()')
+
+# kernel << <grid, block >> >(…), as some formatters leave it
+_SPACED = re.compile(r"<<([ \t]+)<([^;{}]*?)>(?:>[ \t]+>|[ \t]+>>|[ \t]+>[ \t]+>)(\s*\()")
+
+
+def corrected(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text as nvcc understands it, and a sentence about each correction."""
+    text = _SPACED.sub(lambda match: f"<<<{match[1]}{match[2]}>>>{match[3]}", text)
+    if "asm" not in text:
+        return text, ()
+    lines = [text.count("\n", 0, match.end()) + 1 for match in _NO_COMMA.finditer(text)]
+    notes = (f"a comma is missing between the asm operands in line {line}, which nvcc accepts" for line in dict.fromkeys(lines))
+    return _NO_COMMA.sub(r"\1,", text) if lines else text, tuple(notes)
+
+
+_REST_OF_DIRECTIVE = r"(?:[^\n\\]|\\.|\\\n)*"
+_REST_OF_VALUE = r"(?:[^;,(){}\n]|\([^()\n]*\))+(?=[;,])"
+
+
+def with_parameters(text: str, values: Mapping[str, str]) -> tuple[str, frozenset[str]]:
+    """The text with its own ``#define`` of each parameter blanked and its own constants set to the value; the names of the
+    constants set. The others have to be defined as macros. Lines keep their numbers.
+    """
+    constants = set()
+    for name, value in values.items():
+        define = rf"^[ \t]*#[ \t]*(?:define|undef)[ \t]+{name}\b(?!\(){_REST_OF_DIRECTIVE}"
+        text = re.sub(define, _blank, text, flags=re.MULTILINE)
+        constant = rf"(\b(?:const|constexpr)\b[^;(){{}}<>#]*?\b{name}\s*=\s*){_REST_OF_VALUE}"
+        text, count = re.subn(constant, rf"\g<1>{value}", text)
+        if count:
+            constants.add(name)
+    return text, frozenset(constants)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n")
+
 
 _ROOT = "/project"
 _LIMITS = ("-ftemplate-depth=256", "-fconstexpr-steps=524288", "-fconstexpr-depth=256", "-fbracket-depth=256")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from gemmviz.files.extensions import Catalog, extensions_in
+from gemmviz.files.resources import resource
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
-from gemmviz.render.format import Deck, Film, Format, Page, RenderOptions, Still
+from gemmviz.render.pack import packed
+from gemmviz.render.reel import Deck, Film, Format, Page, Reel, RenderOptions, Still
 from gemmviz.scenes.kit.primitives import Scene
-
-if TYPE_CHECKING:
-    from gemmviz.render.reel import Reel
 
 OnProgress = Callable[[int, int], None]  # called with the pictures done and their total; may raise to stop
 Item = TypeVar("Item")
@@ -147,3 +150,72 @@ def _counted(items: Iterator[Item], of: int, on_progress: OnProgress) -> Iterato
         on_progress(done, of)
         yield item
     on_progress(of, of)
+
+
+_COMMENT = re.compile(r"^\s*/\*\*.*?\*/|(?:^|\s+)// .*?$", re.MULTILINE | re.DOTALL)
+_TEXT = re.compile('("[^"]*")')
+_SPACED = re.compile(r"\s*([{}()\[\];,=<>*?:&|])\s*")  # not + and -, which would join
+_EXPORT = re.compile(r"^export ", re.MULTILINE)
+_NOTEBOOK = "export default {"
+
+
+def page_asset(name: str) -> str:
+    """Return the text of a file in ``assets/page``."""
+    return resource(f"assets/page/{name}").read_text(encoding="utf-8")
+
+
+def page_script(rest: str) -> str:
+    """Return the player followed by ``rest`` as one script. It adds no name to the document, so that it can run twice."""
+    player = page_asset("player.js").partition(_NOTEBOOK)[0]
+    plain = _COMMENT.sub("", _EXPORT.sub("", f"{player}\n{rest}"))
+    lines = filter(None, (_dense(line.strip()) for line in plain.splitlines()))
+    return "\n".join(("(() => {", '"use strict";', *lines, "})();"))
+
+
+def _dense(line: str) -> str:
+    """Return a line of code without the spaces around its signs, unless it may have a pattern or a text with code in it."""
+    if re.search(r"['`/\\]", line):
+        return line
+    return "".join(part if part.startswith('"') else _SPACED.sub(r"\1", part) for part in _TEXT.split(line))
+
+
+def script_hash(text: str) -> str:
+    """Return the source of a content security policy that allows this script or style (W3C CSP 3, 2.3.1)."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+_START = """
+window.gemmviz = unpacked(document.getElementById("packed").textContent.trim())
+  .then((data) => mount(document.getElementById("replay"), data));
+"""
+
+
+def page_html(reel: Reel, theme: str) -> str:
+    """Return the page as HTML. Its content security policy allows its own script and style, and no network."""
+    template, style, pack = page_asset("page.html"), page_asset("style.css"), packed(reel, theme)
+    style = f"html, body {{ margin: 0; height: 100%; background: {pack.background}; }}\n{style}"
+    player = page_script(_START)
+    policy = page_policy(player, style)
+    return template.format(title=escape(reel.name), policy=policy, style=style, packed=pack.text, player=player)
+
+
+def page_policy(script: str, style: str) -> str:
+    """Return the content security policy: one script and one style by their hashes, and nothing else.
+
+    No text can become a script, and the script can't turn text into markup (Trusted Types).
+    """
+    rules = {
+        "default-src": "'none'", "script-src": script_hash(script), "style-src": script_hash(style),
+        "base-uri": "'none'", "form-action": "'none'", "require-trusted-types-for": "'script'", "trusted-types": "'none'",
+    }  # fmt: skip
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def report_html(title: str, body: str) -> str:
+    """Return a page with a ``body`` of HTML, whose elements with ``data-replay`` become players of the packed data in the
+    elements with those ids.
+    """
+    style = f"{page_asset('style.css')}\n{page_asset('report.css')}"
+    script = page_script(page_asset("report.js"))
+    policy = page_policy(script, style)
+    return page_asset("report.html").format(title=escape(title), policy=policy, style=style, body=body, script=script)

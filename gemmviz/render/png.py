@@ -6,8 +6,7 @@ import zlib
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.render.xml import legible
-from gemmviz.render.xmp import xmp
+from gemmviz.render.xml import legible, xmp
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _EIGHT_BITS, _RGB = 8, 2

@@ -3,19 +3,78 @@
 import base64
 import hashlib
 import io
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from fontTools.pens.recordingPen import DecomposingRecordingPen
+from fontTools.pens.svgPathPen import SVGPathPen
+from fontTools.pens.transformPen import TransformPen
+from fontTools.ttLib import TTFont
 
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import tr
 from gemmviz.render.png import encode_png
-from gemmviz.render.system_font import open_system_font
 from gemmviz.render.xml import legible, xml_attribute, xml_text
 from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scenes.kit.text import CAP_HEIGHT, bundled_font, font_path, text_width
+from gemmviz.scenes.kit.text import CAP_HEIGHT, bundled_font, font_path, is_wide, text_width, wide_characters
 from gemmviz.scenes.kit.theme import channels
-from gemmviz.scenes.kit.wide_text import wide_characters
+
+_PACKAGES = "fonts-noto-cjk or fonts-wqy-microhei (Debian, Ubuntu), google-noto-sans-cjk-fonts (Fedora), noto-fonts-cjk (Arch)"
+_FOLDERS = {
+    "win32": (Path(os.environ.get("WINDIR", "C:/Windows")) / "Fonts",),
+    "darwin": (Path("/System/Library/Fonts"), Path("/Library/Fonts")),
+}
+_UNIX = (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), Path.home() / ".local/share/fonts")
+_NAMES = (
+    "NotoSansCJK-Regular*", "NotoSansCJKsc-Regular*", "NotoSansSC*", "SourceHanSansSC-Regular*", "wqy-microhei*", "wqy-zenhei*",
+    "DroidSansFallback*", "msyh.*", "simhei*", "simsun*", "PingFang*", "Hiragino Sans GB*", "STHeiti Light*",
+)  # fmt: skip
+
+
+@cache
+def system_font() -> TTFont:
+    """The font with Chinese characters. Raises GemmvizError, which names what to install, if the system has none."""
+    return open_system_font()
+
+
+def open_system_font() -> TTFont:
+    """The same font, opened anew, for callers that change it."""
+    return TTFont(_font_path(), fontNumber=0)
+
+
+@cache
+def _font_path() -> Path:
+    for path in (*_from_fontconfig(), *_in_folders()):
+        try:
+            if ord("线") in TTFont(path, fontNumber=0).getBestCmap():
+                return path
+        except Exception:  # fontTools raises many kinds of errors for damaged tables
+            continue
+    missing = tr("this system has no font with Chinese characters")
+    raise GemmvizError(missing, remedy=tr("install {fonts}", fonts=_PACKAGES))
+
+
+def _from_fontconfig() -> list[Path]:
+    """What fontconfig chooses, if it is installed."""
+    command = ["fc-match", "--format=%{file}", "sans-serif:lang=zh-cn"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return [Path(done.stdout)] if done.stdout and Path(done.stdout).is_file() else []
+
+
+def _in_folders() -> list[Path]:
+    """Known fonts in the system's folders, the best first."""
+    folders = [folder for folder in _FOLDERS.get(sys.platform, _UNIX) if folder.is_dir()]
+    return [path for name in _NAMES for folder in folders for path in sorted(folder.rglob(name))]
+
 
 Letters = Literal["fonts", "named", "inherited", "outlines"]
 _MOST_VECTOR_CELLS = 256 * 256
@@ -75,7 +134,6 @@ def _length(text: str, size: float, face: Face) -> str:
 
 
 def _outlined(x: float, y: float, text: str, size: float, anchor: Anchor, face: Face) -> str:
-    from gemmviz.render.outlines import text_outline  # imported here because its fonts take a while to load
 
     path, units = text_outline(text, face)
     left, scale = x - ANCHORED[anchor] * text_width(text, size, face), f"{size / units:.6g}"
@@ -294,3 +352,29 @@ def _cut_down(font: Any, characters: str) -> bytes:
     buffer = io.BytesIO()
     font.save(buffer)
     return buffer.getvalue()
+
+
+@lru_cache(maxsize=8192)
+def text_outline(text: str, face: Face) -> tuple[str, int]:
+    """Return the outline of a text as an SVG path with its baseline at 0 and y upwards, and the font's units per em."""
+    font = bundled_font(face)
+    glyphs, names, units = font.getGlyphSet(), font.getBestCmap(), font["head"].unitsPerEm
+    pen, x = SVGPathPen(glyphs, ntos=lambda value: f"{value:g}"), 0
+    for char in text:
+        if is_wide(char):
+            _draw_wide(char, pen, x, units)
+            x += units
+            continue
+        glyph = glyphs[names.get(ord(char), ".notdef")]
+        glyph.draw(TransformPen(pen, (1, 0, 0, 1, x, 0)))
+        x += glyph.width
+    return pen.getCommands(), units
+
+
+def _draw_wide(char: str, pen: SVGPathPen, x: float, units: int) -> None:
+    """Draw a character of the system's font, which may have other units."""
+    font = system_font()
+    glyphs, scale = font.getGlyphSet(), units / font["head"].unitsPerEm
+    drawn = DecomposingRecordingPen(glyphs)
+    glyphs[font.getBestCmap().get(ord(char), ".notdef")].draw(drawn)
+    drawn.replay(TransformPen(pen, (scale, 0, 0, scale, x, 0)))

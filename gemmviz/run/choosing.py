@@ -13,9 +13,9 @@ from gemmviz.model.threads import Triple
 from gemmviz.run.cpu.executor import blocks_to_trace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel, Engine, FallbackEngine
-from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.run.recording import Recording
+from gemmviz.run.stored import RecordedTimes
 
 QUICK_BYTES = 32 << 20  # of a trace if the user did not choose the blocks: what is recorded, carried and analysed at a click
 MOST_BYTES = 384 << 20  # of a trace of named blocks

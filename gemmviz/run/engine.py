@@ -5,14 +5,13 @@ from typing import TypeVar
 
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
-from gemmviz.model.outcome import Outcome
+from gemmviz.model.outcome import Outcome, Watched
 from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.timing import Counters, KernelSpeed
-from gemmviz.model.watched import Watched
 from gemmviz.run.recording import Recording
 
 Cancel = Callable[[], bool]

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import Cancelled
-from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
 from gemmviz.model.problem_kind import Shape
+from gemmviz.model.setup import Filling
 
 _CHUNK = 1 << 20
 _LATEST, _CACHE_BYTES = 2, 64 << 20

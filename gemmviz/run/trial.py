@@ -18,8 +18,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.run.cpu.check import check_result
-from gemmviz.run.cpu.executor import bound, contents_of
-from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.executor import bound, contents_of, inputs
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
 

@@ -1,20 +1,142 @@
 """The state that all parts of one window share, without the window: a session, its commands, lessons and files."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from psygnal import Signal
 
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.saving import SaveQueue
-from gemmviz.jobs.tasks import LatestTask
-from gemmviz.session.answering import Answering
-from gemmviz.session.cell_cursor import CellCursor
-from gemmviz.session.commands import Commands
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.jobs.tasks import LatestTask, Post, SaveQueue
+from gemmviz.scenes.kit.counting import counted_text
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.session.commands import CellCursor, Commands
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.opening import Opening
-from gemmviz.session.pointer import PointerTool
 from gemmviz.session.session import Session
+from gemmviz.subjects.runs import KnownRun
+
+if TYPE_CHECKING:
+    from gemmviz.analysis.replay.history import ElementHistory
+
+if TYPE_CHECKING:
+    from gemmviz.subjects.answers import AskedArray
+
+    Answered = tuple[AskedArray, KnownRun, tuple[str, ...]]
+
+
+class Answering:
+    """Emits ``changed`` when the sentences of the answer change. ``sentences`` is empty while nothing is asked."""
+
+    changed = Signal()
+
+    def __init__(self, session: Session, post: Post) -> None:
+        self.session = session
+        self.sentences: tuple[str, ...] = ()
+        self._question: AskedArray | None = None
+        self.worker: LatestTask[Answered] = LatestTask(post, self._on_answered, lambda error: self.clear())
+        self._view = ""
+        session.run_changed.connect(self.clear)
+        session.shot_changed.connect(self._on_shot)
+        session.slot.analysis_changed.connect(self._work)  # the launch may be counted now
+
+    def ask(self, hit: Hit) -> None:
+        """Answer a click on a cell; clear the answer if there is nothing to say about it."""
+        from gemmviz.subjects.answers import question_at
+
+        now = self.session.now
+        self._question = None if now is None or not self.session.display.kind.is_of_run else question_at(now, hit)
+        self._work()
+
+    def ask_about_block(self) -> None:
+        """Answer what the watched block moves of the result and the inputs."""
+        from gemmviz.subjects.answers import AskedArray
+
+        now = self.session.now
+        result = None if now is None else now.trace.result
+        self._question = None if now is None or result is None else AskedArray(result, now.scope.focus.block)
+        self._work()
+
+    def clear(self) -> None:
+        """Forget what was asked."""
+        self._question = None
+        self.worker.cancel()
+        self._say(())
+
+    def close(self) -> None:
+        self.worker.close()
+
+    def _on_shot(self) -> None:
+        if self.session.shot.view != self._view:
+            self._view = self.session.shot.view
+            self.clear()
+
+    def _work(self) -> None:
+        from gemmviz.subjects.answers import answer_to
+
+        question, run = self._question, self.session.shown
+        if question is None or self.session.display.counted < 1.0:  # the answer to an open question is not given away
+            self.clear()
+        elif run is not None:
+            self.worker.start(lambda cancelled: (question, run, answer_to(question, run.trace, run.counts, run.no_counts)))
+
+    def _on_answered(self, result: Answered) -> None:
+        question, run, sentences = result
+        shown = self.session.shown
+        if question == self._question and shown is not None and shown.trace is run.trace:
+            self._say(sentences)
+
+    def _say(self, sentences: tuple[str, ...]) -> None:
+        if sentences != self.sentences:
+            self.sentences = sentences
+            self.changed.emit()
+
+
+class PointerTool:
+    """Emits ``lines_changed`` with the lines about the cell under the pointer, empty for none."""
+
+    lines_changed = Signal(object)
+
+    def __init__(self, session: Session, post: Post) -> None:
+        self.session = session
+        self.worker: LatestTask[tuple[Moment, Hit, ElementHistory]] = LatestTask(post, self._on_history, lambda error: None)
+
+    def at(self, hit: Hit | None) -> None:
+        """Set the cell under the pointer; None for none."""
+        from gemmviz.analysis.replay.history import element_history
+        from gemmviz.scenes.stage.hover import hover_lines, pointed_at
+
+        if hit is not None and hit.cells.tips is not None:
+            self.worker.cancel()
+            self._emit([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
+            return
+        now = self.session.now
+        target = None if hit is None or now is None else pointed_at(now.trace, hit)
+        if hit is None or now is None or target is None:
+            self.worker.cancel()
+            self._emit([])
+        elif hit.cells.factor > 1:
+            self.worker.cancel()
+            self._emit(hover_lines(now, hit, labels=self.session.shot.labels))
+        else:
+            number, element = target
+            self.worker.start(lambda cancelled: (now, hit, element_history(now, number, element)))
+
+    def _emit(self, lines: list[str]) -> None:
+        """Emit the lines, with their counts hidden while a question is open."""
+        share = self.session.display.counted
+        self.lines_changed.emit([counted_text(each, share) for each in lines])
+
+    def close(self) -> None:
+        self.worker.close()
+
+    def _on_history(self, result: tuple[Moment, Hit, ElementHistory]) -> None:
+        from gemmviz.scenes.stage.hover import hover_lines
+
+        moment, hit, history = result
+        if self.session.now is moment:
+            self._emit(hover_lines(moment, hit, history, self.session.shot.labels))
 
 
 class AppModel:

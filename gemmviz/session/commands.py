@@ -1,18 +1,20 @@
 """User commands that change what is displayed: view, colours, lens, labels, theme, chart, comparison."""
 
-from gemmviz.analysis.replay.focus import Focus
-from gemmviz.analysis.replay.position import Position
+from gemmviz.analysis.replay.focus import Focus, Position, block_label, thread_text
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.chart import Opens
 from gemmviz.model.errors import SettingError
-from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
+from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
+from gemmviz.model.words import LabelStyle
+from gemmviz.scenes.kit.beat import element_text
 from gemmviz.scenes.kit.frame import Layer
 from gemmviz.scenes.kit.primitives import Hit
-from gemmviz.scenes.kit.step_link import linked_step
+from gemmviz.scenes.kit.view import linked_step
 from gemmviz.scenes.kit.window import Lens
 from gemmviz.session.session import Session
 from gemmviz.state.fields import FieldValue, put
@@ -145,3 +147,60 @@ class Commands:
 def _view_of_two(view: str) -> str:
     """This view if it can show a comparison, otherwise the view that compares two runs."""
     return view if subject_of_view(view).is_comparison else "pair"
+
+
+class CellCursor:
+    """The element of the result, C of a multiplication, whose thread is followed."""
+
+    def __init__(self, session: Session, commands: Commands) -> None:
+        self.session, self.commands = session, commands
+        self._element: int | None = None
+
+    def move(self, down: int, right: int) -> str:
+        """Move by so many rows and columns, and return a sentence about the element there; "" if there is no result."""
+        now = self.session.now
+        array = None if now is None else now.replay.owners.array
+        if now is None or array is None:
+            return ""
+        element = self._moved(now, array, down, right)
+        self._element = element
+        name = element_text(array, element, self.session.shot.labels)
+        number = now.replay.owners.thread_of(element)
+        if number is None:
+            return self._say(tr("{name}: no traced thread computes it", name=name))
+        block, _ = now.trace.space.indices(number)
+        thread = number % now.trace.space.threads_per_block
+        self.commands.watch(Focus(block, None, thread))
+        who = tr(
+            "{block}, thread {thread}", block=block_label(block, now.trace.launch), thread=thread_text(thread, now.trace.launch)
+        )
+        return self._say(tr("{name}: computed by {who}", name=name, who=who))
+
+    def _say(self, sentence: str) -> str:
+        self.session.say(sentence)
+        return sentence
+
+    def _moved(self, now: Moment, array: MemoryArray, down: int, right: int) -> int:
+        """The element after a move; the first move shows where the cursor is."""
+        start = self._start(now)
+        if start is None:
+            return self._first(now)
+        row, column = array.place(start)
+        rows, columns = array.extents
+        element = array.element_at(min(max(row + down, 0), rows - 1), min(max(column + right, 0), columns - 1))
+        return min(element, array.size - 1)
+
+    def _start(self, now: Moment) -> int | None:
+        """The element of the last move, if its thread is still followed."""
+        if self._element is None:
+            return None
+        owner = now.replay.owners.thread_of(self._element)
+        followed = now.scope.threads.start if now.focus.thread is not None else None
+        return self._element if owner is None or owner == followed else None
+
+    def _first(self, now: Moment) -> int:
+        """The first element of the followed thread, else of the watched block."""
+        owners, scope = now.replay.owners, now.scope
+        mine = scope.threads if now.focus.thread is not None else scope.of_block
+        inside = (owners.threads >= mine.start) & (owners.threads < mine.stop)
+        return int(owners.elements[inside][0]) if inside.any() else 0

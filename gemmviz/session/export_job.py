@@ -13,7 +13,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.translation import tr
 from gemmviz.render.credit import FigureOptions
 from gemmviz.render.export import formats
-from gemmviz.render.format import Deck, Film, Page, Still
+from gemmviz.render.reel import Deck, Film, Page, Still
 from gemmviz.state.arguments import view_words
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.runs import KnownRun

@@ -5,8 +5,7 @@ from typing import Any
 
 from psygnal import Signal
 
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import LatestTask
+from gemmviz.jobs.tasks import LatestTask, Post
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.run.engine import Engine, FallbackEngine

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from psygnal import Signal
 
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import LatestTask
+from gemmviz.jobs.tasks import LatestTask, Post
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from gemmviz.analysis.replay.position import position_of, step_at
+from gemmviz.analysis.replay.focus import position_of, step_at
 from gemmviz.export.time import INSTANTS, instant_place
 from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named

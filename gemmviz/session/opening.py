@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING
 from psygnal import Signal
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.files.kinds import kind_of
-from gemmviz.files.whole import is_file, is_folder
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import LatestTask
-from gemmviz.jobs.watching import FileWatcher
-from gemmviz.launch.given_launch import GivenLaunch
+from gemmviz.files.kernel_file import has_header, kernel_text
+from gemmviz.files.kinds import file_stem, kind_of
+from gemmviz.files.resources import user_folder
+from gemmviz.files.whole import is_file, is_folder, write_text
+from gemmviz.jobs.tasks import FileWatcher, LatestTask, Post
+from gemmviz.launch.given_launch import GivenLaunch, with_header
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.kernel import KernelSpec, check_text
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
-from gemmviz.session import own_kernels
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.session import Session
-from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import program_for
 from gemmviz.state.notices import Notice, Offer
 from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, resolve
 from gemmviz.state.shot import Shot
@@ -33,8 +32,52 @@ from gemmviz.subjects.runs import recorded_run
 from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
 
 if TYPE_CHECKING:
-    from gemmviz.loading.headerless import LaunchUnknown
-    from gemmviz.loading.loader import Opened
+    from gemmviz.loading.loader import LaunchUnknown, Opened
+
+_FOLDER = "kernels"
+_KERNEL = "__global__"
+
+
+def copy_of(kernel: KernelSpec) -> Path:
+    """A new file with the text of a kernel. Raises GemmvizError if it can't be written."""
+    return _new_file(file_stem(kernel.name), kernel.text)
+
+
+def pasted(text: str) -> Path:
+    """A new file with this text. Raises UsageError for a text without a kernel, GemmvizError if the file can't be written."""
+    if _KERNEL not in text:
+        raise UsageError(tr("the clipboard holds no kernel"), remedy=tr("copy the text of a file with a __global__ function"))
+    check_text(text, tr("the clipboard"))
+    return _new_file("pasted", text.replace("\r\n", "\n"))
+
+
+def insert_header(kernel: KernelSpec) -> None:
+    """Write a kernel's launch into its file, as a header. Raises UsageError if the file changed since it was read, or has a
+    header, GemmvizError if it can't be written.
+    """
+    path = Path(kernel.file)
+    text = kernel_text(path)
+    if text != kernel.text or has_header(text):
+        raise UsageError(tr("the file changed since it was read"), file=kernel.file, remedy=tr("load it again"))
+    write_text(path, with_header(kernel, text))
+
+
+def can_insert_header(kernel: KernelSpec) -> bool:
+    """Whether a kernel comes from a file without a header."""
+    return not kernel.is_shipped and kernel.launch_from != "header" and Path(kernel.file).is_absolute()
+
+
+def _new_file(stem: str, text: str) -> Path:
+    folder = user_folder(_FOLDER)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GemmvizError(tr("the folder can't be made: {strerror}", strerror=error.strerror), file=str(folder)) from None
+    names = (f"{stem}.cu", *(f"{stem}-{number}.cu" for number in range(2, 1000)))
+    path = next((folder / name for name in names if not (folder / name).exists()), folder / names[-1])
+    write_text(path, text)
+    return path
+
 
 Show = Callable[[], None]
 
@@ -132,12 +175,12 @@ class Opening:
     @property
     def can_insert_header(self) -> bool:
         """Whether the present kernel comes from a file without a header."""
-        return own_kernels.can_insert_header(self.session.shot.setup.kernel)
+        return can_insert_header(self.session.shot.setup.kernel)
 
     def insert_header(self) -> None:
         """Write the launch of the present kernel into its file, and read the file again."""
         kernel = self.session.shot.setup.kernel
-        self._do(lambda: own_kernels.insert_header(kernel))
+        self._do(lambda: insert_header(kernel))
         self._given.pop(Path(kernel.file), None)
         self.reload()
 
@@ -146,11 +189,11 @@ class Opening:
         notice, if it can't be written.
         """
         kernel = self.session.shot.setup.kernel
-        return self._do(lambda: own_kernels.copy_of(kernel))
+        return self._do(lambda: copy_of(kernel))
 
     def paste(self, text: str) -> None:
         """Open a text as a kernel, from a new file in the user's folder."""
-        self._do(lambda: own_kernels.pasted(text))
+        self._do(lambda: pasted(text))
 
     def _do(self, work: Callable[[], Path | None]) -> Path | None:
         """The result of ``work``, which is opened if it is a file. Errors become a notice."""
@@ -188,7 +231,7 @@ class Opening:
         self.busy_changed.emit()
 
     def _on_failed(self, error: GemmvizError) -> None:
-        from gemmviz.loading.headerless import LaunchUnknown
+        from gemmviz.loading.loader import LaunchUnknown
 
         if isinstance(error, LaunchUnknown):
             self._offer_form(error)

@@ -5,8 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import LatestTask
+from gemmviz.jobs.tasks import LatestTask, Post
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.records import replace

@@ -1,17 +1,21 @@
 """Notices about the displayed run: errors of runs, of their analysis and of the GPU."""
 
 from collections.abc import Callable
+from typing import Any
 
-from gemmviz.jobs.engines import Engines
-from gemmviz.launch.confirmation import not_confirmed, with_basis
+from gemmviz.files.devices import device_of
+from gemmviz.jobs.tasks import Engines, LatestTask, Post
+from gemmviz.launch.given_launch import not_confirmed, with_basis
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
-from gemmviz.state.notices import Notice, Notices, Topic
-from gemmviz.state.offers import gpu_offer, run_offer
+from gemmviz.run.engine import Cancel
+from gemmviz.state.notices import Notice, Notices, Topic, gpu_offer, run_offer
 from gemmviz.subjects.benchmarks import Benchmarks
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
+from gemmviz.subjects.subject import MeasuredCase
 
 _RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
 
@@ -79,3 +83,45 @@ def _instead(error: GemmvizError) -> GemmvizError:
     """The GPU's error, with a note that the interpreter ran the kernel instead."""
     message = tr("{message}. The interpreter ran the kernel instead", message=error.message)
     return GemmvizError(message, error.place, file=error.file, remedy=error.remedy)
+
+
+class Schedules:
+    """``measured`` holds the latest two launches; ``on_change`` is called when there is another."""
+
+    def __init__(self, post: Post, engines: Engines, on_change: Callable[[], Any]) -> None:
+        self.engines, self._on_change = engines, on_change
+        self.worker: LatestTask[tuple[Setup, Schedule]] = LatestTask(post, self._on_measured, self._on_failed)
+        self.measured: tuple[MeasuredCase, ...] = ()
+        self._requested: Setup | None = None
+
+    def measure(self, setup: Setup) -> None:
+        """Measure a launch unless it is known or being measured, or the GPU may not run it."""
+        is_possible = self._may_measure(setup)
+        if setup == self._requested and is_possible:
+            return
+        self.worker.cancel()
+        self._requested = setup if is_possible else None
+        if not is_possible or any(each.setup == setup for each in self.measured):
+            return
+        remote = self.engines.remote
+
+        def work(cancelled: Cancel) -> tuple[Setup, Schedule]:
+            return setup, remote.schedule(setup, cancelled=cancelled)
+
+        self.worker.start(work)
+
+    def _may_measure(self, setup: Setup) -> bool:
+        """Whether this machine's GPU is the setup's device and may run its kernel."""
+        engines = self.engines
+        mine = engines.gpu is not None and device_of(engines.gpu) == setup.device
+        return mine and engines.chosen == "gpu" and engines.trust.includes(setup.kernel)
+
+    def _on_measured(self, result: tuple[Setup, Schedule]) -> None:
+        gpu = self.engines.gpu
+        if gpu is not None:
+            latest = MeasuredCase(*result, tr("measured here on {label}", label=gpu.label))
+            self.measured = (*self.measured[-1:], latest)  # the other one may be compared with it
+            self._on_change()
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        """Keep the recorded or modelled schedule."""

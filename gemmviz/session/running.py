@@ -1,18 +1,20 @@
 """Keeps the displayed run up to date with the shot: executes it and reads it through the shot's focus."""
 
+import time
 from typing import Protocol
 
 from psygnal import Signal
 
-from gemmviz.analysis.replay.focus import Focus
-from gemmviz.analysis.replay.position import Position, position_of, step_at
-from gemmviz.launch.legality import device_for
-from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.analysis.replay.focus import Focus, Position, position_of, step_at
+from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.model.cancelling import cancellable
+from gemmviz.model.errors import Cancelled, GemmvizError, SettingError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.records import replace
+from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
+from gemmviz.run.cpu.executor import requested_blocks
 from gemmviz.session.display import Display
-from gemmviz.session.launching import launch_soon
 from gemmviz.session.navigation import Navigation
 from gemmviz.session.player import Player
 from gemmviz.session.reports import Reports
@@ -21,6 +23,22 @@ from gemmviz.subjects.background_analysis import WatchResult
 from gemmviz.subjects.ready_shot import ReadyShot
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
+
+_SOON_S = 0.03
+
+
+def launch_soon(setup: Setup) -> Launch:
+    """The launch of a setup, as from ``launch_for``. An error names the nearest legal setting only if it is found within 0.03
+    s. Raises as ``launch_for``, also if the setup names blocks that don't exist.
+    """
+    end = time.monotonic() + _SOON_S
+    try:
+        with cancellable(lambda: time.monotonic() > end):
+            launch = launch_for(setup)
+    except Cancelled:
+        launch = launch_for(setup, with_nearest=False)
+    requested_blocks(setup, launch)
+    return launch
 
 
 class HasRun(Protocol):

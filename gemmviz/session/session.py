@@ -1,31 +1,112 @@
 """A session: the current shot, the displayed run, and the position in it. Independent of any window."""
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from psygnal import Signal
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.jobs.engines import Engines
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import LatestTask
+from gemmviz.jobs.tasks import Engines, LatestTask, Post
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.translation import tr
-from gemmviz.session.comparison import Comparison
-from gemmviz.session.display import Display
-from gemmviz.session.history import Entry, History
+from gemmviz.session.display import Comparison, Display
 from gemmviz.session.navigation import Navigation
 from gemmviz.session.player import Player
 from gemmviz.session.reports import Reports
 from gemmviz.session.running import ShotRunner
-from gemmviz.state.naming import change_name
 from gemmviz.state.notices import Notices
 from gemmviz.state.requested_sizes import RequestedSizes
-from gemmviz.state.shot import Shot, default_shot
+from gemmviz.state.shot import DRAGGED, Shot, change_name, default_shot
 from gemmviz.subjects.benchmarks import Benchmarks
 from gemmviz.subjects.ready_shot import ReadyShot
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
+
+State = TypeVar("State")
+_MOST = 200
+
+
+class Undo(Generic[State]):
+    """Entries with the names of the changes that led to them. ``settle`` updates the present entry; ``note`` adds an entry and
+    discards the undone ones.
+    """
+
+    def __init__(self, first: State) -> None:
+        self._entries: list[tuple[State, str]] = [(first, "")]
+        self._at = 0
+
+    @property
+    def present(self) -> State:
+        return self._entries[self._at][0]
+
+    @property
+    def undo_name(self) -> str | None:
+        """Name of the change that ``undo`` reverts; None if there is none."""
+        return self._entries[self._at][1] if self._at else None
+
+    @property
+    def redo_name(self) -> str | None:
+        return self._entries[self._at + 1][1] if self._at + 1 < len(self._entries) else None
+
+    def settle(self, entry: State) -> None:
+        """Update the present entry."""
+        self._entries[self._at] = entry, self._entries[self._at][1]
+
+    def note(self, entry: State, name: str) -> None:
+        """Add an entry after the change ``name``."""
+        del self._entries[self._at + 1 :]
+        self._entries.append((entry, name))
+        del self._entries[:-_MOST]
+        self._at = len(self._entries) - 1
+
+    def undo(self) -> State:
+        """Go back one entry, if there is one, and return it."""
+        self._at = max(0, self._at - 1)
+        return self.present
+
+    def redo(self) -> State:
+        self._at = min(len(self._entries) - 1, self._at + 1)
+        return self.present
+
+
+Entry = tuple[Shot, RequestedSizes]
+
+
+class History:
+    """Named changes that can be undone. Dragging one value is a single change."""
+
+    def __init__(self, present: Entry) -> None:
+        self._undo = Undo(present)
+
+    @property
+    def undo_name(self) -> str | None:
+        """Name of the change that ``undo`` reverts; None if there is none."""
+        return self._undo.undo_name
+
+    @property
+    def redo_name(self) -> str | None:
+        return self._undo.redo_name
+
+    def restart(self, present: Entry) -> None:
+        self._undo = Undo(present)
+
+    def leave(self, present: Entry, name: str = "") -> None:
+        """Update the present entry before a change of this name."""
+        if not name == DRAGGED == self.undo_name:
+            self._undo.settle(present)
+
+    def arrive(self, present: Entry, name: str) -> None:
+        """Add the entry that results from a change of this name."""
+        if name == DRAGGED == self.undo_name:
+            self._undo.settle(present)
+        else:
+            self._undo.note(present, name)
+
+    def undo(self) -> Entry:
+        return self._undo.undo()
+
+    def redo(self) -> Entry:
+        return self._undo.redo()
 
 
 class Session:

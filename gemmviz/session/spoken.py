@@ -54,14 +54,14 @@ class Spoken:
 
     def table(self, hit: Hit) -> str:
         """The name of the table that a cell belongs to."""
-        from gemmviz.scenes.stage.cell_sentence import table_title
+        from gemmviz.scenes.stage.hover import table_title
 
         side, now, own = self._located(hit)
         return side + table_title(now, own)
 
     def cell(self, hit: Hit) -> str:
         """A cell: the element, its value, who touches it, and where it lies."""
-        from gemmviz.scenes.stage.cell_sentence import cell_sentence
+        from gemmviz.scenes.stage.hover import cell_sentence
 
         side, now, own = self._located(hit)
         return self._counted(side + cell_sentence(now, own, self.session.shot.labels))

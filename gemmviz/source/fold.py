@@ -2,12 +2,107 @@
 
 import math
 import operator
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
-from gemmviz.source import rounding
-from gemmviz.source.nodes import Number
+from msgspec import Struct
+
+from gemmviz.source.nodes import (
+    Assign,
+    Barrier,
+    Binary,
+    Block,
+    Break,
+    Const,
+    Continue,
+    Convert,
+    Declare,
+    Deref,
+    Evaluate,
+    Expr,
+    If,
+    Loop,
+    Number,
+    Read,
+    Return,
+    Stmt,
+    Unrolled,
+)
 from gemmviz.source.types import Scalar
+
+_PACKED = {16: "<e", 32: "<f"}
+_BFLOAT16_SIGNIFICANT = 8
+_FLOAT_EXPONENT = 126  # of the smallest normal float32 and bfloat16: 2 ** -126
+
+
+def rounded(value: float, to: Scalar) -> float:
+    """The number of the floating-point type ``to`` that is nearest to a double; ties go to even."""
+    if to.bits == 64 or not math.isfinite(value):
+        return value
+    if to.element.encode is not None:
+        return _nearest_bfloat16(Fraction(value), value)
+    return _packed(value, _PACKED[to.bits])
+
+
+def _packed(value: float, form: str) -> float:
+    try:
+        return float(struct.unpack(form, struct.pack(form, value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _nearest_bfloat16(exact: Fraction, near: float) -> float:
+    """The bfloat16 nearest to a finite exact number; ``near`` is a double close to it."""
+    if not exact:
+        return near
+    exponent = max(math.frexp(near)[1], 1 - _FLOAT_EXPONENT)
+    step = Fraction(2) ** (exponent - _BFLOAT16_SIGNIFICANT)
+    return _packed(float(round(exact / step) * step), "<f")
+
+
+def integer_to_float(value: int, to: Scalar) -> float:
+    """The floating-point number nearest to an integer of at most 64 bits."""
+    return literal_to_float(Fraction(value), to)
+
+
+def literal_to_float(exact: Decimal | Fraction, to: Scalar) -> float:
+    """The floating-point number nearest to a literal; infinity if it is too large."""
+    try:
+        double = float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+    if to.bits == 64 or not math.isfinite(double):
+        return double
+    if exact != double and not _is_odd(double):
+        double = math.nextafter(double, math.inf if exact > double else -math.inf)
+    return rounded(double, to)
+
+
+def _is_odd(double: float) -> bool:
+    """Whether the last bit of the significand is set: what is rounded to odd is rounded on as the exact number would be."""
+    return bool(struct.unpack("<q", struct.pack("<d", double))[0] & 1)
+
+
+def truncated(value: float, source: Scalar, to: Scalar) -> int:
+    """The value truncated towards zero, as an integer of the type ``to``; values out of range saturate.
+
+    nvcc converts by ``cvt.rzi`` to 32 or 64 bits and cuts the result to narrower types. PTX ISA 9.0, cvt: values out of range
+    are clamped; NaN becomes 0 if the source is not .f64 and the destination has 32 bits, else ``1 << (bits - 1)``.
+    """
+    bits = max(32, to.bits)
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if to.kind == "i" else (0, (1 << bits) - 1)
+    if math.isnan(value):
+        whole = 0 if source.bits < 64 and bits == 32 else 1 << (bits - 1)
+    elif math.isinf(value):
+        whole = high if value > 0 else low
+    else:
+        whole = max(low, min(math.trunc(value), high))
+    whole &= (1 << to.bits) - 1
+    return whole - (1 << to.bits) if to.kind == "i" and whole >> (to.bits - 1) else whole
+
 
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -33,9 +128,9 @@ def converted(value: Number, source: Scalar, to: Scalar) -> Number:
     if to.kind == "b":
         return bool(value)
     if to.is_float:
-        return rounding.rounded(float(value), to) if source.is_float else rounding.integer_to_float(int(value), to)
+        return rounded(float(value), to) if source.is_float else integer_to_float(int(value), to)
     if source.is_float and not -1 < value < 2**31:
-        return rounding.truncated(float(value), source, to)
+        return truncated(float(value), source, to)
     return wrap(int(value), to)
 
 
@@ -55,7 +150,7 @@ def apply_binary(op: str, a: Any, b: Any, within: Scalar) -> Number:
     if op in COMPARISONS:
         return bool(_OPERATORS[op](a, b))
     if within.is_float:
-        return rounding.rounded(_quotient(float(a), float(b)) if op == "/" else _OPERATORS[op](float(a), float(b)), within)
+        return rounded(_quotient(float(a), float(b)) if op == "/" else _OPERATORS[op](float(a), float(b)), within)
     match op:
         case "/":
             result = truncated_quotient(a, b)
@@ -100,3 +195,95 @@ def apply_unary(op: str, a: Any, within: Scalar) -> Number:
         case "-":
             return -float(a)
     return a  # type: ignore[no-any-return]
+
+
+_MOST_TRIPS = 16
+_MOST_STATEMENTS = 128
+
+
+def counted_loop(node: Block) -> Unrolled | None:
+    """The counted loop in ``node``, a declaration and a loop; None if compiling each trip separately doesn't pay off."""
+    match node.statements:
+        case (
+            Declare(slot=slot, value=Const(value=int() as start)),
+            Loop(condition=Binary() as condition, step=Assign() as step, tests_first=True, body=body) as loop,
+        ):
+            values = _trips(slot, start, condition, step)
+            if values and _uses_local_arrays(body) and not _has_exits(body) and not _assigns(body, slot):
+                return Unrolled(slot, values, loop) if _size(loop.body) * len(values) <= _MOST_STATEMENTS else None
+    return None
+
+
+def _trips(slot: int, start: int, condition: Binary, step: Assign) -> tuple[int, ...] | None:
+    match condition.left, condition.right, step:
+        case (
+            Read(slot=tested) | Convert(operand=Read(slot=tested)),
+            Const(value=int() as limit),
+            Assign(target=Read(slot=stepped), value=Const(value=int() as by), op="+" | "-" as op),
+        ) if tested == stepped == slot and by > 0 and isinstance(condition.right.type, Scalar):
+            values, at = [], start
+            while apply_binary(condition.op, at, limit, condition.right.type):
+                values.append(at)
+                at += by if op == "+" else -by
+                if len(values) > _MOST_TRIPS or at < 0:
+                    return None
+            return tuple(values)
+    return None
+
+
+def _nodes(node: object) -> Iterator[object]:
+    """A node and everything below it."""
+    yield node
+    if isinstance(node, tuple):
+        for each in node:
+            yield from _nodes(each)
+    elif isinstance(node, Struct):
+        for name in node.__struct_fields__:
+            if name not in ("type", "place", "within"):
+                yield from _nodes(getattr(node, name))
+
+
+def _uses_local_arrays(body: Stmt) -> bool:
+    return any(isinstance(node, Deref) and node.access is None for node in _nodes(body))
+
+
+def _has_exits(body: Stmt) -> bool:
+    return any(isinstance(node, Break | Continue | Return | Barrier) for node in _nodes(body))
+
+
+def _assigns(body: Stmt, slot: int) -> bool:
+    return any(isinstance(node, Assign) and isinstance(node.target, Read) and node.target.slot == slot for node in _nodes(body))
+
+
+def _size(node: Stmt) -> int:
+    """Statements that ``node`` becomes once its own counted loops are unrolled."""
+    match node:
+        case Block(statements=statements):
+            return sum(_size(each) for each in statements)
+        case Unrolled(values=values, loop=loop):
+            return _size(loop.body) * len(values)
+        case If(then=then, otherwise=otherwise):
+            return 1 + _size(then) + (_size(otherwise) if otherwise else 0)
+        case Loop(body=body):
+            return 1 + _size(body)
+        case Evaluate() | Declare():
+            return 1
+    return 1
+
+
+def known_trips(node: Expr, constants: dict[int, int]) -> int | None:
+    """The integer value of ``node`` when these slots hold these values, or None if it isn't known."""
+    match node:
+        case Const(value=bool() | float()):
+            return None
+        case Const(value=value):
+            return int(value)
+        case Read(slot=slot):
+            return constants.get(slot)
+        case Convert(type=Scalar(kind="i" | "u") as to, operand=operand):
+            inner = known_trips(operand, constants)
+            return None if inner is None else wrap(inner, to)
+        case Binary(type=Scalar(kind="i" | "u") as within, op=op, left=left, right=right) if op not in ("/", "%"):
+            a, b = known_trips(left, constants), known_trips(right, constants)
+            return None if a is None or b is None else int(apply_binary(op, a, b, within))
+    return None

@@ -4,8 +4,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from msgspec import Struct
+
 from gemmviz.model.errors import Place
-from gemmviz.source import nodes
+from gemmviz.source import fold, nodes
+from gemmviz.source.nodes import Assign, Block, Const, Convert, Declare, Expr, Loop, Read, Stmt, Unrolled
+from gemmviz.source.program_parts import Program
 from gemmviz.source.types import CType, PointerType, Scalar
 
 _LEAVES = (bool, int, str, Place, Scalar, PointerType, CType, int | None, str | None)  # types of fields that hold no node
@@ -40,3 +44,68 @@ def inner_parts(node: Any) -> list[Any]:
 def _inner_fields(kind: Any) -> tuple[str, ...]:
     """The fields of a type of node that may hold nodes."""
     return tuple(name for name in kind.__struct_fields__ if kind.__annotations__[name] not in _LEAVES)
+
+
+_STEPS = ("+", "-", "*", "/")
+
+
+class LoopCounter(Struct, frozen=True):
+    """A variable that begins with ``first``, the same for all threads, and that each trip changes by ``op`` and ``by``."""
+
+    name: str
+    first: int
+    op: str
+    by: int
+    within: Scalar
+
+    def at(self, trip: int) -> int:
+        """The value in a trip, counted from 0."""
+        value = self.first
+        for _ in range(trip):
+            value = int(fold.apply_binary(self.op, value, self.by, self.within))
+        return value
+
+
+def loop_counters(program: Program) -> dict[int, LoopCounter]:
+    """The counters by number of the loop. A loop whose counter begins differently in each thread, or that is changed in the
+    loop, has none.
+    """
+    names = {variable.slot: variable.name for variable in program.variables}
+    return {loop.number: counter for start, loop in _loops(program) if (counter := _counter(start, loop, names)) is not None}
+
+
+def _loops(program: Program) -> Iterator[tuple[Declare, Loop]]:
+    """The loops whose counter is declared in front of them."""
+    for node in parts(program.body):
+        match node:
+            case Block(statements=(Declare() as start, Loop() as loop)):
+                yield start, loop
+            case Unrolled(slot=slot, values=(first, *_), loop=loop):
+                yield Declare(slot, Const(Scalar("int", "i", 32), first)), loop
+
+
+def _counter(start: Declare, loop: Loop, names: dict[int, str]) -> LoopCounter | None:
+    first = _constant(start.value)
+    match loop.step:
+        case Assign(target=Read(slot=slot), value=value, op=str() as op, within=Scalar() as within) if slot == start.slot:
+            by = _constant(value)
+            if first is None or by is None or op not in _STEPS or slot not in names or _assigns(loop.body, slot):
+                return None
+            return LoopCounter(names[slot], first, op, by, within)
+    return None
+
+
+def _constant(node: Expr | None) -> int | None:
+    match node:
+        case Const(value=bool() | float()):
+            return None
+        case Const(value=value):
+            return int(value)
+        case Convert(type=Scalar(kind="i" | "u") as to, operand=operand):
+            inner = _constant(operand)
+            return None if inner is None else fold.wrap(inner, to)
+    return None
+
+
+def _assigns(body: Stmt, slot: int) -> bool:
+    return any(isinstance(node, Assign) and isinstance(node.target, Read) and node.target.slot == slot for node in parts(body))

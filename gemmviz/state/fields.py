@@ -11,7 +11,7 @@ from gemmviz.launch.legality import device_for, tied
 from gemmviz.model.device import Device
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch, Parameter
-from gemmviz.model.setting import FieldKind, Setting
+from gemmviz.model.problem_kind import FieldKind, Setting
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many

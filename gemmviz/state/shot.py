@@ -4,14 +4,14 @@ Undo entries, restored sessions, saved views and exported frames are all shots.
 """
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Struct, field
 
-from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.analysis.replay.pairing import LOCKS, Lock
-from gemmviz.analysis.replay.position import Position
 from gemmviz.files.codec import (
     FormatError,
     check_version,
@@ -26,13 +26,14 @@ from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.errors import GemmvizError, UsageError, closest
+from gemmviz.model.problem_kind import Control, Setting, first_trouble, settings_of
 from gemmviz.model.records import fields
-from gemmviz.model.setting import Control, first_trouble
-from gemmviz.model.setup import Setup
+from gemmviz.model.setup import Setup, changes
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import DrawingOptions
 from gemmviz.scenes.kit.theme import theme_names
+from gemmviz.state.fields import device_title
 
 FORMAT = "gemmviz view"
 VERSION = 1
@@ -245,3 +246,51 @@ def save_view(shot: Shot, path: Path) -> None:
 def read_view(path: Path) -> Shot:
     """Read a shot from a file. Raises UsageError if there is no such file, FormatError with file and place if it is invalid."""
     return parse_shot(read_text(path), str(path))
+
+
+def change_name(before: Shot, after: Shot) -> str:
+    """Name of a change for the undo menu; "" if only the position or camera changed."""
+    names = changes(before.setup, after.setup, _shown)
+    for setting in settings_of(Shot):
+        if len(setting.path) == 1 and setting.of(before) != setting.of(after):
+            name, value = setting.control.undo, _shown(setting, setting.of(after))
+            names.append(f"{tr(setting.control.label).lower()} {value}" if name is None else tr(name).format(value))
+    return ", ".join(name for name in dict.fromkeys(names) if name)
+
+
+def _shown(setting: Setting, value: Any) -> str:
+    return _SHOWN[setting.name](value) if setting.name in _SHOWN else setting.shown(value)
+
+
+def focus_name(focus: Focus) -> str:
+    """Short name of the watched threads; threads are given by index."""
+    x, y, z = focus.block
+    block = tr("block ({x}, {y}", x=x, y=y) + (f", {z})" if z else ")")
+    if focus.everyone:
+        return tr("all traced blocks")
+    if focus.thread is not None:
+        return tr("{block}, thread {thread}", block=block, thread=focus.thread)
+    return block if focus.warp is None else tr("{block}, warp {warp}", block=block, warp=focus.warp)
+
+
+_SHOWN: dict[str, Callable[[Any], str]] = {
+    "device": device_title, "focus": focus_name, "view": lambda name: tr(view_named(name).title),
+}  # fmt: skip
+
+
+def title_of(shot: Shot, name: str = "") -> str:
+    """Window title of a shot. ``name``: the displayed subject, by default the setup of the shot."""
+    view = tr(view_named(shot.view).title)
+    if name:
+        return tr("{view} · {name} – gemmviz", view=view, name=name)
+    setup = shot.setup
+    sizes = setup.problem.text()
+    parameters = "".join(f", {name} = {value}" for name, value in setup.parameters.items())
+    return tr(
+        "{kernel} · {sizes}{parameters} · {view} · {focus_name} – gemmviz",
+        kernel=setup.kernel.name,
+        sizes=sizes,
+        parameters=parameters,
+        view=view,
+        focus_name=focus_name(shot.focus),
+    )

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts
-from gemmviz.analysis.replay.block_traffic import BlockTraffic, block_traffic, copied_from, whole_traffic
 from gemmviz.analysis.replay.focus import block_label
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.tiles import BlockTraffic, block_traffic, copied_from, whole_traffic
 from gemmviz.model.sites import Access, MemoryArray
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace

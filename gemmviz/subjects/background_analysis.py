@@ -13,20 +13,19 @@ from msgspec import Struct
 from gemmviz.analysis.memory.counts import LaunchCounts, count_steps
 from gemmviz.analysis.replay.focus import Scope, thread_place
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import LatestTask
+from gemmviz.jobs.tasks import LatestTask, Post
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.outcome import Watched
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
-from gemmviz.model.watched import Watched
 from gemmviz.run.choosing import MOST_BYTES
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.run.recording import Recording
-from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.runs import KnownRun, searched_blocks, with_hazards
+from gemmviz.subjects.subject import launch_counts
 
 AFTER_PICTURE_S = 0.08
 _MOST_VALUES = 12_000_000  # accesses

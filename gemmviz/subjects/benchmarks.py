@@ -2,10 +2,9 @@
 
 from psygnal import Signal
 
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import LatestTask
+from gemmviz.jobs.tasks import LatestTask, Post
 from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.sizes import parse_sizes, square_problems
+from gemmviz.launch.legality import parse_sizes, square_problems
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import marked, tr
@@ -64,7 +63,7 @@ class Benchmarks:
 
     def measure(self, gpu: RemoteGpu, device: str, sizes: str) -> None:
         """Measure all kernels at sizes such as "128:4096". Raises UsageError for invalid sizes."""
-        from gemmviz.run.measure.benchmarking import cases_for, run_benchmark
+        from gemmviz.run.benchmarking import cases_for, run_benchmark
 
         problems = square_problems(parse_sizes(sizes.replace(" ", "")))
         cases = cases_for([load_kernel(name) for name in kernel_names()], problems, device)

@@ -12,18 +12,17 @@ from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.tiles import EMPTY
 from gemmviz.model.arrays import Longs
-from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.records import replace
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.translation import marked, tr, trn
-from gemmviz.model.words import many
+from gemmviz.model.words import PLAIN, LabelStyle, many
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
-from gemmviz.scenes.kit.chart_words import chart_facts
+from gemmviz.scenes.kit.chart import chart_facts
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.scenes.kit.primitives import Labels, Scene
-from gemmviz.scenes.kit.reading import lines_of
+from gemmviz.scenes.kit.table import lines_of
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.subject import Subject

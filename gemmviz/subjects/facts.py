@@ -3,32 +3,37 @@
 from functools import cached_property
 from typing import TypeVar
 
+from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.analysis.memory.counts import LaunchCounts
-from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
+from gemmviz.analysis.models.occupancy import SHARED, WARPS, OccupancyLimits, occupancy_limits
+from gemmviz.analysis.replay.focus import step_at
 from gemmviz.analysis.replay.moment import Moment, Reader
-from gemmviz.analysis.replay.position import step_at
 from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.analysis.replay.replay import Replay
+from gemmviz.files.levels_file import recorded_levels
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.device import Device
-from gemmviz.model.errors import UsageError
+from gemmviz.model.cases import BlockPhase
+from gemmviz.model.device import Device, OccupancyCase
+from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.host_run import TransferCase
 from gemmviz.model.kernel import Launch
-from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
+from gemmviz.model.sites import Site, shared_bytes
+from gemmviz.model.speed_case import DRAM, MOVED, REQUESTED, Traffic
+from gemmviz.model.translation import tr
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Engine
+from gemmviz.run.needs import needs_of
 from gemmviz.state.shot import Shot, Trial
 from gemmviz.subjects.catalog import subject_for
-from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.recordings import named, recorded
 from gemmviz.subjects.runs import replay_of
-from gemmviz.subjects.subject import Context
+from gemmviz.subjects.subject import Context, launch_counts
 
 _Value = TypeVar("_Value")
 
@@ -126,3 +131,89 @@ class ShotFacts:
         if benchmark is None:
             raise UsageError(f"there is no recording {source!r}" if source else "there is no recording")
         return benchmark
+
+
+def hazards_without_barrier(setup: Setup, sites: tuple[Site, ...], line: int, engine: Engine) -> tuple[str, ...]:
+    """The kinds of hazards, sorted, in a launch without the barriers among ``sites`` that are in ``line``. Raises UsageError if
+    there are none, and as ``Engine.trace`` does.
+    """
+    places = {site.place for site in sites if site.is_barrier and site.place.line == line}
+    if not places:
+        raise UsageError(tr("line {line} has no barrier", line=line))
+    kernel = replace(setup.kernel, text=_without(setup.kernel.text, places), is_shipped=False)
+    outcome = run(replace(setup, kernel=kernel), (0, 0, 0), engine)
+    if outcome.fault is not None or outcome.trace is None:
+        raise outcome.fault or GemmvizError(tr("the kernel produced no trace"))
+    return tuple(sorted({hazard.kind.replace(" ", "-") for hazard in ordering_of(outcome.trace).hazards}))
+
+
+def _without(text: str, places: set[Place]) -> str:
+    """The text with spaces in some places, each within one line."""
+    lines = text.split("\n")
+    for place in places:
+        line, last = lines[place.line - 1], place.end_column - 1
+        if place.end_line != place.line:
+            raise UsageError(tr("the barrier in line {line} is longer than a line", line=place.line))
+        lines[place.line - 1] = line[: place.column - 1] + " " * (last - place.column + 1) + line[last:]
+    return "\n".join(lines)
+
+
+def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
+    """Bytes at each level of memory; DRAM only if a profiler recorded exactly this launch."""
+    total, counted = counts.total("global"), tr("counted from the source as written")
+    levels = [
+        Traffic(REQUESTED, total.bytes_asked, counted),
+        Traffic(MOVED, total.bytes_moved(counts.rules), counted),
+    ]
+    device = device_for(setup)
+    for each in recorded_levels():
+        row = each.find(setup) if each.gpu.name == device.name else None
+        if row is not None:
+            both = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
+            levels.append(Traffic(DRAM, both, each.source, is_dram=True))
+    return tuple(levels)
+
+
+def equal_phases(setup: Setup) -> int:
+    """Number of phases of a kernel whose square tiles divide all sizes. Raises UsageError for others."""
+    width = setup.parameters.get("TILE_WIDTH", 0) if len(setup.parameters) == 1 else 0
+    if not setup.problem.is_multiply or not width or any(size % width for size in setup.problem.sizes.values()):
+        raise UsageError(
+            tr("the phases of this launch are not known to be alike"), remedy=tr("use a quantity of the whole launch")
+        )
+    return setup.problem.K // width
+
+
+def loads_per_phase(setup: Setup, counts: LaunchCounts) -> int:
+    """Elements that a block reads from global memory in one phase. Raises UsageError unless all phases are alike."""
+    return counts.elements("global", "read") // launch_for(setup).block_count // equal_phases(setup)
+
+
+def operations_per_phase(setup: Setup) -> int:
+    """Multiplications and additions of a block in one phase. Raises UsageError unless all phases are alike."""
+    phases = equal_phases(setup)
+    return (setup.problem.flops or 0) // launch_for(setup).block_count // phases
+
+
+def block_phase(setup: Setup, counts: LaunchCounts, what: str) -> BlockPhase:
+    """One phase of one block. Raises UsageError for a kernel without tiles that one phase fills, or with unequal phases."""
+    tiles = tuple((array.name, *array.extents) for array in counts.arrays if array.space == "shared")
+    if not tiles or any(len(tile) != 3 for tile in tiles):
+        raise UsageError(tr("this kernel has no two-dimensional tiles in shared memory"))
+    device, launch, taken = device_for(setup), launch_for(setup), shared_bytes(counts.arrays)
+    found = occupancy_limits(device, needs_of(setup)[0])
+    fitting = {"shared memory": found.limits[SHARED] or 0, "threads": found.limits[WARPS] or 0}
+    (whole, _) = found.uses[SHARED] or (taken, 0)
+    matrices = tuple(_loaded_from(counts, name) for name, _, _ in tiles)
+    loads, operations = loads_per_phase(setup, counts), operations_per_phase(setup)
+    if sum(rows * columns for _, rows, columns in tiles) != loads:
+        raise UsageError(tr("the tiles of this kernel have other cells than those that one phase loads"))
+    return BlockPhase(what, device, launch.block[:2], tiles, matrices, loads, operations, taken, whole, fitting)
+
+
+def _loaded_from(counts: LaunchCounts, tile: str) -> str:
+    """Name of the global array that is read on the line that writes a tile; "" if there is none, or several."""
+    accesses = [(site.place.line, operand.access, counts.arrays[operand.array]) for site, operand in counts.accesses]
+    written = {line for line, access, array in accesses if access == "write" and array.name == tile}
+    read = {array.name for line, access, array in accesses if line in written and access == "read" and array.space == "global"}
+    return read.pop() if len(read) == 1 else ""

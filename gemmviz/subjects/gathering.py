@@ -6,9 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.analysis.replay.moment import Reader
-from gemmviz.analysis.replay.position import Position
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
@@ -22,10 +21,9 @@ from gemmviz.run.choosing import run
 from gemmviz.run.engine import Engine, FallbackEngine
 from gemmviz.run.stored import StoredAnswers
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.counting import launch_facts
 from gemmviz.subjects.recordings import recorded
 from gemmviz.subjects.runs import replay_of, watched_in
-from gemmviz.subjects.subject import Compared, Context, EngineFor, Subject
+from gemmviz.subjects.subject import Compared, Context, EngineFor, Subject, launch_facts
 
 EngineOf = Callable[[KernelSpec], AbstractContextManager[Engine]]
 

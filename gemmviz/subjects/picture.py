@@ -54,7 +54,7 @@ def camera_box(camera: Camera, width: float, height: float) -> Rectangle:
 
 def picture(shot: Shot, subject: Any, theme: Theme | None = None) -> Scene:
     """The scene of a shot, magnified as its camera has it, with its description."""
-    from gemmviz.scenes.kit.magnify import magnified
+    from gemmviz.scenes.kit.shapes import magnified
     from gemmviz.subjects.describing import described
 
     options = options_for(shot, theme or theme_of(shot))

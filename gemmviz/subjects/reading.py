@@ -6,10 +6,9 @@ from typing import Any
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import LatestTask
+from gemmviz.jobs.tasks import LatestTask, Post
+from gemmviz.model.outcome import Watched
 from gemmviz.model.trace import Trace
-from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import HEIGHT, WIDTH, ViewOptions

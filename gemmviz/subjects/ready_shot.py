@@ -5,9 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from gemmviz.analysis.replay.focus import Focus, scope_of
+from gemmviz.analysis.replay.focus import Focus, scope_of, step_at
 from gemmviz.analysis.replay.moment import Reader
-from gemmviz.analysis.replay.position import step_at
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.kernel import Launch
@@ -16,16 +15,15 @@ from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import run
 from gemmviz.run.cpu.executor import requested_blocks
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine
-from gemmviz.run.measure.recorded import RecordedTimes
+from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.background_analysis import WatchResult, count_launch, search, watch
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.counting import LaunchFacts, launch_facts
 from gemmviz.subjects.picture import frame_for, options_for, theme_of
 from gemmviz.subjects.recordings import recorded
 from gemmviz.subjects.runs import KnownRun, finished_run
-from gemmviz.subjects.subject import Compared, Context, EngineFor, Subject
+from gemmviz.subjects.subject import Compared, Context, EngineFor, LaunchFacts, Subject, launch_facts
 
 _PIXELS = (1920.0, 1080.0)
 

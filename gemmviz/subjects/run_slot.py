@@ -6,22 +6,20 @@ from psygnal import Signal
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
-from gemmviz.jobs.engines import Engines
-from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import LatestTask
+from gemmviz.jobs.tasks import Engines, LatestTask, Post
 from gemmviz.launch.legality import launch_for
 from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.outcome import Watched
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
-from gemmviz.model.watched import Watched
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Cancel, Engine
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.background_analysis import BackgroundAnalysis, WatchResult
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.counting import LaunchFacts
 from gemmviz.subjects.reading import Reading
 from gemmviz.subjects.runs import KnownRun, finished_run
+from gemmviz.subjects.subject import LaunchFacts
 
 
 class RunSlot:

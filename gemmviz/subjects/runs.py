@@ -12,18 +12,17 @@ from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.outcome import Outcome
+from gemmviz.model.outcome import Outcome, Watched
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import phases_text
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
 from gemmviz.model.translation import tr
-from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel, Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.subjects.counting import LaunchFacts
+from gemmviz.subjects.subject import LaunchFacts
 
 MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
 _LARGE = 1_000_000  # accesses

@@ -5,18 +5,85 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct, field
 
+from gemmviz.analysis.memory.banks import wavefronts
+from gemmviz.analysis.memory.costs import Passes
+from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
+from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.launch.legality import device_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
+from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.translation import tr
-from gemmviz.run.engine import Cancel, CannotAnswer, Engine
+from gemmviz.run.engine import Cancel, CannotAnswer, Engine, FallbackEngine
+from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.stage.hover import pointed_at
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.counting import LaunchFacts
+
+
+def parameters_text(setup: Setup) -> str:
+    """The parameters, such as "TILE_WIDTH = 32, PAD = 1"."""
+    return ", ".join(f"{name} = {value}" for name, value in setup.parameters.items())
+
+
+def kernel_title(setup: Setup) -> str:
+    """The kernel with its parameters."""
+    return ", ".join(filter(None, (setup.kernel.name, parameters_text(setup))))
+
+
+def launch_title(setup: Setup) -> str:
+    """The kernel with its parameters and sizes."""
+    return f"{kernel_title(setup)}, {setup.problem.text()}"
+
+
+class LaunchFacts(Struct, frozen=True, eq=False):
+    """Facts about a whole launch: its counts and the speed of the real kernel, None while unknown; ``no_counts`` and
+    ``no_speed`` give the reason if they stay unknown. ``passed``: whether C is correct, None before a run.
+    """
+
+    setup: Setup
+    counts: LaunchCounts | None = None
+    no_counts: str = ""
+    speed: KernelSpeed | None = None
+    no_speed: str = ""
+    passed: bool | None = None
+
+    @property
+    def time_ms(self) -> float | None:
+        """Time of one launch in ms; None if unknown."""
+        return None if self.speed is None else self.speed.median_ms
+
+    @property
+    def time_source(self) -> str:
+        """Source of the time; "" if there is none."""
+        return "" if self.speed is None else self.speed.source
+
+
+def launch_counts(
+    setup: Setup, engine: Engine, *, passes: Passes = wavefronts, cancelled: Cancel = is_cancelled
+) -> LaunchCounts:
+    """Counts of all accesses of a launch, from its source. ``passes``: how wavefronts are counted. Raises GemmvizError for a
+    setup that can't be launched or faults.
+    """
+    counter = LaunchCounter(device_for(setup).rules, cancelled, passes)
+    engine.count(setup, counter, cancelled=cancelled)
+    return counter.counts
+
+
+def launch_facts(setup: Setup, engine: Engine, cancelled: Cancel = is_cancelled) -> LaunchFacts:
+    """Counts of a launch, and its speed as measured or recorded. Raises GemmvizError if it can't be counted."""
+    counts = launch_counts(setup, engine, cancelled=cancelled)
+    try:
+        return LaunchFacts(setup, counts, speed=FallbackEngine(engine, RecordedTimes()).time(setup, cancelled=cancelled))
+    except CannotAnswer as error:
+        return LaunchFacts(setup, counts, no_speed=error.message)
+
 
 Known = Literal["moment", "facts", "compared", "before", "schedules", "measurements"]
 TimeKind = Literal["none", "run", "launch"]
@@ -124,3 +191,63 @@ class Subject(Struct, frozen=True):
     def needs_run(self) -> bool:
         """Whether a kernel has to be run or counted for it."""
         return bool({"moment", "facts", "compared"} & set(self.needs))
+
+
+def focus_at(moment: Moment, hit: Hit) -> Focus | None:
+    """The focus on the thread that computes an element of C, or that accesses another element at this moment; the whole block
+    if that thread is already followed. None for other cells. Raises UsageError if there is no such thread.
+    """
+    trace, scope = moment.trace, moment.scope
+    target = pointed_at(trace, hit)
+    if target is None:
+        return None
+    number, element = target
+    is_result = number == trace.result
+    thread = moment.replay.owners.thread_of(element) if is_result else _toucher(moment, number, element)
+    if thread is None:
+        result = tr("the result") if trace.result is None else trace.arrays[trace.result].name
+        why = tr("no traced thread computes this element") if is_result else tr("no thread touches this now")
+        raise UsageError(why, remedy=tr("click an element of {result} to follow its thread", result=result))
+    block, _ = trace.space.indices(thread)
+    if moment.focus.thread is not None and thread == scope.threads.start:
+        return Focus(moment.focus.block)
+    return Focus(block, None, thread % trace.space.threads_per_block)
+
+
+def _toucher(moment: Moment, array: int, element: int) -> int | None:
+    """Number of the first thread of the block that accesses an element; None if there is none."""
+    for touched in moment.of_array(array):
+        first = moment.trace.element[touched.row, moment.scope.of_block].astype(int)
+        for offset in moment.trace.offsets(touched.operand, moment.scope.of_block):
+            touching = (first >= 0) & (first + offset == element)
+            if touching.any():
+                return int(moment.scope.of_block.start + touching.argmax())
+    return None
+
+
+def step_at_text(moment: Moment, line: int, column: int) -> int:
+    """The next step of the access at a place of the source (counted from 1), otherwise of any access on the line.
+
+    Raises UsageError if no watched thread performs one.
+    """
+    places = [site.place for site in moment.trace.sites]
+    here = [number for number, place in enumerate(places) if _holds(place, line, column)]
+    on_line = [number for number, place in enumerate(places) if place.line <= line <= place.end_line]
+    return _next(moment, here or on_line, line)
+
+
+def step_at_site(moment: Moment, place: Place) -> int:
+    """The next step of the access at exactly this place. Raises UsageError as ``step_at_text``."""
+    sites = [number for number, site in enumerate(moment.trace.sites) if site.place == place]
+    return _next(moment, sites, place.line)
+
+
+def _next(moment: Moment, sites: list[int], line: int) -> int:
+    step = moment.replay.next_step(sites, moment.step, moment.scope)
+    if step is None:
+        raise UsageError(tr("no watched thread accesses memory on line {line}", line=line))
+    return step
+
+
+def _holds(place: Place, line: int, column: int) -> bool:
+    return (place.line, place.column) <= (line, column) < (place.end_line, place.end_column)

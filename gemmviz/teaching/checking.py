@@ -1,26 +1,306 @@
 """Checks of a lesson: its texts, pictures, runs and questions, and every expectation compared with the computed value."""
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from functools import cached_property
+from multiprocessing import get_context
+from random import Random
+from typing import get_args
+
+import numpy as np
+from msgspec import Struct
 
 from gemmviz.export.prepare import ExportOptions, frame_at, prepare
 from gemmviz.files.checksums import checksum_errors
-from gemmviz.model.errors import GemmvizError, Place
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
+from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
+from gemmviz.run.choosing import engine_for
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.engine import Engine
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
+from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.gathering import EngineOf
-from gemmviz.teaching.exercise_faults import exercise_faults
-from gemmviz.teaching.lesson import FIELD, Expectation, Lesson, LessonStep
-from gemmviz.teaching.lesson_check import LessonCheck
-from gemmviz.teaching.picture_checks import picture_errors
-from gemmviz.teaching.piece_checks import piece_errors
+from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.captions import UNAVAILABLE
+from gemmviz.teaching.exercises import judged
+from gemmviz.teaching.lesson import FIELD, Choice, Exercise, Expectation, Lesson, LessonStep, Question, Solution, shown_value
+from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.quantities.catalog import quantity_origin, quantity_title, quantity_value
-from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES
-from gemmviz.teaching.question_checks import question_faults
-from gemmviz.teaching.run_checks import run_findings
+from gemmviz.teaching.quantities.launch import piece_errors
+from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityReference, QuantityValue, parse_reference
+from gemmviz.teaching.quantities.results import HazardId
+from gemmviz.teaching.remembered_answers import RememberedAnswers
 from gemmviz.teaching.text_checks import text_errors
-from gemmviz.teaching.whole_runs import WholeRuns
+from gemmviz.teaching.whole_runs import WholeRun, WholeRuns
+
+
+def exercise_faults(step: LessonStep) -> list[GemmvizError]:
+    """What is wrong with the exercise of a step, at the place of the step; nothing if it has none, or a right one."""
+    exercise = step.exercise
+    if exercise is None:
+        return []
+    faults = []
+    try:
+        shot, answers = solved(exercise, step.shot)
+        verdict = judged(exercise, shot, Interpreter(), answers, Random(0))
+        if not verdict.passed:
+            faults.append(GemmvizError(f"the exercise's own solution fails: {'; '.join(verdict.lines)}"))
+    except GemmvizError as error:
+        faults.append(GemmvizError(error.message, remedy=error.remedy))
+    untouched = ("",) * step.shot.setup.kernel.blanks
+    if judged(exercise, step.shot, Interpreter(), untouched, Random(0)).passed:
+        what = "empty blanks" if untouched else "the step as it is shown"
+        faults.append(GemmvizError(f"the exercise is passed by {what}", remedy="require what only a solution has"))
+    for fault in faults:
+        fault.place = step.place
+    return faults
+
+
+def solved(exercise: Exercise, shot: Shot) -> tuple[Shot, tuple[str, ...]]:
+    """The shot of an exercise's solution, and its answers for the blanks. Raises GemmvizError for an exercise without a
+    solution, or for one whose number of answers isn't that of the blanks.
+    """
+    solution = exercise.solution or Solution()
+    answers = answers_of(exercise.key) if exercise.key else solution.answers
+    setup, blanks = shot.setup, shot.setup.kernel.blanks
+    if not exercise.key and exercise.solution is None:
+        raise GemmvizError("the exercise has no solution to be checked with", remedy="give it a key, or solution = { … }")
+    if len(answers) != blanks:
+        where = f"the key {exercise.key!r}" if exercise.key else "the solution"
+        raise GemmvizError(f"{where} has {len(answers)} answers for {blanks} blanks", remedy="write one for each blank")
+    if solution.kernel:
+        setup = setup_for(load_kernel(solution.kernel), setup.problem, device=setup.device)
+    return replace(shot, setup=setup.changed(**solution.parameters)), answers
+
+
+_FRAME_KEYS = {"grid", "axes", "here"}  # what a picture without content has too
+_CODE = "code"  # keys of the source, which has question marks of its own
+
+
+def picture_errors(scene: Scene) -> Iterator[GemmvizError]:
+    """What is missing in a picture: it has a message instead of content, a value that isn't known, or no marks."""
+    for each in scene.all:
+        if isinstance(each, Labels) and each.key == "message":
+            yield GemmvizError(f"the picture is a message: {' '.join(each.texts)}")
+        elif _has_unknown(each):
+            yield GemmvizError(f"a value in the picture is unknown: {each.key} reads {UNAVAILABLE}")
+    if not any(_is_mark(each) for each in scene.all):
+        yield GemmvizError("the picture is empty: it has no cells, marks or curves")
+
+
+def _has_unknown(each: object) -> bool:
+    """Whether a text, or the text of a cell, is a question mark alone."""
+    match each:
+        case Labels(key=key, texts=texts):
+            return not key.startswith(_CODE) and UNAVAILABLE in texts
+        case Cells(labels=np.ndarray() as labels) | Squares(labels=np.ndarray() as labels):
+            return UNAVAILABLE in labels
+    return False
+
+
+def _is_mark(each: object) -> bool:
+    match each:
+        case Rects(key=key, boxes=items) | Lines(key=key, segments=items) | Squares(key=key, boxes=items):
+            return key not in _FRAME_KEYS and len(items) > 0
+        case Cells(fill=fill):
+            return fill.size > 0
+    return False
+
+
+Fault = tuple[str, Place | None, GemmvizError]  # subject, place, error
+
+
+def question_faults(step: LessonStep, engine_of: EngineOf, *, is_quiz: bool = False) -> Iterator[Fault]:
+    """What is wrong with the question of a step; nothing if it has none."""
+    question = step.question
+    if question is None:
+        return
+    asked = question.choices[question.right].shot or step.shot
+    for what, remedy in _alike(question):
+        yield "the choices", step.written.place("question"), GemmvizError(what, remedy=remedy)
+    for number, choice in enumerate(question.choices):
+        expected = ("choices", number, "expect", 0) if choice.expect else ()
+        place = step.written.place("question", *expected)
+        subject = f"choice {number + 1}, {choice.text!r}"
+        try:
+            if choice.shot is not None:
+                prepare(choice.shot, engine_of)
+            yield from (
+                (subject, place, GemmvizError(what, remedy=remedy))
+                for what, remedy in _wrong(choice, asked, engine_of, is_quiz)
+            )
+        except GemmvizError as error:
+            yield subject, place, error
+
+
+def _alike(question: Question) -> Iterator[tuple[str, str]]:
+    """What keeps the choices of a question from being different answers to it, with a remedy."""
+    shown = [choice.text.strip().lower() for choice in question.with_own_numbers().choices]
+    if len(set(shown)) < len(shown):
+        yield "two of them read the same", "change one"
+    if not any(FIELD.search(choice.text) for choice in question.choices):
+        return
+    right = question.choices[question.right]
+    asked = next((each for each in right.expect if f"{{{each.name}}}" in right.text), None)
+    if asked is None:
+        yield "the right one doesn't show what makes it right", "write {name} of its expectation into its text"
+        return
+    values = [
+        next((each.value for each in choice.expect if each.quantity == asked.quantity), None) for choice in question.choices
+    ]
+    if None in values or len(set(values)) < len(values):
+        yield f"they don't say different values of {asked.quantity}", "expect another value of it in each choice"
+
+
+def _wrong(choice: Choice, shot: Shot, engine_of: EngineOf, is_quiz: bool) -> Iterator[tuple[str, str | None]]:
+    """What contradicts a choice in the right answer's view, with a remedy. Raises GemmvizError where it can't be computed."""
+    if choice.right and not any(quantity_origin(each.quantity) != "definition" for each in choice.expect):
+        yield "nothing says that it is right", "give it expect = [{ quantity = …, is = … }] of what the run says"
+    if not choice.right and not choice.expect and not is_quiz:
+        yield "nothing says that it is wrong", "give it expect = [{ quantity = …, is = … }] with what would make it right"
+    is_true = _is_true(choice, shot, engine_of)
+    if choice.right and not is_true:
+        yield "it is marked right, and what it expects is false", None
+    if choice.expect and not choice.right and is_true:
+        yield "it is marked wrong, and what it expects is true", None
+
+
+def _is_true(choice: Choice, shot: Shot, engine_of: EngineOf) -> bool:
+    """Whether all that a choice expects is true of a shot."""
+    with engine_of(shot.setup.kernel) as engine:
+        facts = ShotFacts(shot, engine)
+        return all(each.is_met_by(quantity_value(each.quantity, facts)) for each in choice.expect)
+
+
+RIGHT = Expectation("result", "right")
+_OF_ALL_SIZES = ("right", "unwritten")  # results that don't depend on the sizes
+
+
+class Finding(Struct, frozen=True):
+    """What was found of a run. ``subject``: what it is about; ``actual``: None if ``error`` says why it can't be computed.
+    ``is_advice``: the step's own launch is right, another one of its kernel isn't.
+    """
+
+    subject: str
+    expectation: Expectation
+    actual: QuantityValue | None = None
+    error: GemmvizError | None = None
+    is_advice: bool = False
+
+    @property
+    def is_true(self) -> bool:
+        return self.actual is not None and self.expectation.is_met_by(self.actual)
+
+
+def run_findings(step: LessonStep, engine: Engine, runs: WholeRuns) -> Iterator[Finding]:
+    """Findings about the step's run, and about that of the launch that it is compared with. The kernel is checked with
+    other sizes, too, which no block or tile divides if it can run them.
+    """
+    kernel, against = step.shot.setup.kernel, step.shot.against
+    if _shows_error(step) or (kernel.blanks and step.exercise is not None):
+        return  # what is wrong has a name; the blanks are checked with their solution
+    run, named = runs.of(step.shot.setup, engine), _references(step)
+    stated = next((replace(each, name="") for each in step.expect if each.quantity == RIGHT.quantity), None)
+    own = [*([] if stated else [_result(run, "C")]), *_hazards(run, named)]
+    yield from own
+    other = runs.other(step.shot.setup, engine)
+    expected = stated or RIGHT
+    if other is not None and expected.value in _OF_ALL_SIZES and all(each.is_true for each in own):
+        for each in (_result(other, "C", expected), *_hazards(other, named)):
+            yield replace(each, is_advice=not kernel.is_shipped)
+    if against is not None and not against.setup.kernel.unfinished and not any(each.id == "compared_result" for each in named):
+        yield _result(runs.of(against.setup, engine), "C of the compared launch")
+
+
+def _shows_error(step: LessonStep) -> bool:
+    """Whether a step expects a launch that is refused, or a run that faults."""
+    return any(each.quantity in ERROR_QUANTITIES and each.value for each in step.expect)
+
+
+def _references(step: LessonStep) -> list[QuantityReference]:
+    """The quantities that a step expects; what names none is reported as an expectation that can't be computed."""
+    references = []
+    for each in step.expect:
+        try:
+            references.append(parse_reference(each.quantity))
+        except UsageError:
+            continue
+    return references
+
+
+def _result(run: WholeRun, subject: str, expected: Expectation = RIGHT) -> Finding:
+    try:
+        return Finding(f"{subject}{run.where}", expected, quantity_value(RIGHT.quantity, run.facts))
+    except GemmvizError as error:
+        return Finding(f"{subject}{run.where}", expected, error=error)
+
+
+def _hazards(run: WholeRun, named: list[QuantityReference]) -> Iterator[Finding]:
+    """A finding for each kind of hazard over an array that no expectation names."""
+    arguments = [each.arguments for each in named if each.id == "hazards"]
+    try:
+        hazards = run.facts.replay.hazards
+    except GemmvizError:
+        return  # the error is that of the result
+    for kind in get_args(HazardId):
+        arrays = [each.array for each in hazards if each.kind == kind.replace("-", " ") and each.count]
+        for array in dict.fromkeys(arrays):
+            if not any(each.get("kind") == kind and each.get("array", array) == array for each in arguments):
+                quantity = f"hazards(kind={kind}, array={array})"
+                yield Finding(
+                    f"{kind} hazards of {array}{run.where}", Expectation(quantity, 0), quantity_value(quantity, run.facts)
+                )
+
+
+class LessonCheck(Struct, frozen=True):
+    """One check of a step. ``subject``: what is checked, such as the title of a quantity; ``place``: where the step's file
+    states it. ``expectation``: None for a check that only fails by an error. ``actual``: the computed value. ``error``: why it
+    can't be computed, or what is wrong. ``is_remark``: a failure is advice, not a fault. ``number``: the step's number in the
+    lesson, from 1.
+    """
+
+    step: LessonStep
+    subject: str
+    place: Place | None
+    expectation: Expectation | None = None
+    actual: QuantityValue | None = None
+    error: GemmvizError | None = None
+    is_remark: bool = False
+    number: int = 1
+
+    @property
+    def is_true(self) -> bool:
+        """Whether nothing is wrong, and the value, if one is expected, is the expected one."""
+        if self.error is not None or self.expectation is None:
+            return self.error is None
+        return self.actual is not None and self.expectation.is_met_by(self.actual)
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """The same for a step in its own lesson and in others that include it."""
+        return self.step.file, str(self.place), self.subject, str(self.error or self.actual)
+
+    @property
+    def sentence(self) -> str:
+        """Description of a failed check."""
+        step = (
+            f"{'remark: ' * self.is_remark}step {self.number}, {self.step.with_numbers({}).title or self.step.id or 'untitled'}"
+        )
+        if self.expectation is None:
+            return f"{step}: {self.subject}: {self.error}"
+        if self.error is not None:
+            return f"{step}: {self.subject} is not available: {self.error}"
+        actual, expected = (shown_value(each) or "none" for each in (self.actual, self.expectation.value))
+        return f"{step}: {self.subject} is {actual}, not {expected}"
+
+    def as_error(self) -> GemmvizError:
+        """The check as an error in the step's file."""
+        return GemmvizError(self.sentence, self.place, file=self.step.file or None)
 
 
 class LessonChecker:
@@ -110,3 +390,42 @@ def _drawn(step: LessonStep, engine_of: EngineOf) -> tuple[Outcome | None, list[
     except GemmvizError as error:
         return None, [] if is_error else [error]
     return stage.outcome, [] if is_error else errors
+
+
+_PROCESSES = 2
+_Sent = tuple[int, str, Place | None, Expectation | None, QuantityValue | None, GemmvizError | None, bool]
+
+
+def new_checker() -> LessonChecker:
+    """A checker that runs kernels in the interpreter."""
+    engine = RememberedAnswers(engine_for("cpu"))
+    return LessonChecker(lambda kernel: nullcontext(engine))
+
+
+def checks_by_step(names: Iterable[str]) -> list[list[LessonCheck]]:
+    """The checks of each step of some shipped lessons, computed by two processes; the longest lessons come first."""
+    names = sorted(names, key=lambda name: -len(shipped_lesson(name).stops))
+    steps: list[list[LessonCheck]] = []
+    with ProcessPoolExecutor(_PROCESSES, get_context("spawn")) as pool:
+        for name, sent in zip(names, pool.map(_sent_checks, names), strict=True):
+            own: list[list[LessonCheck]] = [[] for _ in shipped_lesson(name).stops]
+            for number, subject, place, expectation, actual, error, is_remark in sent:
+                step = shipped_lesson(name).stops[number - 1]
+                own[number - 1].append(LessonCheck(step, subject, place, expectation, actual, error, is_remark, number))
+            steps += own
+    return steps
+
+
+def _sent_checks(name: str) -> list[_Sent]:
+    """The checks of a lesson without their steps, which the other process has."""
+    return [
+        (each.number, each.subject, each.place, each.expectation, each.actual, _plain(each.error), each.is_remark)
+        for each in new_checker().checks_of(shipped_lesson(name))
+    ]
+
+
+def _plain(error: GemmvizError | None) -> GemmvizError | None:
+    """An error that can be sent: those of other classes need more arguments than their message."""
+    if error is None:
+        return None
+    return GemmvizError(error.message, error.place, file=error.file, remedy=error.remedy, id=error.id)

@@ -2,23 +2,147 @@
 first wrong access is if it doesn't.
 """
 
+import re
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
+import numpy as np
 from msgspec import Struct
 
-from gemmviz.model.errors import GemmvizError, Place
+from gemmviz.analysis.replay.focus import thread_text
+from gemmviz.launch.legality import can_run
+from gemmviz.model.errors import GemmvizError, Place, SourceError
 from gemmviz.model.kernel import BLANK, KernelSpec
 from gemmviz.model.records import replace
-from gemmviz.model.translation import tr
+from gemmviz.model.setup import Setup
+from gemmviz.model.trace import Trace
+from gemmviz.model.translation import marked, tr
 from gemmviz.run.engine import Engine
-from gemmviz.source.program import check_source, program_for
+from gemmviz.source.program_parts import check_source, program_for
 from gemmviz.state.shot import Shot
-from gemmviz.teaching.answer_headers import check_names
 from gemmviz.teaching.answer_keys import answers_of
-from gemmviz.teaching.drawn_sizes import drawn_sizes
-from gemmviz.teaching.first_difference import difference_text, wrong_blank
 from gemmviz.teaching.lesson import Exercise, ExerciseSize
 from gemmviz.teaching.requirements import JudgedQuantity, QuantityRequirement, SizeRun
+
+# What CUDA's own headers, which nvcc includes before each file, overload in std for a kernel.
+_MATH = (
+    "abs|a?cosh?|a?sinh?|a?tanh?|atan2|ceil|floor|trunc|round|exp2?|log(?:10|2)?|pow|sqrt|fabs|fmod|fm(?:in|ax|a)|isnan|isinf"
+)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_HEADERS = (
+    (re.compile(rf"\bstd\s*::\s*(?!(?:{_MATH})\b)\w+"), marked("a header of the standard library")),
+    (re.compile(r"\b(?:cooperative_groups|cg)\s*::\s*\w+"), "cooperative_groups.h"),
+    (re.compile(r"\bnvcuda\s*::\s*\w+"), "mma.h"),
+    (re.compile(r"\bcuda\s*::\s*\w+"), marked("a header of libcu++")),
+    (re.compile(r"\b(?:__)?half2?\b|\b__(?:half|float)2(?:half|float)\w*"), "cuda_fp16.h"),
+    (re.compile(r"\b(?:__)?nv_bfloat16\w*"), "cuda_bf16.h"),
+    (re.compile(r"\bCUDART_\w+"), "math_constants.h"),
+    (re.compile(r"\b(?:FLT|DBL)_(?:MAX|MIN|EPSILON)\b"), "float.h"),
+)
+_REMOVED = re.compile(r"\b__(?:shfl(?:_up|_down|_xor)?|ballot|all|any)\b(?=\s*\()")
+
+
+def check_names(answers: Iterable[str]) -> None:
+    """Check the names in answers for a kernel without includes. Raises SourceError for one that nvcc doesn't know, with the
+    number of the blank.
+    """
+    for number, answer in enumerate(answers, 1):
+        code = _COMMENT.sub("", answer)
+        for pattern, header in _HEADERS:
+            if name := pattern.search(code):
+                remedy = tr("use what CUDA C++ has without an include")
+                raise SourceError(
+                    tr(
+                        "blank {number}: {name} needs {header}, which isn't included",
+                        number=number,
+                        name=name[0],
+                        header=header,
+                    ),
+                    remedy=remedy,
+                )
+        if name := _REMOVED.search(code):
+            remedy = tr("{name}_sync is the one with a mask", name=name[0])
+            raise SourceError(tr("blank {number}: {name} is not in CUDA any more", number=number, name=name[0]), remedy=remedy)
+
+
+_LARGEST = 48  # of each size
+_TRIES = 20
+
+
+def drawn_sizes(exercise: Exercise, setup: Setup, random: Random) -> list[ExerciseSize]:
+    """Up to two sizes that an exercise doesn't list, without its limits: one between those that it lists, and one that is a
+    fifth or more larger, with the parameters of the largest.
+    """
+    listed = sorted((each for each in exercise.sizes if each.problem), key=lambda each: max(each.problem.values()))
+    if not listed:
+        return []
+    first, last = (max(each.problem.values()) for each in (listed[0], listed[-1]))
+    ways = ((random.choice(listed), first, last), (listed[-1], last + last // 5, _LARGEST))
+    drawn = (_drawn(each, first, last, setup, random) for each, first, last in ways if first < last)
+    return [each for each in drawn if each is not None and each.problem not in [one.problem for one in listed]]
+
+
+def _drawn(like: ExerciseSize, first: int, last: int, setup: Setup, random: Random) -> ExerciseSize | None:
+    """A size with the parameters of another one: a multiple of the largest of them if nothing else runs."""
+    tied = len(set(like.problem.values())) == 1
+    width = max(like.parameters.values(), default=1)
+    for number in range(_TRIES):
+        same = random.randint(first, last)
+        values = [same if tied else random.randint(first, last) for _ in like.problem]
+        if number % 2:
+            values = [-(-value // width) * width for value in values]
+        problem = dict(zip(like.problem, values, strict=True))
+        if can_run(setup.changed(**problem, **like.parameters)):
+            return replace(like, problem=problem, at_most={})
+    return None
+
+
+def wrong_blank(answers: Sequence[str], key: Sequence[str], passes: Callable[[tuple[str, ...]], bool]) -> int | None:
+    """Number of the first blank whose answer fails among the right answers for the others; None if each of them passes."""
+    other = [place for place, answer in enumerate(answers) if answer.strip() != key[place].strip()]
+    if len(other) == 1:
+        return other[0] + 1
+    return next((at + 1 for at in other if not passes((*key[:at], answers[at], *key[at + 1 :]))), None)
+
+
+def difference_text(shot: Shot, answers: Sequence[str], key: Sequence[str], engine: Engine) -> str:
+    """A sentence about the first access in which the run with ``answers`` differs from that with the key; "" if there is none,
+    or one of them can't be run.
+    """
+    kernel = shot.setup.kernel
+    try:
+        own, right = (engine.trace(replace(shot.setup, kernel=kernel.filled(each))).trace for each in (answers, key))
+    except GemmvizError:
+        return ""
+    if own is None or right is None:
+        return ""
+    for step in range(min(own.steps, right.steps)):
+        one, other = _accesses(own, step), _accesses(right, step)
+        thread = next((thread for thread in range(own.space.thread_count) if one(thread) != other(thread)), None)
+        if thread is not None:
+            block, _ = own.space.indices(thread)
+            return tr(
+                "first difference: thread {thread} of block {block}, line {line}: {own}; the solution: {right}",
+                thread=thread_text(thread % own.space.threads_per_block, own.launch), block=f"({', '.join(map(str, block))})",
+                line=own.site_of(step).place.line, own=one(thread), right=other(thread),
+            )  # fmt: skip
+    return ""
+
+
+def _accesses(trace: Trace, step: int) -> Callable[[int], str]:
+    """The function that says what a thread does at a step, as in "read Md[5]"."""
+    site, rows = trace.site_of(step), trace.element[trace.row[step] : trace.row[step + 1]]
+
+    def said(thread: int) -> str:
+        elements = np.asarray(rows[:, thread])
+        parts = [
+            f"{tr(operand.access)} {trace.arrays[operand.array].subscripted(int(element))}"
+            for operand, element in zip(site.operands, elements, strict=False)
+            if element >= 0
+        ]
+        return ", ".join(parts) or (tr(site.kind) if (elements >= 0).any() else tr("nothing"))
+
+    return said
 
 
 class Verdict(Struct, frozen=True):

@@ -8,16 +8,15 @@ from random import Random
 
 from gemmviz.files.extensions import Catalog, extensions_in
 from gemmviz.model.errors import UsageError
-from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
-from gemmviz.model.words import many
+from gemmviz.model.words import PLAIN, LabelStyle, many
 from gemmviz.run.choosing import run
 from gemmviz.run.engine import Engine
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.runs import replay_of
-from gemmviz.subjects.titles import kernel_title
+from gemmviz.subjects.subject import kernel_title
 from gemmviz.teaching.lesson import Choice, Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource

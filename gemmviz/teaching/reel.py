@@ -5,7 +5,7 @@ from itertools import repeat
 
 from msgspec import Struct
 
-from gemmviz.analysis.replay.position import Position
+from gemmviz.analysis.replay.focus import Position
 from gemmviz.export.prepare import (
     SAMPLES,
     ExportOptions,
@@ -29,10 +29,25 @@ from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.gathering import EngineOf
-from gemmviz.teaching.beats import is_morph
 from gemmviz.teaching.captions import filled_step
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
+
+_OF_ONE_KERNEL = ("stage",)  # views in which things of two kernels have nothing in common
+
+
+def is_next_beat(one: Shot, other: Shot) -> bool:
+    """Whether the second shot is the step after the first of the same run, seen in the same way."""
+    return (one.setup, one.view, one.focus, one.against) == (other.setup, other.view, other.focus, other.against) and (
+        other.at.step == one.at.step + 1
+    )
+
+
+def is_morph(one: Shot, other: Shot) -> bool:
+    """Whether things in both pictures are the same and may move: those of one view, and on the stage of one kernel."""
+    is_same_kernel = one.setup.kernel.name == other.setup.kernel.name
+    return one.view == other.view and (is_same_kernel or one.view not in _OF_ONE_KERNEL)
+
 
 _LISTING = "listing"
 _WAY_S, _BEAT_S = 0.7, 0.8  # duration of the way to the next picture, and of its beat

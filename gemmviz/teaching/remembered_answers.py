@@ -4,14 +4,13 @@ from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.files.answer_file import answer_key
 from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.outcome import Outcome
+from gemmviz.model.outcome import Outcome, Watched
 from gemmviz.model.race import RaceCase
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink, SumKey
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.timing import KernelSpeed
-from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel, Engine, Progress
 from gemmviz.run.recording import Recording
 

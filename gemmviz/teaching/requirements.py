@@ -1,12 +1,18 @@
 """Requirements on a kernel, judged at one size: a kernel's run to the values of quantities, and whether each is as required."""
 
+import re
 from collections.abc import Iterable
 from typing import Literal
 
+import numpy as np
 from msgspec import Struct
 
+from gemmviz.analysis.replay.focus import Position
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.records import replace
+from gemmviz.model.threads import Triple
 from gemmviz.model.translation import tr
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
@@ -14,7 +20,40 @@ from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.lesson import ExerciseSize, Expectation, shown_value
 from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
 from gemmviz.teaching.quantities.quantity import QuantityValue
-from gemmviz.teaching.wrong_access import at_wrong_access
+
+
+def at_wrong_access(facts: ShotFacts) -> Shot:
+    """The shot, moved to the wrong access of its run and to the block in which it happens; unchanged if none is known."""
+    shot, trace = facts.shot, facts.outcome.trace
+    if trace is None:
+        return shot
+    if (fault := facts.outcome.fault) is not None:
+        place: tuple[int, Triple] | None = trace.steps - 1, fault.block or shot.focus.block
+    else:
+        place = _hazard(facts.replay) or _wrong_store(facts.replay) or _end_without(facts)
+    if place is None:
+        return shot
+    step, block = place
+    return replace(shot, at=Position(step=step), focus=replace(shot.focus, block=block, warp=None, thread=None))
+
+
+def _hazard(replay: Replay) -> tuple[int, Triple] | None:
+    first = next(iter(replay.hazards), None)
+    return None if first is None else (first.step, first.block)
+
+
+def _wrong_store(replay: Replay) -> tuple[int, Triple] | None:
+    """The step that stores the first wrong element, and its block."""
+    wrong, owners = replay.trace.check.wrong_elements[:1], replay.owners
+    at = np.flatnonzero(owners.elements == wrong[0]) if wrong else np.zeros(0, np.int64)
+    return None if not len(at) else (int(owners.steps[at[0]]), replay.trace.space.indices(int(owners.threads[at[0]]))[0])
+
+
+def _end_without(facts: ShotFacts) -> tuple[int, Triple] | None:
+    """The last step of a run that leaves elements unwritten, and the block in focus."""
+    trace = facts.replay.trace
+    return (trace.steps - 1, facts.shot.focus.block) if trace.check.unwritten else None
+
 
 Relation = Literal["is", "at_most", "at_least"]
 
@@ -89,3 +128,32 @@ class SizeRun:
 def _row(requirement: QuantityRequirement, value: QuantityValue) -> JudgedQuantity:
     title = quantity_title(requirement.quantity)
     return JudgedQuantity(title, shown_value(value) or "none", requirement.words, requirement.is_met_by(value))
+
+
+_SHARED = ("wavefronts", "bank", "shared")
+
+
+def at_costly_access(facts: ShotFacts, requirements: Iterable[QuantityRequirement]) -> Shot:
+    """The shot, moved to the first access that moves most sectors per request, or takes most wavefronts where the requirements
+    are about shared memory; of the array that they name, if they name one; of equal ones the most frequent one.
+    """
+    references = " ".join(each.quantity for each in requirements)
+    is_shared = any(word in references for word in _SHARED)
+    named = re.search(r"array=(\w+)", references)
+    trace, reader = facts.replay.trace, Reader(facts.replay, facts.shot.focus)
+    best, at = (-1, 0), 0
+    for step, times in _first_steps(facts).items():
+        names = {trace.arrays[each.array].name for each in trace.site_of(step).operands}
+        if named is not None and named[1] not in names:
+            continue
+        cost = reader.at(step).cost
+        excess = cost.excessive_wavefronts if is_shared else cost.excessive_sectors
+        if (excess, times) > best:
+            best, at = (excess, times), step
+    return replace(facts.shot, at=Position(step=at))
+
+
+def _first_steps(facts: ShotFacts) -> dict[int, int]:
+    """The first step of each site, and the number of its steps."""
+    sites, first, times = np.unique(facts.replay.trace.site, return_index=True, return_counts=True)
+    return {int(first[number]): int(times[number]) for number in range(len(sites))}

@@ -5,11 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from gemmviz.analysis.replay.focus import Focus, scope_of
+from gemmviz.analysis.replay.focus import Focus, position_of, scope_of, step_at
 from gemmviz.analysis.replay.moment import Reader
-from gemmviz.analysis.replay.phase_steps import beats_of_phases, steps_in_use
-from gemmviz.analysis.replay.position import position_of, step_at
-from gemmviz.analysis.replay.replay import Replay
+from gemmviz.analysis.replay.replay import Replay, beats_of_phases, steps_in_use
 from gemmviz.model.kernel import BLANK
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr

@@ -28,7 +28,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.words import many
 from gemmviz.render.export import formats, save_frame
-from gemmviz.render.format import Film, Still
+from gemmviz.render.reel import Film, Still
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.catalog import views
 from gemmviz.state.arguments import command_words, shot_from

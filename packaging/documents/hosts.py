@@ -30,10 +30,9 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import gemmviz
 from documents import DOCS, markdown_table, write_part
-from gemmviz.render.export import save_frame
+from gemmviz.render.export import save_frame, script_hash
 from gemmviz.render.figure import figure_script
-from gemmviz.render.format import RenderOptions
-from gemmviz.render.page_script import script_hash
+from gemmviz.render.reel import RenderOptions
 
 BIN, REVEAL = Path(os.environ.get("HOSTS_BIN", "")), Path(os.environ.get("HOSTS_REVEAL", ""))
 PURIFIER = os.environ.get("HOSTS_PURIFIER", "/usr/share/php")

@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QApplication
 
 from documents import ROOT
 from documents.gallery import compressed, format_entries
-from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.analysis.replay.moment import Reader
-from gemmviz.analysis.replay.position import Position
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.export.prepare import ExportOptions, Prepared, prepare, run_reel
@@ -26,7 +25,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_frame, save_numbered, save_reel
-from gemmviz.render.format import RenderOptions
+from gemmviz.render.reel import RenderOptions
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gemmviz.model.gpu import Gpu
+    from gemmviz.model.device import Gpu
 
 ROOT = Path(__file__).resolve().parents[2]
 MEASUREMENTS, DATA = ROOT / "assets" / "measurements", ROOT / "tests" / "data"

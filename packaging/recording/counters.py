@@ -30,7 +30,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
-from gemmviz.subjects.counting import launch_counts
+from gemmviz.subjects.subject import launch_counts
 from recording import DATA, ROOT, device_and_driver, facts_of, measurement, printed, rows_text
 from recording.launches import gpu_here
 

@@ -23,14 +23,14 @@ from gemmviz.files.trace_file import write_trace
 from gemmviz.launch.catalog import kernel_names, lesson_names, load_kernel, pattern_kernel_names
 from gemmviz.launch.legality import launch_for, legal_choices, setup_for
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec, text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
-from gemmviz.run.measure.benchmarking import Case, run_benchmark
+from gemmviz.run.benchmarking import Case, run_benchmark
 from gemmviz.run.recording import Recording
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.scenes.catalog import view_named

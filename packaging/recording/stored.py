@@ -21,14 +21,13 @@ from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.outcome import Outcome
+from gemmviz.model.outcome import Outcome, Watched
 from gemmviz.model.race import RaceCase
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink, SumKey
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.trace import Trace
-from gemmviz.model.watched import Watched
 from gemmviz.parser.source_text import SourceText
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel, Engine, Progress
@@ -37,14 +36,13 @@ from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.primitives import Face
 from gemmviz.scenes.kit.text import ADVANCES, FONT_FILES, Advances, bundled_font
 from gemmviz.session.ready_steps import ReadyStep, ready_step
-from gemmviz.source.program import PROGRAMS, entry_of, source_of, stored_name
-from gemmviz.source.program_parts import Program
+from gemmviz.source.program_parts import PROGRAMS, Program, entry_of, source_of, stored_name
 from gemmviz.source.reader_link import reader
 from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.captions import number_key
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.quantities.catalog import quantity_value
-from gemmviz.teaching.stored_numbers import number_key
 from recording import MEASUREMENTS
 
 MOST_STORED = 1_000_000  # accesses of a trace; larger ones are recorded while the step before is read

@@ -32,11 +32,11 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Measured, Timing
+from gemmviz.run.benchmarking import processor_name
 from gemmviz.run.cuda.compiling import Nvrtc
 from gemmviz.run.cuda.discovery import open_gpu
 from gemmviz.run.cuda.runner import CudaRunner
 from gemmviz.run.cuda.stopwatch import Stopwatch
-from gemmviz.run.measure.benchmarking import processor_name
 from gemmviz.run.worker.host_speed import METHODS, one_thread_environment
 from recording import ROOT, facts_of, measurement, rows_text
 from recording.launches import gpu_here, lesson_schedules, lesson_speeds

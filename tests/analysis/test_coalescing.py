@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemmviz.analysis.memory.coalescing import requests
+from gemmviz.analysis.memory.costs import requests
 from gemmviz.analysis.memory.warps import request_rows, warp_rows
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.layouts import Layout, vector

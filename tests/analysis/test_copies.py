@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
-from gemmviz.analysis.memory.copies import around_l1, beyond_stores
+from gemmviz.analysis.memory.merging import around_l1, beyond_stores
 from gemmviz.model.device import MemoryRules
 from tests.conftest import DATA
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.analysis.replay.independence import exchanged_elements, threads_at_work
+from gemmviz.analysis.replay.private import exchanged_elements, threads_at_work
 from tests.conftest import kernel_from, trace_of
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemmviz.analysis.models.latency import hiding, hiding_of
+from gemmviz.analysis.models.time import hiding, hiding_of
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem

@@ -10,7 +10,7 @@ from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.occupancy import Needs
+from gemmviz.model.device import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.needs import needs_of

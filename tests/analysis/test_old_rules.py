@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.memory.banks import passes_by_one_word, wavefronts
-from gemmviz.analysis.memory.coalescing import requests
+from gemmviz.analysis.memory.costs import requests
 from gemmviz.files.devices import load_device
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for

@@ -3,9 +3,8 @@
 import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
-from gemmviz.analysis.models.launch_time import busy_share, holds_for
 from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
-from gemmviz.analysis.models.reasons import Launched, causes_of
+from gemmviz.analysis.models.reasons import Launched, busy_share, causes_of, holds_for
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, launch_for, setup_for
@@ -14,16 +13,15 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import DRAM, Cause, CauseKind
 from gemmviz.run.cpu.executor import stream_launch
-from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.run.needs import needs_of
+from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.views.why_view import why_scene
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.kinds.why import speed_case_of
-from gemmviz.subjects.levels import traffic_of
-from gemmviz.subjects.suggestions import suggestions_for
+from gemmviz.subjects.facts import traffic_of
+from gemmviz.subjects.kinds.why import speed_case_of, suggestions_for
 from tests.conftest import piece, sure
 
 

@@ -8,13 +8,11 @@ from hypothesis import strategies as st
 
 from gemmviz.analysis.memory.counts import Counts
 from gemmviz.analysis.replay.flights import THREADS
-from gemmviz.analysis.replay.focus import Focus, scope_of
+from gemmviz.analysis.replay.focus import Focus, position_of, scope_of, step_at
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.history import element_history
-from gemmviz.analysis.replay.moment import Reader, StepCursors
-from gemmviz.analysis.replay.position import position_of, step_at
+from gemmviz.analysis.replay.moment import LoadCounts, Reader, StepCursors
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.reuse import LoadCounts
 from gemmviz.analysis.replay.tiles import EMPTY
 from gemmviz.model.records import replace
 from gemmviz.model.trace import CONSTANT, Trace

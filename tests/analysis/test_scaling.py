@@ -2,14 +2,14 @@
 
 import pytest
 
-from gemmviz.analysis.models.scaling import data_bytes, largest_held, parallelism_of, span_of, work_of
+from gemmviz.analysis.models.time import data_bytes, largest_held, parallelism_of, span_of, work_of
 from gemmviz.files.devices import load_device
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.scenes.charts.scaling import work_chart
+from gemmviz.scenes.charts.models import work_chart
 from gemmviz.state.shot import ChartChoice, Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.kinds.launch import SUBJECT

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.models.occupancy import occupancy_limits
-from gemmviz.analysis.models.schedules import DONE, RUNNING, WAITING, modelled, residents, states, waves
+from gemmviz.analysis.models.time import DONE, RUNNING, WAITING, modelled, residents, states, waves
 from gemmviz.files.devices import load_device
 from gemmviz.files.schedule_file import read_schedules, recorded_schedules, write_schedules
 from gemmviz.launch.catalog import kernel_names, load_kernel

@@ -15,7 +15,7 @@ from gemmviz.loading.loader import open_kernel
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.worker.profiler import METRICS
-from gemmviz.subjects.counting import launch_counts
+from gemmviz.subjects.subject import launch_counts
 from tests.conftest import DATA
 
 RECORD = json.loads((DATA / "device" / "h200-styles-counters.json").read_text())

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.gui.lecture.picture import WallPicture
+from gemmviz.gui.lecture.wall import WallPicture
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.teaching.lesson_file import shipped_lesson

@@ -4,10 +4,10 @@ import pytest
 
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark, recorded_benchmarks
 from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.sizes import parse_sizes, square_problems
+from gemmviz.launch.legality import parse_sizes, square_problems
 from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace

@@ -14,8 +14,7 @@ from gemmviz.files import trace_checks, trace_file
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
 from gemmviz.model.records import fields, replace
-from gemmviz.model.trace import Trace
-from gemmviz.model.trace_bounds import BOUNDS
+from gemmviz.model.trace import BOUNDS, Trace
 from gemmviz.run.cpu import recorder
 from tests.conftest import trace_of
 

@@ -283,7 +283,7 @@ def do(window: Any, name: str, facts: list[Any], folder: Path) -> None:
 
 def _look_at_export(window: Any, facts: list[int]) -> None:
     """Chooses what the dialog offers, and closes it."""
-    from gemmviz.gui.export.export_dialog import ExportDialog
+    from gemmviz.gui.export_dialog import ExportDialog
 
     dialog = ExportDialog(window.model, window)
     dialog.show()

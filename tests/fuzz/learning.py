@@ -19,7 +19,7 @@ from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
-from gemmviz.teaching.moodle import moodle_xml
+from gemmviz.teaching.pack import moodle_xml
 from gemmviz.teaching.quiz import quiz_of
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER

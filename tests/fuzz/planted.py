@@ -129,7 +129,7 @@ def _leave_parts(patch: Patch) -> None:
 def _as_markup(patch: Patch) -> None:
     """A page that writes a name as markup, and has no policy to stop it."""
     from gemmviz.files.resources import resource as read
-    from gemmviz.render import page, page_script
+    from gemmviz.render import export
 
     class Spoiled:
         def __init__(self, name: str) -> None:
@@ -142,8 +142,8 @@ def _as_markup(patch: Patch) -> None:
                 'find(".caption").innerHTML = caption; find(".hover").innerHTML = data.name',
             )
 
-    patch.setattr(page_script, "resource", Spoiled)
-    patch.setattr(page, "page_policy", lambda script, style: "default-src 'unsafe-inline' data:")
+    patch.setattr(export, "resource", Spoiled)
+    patch.setattr(export, "page_policy", lambda script, style: "default-src 'unsafe-inline' data:")
 
 
 def _is_changed(trace: Any, file: str) -> bool:
@@ -193,14 +193,14 @@ PLANTED: dict[str, Defect] = {
     "a character raises": Defect(
         "sources",
         "IndexError",
-        _around("gemmviz.source.program:source_of", _raising(IndexError, lambda spec, *_: "`" in spec.text)),
+        _around("gemmviz.source.program_parts:source_of", _raising(IndexError, lambda spec, *_: "`" in spec.text)),
         1500,
     ),
     "a long number takes 2 GB": Defect(
         "sources",
         "MiB of memory",
         _around(
-            "gemmviz.source.program:source_of",
+            "gemmviz.source.program_parts:source_of",
             _also(lambda *_: len(b"x" * (2 << 30)), lambda spec, *_: "9" * 300 in spec.text),
         ),
         1500,
@@ -250,7 +250,7 @@ PLANTED: dict[str, Defect] = {
     "a device's figures are not checked": Defect("devices", "Error", _without("gemmviz.model.device:_check_figures")),
     "a question's choice is doubled": Defect("quizzes", "stands there twice", _around("gemmviz.teaching.quiz:_step", _doubled)),
     "a kernel becomes markup in a quiz": Defect(
-        "quizzes", "markup|ParseError", _around("gemmviz.teaching.moodle:escape", lambda function, text: text)
+        "quizzes", "markup|ParseError", _around("gemmviz.teaching.pack:escape", lambda function, text: text)
     ),
     "an empty answer raises": Defect(
         "answers",

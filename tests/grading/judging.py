@@ -3,8 +3,7 @@
 from functools import cache
 
 from gemmviz.files.program_text import decoded
-from gemmviz.grading.grade import CheckResult
-from gemmviz.grading.hand_in import HandIn
+from gemmviz.grading.grade import CheckResult, HandIn
 from gemmviz.grading.judge import Judged, judged_hand_in
 from gemmviz.grading.task import Task
 from gemmviz.grading.task_file import named_task

@@ -3,7 +3,7 @@
 import pytest
 
 from gemmviz.files.program_text import decoded
-from gemmviz.grading.hand_in import HandIn
+from gemmviz.grading.grade import HandIn
 from gemmviz.grading.judge import judged_hand_in
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.grading.grade import Grade
+from gemmviz.grading.collection import GradedRecord, Results, autograder_results, csv_table, summary
+from gemmviz.grading.grade import Grade, HandIn, Limits
 from gemmviz.grading.graded import graded
-from gemmviz.grading.hand_in import HandIn
-from gemmviz.grading.limits import Limits
-from gemmviz.grading.results import GradedRecord, Results, autograder_results, csv_table, summary
 from gemmviz.model.errors import GemmvizError
 from tests.grading.judging import task_for
 from tests.grading.planted import base_text, changed

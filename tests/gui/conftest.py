@@ -9,15 +9,14 @@ import pytest
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
+from gemmviz.gui.forms.setup_form import Callout, FieldEditor
+from gemmviz.gui.panel import ViewDock
 from gemmviz.gui.panels.costs import Costs
 from gemmviz.gui.panels.metrics import Metrics
 from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.panels.source import Source
 from gemmviz.gui.preferences import InMemoryStore
-from gemmviz.gui.view_dock import ViewDock
-from gemmviz.gui.widgets.callout import Callout
-from gemmviz.gui.widgets.field_row import FieldEditor
-from gemmviz.gui.widgets.tables import Table
+from gemmviz.gui.widgets.fact_table import Table
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene

@@ -22,15 +22,15 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.benchmark.chart_plot import ChartPlot
-from gemmviz.gui.export.export_dialog import ExportDialog
-from gemmviz.gui.forms.kernel_chooser import KernelChooser
+from gemmviz.gui.chart_plot import ChartPlot
+from gemmviz.gui.export_dialog import ExportDialog
+from gemmviz.gui.forms.kernel_picker import KernelChooser
 from gemmviz.gui.forms.launch_form import LaunchDialog
-from gemmviz.gui.stage import announcer
+from gemmviz.gui.stage import stage_canvas
 from gemmviz.gui.widgets.fact_table import FactTable
-from gemmviz.gui.widgets.focus_ring import FocusRing
-from gemmviz.gui.window.about import AboutBox
+from gemmviz.gui.widgets.input import FocusRing
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.gui.window.menus import AboutBox
 from gemmviz.subjects.describing import step_sentence
 from tests.conftest import sure
 from tests.gui.accessible_tree import Element, elements
@@ -51,7 +51,7 @@ def reader(qapp: QApplication) -> Iterator[None]:
 def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is announced about steps."""
     sentences: list[str] = []
-    monkeypatch.setattr(announcer, "announce", lambda widget, sentence: sentences.append(sentence))
+    monkeypatch.setattr(stage_canvas, "announce", lambda widget, sentence: sentences.append(sentence))
     return sentences
 
 

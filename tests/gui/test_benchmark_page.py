@@ -16,14 +16,14 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.files.benchmark_file import benchmark_text
 from gemmviz.files.trace_file import write_trace
-from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
-from gemmviz.gui.benchmark.chart_plot import ChartPlot
-from gemmviz.gui.export.export_dialog import ExportDialog
+from gemmviz.gui.benchmark_page import BenchmarkPage
+from gemmviz.gui.chart_plot import ChartPlot
+from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Curve
+from gemmviz.model.device import Gpu
 from gemmviz.model.errors import DeviceError
-from gemmviz.model.gpu import Gpu
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
 from gemmviz.subjects.recordings import recorded
@@ -71,7 +71,7 @@ def test_what_draws_charts_is_loaded_beside_the_window(
         threads.append(threading.current_thread())
         return pyqtgraph  # type: ignore[no-any-return]
 
-    monkeypatch.setattr("gemmviz.gui.plotting._load", load)
+    monkeypatch.setattr("gemmviz.gui.window_model._load", load)
     assert not window.model.plotting.is_loaded
     window.model.commands.toggle_benchmark()
     qtbot.waitUntil(lambda: bool(curves(window.benchmark)))

@@ -9,7 +9,7 @@ from pptx import Presentation
 from pytestqt.qtbot import QtBot
 
 from gemmviz.files.extras import MODULES, pip_command
-from gemmviz.gui.export.export_dialog import ExportDialog
+from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.render.export import formats
 from gemmviz.scenes.kit.primitives import Labels

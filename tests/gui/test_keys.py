@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-from gemmviz.gui.window.action_table import actions
 from gemmviz.gui.window.actions.view_actions import VIEW_KEYS
-from gemmviz.gui.window.keys import keys_text
+from gemmviz.gui.window.menus import actions, keys_text
 
 _MANUAL = (Path(__file__).parents[2] / "docs" / "window.md").read_text()
 

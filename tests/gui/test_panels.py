@@ -7,7 +7,7 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from gemmviz.gui.view_dock import ViewDock
+from gemmviz.gui.panel import ViewDock
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene

@@ -11,11 +11,10 @@ from pytestqt.qtbot import QtBot
 from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.languages import languages
-from gemmviz.gui.export.export_dialog import ExportDialog
+from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.preferences import InMemoryStore
-from gemmviz.gui.window.action_table import actions
-from gemmviz.gui.window.keys import keys_text
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.gui.window.menus import actions, keys_text
 from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, lesson_names, load_kernel, pattern_kernel_names
 from gemmviz.render.credit import LICENCES
 from gemmviz.state.shot import default_shot, shot_text

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.panels.lessons import Lessons
 from gemmviz.gui.preferences import InMemoryStore
-from gemmviz.gui.start.shelf import Shelf
+from gemmviz.gui.shelf import Shelf
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import DEFAULT_KERNEL, lesson_names
 from gemmviz.teaching.lesson_file import shipped_lesson

@@ -25,15 +25,13 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.files.trace_file import write_trace
-from gemmviz.gui.export.export_dialog import ExportDialog
+from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.forms.kernel_picker import KernelBox
 from gemmviz.gui.preferences import InMemoryStore
-from gemmviz.gui.window.about import about_text
-from gemmviz.gui.window.action_table import actions
 from gemmviz.gui.window.actions.file_actions import export_actions
 from gemmviz.gui.window.actions.view_actions import other_pictures
-from gemmviz.gui.window.keys import keys_text
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.gui.window.menus import about_text, actions, keys_text
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import SettingError, TraceFileError

@@ -9,8 +9,8 @@ import pytest
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.files.trace_file import write_trace
 from gemmviz.launch.catalog import is_shipped_kernel, load_kernel
+from gemmviz.model.device import Gpu
 from gemmviz.model.errors import DeviceError
-from gemmviz.model.gpu import Gpu
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import choice_for

@@ -35,7 +35,7 @@ def test_a_vector_kernel_is_found_in_a_few_runs(name: str, tmp_path: Path, monke
         runs.append(name)
         return run(*arguments)
 
-    monkeypatch.setattr("gemmviz.loading.remembered.Remembered.roles", lambda *_: None)
+    monkeypatch.setattr("gemmviz.loading.loader.Remembered.roles", lambda *_: None)
     monkeypatch.setattr(trying, "trial_of", counted)
     path = tmp_path / "kernel.cu"
     launch = f"void host({parameters}) {{ {name}{_BY_256}({', '.join(names)}); }}"

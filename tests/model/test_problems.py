@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from gemmviz.files.codec import FormatError, from_json, from_plain, to_json, to_plain
 from gemmviz.model.element_types import element_type
 from gemmviz.model.errors import SettingError
-from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
 from gemmviz.model.problems.catalog import PROBLEM_KINDS
+from gemmviz.model.setup import Filling
 from gemmviz.model.trace import Check
 from gemmviz.run.cpu.check import Contents, check_result
 from gemmviz.run.inputs import matrices

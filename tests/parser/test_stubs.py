@@ -7,9 +7,8 @@ import pytest
 from clang.cindex import Cursor, CursorKind, Index
 
 from gemmviz.parser import precompiled
-from gemmviz.parser.headers import VISIBLE
 from gemmviz.parser.precompiled import ALL_STUBS, LANGUAGE, STUBS
-from gemmviz.parser.source_text import SourceText
+from gemmviz.parser.source_text import VISIBLE, SourceText
 from gemmviz.parser.unit import Unit, parse, stub_names
 from tests.nvrtc import compile_error, has_cuda_headers
 

@@ -11,8 +11,7 @@ from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import legal_choices, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.run.cpu.executor import bound, checked, trace_kernel, traced_space
-from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.executor import bound, checked, inputs, trace_kernel, traced_space
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
 from tests.nvrtc import nvrtc

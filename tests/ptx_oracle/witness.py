@@ -10,9 +10,9 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import number_argument
+from gemmviz.run.cuda.compiling import without_includes
 from gemmviz.run.inputs import matrices
-from gemmviz.source.headers import without_includes
-from gemmviz.source.program import macros_of
+from gemmviz.source.program_parts import macros_of
 from gemmviz.source.twin.real import real_source
 from gemmviz.source.types import PointerType, Scalar
 from tests.conftest import sure

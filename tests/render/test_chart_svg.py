@@ -12,12 +12,12 @@ from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.cases import TrafficCase
 from gemmviz.model.chart import Axis
-from gemmviz.model.traffic import TrafficCase
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.charts.traffic import traffic_chart
+from gemmviz.scenes.charts.models import traffic_chart
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.scale import ticks
 from gemmviz.state.shot import Shot

@@ -26,12 +26,10 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.credit import FigureOptions, citation
-from gemmviz.render.export import save_frame
+from gemmviz.render.export import page_asset, save_frame, script_hash
 from gemmviz.render.figure import figure_html, figure_script, script_name
-from gemmviz.render.format import RenderOptions
-from gemmviz.render.page_script import page_asset, script_hash
-from gemmviz.render.player_words import player_words
-from gemmviz.render.reel import Reel
+from gemmviz.render.pack import player_words
+from gemmviz.render.reel import Reel, RenderOptions
 from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.state.shot import Shot
 from tests.pseudo import accented, pseudo

@@ -19,18 +19,16 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.analysis.replay.position import Position
+from gemmviz.analysis.replay.focus import Position
 from gemmviz.export.prepare import ExportOptions, Prepared, prepare, run_reel, still_reel
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.render.export import formats, save_frame, save_numbered, save_reel
-from gemmviz.render.format import RenderOptions
-from gemmviz.render.inks import most_different
-from gemmviz.render.page import page_policy
+from gemmviz.render.export import formats, page_policy, save_frame, save_numbered, save_reel
+from gemmviz.render.film import most_different
 from gemmviz.render.qt.raster import Raster
-from gemmviz.render.reel import Frame, Reel
+from gemmviz.render.reel import Frame, Reel, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.primitives import Cells, Lines, Scene

@@ -28,15 +28,14 @@ from gemmviz.files.trace_file import read_trace
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.trace import Trace
 from gemmviz.render.export import formats, save_frame, save_reel
-from gemmviz.render.format import RenderOptions
 from gemmviz.render.pack import packed
-from gemmviz.render.reel import Reel
+from gemmviz.render.reel import Reel, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -45,7 +44,7 @@ from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
-from gemmviz.teaching.moodle import moodle_xml
+from gemmviz.teaching.pack import moodle_xml
 from gemmviz.teaching.quiz import quiz_of
 from gemmviz.teaching.reel import lesson_reel
 from tests.render.test_formats import interpreter, needs

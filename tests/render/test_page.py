@@ -24,8 +24,8 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.records import replace
 from gemmviz.render.export import save_frame, save_reel
-from gemmviz.render.format import RenderOptions
 from gemmviz.render.pack import packed
+from gemmviz.render.reel import RenderOptions
 from gemmviz.scenes.kit.primitives import Squares
 from gemmviz.scenes.kit.transition import Transition
 from gemmviz.state.shot import Shot

@@ -8,8 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.render.qt.libraries import missing_in, missing_libraries, require_qt
-from gemmviz.render.qt.system_packages import debian_packages, family_here, family_of, install_command
+from gemmviz.render.qt.libraries import (
+    debian_packages,
+    family_here,
+    family_of,
+    install_command,
+    missing_in,
+    missing_libraries,
+    require_qt,
+)
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone leaves Qt's libraries to the system")
 PRINTED = """

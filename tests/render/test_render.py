@@ -14,10 +14,10 @@ from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_frame
-from gemmviz.render.format import RenderOptions
 from gemmviz.render.qt.painter import scene_image
+from gemmviz.render.reel import RenderOptions
 from gemmviz.render.svg import scene_svg
-from gemmviz.run.measure.recorded import RecordedTimes
+from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import Layer, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, Squares

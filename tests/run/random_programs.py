@@ -16,8 +16,7 @@ from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import GemmvizError
-from gemmviz.run.cpu.executor import bound, traced_space
-from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.executor import bound, inputs, traced_space
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.cpu.simt.machine import NeedsValues

@@ -9,7 +9,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import bound, origins, origins_of, trace_kernel, traced_space
 from gemmviz.run.cpu.recorder import OriginRecorder
-from gemmviz.run.cpu.simt.carriers import carriers
+from gemmviz.run.cpu.simt.granularity import carriers
 from tests.conftest import kernel_from
 
 THROUGH = """

@@ -7,7 +7,7 @@ from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import bound, stream_launch
-from gemmviz.run.cpu.simt.contents import contents
+from gemmviz.run.cpu.simt.granularity import contents
 from tests.conftest import kernel_from, outcome_of
 
 TILED = """__shared__ {of} s[16][16]; {sum} sum = 0;

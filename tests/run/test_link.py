@@ -34,8 +34,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Timing
 from gemmviz.run.protocol import error_from_plain, error_to_plain, line_of
-from gemmviz.run.worker.link import WorkerLink
-from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.run.worker.remote import RemoteGpu, WorkerLink
 from tests.conftest import sure
 
 try:
@@ -291,7 +290,7 @@ for line in sys.stdin:
 
 @pytest.mark.slow
 def test_a_worker_at_a_job_that_is_wanted_is_not_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gemmviz.run.worker.link._STUCK_S", 0.3)
+    monkeypatch.setattr("gemmviz.run.worker.remote._STUCK_S", 0.3)
     link = speaking(
         """
 for line in sys.stdin:

@@ -12,8 +12,7 @@ from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.errors import KernelFault, Place
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.run.cpu.executor import bound, stream_launch, traced_space
-from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.executor import bound, inputs, stream_launch, traced_space
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.cpu.simt.pointers import NULL, comparison, is_not_null, joined, same_memory

@@ -7,7 +7,7 @@ from gemmviz.analysis.memory.counts import LaunchCounter, count_steps
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.cpu.executor import bound, stream_launch, trace_kernel
-from gemmviz.run.cpu.simt.numbers import number_slots
+from gemmviz.run.cpu.simt.granularity import number_slots
 from tests.conftest import kernel_from, outcome_of
 
 TILED = """__shared__ float s[4]; float sum = 0;

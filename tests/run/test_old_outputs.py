@@ -7,11 +7,11 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import SettingError
-from gemmviz.model.filling import Filling
 from gemmviz.model.records import replace
+from gemmviz.model.setup import Filling
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.recording import Recording
-from gemmviz.scenes.stage.values import matrix_values, value_texts
+from gemmviz.scenes.stage.lens import matrix_values, value_texts
 from tests.conftest import sure
 
 

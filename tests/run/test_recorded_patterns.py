@@ -2,7 +2,7 @@
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.run.measure.recorded import RecordedTimes
+from gemmviz.run.stored import RecordedTimes
 
 
 def test_a_pattern_has_times_and_no_share_of_cublas() -> None:

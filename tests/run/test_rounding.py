@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from gemmviz.run.cpu.simt import rounding
-from gemmviz.source import rounding as single
+from gemmviz.source import fold as single
 from gemmviz.source.types import DOUBLE, FLOAT, INT, LONG, ULONG, Scalar, named_type
 
 VALUES = [math.nan, math.inf, -math.inf, 3e9, -3e9, 5e9, 1e19, 2e19, -1e19, -1.5, 300.7, -200.2, 70000.0, 9.3e18]

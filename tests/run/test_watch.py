@@ -4,14 +4,14 @@ import pytest
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.outcome import Watched
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.trace import Trace
-from gemmviz.model.watched import Watched
 from gemmviz.run.cpu.executor import trace_kernel
-from gemmviz.run.cpu.watch import watch_thread
+from gemmviz.run.cpu.interpreter import watch_thread
 from gemmviz.run.recording import Recording
 from tests.conftest import kernel_from, sure
 

@@ -9,17 +9,15 @@ from gemmviz.files.reported_file import reported_shares
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import CUBLAS, Benchmark
-from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.cases import LaunchCase, TrafficCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.speed_case import SpeedCase
-from gemmviz.model.traffic import TrafficCase
 from gemmviz.model.words import number
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.charts.growth import growth_chart
-from gemmviz.scenes.charts.hosts import host_chart
-from gemmviz.scenes.charts.precision import precision_chart
+from gemmviz.scenes.charts.hosts import host_chart, precision_chart
+from gemmviz.scenes.charts.models import growth_chart
 from gemmviz.scenes.charts.rows import narrowed
 from gemmviz.scenes.charts.speeds import rate_chart, share_chart, tile_chart, transfer_chart
 from gemmviz.scenes.kit.curves import curve_colours
@@ -27,9 +25,9 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.kinds.why import speed_case_of
+from gemmviz.subjects.subject import launch_counts
 from tests.conftest import sure
 from tests.legible import too_small, wrong_with
 

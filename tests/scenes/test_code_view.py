@@ -10,7 +10,7 @@ from gemmviz.analysis.listing import compared, listing_of
 from gemmviz.export.prepare import prepare
 from gemmviz.launch.catalog import all_kernel_names, kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.code_case import CodeCase, Listing
+from gemmviz.model.cases import CodeCase, Listing
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.frame import ViewOptions

@@ -9,8 +9,7 @@ from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.model.arrays import Floats
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.curves import curve_colours
-from gemmviz.scenes.kit.palette import AREA, BASE, LIT, SOURCE, inks_for, matrix_palette
-from gemmviz.scenes.kit.theme import Theme, channels, load_theme, theme_names
+from gemmviz.scenes.kit.theme import AREA, BASE, LIT, SOURCE, Theme, channels, inks_for, load_theme, matrix_palette, theme_names
 from gemmviz.scenes.kit.timeline import timeline_palette
 
 THEMES = [load_theme(name) for name in theme_names()]

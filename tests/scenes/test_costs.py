@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.moved_sectors import moved_sectors
-from gemmviz.analysis.memory.punchcard import access_card
+from gemmviz.analysis.memory.banks import access_card
+from gemmviz.analysis.memory.costs import moved_sectors
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader, TouchedOperand
 from gemmviz.analysis.replay.replay import Replay
@@ -23,15 +23,13 @@ from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.lanes import sector_boxes, sector_primitives
+from gemmviz.scenes.stage.matrix import CellGrid
 from gemmviz.scenes.stage.meter import Meter, meter_primitives, meters_of
-from gemmviz.scenes.stage.request import request_primitives
-from gemmviz.scenes.stage.sectors import sector_boxes, sector_primitives
-from gemmviz.scenes.stage.waiting import AGAIN, FIRST, WAITING, waiting_primitives
+from gemmviz.scenes.stage.request import AGAIN, FIRST, WAITING, request_primitives, waiting_primitives
 from tests.conftest import moment_of, trace_of
 from tests.legible import too_small, wrong_with
 

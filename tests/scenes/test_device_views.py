@@ -12,15 +12,14 @@ from gemmviz.files.devices import load_device
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, launch_for, requested_launch, setup_for
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.launch_case import LaunchCase
-from gemmviz.model.occupancy import Needs
+from gemmviz.model.cases import LaunchCase
+from gemmviz.model.device import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.curves import curve_names
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects, Scene
+from gemmviz.scenes.kit.primitives import Box, Cells, Hit, Labels, Lines, Rects, Scene
 from gemmviz.scenes.kit.scale import ticks
 from gemmviz.scenes.kit.slots import Tray, count_landed
 from gemmviz.scenes.kit.theme import load_theme, theme_names

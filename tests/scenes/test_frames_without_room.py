@@ -15,10 +15,10 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.catalog import view_named, views, views_of
 from gemmviz.scenes.kit.frame import LEAST_WIDTH, ViewOptions
-from gemmviz.scenes.kit.hatching import hatching
 from gemmviz.scenes.kit.primitives import Cells, Labels, boxes
+from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import label_step
-from gemmviz.scenes.stage import arrays_layout
+from gemmviz.scenes.stage import layout
 from gemmviz.scenes.stage.layout import plan_of
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
@@ -78,12 +78,12 @@ def test_values_of_a_vector_whose_last_row_is_shorter() -> None:
 
 
 def test_the_largest_cells_are_found_without_trying_all_arrangements_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, tried = arrays_layout._whole, [0]
+    whole, tried = layout._whole, [0]
 
     def counted(*args: Any) -> Any:
         tried[0] += 1
         return whole(*args)
 
-    monkeypatch.setattr(arrays_layout, "_whole", counted)
+    monkeypatch.setattr(layout, "_whole", counted)
     plan_of(_moments()[2], ViewOptions(width=1234.0, height=777.0, lens="whole"))
     assert 0 < tried[0] < 3 * 200  # three rooms; there are eight arrangements, and each search takes forty steps

@@ -10,8 +10,7 @@ import pytest
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.files.access_times_file import recorded_access_times
 from gemmviz.files.devices import load_device
-from gemmviz.model.tensor_tile import TF32_TILE
-from gemmviz.model.trip import TripCase
+from gemmviz.model.cases import TF32_TILE, TripCase
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions

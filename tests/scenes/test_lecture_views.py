@@ -11,20 +11,17 @@ from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.access_times import AccessTimesCase
-from gemmviz.model.block_phase import BlockPhase
-from gemmviz.model.data_use import DataUse
+from gemmviz.model.cases import BlockPhase, DataUse, LaunchCase, RoundedRun, RoundingCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.host_run import TransferCase
-from gemmviz.model.labels import LabelStyle
-from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
-from gemmviz.model.rounding import RoundedRun, RoundingCase
 from gemmviz.model.trace import Check
+from gemmviz.model.words import LabelStyle
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
-from gemmviz.scenes.kit.strips import Strips, strips_of
+from gemmviz.scenes.kit.scale import Strips, strips_of
 from gemmviz.scenes.views.rounding_view import error_text
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts

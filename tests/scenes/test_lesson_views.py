@@ -16,9 +16,7 @@ from gemmviz.files.resources import resource
 from gemmviz.files.strides_file import recorded_strides
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.amdahl_case import AmdahlCase
-from gemmviz.model.launch_case import LaunchCase
-from gemmviz.model.loops_case import LoopsCase
+from gemmviz.model.cases import AmdahlCase, LaunchCase, LoopsCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.words import spaced
@@ -26,7 +24,7 @@ from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.charts.strides import strides_chart
+from gemmviz.scenes.charts.recorded import strides_chart
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects
 from gemmviz.scenes.kit.text import text_width

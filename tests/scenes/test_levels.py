@@ -3,9 +3,9 @@
 import pytest
 
 from gemmviz.files.devices import devices, load_device
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.errors import UsageError
-from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.speed_case import SpeedCase, Traffic

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemmviz.model.code_case import Listing
-from gemmviz.scenes.kit.box import Box
+from gemmviz.model.cases import Listing
 from gemmviz.scenes.kit.listing import Sheet
+from gemmviz.scenes.kit.primitives import Box
 
 
 def rows_of(line: str, width: float) -> list[str]:

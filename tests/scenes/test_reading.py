@@ -6,12 +6,12 @@ import pytest
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.model.labels import LabelStyle
+from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Scene, points
-from gemmviz.scenes.kit.reading import lines_of, own_text, place_text, tables_of
-from gemmviz.scenes.stage.cell_sentence import cell_sentence
+from gemmviz.scenes.kit.table import lines_of, own_text, place_text, tables_of
+from gemmviz.scenes.stage.hover import cell_sentence
 from tests.conftest import trace_of
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from gemmviz.analysis.memory.punchcard import punchcard
+from gemmviz.analysis.memory.banks import punchcard
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
@@ -16,8 +16,8 @@ from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit, Labels, Lines, Rects, Scene
-from gemmviz.scenes.kit.step_link import linked_step
 from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.view import linked_step
 from gemmviz.scenes.views.banks_view import banks_scene
 from gemmviz.scenes.views.memory_view import memory_scene, touched_lines
 from tests.app_model import TestModel

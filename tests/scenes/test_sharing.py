@@ -10,7 +10,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.files.devices import load_device
-from gemmviz.model.occupancy import Needs
+from gemmviz.model.device import Needs
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Rects, Scene, Squares
 from gemmviz.scenes.views.accesses_view import accesses_motion, accesses_scene

@@ -9,7 +9,9 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.kit.frame import TIMELINE, Layer, ViewOptions
-from gemmviz.scenes.kit.palette import (
+from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
+from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.theme import (
     AREA,
     BASE,
     FIRST_FILL,
@@ -21,14 +23,11 @@ from gemmviz.scenes.kit.palette import (
     SEVERAL,
     SOURCE,
     heat_levels,
+    load_theme,
 )
-from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
-from gemmviz.scenes.kit.text import fitted, text_width
-from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.kit.window import Lens, Window
-from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.layout import plan_of
-from gemmviz.scenes.stage.matrix import label_size
+from gemmviz.scenes.stage.matrix import CellGrid, label_size
 from gemmviz.scenes.views.stage_view import matrix_state
 from gemmviz.scenes.views.stage_view import stage_scene as drawn
 from tests.conftest import kernel_from, outcome_of, piece, sure, trace_of

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from gemmviz.export.prepare import prepare
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.code_case import CodeCase
+from gemmviz.model.cases import CodeCase
 from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.frame import ViewOptions

@@ -14,8 +14,8 @@ from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.run.cpu.watch import watch_thread
-from gemmviz.run.measure.recorded import RecordedTimes
+from gemmviz.run.cpu.interpreter import watch_thread
+from gemmviz.run.stored import RecordedTimes
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.primitives import Labels

@@ -4,8 +4,8 @@ import pytest
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.records import replace
-from gemmviz.source.loop_counters import loop_counters
-from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import program_for
+from gemmviz.source.walk import loop_counters
 
 _KERNEL = """
 extern "C" __global__ void odd(const float* A, const float* B, float* C, int M, int N, int K)

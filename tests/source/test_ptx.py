@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gemmviz.model.errors import SourceError
-from gemmviz.source.ptx.asm_macros import asm_statements
-from gemmviz.source.ptx.asm_text import asm_text
+from gemmviz.source.ptx.asm_text import asm_statements, asm_text
 from gemmviz.source.ptx.instructions import Instruction, RegisterNames, instructions
 from tests.run.warp_runs import Kinds, run
 

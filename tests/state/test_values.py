@@ -11,31 +11,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import defstruct
 
-from gemmviz.analysis.replay.focus import Focus
-from gemmviz.analysis.replay.position import Position
+from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.files.codec import FormatError, from_plain, to_plain, toml_text, toml_to_plain
 from gemmviz.files.devices import device_names
-from gemmviz.jobs.tasks import LatestTask
-from gemmviz.jobs.watching import FileWatcher
+from gemmviz.jobs.tasks import FileWatcher, LatestTask
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
-from gemmviz.model.filling import Filling
-from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
+from gemmviz.model.problem_kind import Control, settings_of
 from gemmviz.model.records import replace
-from gemmviz.model.setting import Control, settings_of
-from gemmviz.model.setup import Setup, changes
+from gemmviz.model.setup import Filling, Setup, changes
+from gemmviz.model.words import LabelStyle
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.session.player import SPEEDS, Player, advanced
+from gemmviz.session.session import Undo
 from gemmviz.state.arguments import add_setup, add_view, command_words, shot_from
 from gemmviz.state.fields import fields_of, put
 from gemmviz.state.flags import setup_flags
 from gemmviz.state.shot import Camera, ChartChoice, Shot, default_shot, parse_shot, shot_text
-from gemmviz.state.undo import Undo
 from tests.app_model import Inbox
 from tests.conftest import kernel_from
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from gemmviz.analysis.replay.block_traffic import block_traffic, whole_traffic
 from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.tiles import block_traffic, whole_traffic
 from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.problem import Problem
@@ -15,8 +15,8 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.subjects.answers import AskedArray, answer_to, question_at
-from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.runs import replay_of
+from gemmviz.subjects.subject import launch_counts
 from tests.conftest import sure
 
 _UNCOUNTED = {"blanks", "no_else", "no_guard", "piece_1", "piece_2", "piece_3", "wide_block"}  # unfinished or faulty on purpose

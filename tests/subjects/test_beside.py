@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import gemmviz.session.launching as launching
+import gemmviz.session.running as launching
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.files.trace_file import write_trace
-from gemmviz.jobs.saving import SaveQueue
+from gemmviz.jobs.tasks import SaveQueue
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.scenes.stage.hover import hover_lines
 from gemmviz.scenes.views.stage_view import stage_scene
-from gemmviz.session.pointer import PointerTool
+from gemmviz.session.app_model import PointerTool
 from gemmviz.subjects.picture import options_for
 from tests.app_model import TestModel
 from tests.conftest import kernel_from, sure, trace_of
@@ -116,7 +116,7 @@ def test_what_would_work_is_looked_for_beside_the_window(
 def test_variables_beyond_number_are_said_not_to_be_followed(
     model: TestModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gemmviz.run.cpu.watch._MOST_VALUES", 2)
+    monkeypatch.setattr("gemmviz.run.cpu.interpreter._MOST_VALUES", 2)
     (tmp_path / "mine.cu").write_text(kernel_from("float s = A[0] * B[0];\nC[threadIdx.x] = s;").text)
     model.open(tmp_path / "mine.cu")
     model.know()
@@ -145,7 +145,7 @@ def test_variables_that_can_not_be_had_keep_nothing_else_from_being_found(
     def fail(*args: object, **named: object) -> object:
         raise GemmvizError("no such luck")
 
-    monkeypatch.setattr("gemmviz.run.cpu.watch.watch_thread", fail)
+    monkeypatch.setattr("gemmviz.run.cpu.interpreter.watch_thread", fail)
     model.commands.change("K", 12)
     model.know()
     assert model.session.slot.unwatched == "no such luck"

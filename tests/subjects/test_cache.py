@@ -11,8 +11,7 @@ from gemmviz.model.records import replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot, default_shot
 from gemmviz.subjects.cache import WAITING, SubjectCache
-from gemmviz.subjects.counting import LaunchFacts
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.subject import Context, LaunchFacts, Subject
 from tests.conftest import moment_of, trace_of
 
 

@@ -12,8 +12,8 @@ from gemmviz.model.records import replace
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Hit
-from gemmviz.scenes.kit.reading import tables_of
-from gemmviz.scenes.stage.cell_sentence import cell_sentence, table_title
+from gemmviz.scenes.kit.table import tables_of
+from gemmviz.scenes.stage.hover import cell_sentence, table_title
 from gemmviz.state.shot import default_shot
 from gemmviz.subjects.describing import description_of, moment_description
 from tests.conftest import trace_of

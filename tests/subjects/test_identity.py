@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.loops_case import LoopsCase
+from gemmviz.model.cases import LoopsCase
 from gemmviz.model.records import fields, is_record_type, replace
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views

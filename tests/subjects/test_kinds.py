@@ -2,10 +2,10 @@
 
 import pytest
 
-from gemmviz.analysis.models.schedules import DONE
+from gemmviz.analysis.models.time import DONE
 from gemmviz.analysis.replay.pairing import Pair
+from gemmviz.model.device import OccupancyCase
 from gemmviz.model.errors import UsageError
-from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.speed_case import SpeedCase
 from gemmviz.scenes.catalog import view_named

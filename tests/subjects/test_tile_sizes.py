@@ -9,8 +9,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import run
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.runs import KnownRun, finished_run
+from gemmviz.subjects.subject import launch_counts
 from gemmviz.subjects.tile_sizes import TileSizes, tile_facts, tile_sizes
 from tests.conftest import sure
 

@@ -13,9 +13,8 @@ from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.teaching import answer_keys
 from gemmviz.teaching.answer_keys import answers_of
-from gemmviz.teaching.drawn_sizes import drawn_sizes
-from gemmviz.teaching.exercise_faults import exercise_faults
-from gemmviz.teaching.exercises import Verdict, judged
+from gemmviz.teaching.checking import exercise_faults
+from gemmviz.teaching.exercises import Verdict, drawn_sizes, judged
 from gemmviz.teaching.lesson import Exercise, Expectation, LessonStep, Solution
 from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
 from tests.conftest import sure
@@ -310,7 +309,7 @@ def test_a_damaged_key_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
         (answers_of("blanks")[:7], "the key 'blanks' has 7 answers for 8 blanks"),
         (_answers({5: ""}), "the exercise's own solution fails: At M = N = K = 5"),
     ):
-        monkeypatch.setattr("gemmviz.teaching.exercise_faults.answers_of", lambda name, answers=answers: answers)
+        monkeypatch.setattr("gemmviz.teaching.checking.answers_of", lambda name, answers=answers: answers)
         (fault,) = exercise_faults(step)
         assert fault.message.startswith(said)
         assert fault.place == step.place

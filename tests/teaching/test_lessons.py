@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.analysis.replay.position import Position
+from gemmviz.analysis.replay.focus import Position
 from gemmviz.cli.main import main
 from gemmviz.export.prepare import ExportOptions, prepare
 from gemmviz.files.codec import FormatError
@@ -17,12 +17,10 @@ from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.render.export import save_reel
-from gemmviz.render.format import RenderOptions
 from gemmviz.render.pack import THEMES
 from gemmviz.render.png import encode_png
-from gemmviz.render.qt.offscreen import start_qt
-from gemmviz.render.qt.raster import Raster
-from gemmviz.render.reel import Frame
+from gemmviz.render.qt.raster import Raster, start_qt
+from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.interpreter import Interpreter

@@ -7,7 +7,7 @@ import pytest
 
 from gemmviz.export.prepare import ExportOptions, frame_at, prepare
 from gemmviz.launch.catalog import COURSE
-from gemmviz.render.format import RenderOptions
+from gemmviz.render.reel import RenderOptions
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.kit.counting import SHAPES, counted_text
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Squares

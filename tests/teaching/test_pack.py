@@ -16,8 +16,7 @@ from gemmviz.model.records import replace
 from gemmviz.render.export import formats
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.lesson_file import parse_lesson, shipped_lesson
-from gemmviz.teaching.pack import kernels_of, pack_files, save_pack
-from gemmviz.teaching.pack_texts import notes_text, unmarked
+from gemmviz.teaching.pack import kernels_of, notes_text, pack_files, save_pack, unmarked
 from tests.conftest import sure
 
 

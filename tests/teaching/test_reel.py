@@ -4,13 +4,12 @@ from contextlib import nullcontext
 
 import pytest
 
-from gemmviz.analysis.printed_source import printed_source
+from gemmviz.analysis.listing import printed_source
 from gemmviz.export.prepare import ExportOptions
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.records import replace
-from gemmviz.render.format import RenderOptions
-from gemmviz.render.reel import Reel
+from gemmviz.render.reel import Reel, RenderOptions
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels, Rects, Scene
 from gemmviz.teaching.lesson_file import shipped_lesson

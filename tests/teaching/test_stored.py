@@ -19,12 +19,12 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import CannotAnswer, Engine
 from gemmviz.run.stored import StoredAnswers, stored_answers
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.ready_shot import ReadyShot, ready_shot
+from gemmviz.subjects.subject import launch_counts
+from gemmviz.teaching.captions import number_key
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES
-from gemmviz.teaching.stored_numbers import number_key
 from tests.conftest import sure
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -137,7 +137,7 @@ def test_a_shot_is_ready_without_the_reader_of_sources(monkeypatch: pytest.Monke
     def refuse(*args: object) -> None:
         raise AssertionError("a source was parsed")
 
-    monkeypatch.setattr("gemmviz.source.program._program", refuse)
+    monkeypatch.setattr("gemmviz.source.program_parts._program", refuse)
     for name in ("coalescing", "shared-memory"):
         for stop in shipped_lesson(name).stops[:8]:
             ready: ReadyShot = ready_shot(stop.shot, stored_only, is_cancelled)

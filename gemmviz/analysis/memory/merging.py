@@ -17,8 +17,8 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
-from gemmviz.analysis.memory.copies import CopyCounter, is_around_l1
 from gemmviz.analysis.memory.counts import Counts, LaunchCounter, LaunchCounts, totals
+from gemmviz.analysis.memory.warps import Rows, access_rows, distinct_per_row
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Place
@@ -27,7 +27,78 @@ from gemmviz.model.sinks import AccessSink, SumKey, Tee
 from gemmviz.model.site_kinds import SiteKind
 from gemmviz.model.sites import Access, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.trace import INACTIVE
 from gemmviz.model.translation import tr
+
+_SIZES = (4, 8, 16)  # bytes of a lane
+_HALF = 16  # bytes of half a sector, and of a copy around L1
+
+
+def beyond_stores(source: Rows, lane_bytes: int, rules: MemoryRules) -> int:
+    """Wavefronts of copies through L1 beyond those of their stores: of requests (n, lanes), from the bytes at which lanes read,
+    -1 for none.
+    """
+    words = np.arange(lane_bytes // rules.bank_bytes)
+    beyond = 0
+    for lanes in np.split(source, max(1, len(words)), axis=1):
+        row, lane = np.nonzero(lanes >= 0)
+        bank = (lanes[row, lane, None] // rules.bank_bytes + words) % rules.banks
+        readers = np.zeros((len(lanes), rules.banks), np.int64)
+        np.add.at(readers, (row[:, None], bank), 1)
+        beyond += int(np.maximum(readers.max(axis=1) - 1, 0).sum())
+    return beyond
+
+
+def around_l1(source: Rows, target: Rows, rules: MemoryRules) -> int:
+    """Wavefronts of copies around L1, from the bytes at which lanes read and write."""
+    line, half = rules.line_bytes, source // _HALF % 2
+    keys = (source // line << 32 | target // line) * 2 + np.where(half == target // _HALF % 2, 0, half)
+    return int(distinct_per_row(keys, source >= 0).sum())
+
+
+class CopyCounter(AccessSink):
+    """Counts ``beyond``, the wavefronts of copies through L1 beyond those of their stores, and ``around``, those of copies
+    around L1.
+    """
+
+    def __init__(self, rules: MemoryRules, space: ThreadSpace, arrays: tuple[MemoryArray, ...]) -> None:
+        self.rules, self.space, self.arrays = rules, space, arrays
+        self.sites: list[Site] = []
+        self.beyond = self.around = 0
+        self._source: Longs | int = 0
+
+    def site(self, site: Site) -> None:
+        self.sites.append(site)
+
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        operand = self.sites[site].operand(place)
+        if operand is None or not self.sites[site].is_async:
+            return
+        item = self.arrays[operand.array].itemsize
+        at, size = np.asarray(offset) * item, item * operand.width
+        if size not in _SIZES:
+            return  # a bulk copy
+        if operand.access == "read":
+            self._source = at
+            return
+        both = (self._rows(each, mask) for each in (self._source, at))
+        for source, target in zip(*both, strict=True):
+            if is_around_l1(self.sites[site], size):
+                self.around += around_l1(source, target, self.rules)
+            else:
+                self.beyond += beyond_stores(source, size, self.rules)
+
+    def _rows(self, at: Any, mask: Bools | None) -> Iterator[Rows]:
+        values = np.asarray(at if mask is None else np.where(mask, at, INACTIVE))
+        return access_rows(self.space, self.rules, np.broadcast_to(values, self.space.shape))
+
+
+def is_around_l1(site: Site, lane_bytes: int) -> bool:
+    """Whether a copy passes L1 by: one of 16 bytes, unless its text is that of ``cp.async.ca``."""
+    return lane_bytes == _HALF and ".ca" not in site.text
+
 
 _APART, _ONCE = 0, 1
 WAYS = (16, 8, _APART, _ONCE)  # the width of merged accesses, in bytes, and two other ways

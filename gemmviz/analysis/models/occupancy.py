@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.model.device import Device
-from gemmviz.model.occupancy import Needs
+from gemmviz.model.device import Device, Needs
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked
 

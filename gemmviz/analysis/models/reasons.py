@@ -11,14 +11,50 @@ from operator import attrgetter
 from msgspec import Struct
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts, loads_per_element, values_read
-from gemmviz.analysis.models.launch_time import Work, busy_share, holds_for
 from gemmviz.analysis.models.occupancy import OccupancyLimits
+from gemmviz.model.device import Device
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray, Site, Space
 from gemmviz.model.speed_case import Cause
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed, many, number, spaced
+
+_GIGA, _MS = 1e9, 1e3
+
+
+class Work(Struct, frozen=True):
+    """Work of a whole launch: lines and wavefronts through the data paths, floating-point operations, bytes that DRAM moves at
+    least, and the share of all SMs' time in which they have blocks, 0 to 1.
+    """
+
+    lines: float
+    wavefronts: float
+    flops: float
+    dram_bytes: float
+    busy: float
+
+    def time_ms(self, device: Device) -> float:
+        """The model's time in ms."""
+        data_path = (self.lines + self.wavefronts) / (device.sms * self.busy * clock_ghz(device) * _GIGA)
+        arithmetic = self.flops / (device.peak_gflops * self.busy * _GIGA)
+        return _MS * max(data_path, arithmetic, self.dram_bytes / (device.bandwidth_gb_s * _GIGA))
+
+
+def clock_ghz(device: Device) -> float:
+    """The clock that the peak rate implies: each FP32 unit finishes one multiply-add per cycle."""
+    return device.peak_gflops / (2 * device.sms * device.fp32_per_sm)
+
+
+def holds_for(device: Device) -> bool:
+    """Whether the model describes a device: a product whose requests pass a cache of lines and sectors."""
+    return device.memory is not None and device.memory.coalescing == "sectors" and not device.is_toy
+
+
+def busy_share(blocks: int, sms: int) -> float:
+    """The mean number of blocks of an SM over that of the SM with the most."""
+    return blocks / (-(-blocks // sms) * sms) if blocks else 1.0
+
 
 _MOST_CAUSES = 3
 _WORTH_A_WORD = 0.01  # of the model's time

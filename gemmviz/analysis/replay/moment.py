@@ -15,15 +15,100 @@ from gemmviz.analysis.replay.flights import Flights, flights
 from gemmviz.analysis.replay.focus import Focus, Scope, scope_of
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.replay import Area, Replay
-from gemmviz.analysis.replay.reuse import LoadCounts
 from gemmviz.analysis.replay.terms import OwnTerms, Terms, ThreadTerms, of_thread
-from gemmviz.analysis.replay.tile_loads import TileLoads
 from gemmviz.analysis.replay.tiles import TileContent, Tiles
 from gemmviz.model.arrays import Floats, Ints, Longs
+from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.outcome import VariableValue, Watched
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.trace import Trace
-from gemmviz.model.watched import VariableValue, Watched
+
+_ACCESSES_AT_ONCE = 1 << 20
+
+
+class LoadCounts:
+    """A cursor: loads of one array's elements by some threads of a trace, summed over the cells of a grid."""
+
+    def __init__(self, trace: Trace, array: int, grid: Grid, threads: slice = slice(None)) -> None:
+        self.trace = trace
+        self.grid = grid
+        self.threads = threads
+        self.loads = trace.touches_of(array, "read")
+        self._counts = np.zeros(grid.shape[0] * grid.shape[1], np.int64)
+        self._at = -1
+
+    def after(self, step: int) -> Longs:
+        """Loads up to and including ``step``: (rows, columns) of the grid. Valid until the next call."""
+        if step < self._at // 2:
+            self._counts[:] = 0
+            self._at = -1
+        forwards = step >= self._at
+        first, last = (self._at, step) if forwards else (step, self._at)
+        for load in self.loads:
+            start, stop = np.searchsorted(load.steps, [first, last], side="right")
+            self._add(load.rows[start:stop], load.operand, 1 if forwards else -1)
+        self._at = step
+        return self._counts.reshape(self.grid.shape)
+
+    def _add(self, rows: Longs, operand: Operand, times: int) -> None:
+        most = max(1, _ACCESSES_AT_ONCE // max(1, self.trace.space.thread_count))
+        for start in range(0, len(rows), most):
+            checkpoint()
+            touched = self.trace.element[rows[start : start + most], self.threads]
+            self._count(self.trace.spread(operand, touched, self.threads), times)
+
+    def _count(self, elements: Longs, times: int) -> None:
+        """Adds loads. Equal elements are counted before their cells are looked up, which is most of the work."""
+        often: Longs | int = 1
+        if len(elements) * 8 >= self.grid.array.size:
+            counts = np.bincount(elements)
+            elements = np.flatnonzero(counts)
+            often = counts[elements]
+        np.add.at(self._counts, self.grid.cells(elements), times * often)
+
+
+_ROWS_AT_ONCE = 256
+
+
+class TileLoads:
+    """A cursor for one shared array of a scope's block, counting loads of the chosen threads."""
+
+    def __init__(self, trace: Trace, number: int, scope: Scope) -> None:
+        self.trace, self.scope = trace, scope
+        size = trace.arrays[number].size
+        self._counts = np.zeros(size, np.int64)
+        self._reads = trace.touches_of(number, "read")
+        writes = trace.touches_of(number, "write")
+        stores = ((int(s), int(r), t.operand) for t in writes for s, r in zip(t.steps, t.rows, strict=True))
+        self._stores = sorted(stores, key=lambda each: each[:2])
+        self._store_steps = np.array([step for step, _, _ in self._stores], np.int64)
+        self._at = -1
+
+    def after(self, step: int) -> Longs:
+        """Loads of each cell, flat, since the latest store there. Valid until the next call. Raises Cancelled."""
+        if step < self._at:
+            self._counts[:] = 0
+            self._at = -1
+        first, last = np.searchsorted(self._store_steps, [self._at, step], side="right")
+        for store_step, row, operand in self._stores[int(first) : int(last)]:
+            self._read(self._at, store_step - 1)
+            self._counts[self.trace.spread(operand, self.trace.element[row, self.scope.of_block], self.scope.of_block)] = 0
+            self._at = store_step
+        self._read(self._at, step)
+        self._at = step
+        return self._counts
+
+    def _read(self, after: int, until: int) -> None:
+        """Adds the loads of the steps from ``after`` + 1 to ``until``."""
+        for touches in self._reads:
+            first, last = np.searchsorted(touches.steps, [after, until], side="right")
+            for start in range(int(first), int(last), _ROWS_AT_ONCE):
+                checkpoint()
+                rows = touches.rows[start : min(start + _ROWS_AT_ONCE, int(last))]
+                cells = self.trace.spread(touches.operand, self.trace.element[rows, self.scope.in_block], self.scope.in_block)
+                self._counts += np.bincount(cells, minlength=len(self._counts))
+
 
 _Cached = TypeVar("_Cached")
 

@@ -13,15 +13,14 @@ from gemmviz.analysis.hazards.ordering import Ordering
 from gemmviz.analysis.memory.costs import cost_table
 from gemmviz.analysis.memory.warps import request_rows
 from gemmviz.analysis.replay.focus import Scope
-from gemmviz.analysis.replay.grid import Grid
-from gemmviz.analysis.replay.owners import NEVER, Owners
+from gemmviz.analysis.replay.grid import NEVER, Grid, Owners
 from gemmviz.analysis.replay.terms import Terms, size_of, terms_of
 from gemmviz.analysis.replay.timeline import Timeline, timeline_of
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.records import replace
 from gemmviz.model.sinks import COST_COLUMNS
-from gemmviz.model.sites import SPACES, Space
+from gemmviz.model.sites import SPACES, Access, Space
 from gemmviz.model.trace import Trace
 
 _ACCESSES_AT_ONCE, _MOST_KEPT, _MOST_THINGS = 1 << 20, 8, 32
@@ -275,3 +274,42 @@ class Replay(Struct, frozen=True, eq=False, dict=True):
 def _warps(scope: Scope) -> tuple[int, int]:
     """The threads of the trace on which costs and owners of a scope depend."""
     return scope.of_warps.start, scope.of_warps.stop
+
+
+def steps_in_use(replay: Replay) -> list[int]:
+    """Return one step of each phase: in the middle of the products, when the tiles are filled and in use. The last step of a
+    phase that reads no shared memory, and of what comes before and after the phases.
+    """
+    return [_in_use(replay, steps) for steps in _phases(replay)]
+
+
+def beats_of_phases(replay: Replay) -> list[int]:
+    """Return up to three steps of each phase: the last one that fills shared memory, the one in use, and the last one."""
+    chosen: set[int] = set()
+    for steps in _phases(replay):
+        filled = _touching(replay, steps, "write")
+        chosen |= {_in_use(replay, steps), int(steps[-1]), *(int(step) for step in filled[-1:])}
+    return sorted(chosen)
+
+
+def _phases(replay: Replay) -> list[Ints]:
+    """Return the steps of each phase, and of what comes before and after them."""
+    starts = replay.phase_starts
+    return np.split(np.arange(replay.steps), starts[starts > 0].tolist())
+
+
+def _in_use(replay: Replay, steps: Ints) -> int:
+    reads, sites = _touching(replay, steps, "read"), replay.trace.site
+    last = max((int(sites[step]) for step in reads), default=-1)  # the site that completes a product
+    products = [step for step in reads if int(sites[step]) == last]
+    return products[len(products) // 2] if products else int(steps[-1])
+
+
+def _touching(replay: Replay, steps: Ints, access: Access) -> list[int]:
+    """Return the steps that read or write shared memory."""
+    trace = replay.trace
+    sites = [
+        any(operand.access == access and trace.arrays[operand.array].space == "shared" for operand in site.operands)
+        for site in trace.sites
+    ]
+    return [int(step) for step in steps if sites[int(trace.site[step])]]

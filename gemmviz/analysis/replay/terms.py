@@ -14,7 +14,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Scope
-from gemmviz.analysis.replay.owners import Owners
+from gemmviz.analysis.replay.grid import Owners
 from gemmviz.analysis.replay.tiles import EMPTY, stored_operand
 from gemmviz.model.arrays import Longs
 from gemmviz.model.cancelling import checkpoint

@@ -9,14 +9,14 @@ from gemmviz.cli.running import add_device, add_timeout, seconds
 from gemmviz.files.benchmark_file import benchmark_text, recorded_benchmarks
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import kernel_names
-from gemmviz.launch.sizes import parse_sizes, square_problems
+from gemmviz.launch.legality import parse_sizes, square_problems
 from gemmviz.loading.loader import open_kernel
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import replace
 from gemmviz.model.words import number
-from gemmviz.run.measure.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
+from gemmviz.run.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
 from gemmviz.run.worker.host_speed import METHODS
 from gemmviz.run.worker.remote import RemoteGpu
 

@@ -5,12 +5,10 @@ import math
 from typing import Any
 
 from gemmviz.analysis.memory.counts import totals
-from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.focus import Focus, Position
 from gemmviz.analysis.replay.pairing import LOCKS, Difference
-from gemmviz.analysis.replay.position import Position
 from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
-from gemmviz.cli.interruption import interruptible
-from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, wrong_result
+from gemmviz.cli.running import add_on, add_timeout, engine_of, interruptible, print_fallback, wrong_result
 from gemmviz.files.codec import to_plain
 from gemmviz.files.devices import device_names
 from gemmviz.launch.legality import can_run
@@ -25,12 +23,11 @@ from gemmviz.state.arguments import add_setup, given_parameter, setup_from
 from gemmviz.state.flags import share
 from gemmviz.state.shot import Against, Shot
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.subjects.counting import LaunchFacts, launch_facts
 from gemmviz.subjects.gathering import Gathered, gather
 from gemmviz.subjects.kinds.grid import grid_case
 from gemmviz.subjects.kinds.pair import check_pair
 from gemmviz.subjects.picture import picture
-from gemmviz.subjects.titles import launch_title
+from gemmviz.subjects.subject import LaunchFacts, launch_facts, launch_title
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

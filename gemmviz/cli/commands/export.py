@@ -10,11 +10,28 @@ from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.cli.command import Command, declare_output, print_error
-from gemmviz.cli.interruption import interruptible
-from gemmviz.cli.progress import ProgressBar
-from gemmviz.cli.running import add_on, add_timeout, engine_of, print_fallback, report_hazards, wrong_result
-from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, prepare, prepare_benchmark, prepare_run, run_reel, still_reel
-from gemmviz.export.stills import phase_numbered, step_numbered
+from gemmviz.cli.running import (
+    ProgressBar,
+    add_on,
+    add_timeout,
+    engine_of,
+    interruptible,
+    print_fallback,
+    report_hazards,
+    wrong_result,
+)
+from gemmviz.export.prepare import (
+    PARTS,
+    ExportOptions,
+    Prepared,
+    phase_numbered,
+    prepare,
+    prepare_benchmark,
+    prepare_run,
+    run_reel,
+    step_numbered,
+    still_reel,
+)
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
@@ -24,11 +41,9 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.render.credit import DEFAULT_LICENCE, FIGURE_THEMES, FigureOptions, check_link, figure_name
-from gemmviz.render.export import format_of, formats, require_format, save_numbered, save_reel, stills
+from gemmviz.render.export import format_of, formats, require_format, save_numbered, save_reel, script_hash, stills
 from gemmviz.render.figure import figure_script, script_name
-from gemmviz.render.format import Film, RenderOptions, Still
-from gemmviz.render.page_script import script_hash
-from gemmviz.render.reel import Reel
+from gemmviz.render.reel import Film, Reel, RenderOptions, Still
 from gemmviz.run.engine import Engine
 from gemmviz.state.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
 from gemmviz.state.shot import Shot, default_shot

@@ -6,12 +6,10 @@ import time
 from pathlib import Path
 
 from gemmviz.cli.command import Command, add_json
-from gemmviz.cli.interruption import interruptible
-from gemmviz.cli.running import seconds
-from gemmviz.grading.collection import collected
-from gemmviz.grading.limits import Limits
+from gemmviz.cli.running import interruptible, seconds
+from gemmviz.grading.collection import ALL, TABLE, Results, collected, summary
+from gemmviz.grading.grade import Limits
 from gemmviz.grading.pool import core_count, graded_in_parallel
-from gemmviz.grading.results import ALL, TABLE, Results, summary
 from gemmviz.grading.task import Task
 from gemmviz.grading.task_file import named_task
 from gemmviz.model.errors import UsageError

@@ -11,7 +11,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from gemmviz.run.cuda.profiled import launch_all  # needs a GPU
+    from gemmviz.run.cuda.discovery import launch_all  # needs a GPU
 
     return launch_all(args.file)
 

@@ -6,17 +6,15 @@ import argparse
 from contextlib import closing
 
 from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
-from gemmviz.cli.interruption import interruptible
-from gemmviz.cli.progress import ProgressBar
+from gemmviz.cli.running import ProgressBar, interruptible
 from gemmviz.launch.catalog import COURSE, lesson_names
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import many
 from gemmviz.run.choosing import engine_for
+from gemmviz.teaching.checking import LessonCheck, checks_by_step, new_checker
 from gemmviz.teaching.lesson import Lesson, shown_value
-from gemmviz.teaching.lesson_check import LessonCheck
 from gemmviz.teaching.lesson_file import named_lesson
 from gemmviz.teaching.pack import save_pack
-from gemmviz.teaching.parallel_checks import checks_by_step, new_checker
 from gemmviz.teaching.quantities.catalog import quantities
 
 

@@ -5,8 +5,8 @@ import argparse
 from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.files.devices import load_device
+from gemmviz.model.device import Needs, OccupancyCase
 from gemmviz.model.errors import UsageError
-from gemmviz.model.occupancy import Needs, OccupancyCase
 from gemmviz.model.words import many
 from gemmviz.state.arguments import add_setup, shot_from_setup
 from gemmviz.state.shot import Trial

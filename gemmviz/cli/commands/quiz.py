@@ -4,7 +4,7 @@ import argparse
 from contextlib import closing, suppress
 from pathlib import Path
 
-from gemmviz.analysis.printed_source import printed_source
+from gemmviz.analysis.listing import printed_source
 from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -14,7 +14,7 @@ from gemmviz.state.arguments import add_labels, add_setup, labelled, setup_from
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.lesson import Question
 from gemmviz.teaching.lesson_file import read_lesson, save_lesson
-from gemmviz.teaching.moodle import moodle_xml
+from gemmviz.teaching.pack import moodle_xml
 from gemmviz.teaching.quiz import quiz_kinds, quiz_of
 
 

@@ -16,11 +16,10 @@ from gemmviz.cli.running import add_device, add_timeout
 from gemmviz.files.codec import to_plain
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import kernel_names
-from gemmviz.launch.legality import device_for, legal_choices
-from gemmviz.launch.sizes import parse_sizes
+from gemmviz.launch.legality import device_for, legal_choices, parse_sizes
 from gemmviz.loading.loader import open_kernel
+from gemmviz.model.device import Gpu
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
@@ -28,7 +27,7 @@ from gemmviz.model.timing import Counters
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
-from gemmviz.subjects.counting import launch_counts
+from gemmviz.subjects.subject import launch_counts
 
 AS_WRITTEN = "as written"
 _TOGETHER = 16  # launches that one run of the profiler counts

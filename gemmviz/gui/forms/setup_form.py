@@ -1,13 +1,39 @@
 """The form of a setup: the kernel, and a row for each field."""
 
-from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QFormLayout, QSizePolicy, QVBoxLayout, QWidget
+from collections.abc import Callable
+from typing import TypeVar
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QPolygon
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gemmviz.gui.forms.kernel_picker import kernel_box
-from gemmviz.gui.widgets.callout import Callout
-from gemmviz.gui.widgets.controls import line, quietly, ruler, tip_text
-from gemmviz.gui.widgets.field_row import FieldEditor, control_for, show_field
+from gemmviz.gui.widgets.controls import (
+    choice,
+    decimal_field,
+    line,
+    number_field,
+    plain,
+    quietly,
+    ruler,
+    set_look,
+    set_name,
+    tip_text,
+)
+from gemmviz.gui.widgets.input import keep_typing
 from gemmviz.gui.widgets.refresh import unless_covered
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.legality import device_for
@@ -15,6 +41,164 @@ from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.state.fields import FieldValue, FormField, fields_of, launch_lines, limits_line
+
+FieldEditor = QSpinBox | QDoubleSpinBox | QComboBox | QCheckBox | QLineEdit
+
+SpinBox = TypeVar("SpinBox", QSpinBox, QDoubleSpinBox)
+
+
+def control_for(field: FormField, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> FieldEditor:
+    """Return an editor. ``changed`` is called with the name and the value after an edit, ``entered`` after Enter."""
+    match field.kind:
+        case "number":
+            return _spin(number_field(field.label, field.tip, int(field.least), int(field.most)), field, changed, entered)
+        case "decimal":
+            return _spin(decimal_field(field.label, field.tip, field.least, field.most), field, changed, entered)
+        case "switch":
+            check = QCheckBox()
+            check.setAccessibleName(field.label)
+            check.toggled.connect(lambda on: changed(field.name, on))
+            return check
+        case "choice":
+            box = choice(field.label, field.tip)
+            box.currentIndexChanged.connect(lambda row: changed(field.name, box.itemData(row)))
+            return box
+        case _:
+            text = QLineEdit()
+            text.setPlaceholderText(field.empty)
+            text.setClearButtonEnabled(True)
+            set_name(text, field.label)
+            text.editingFinished.connect(lambda: changed(field.name, text.text()))
+            text.returnPressed.connect(entered)
+            keep_typing(text)
+            return text
+
+
+def _spin(box: SpinBox, field: FormField, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> SpinBox:
+    box.valueChanged.connect(lambda value: changed(field.name, value))
+    box.lineEdit().returnPressed.connect(entered)
+    return box
+
+
+def show_field(control: FieldEditor, field: FormField) -> None:
+    """Show the value of a field with signals blocked."""
+    quietly(control, lambda: _show(control, field))
+    control.setEnabled(not field.why_not)
+    control.setToolTip(tip_text(field.why_not or field.tip))
+
+
+def _show(control: FieldEditor, field: FormField) -> None:
+    if isinstance(control, QSpinBox):
+        control.setRange(int(field.least), int(field.most))
+        control.setValue(int(field.value))
+    elif isinstance(control, QDoubleSpinBox):
+        control.setRange(field.least, field.most)
+        control.setValue(float(field.value))
+    elif isinstance(control, QCheckBox):
+        control.setChecked(bool(field.value))
+    elif isinstance(control, QComboBox):
+        choices = list((field.choices or {}).items())
+        if [control.itemData(row) for row in range(control.count())] != [value for value, _ in choices]:
+            control.clear()
+            for value, words in choices:
+                control.addItem(words, value)
+        control.setCurrentIndex([value for value, _ in choices].index(field.value))
+    elif not control.isModified() or not control.hasFocus():
+        control.setText(str(field.value))
+
+
+_WIDTH, _TIP, _MARGIN = 320, 10, 12
+
+
+class Callout(QWidget):
+    """A message to the right of a field; at the upper edge of the window if the field is not visible."""
+
+    def __init__(self, window: QWidget, theme: Theme) -> None:
+        super().__init__(window)
+        self.theme = theme
+        self._over = window
+        self._field: QWidget | None = None
+        self._watched: list[QWidget] = []
+        self.text = plain()
+        self.text.setWordWrap(True)
+        set_look(self.text, "message")
+        self.text.setAccessibleDescription(tr("Error"))
+        self.remedy = QPushButton()
+        self.remedy.setToolTip(tr("Use the nearest valid setting"))
+        close = QToolButton()
+        close.setText("✕")
+        close.setAutoRaise(True)
+        close.setToolTip(tr("Close this message and keep the setting"))
+        close.setAccessibleName(tr("Close this message"))
+        close.clicked.connect(self.hide)
+        row = QHBoxLayout()
+        row.addWidget(self.text, 1)
+        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        self._column = column = QVBoxLayout(self)
+        column.setContentsMargins(_MARGIN + _TIP, _MARGIN, _MARGIN // 2, _MARGIN)
+        column.addLayout(row)
+        column.addWidget(self.remedy, 0, Qt.AlignmentFlag.AlignLeft)
+        self.hide()
+
+    def show_error(self, text: str, remedy: str, field: QWidget | None) -> None:
+        """Show an error. ``remedy``: the text of the button, "" for no button."""
+        self.text.setText(text)
+        self.remedy.setText(remedy)
+        self.remedy.setVisible(bool(remedy))
+        self._follow(field)
+        self.show()
+        self.raise_()
+        self.place()
+
+    def clear(self) -> None:
+        self._follow(None)
+        self.hide()
+
+    def _follow(self, field: QWidget | None) -> None:
+        """Follow the field when the window, its dock or its scroll area moves."""
+        for each in self._watched:
+            each.removeEventFilter(self)
+        self._field, self._watched = field, []
+        around: QWidget | None = field or self._over
+        while around is not None:
+            around.installEventFilter(self)
+            self._watched.append(around)
+            around = around.parentWidget()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kinds = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.LayoutRequest)
+        if self.isVisible() and event.type() in kinds:
+            self.place()
+        return False
+
+    def place(self) -> None:
+        """Move the bubble beside the field."""
+        window = self._over
+        self.setFixedWidth(min(_WIDTH, window.width() // 2))
+        self.setFixedHeight(self._column.heightForWidth(self.width()))
+        field = self._field
+        if field is None or not field.isVisible() or field.visibleRegion().isEmpty():
+            self.move((window.width() - self.width()) // 2, 60)
+        else:
+            at = field.mapTo(window, QPoint(field.width() + 4, field.height() // 2))
+            top = max(4, min(at.y() - self.height() // 2, window.height() - self.height() - 4))
+            self.move(min(at.x(), window.width() - self.width() - 4), top)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(self.theme.warning), 1.5))
+        painter.setBrush(QColor(self.theme.panel))
+        painter.drawRoundedRect(self.rect().adjusted(_TIP, 1, -1, -1), 6, 6)
+        if self._field is not None and self._field.isVisible():
+            middle = self.mapFrom(self._over, self._field.mapTo(self._over, self._field.rect().center())).y()
+            tip = max(14, min(middle, self.height() - 14))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(self.theme.warning))
+            painter.drawPolygon(QPolygon([QPoint(0, tip), QPoint(_TIP, tip - 7), QPoint(_TIP, tip + 7)]))
+        painter.end()
+
 
 _NO_LAUNCH = marked("Block –\nGrid –")
 _LONGEST_LABEL = 18

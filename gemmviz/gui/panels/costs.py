@@ -11,7 +11,7 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.charts.step_costs import cost_chart
 
 if TYPE_CHECKING:
-    from gemmviz.gui.benchmark.chart_plot import ChartPlot
+    from gemmviz.gui.chart_plot import ChartPlot
 
 
 class Costs(QWidget):
@@ -48,7 +48,7 @@ class Costs(QWidget):
             self.plot.show_chart(cost_chart(now.replay, now.scope, now.step), self.model.theme)
 
     def _new_plot(self) -> "ChartPlot":
-        from gemmviz.gui.benchmark.chart_plot import ChartPlot
+        from gemmviz.gui.chart_plot import ChartPlot
 
         plot = ChartPlot(self.model, tr("Cost per step"), small=True)
         plot.chosen.connect(lambda x: self.model.session.player.jump(round(x) - 1))

@@ -17,11 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.gui.panel import Panel
-from gemmviz.gui.start.shelf import Shelf
+from gemmviz.gui.shelf import Shelf
 from gemmviz.gui.widgets.controls import TextRole, line, set_name
+from gemmviz.gui.widgets.input import WheelGuard, keep_keys
 from gemmviz.gui.widgets.refresh import unless_covered
-from gemmviz.gui.widgets.typing import keep_keys
-from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.translation import marked, tr

@@ -8,8 +8,8 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.stage.replay_page import NO_RUN, has_no_run, over_a_panel
 from gemmviz.gui.widgets.controls import line
+from gemmviz.gui.widgets.fact_table import NUMBER, Table
 from gemmviz.gui.widgets.refresh import Refresh
-from gemmviz.gui.widgets.tables import NUMBER, Table
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.sites import Space
@@ -17,8 +17,8 @@ from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.counting import counted_text
 from gemmviz.subjects import metrics
-from gemmviz.subjects.pointing import step_at_site
 from gemmviz.subjects.runs import KnownRun
+from gemmviz.subjects.subject import step_at_site
 
 _STEP, _SO_FAR, _LAUNCH = 1, 2, 3
 _LOST = 3

@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from gemmviz.gui.panel import Panel
-from gemmviz.gui.view_dock import ViewDock
+from gemmviz.gui.panel import Panel, ViewDock
 from gemmviz.model.translation import marked
 
 _WHAT = marked("Blocks per SM by each limit. Click a column to try another value")

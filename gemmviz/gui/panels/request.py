@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from gemmviz.gui.panel import Panel
-from gemmviz.gui.view_dock import ViewDock
+from gemmviz.gui.panel import Panel, ViewDock
 from gemmviz.model.translation import marked
 
 _WHAT = marked("Memory request of one warp in this step: sectors and lines, or banks")

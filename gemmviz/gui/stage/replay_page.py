@@ -7,8 +7,7 @@ from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
-from gemmviz.gui.stage.announcer import StepAnnouncer
-from gemmviz.gui.stage.stage_canvas import Stage
+from gemmviz.gui.stage.stage_canvas import Stage, StepAnnouncer
 from gemmviz.gui.stage.tile_slider import TileSlider
 from gemmviz.gui.stage.timeline import TimelineBar
 from gemmviz.gui.widgets.answer import AnswerBubble

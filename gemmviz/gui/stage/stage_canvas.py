@@ -1,15 +1,18 @@
 """The picture in the middle of the window: drag to pan, wheel to zoom, double click to fit, click a cell to follow a thread."""
 
-from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from gemmviz.gui.widgets.answer import announce
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.model.records import replace
 from gemmviz.model.translation import tr
 from gemmviz.render.qt.painter import Viewport
 from gemmviz.scenes.kit.what_if import WHAT_IF
 from gemmviz.scenes.kit.window import Lens
+from gemmviz.session.session import Session
+from gemmviz.session.spoken import Spoken
 from gemmviz.state.shot import MOST_ZOOM, Camera
 
 _DRAG_PIXELS = 4.0
@@ -152,3 +155,29 @@ class Stage(SceneWidget):
 def _inside(share: float) -> float:
     """Limit a share to 0 … 1, so that a part of the frame stays visible."""
     return max(0.0, min(share, 1.0))
+
+
+_REST_MS = 250  # a step that is passed sooner is not announced: nobody can follow a replay that is read aloud
+
+
+class StepAnnouncer(QObject):
+    """Announces each step of a session at which it rests, with the sentence that the picture has for it."""
+
+    def __init__(self, stage: QWidget, session: Session) -> None:
+        super().__init__(stage)
+        self._stage, self._words = stage, Spoken(session)
+        self._last_sentence = ""
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._rest.timeout.connect(self._say)
+        for event in (session.position_changed, session.run_changed):
+            event.connect(self._on_moved)
+
+    def _on_moved(self) -> None:
+        if QAccessible.isActive():
+            self._rest.start()
+
+    def _say(self) -> None:
+        sentence = self._words.step()
+        if sentence and sentence != self._last_sentence:
+            self._last_sentence = sentence
+            announce(self._stage, sentence)

@@ -2,39 +2,55 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QLabel,
-    QSlider,
-    QToolButton,
-    QToolTip,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QIcon, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QToolButton, QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.gui.widgets.controls import choice, quietly, tip_text
-from gemmviz.gui.widgets.icons import transport_icon
+from gemmviz.gui.widgets.input import WheelGuard
 from gemmviz.gui.widgets.scene_widget import faded
-from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.translation import tr
 from gemmviz.render.qt.painter import ScenePainter, Viewport
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import TIMELINE
+from gemmviz.scenes.kit.primitives import Box
 from gemmviz.scenes.kit.theme import Theme, load_theme
-from gemmviz.scenes.kit.timeline import (
-    segment_text,
-    step_under,
-    timeline_names,
-    timeline_primitives,
-    track_room,
-    x_of_step,
-)
+from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_names, timeline_primitives, track_room, x_of_step
 from gemmviz.session.player import SPEEDS
+
+_RIGHT = ((0.0, 0.0), (1.0, 0.5), (0.0, 1.0))
+_LEFT = ((1.0, 0.0), (0.0, 0.5), (1.0, 1.0))
+_BAR = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+# name -> shapes, each with the box (x, y, width, height) that it fills
+_ICONS = {
+    "first": ((_BAR, (0.1, 0.2, 0.1, 0.6)), (_LEFT, (0.28, 0.2, 0.55, 0.6))),
+    "previous phase": ((_LEFT, (0.08, 0.22, 0.4, 0.56)), (_LEFT, (0.48, 0.22, 0.4, 0.56))),
+    "back": ((_LEFT, (0.2, 0.2, 0.32, 0.6)), (_BAR, (0.62, 0.2, 0.14, 0.6))),
+    "play": ((_RIGHT, (0.22, 0.12, 0.62, 0.76)),),
+    "pause": ((_BAR, (0.22, 0.15, 0.2, 0.7)), (_BAR, (0.58, 0.15, 0.2, 0.7))),
+    "forward": ((_BAR, (0.24, 0.2, 0.14, 0.6)), (_RIGHT, (0.48, 0.2, 0.32, 0.6))),
+    "next phase": ((_RIGHT, (0.12, 0.22, 0.4, 0.56)), (_RIGHT, (0.52, 0.22, 0.4, 0.56))),
+    "last": ((_RIGHT, (0.17, 0.2, 0.55, 0.6)), (_BAR, (0.8, 0.2, 0.1, 0.6))),
+    "reverse": ((_LEFT, (0.16, 0.12, 0.62, 0.76)),),
+}
+
+
+def transport_icon(name: str, colour: str) -> QIcon:
+    side = 48
+    pixmap = QPixmap(side, side)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colour))
+    for shape, box in _ICONS[name]:
+        area = QRectF(*(side * part for part in box))
+        corners = [QPointF(area.x() + px * area.width(), area.y() + py * area.height()) for px, py in shape]
+        painter.drawPolygon(QPolygonF(corners))
+    painter.end()
+    return QIcon(pixmap)
+
 
 _NARROW, _NEAR_MARK = 470, 5.0  # pixels
 _SCALE, _EDGE = 0.62, 4.0  # pixels of a unit in the usual text size; around the timeline

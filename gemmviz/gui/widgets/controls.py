@@ -9,7 +9,7 @@ from PySide6.QtGui import QFont, QPalette
 from PySide6.QtGui import Qt as Guessed
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QLineEdit, QSpinBox, QToolButton, QWidget
 
-from gemmviz.gui.widgets.typing import keep_typing
+from gemmviz.gui.widgets.input import keep_typing
 from gemmviz.model.translation import tr
 
 TextRole = Literal["", "message", "notice", "faint", "heading"]

@@ -127,7 +127,7 @@ def ask_to_save_benchmark(model: WindowModel, parent: QWidget) -> None:
 
 def copy_scene(model: WindowModel, scene: Scene) -> None:
     """Copy a picture of 1920 x 1080 pixels to the clipboard."""
-    from gemmviz.render.format import RenderOptions
+    from gemmviz.render.reel import RenderOptions
 
     QGuiApplication.clipboard().setImage(scene_image(scene, RenderOptions().scale(scene)))
     model.session.say(tr("The picture was copied to the clipboard"))

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from gemmviz.gui.widgets.fact_table import FactGrid, FactTable
 from gemmviz.model.translation import tr
 from gemmviz.scenes.kit.primitives import Cells, Hit, Scene
-from gemmviz.scenes.kit.reading import lines_of, own_text, place_text, table_name, tables_of
+from gemmviz.scenes.kit.table import lines_of, own_text, place_text, table_name, tables_of
 
 _AFTER_MS = 20  # the picture is painted first
 

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
 
-from gemmviz.analysis.printed_source import without_comments
+from gemmviz.analysis.listing import without_comments
 from gemmviz.gui.style import LETTERS
 from gemmviz.model.errors import Place
 from gemmviz.model.translation import tr

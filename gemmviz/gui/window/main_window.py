@@ -16,27 +16,22 @@ from gemmviz.gui.posting import Poster
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.style import apply_theme, first_size, letters_on, system_is_dark
-from gemmviz.gui.widgets.focus_ring import FocusRing
+from gemmviz.gui.widgets.input import FocusRing, keep_keys
 from gemmviz.gui.widgets.refresh import unless_covered
-from gemmviz.gui.widgets.typing import keep_keys
-from gemmviz.gui.window.action_context import ActionContext
-from gemmviz.gui.window.banner import Banner
+from gemmviz.gui.window.action import ActionContext
+from gemmviz.gui.window.bars import Banner, LaunchStrip, Status
 from gemmviz.gui.window.docks import Docks
-from gemmviz.gui.window.launch_strip import LaunchStrip
-from gemmviz.gui.window.menus import Menus
+from gemmviz.gui.window.menus import Menus, Warming
 from gemmviz.gui.window.start_mode import StartMode
-from gemmviz.gui.window.status import Status
-from gemmviz.gui.window.warming import Warming
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.state.naming import title_of
-from gemmviz.state.shot import Shot
+from gemmviz.state.shot import Shot, title_of
 
 if TYPE_CHECKING:
-    from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
+    from gemmviz.gui.benchmark_page import BenchmarkPage
     from gemmviz.gui.lecture.lecture_window import Lecture
     from gemmviz.gui.window.tour import Tour
     from gemmviz.launch.launch_form import LaunchForm
@@ -136,7 +131,7 @@ class MainWindow(QMainWindow):
     @cached_property
     def benchmark(self) -> BenchmarkPage:
         """The page of benchmarks, made when it is asked for."""
-        from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
+        from gemmviz.gui.benchmark_page import BenchmarkPage
 
         page = BenchmarkPage(self.model)
         self.pages.addWidget(page)
@@ -157,7 +152,7 @@ class MainWindow(QMainWindow):
         LaunchDialog(self.model, form, self).open()
 
     def _ask_for_kernel(self, files: list[Path]) -> None:
-        from gemmviz.gui.forms.kernel_chooser import KernelChooser
+        from gemmviz.gui.forms.kernel_picker import KernelChooser
 
         KernelChooser(self.model, files, self).open()
 

@@ -1,20 +1,127 @@
 """The menu bar and its shortcuts, made from the table of actions."""
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from html import escape
+from typing import Any, NamedTuple, Protocol
 
+from PySide6.QtCore import QObject, Qt, QTimer, qVersion
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QMenu, QTextBrowser, QVBoxLayout, QWidget
 
+from gemmviz import RELEASES, __version__
+from gemmviz.files.devices import devices
+from gemmviz.files.distributions import installed_distributions
+from gemmviz.files.extensions import Catalog
+from gemmviz.files.resources import resource
 from gemmviz.gui.widgets.controls import MENU_SHEET, tip_text
 from gemmviz.gui.widgets.refresh import is_covered
-from gemmviz.gui.window.action import MENUS, Action
-from gemmviz.gui.window.action_context import ActionContext
-from gemmviz.gui.window.action_table import actions
-from gemmviz.gui.window.actions.file_actions import export_actions
-from gemmviz.gui.window.actions.view_actions import VIEW_KEYS, other_pictures
-from gemmviz.model.translation import tr
-from gemmviz.scenes.catalog import view_named
+from gemmviz.gui.window.action import MENUS, Action, ActionContext
+from gemmviz.gui.window.actions.file_actions import edit_actions, export_actions, file_actions, kernel_actions
+from gemmviz.gui.window.actions.play_actions import lecture_actions, play_actions
+from gemmviz.gui.window.actions.view_actions import VIEW_KEYS, other_pictures, view_actions, watch_actions
+from gemmviz.gui.window.docks import Docks
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.translation import marked, tr
+from gemmviz.render.export import formats
+from gemmviz.scenes.catalog import view_named, views
+from gemmviz.source.reader_link import reader
+from gemmviz.subjects.catalog import subjects
+
+_MOUSE = (
+    (marked("wheel, drag"), marked("zoom, pan")),
+    (marked("click on C"), marked("follow its thread")),
+    (marked("double click"), marked("show the whole picture")),
+)
+_COLUMNS = 2
+
+
+class Keyed(Protocol):
+    """The attributes of an action that the list uses."""
+
+    @property
+    def keys(self) -> tuple[str, ...]: ...
+    @property
+    def help(self) -> str: ...
+
+
+def keys_text(actions: Iterable[Keyed]) -> str:
+    """Return the shortcuts and mouse gestures as HTML."""
+    rows = [(", ".join(map(_key_text, action.keys)), action.help) for action in actions if action.keys and action.help]
+    cells = [
+        f"<td><b>{escape(keys)}</b></td><td>{escape(what)}</td>"
+        for keys, what in (*rows, *((tr(keys), tr(what)) for keys, what in _MOUSE))
+    ]
+    half = -(-len(cells) // _COLUMNS)
+    lines = [cells[row] + (cells[row + half] if row + half < len(cells) else "") for row in range(half)]
+    style = "<style>b { font-weight: 600; } td { white-space: nowrap; padding: 3px 14px 3px 0; }</style>"
+    return f"{style}<table>{''.join(f'<tr>{each}</tr>' for each in lines)}</table>"
+
+
+def _key_text(key: str) -> str:
+    names = {"PgUp": "Page Up", "PgDown": "Page Down", "Left": "←", "Right": "→", "-": "−"}
+    return names.get(key) or QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText) or key
+
+
+def show_keys(parent: QWidget, actions: Iterable[Keyed]) -> None:
+    dialog = QDialog(parent)
+    dialog.setWindowTitle(tr("Keyboard shortcuts"))
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+    buttons.rejected.connect(dialog.reject)
+    column = QVBoxLayout(dialog)
+    column.addWidget(QLabel(keys_text(actions)))
+    column.addWidget(buttons)
+    dialog.exec()
+
+
+def about_text() -> str:
+    """Return versions and licences as HTML."""
+    cells = ((each.name, each.version, each.licence) for each in installed_distributions())
+    rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
+    fonts = resource("assets/fonts/OFL.txt").read_text(encoding="utf-8")
+    return (
+        f"<p>Python {platform.python_version()}, Qt {qVersion()}, {platform.platform()}</p>"
+        "<table cellpadding=3><tr><th align=left>library</th><th align=left>version</th><th align=left>licence</th></tr>"
+        f"{rows}</table>"
+        "<p>gemmviz is under the MIT licence. The fonts Inter and JetBrains Mono are under the SIL Open Font License:</p>"
+        f"<pre>{fonts}</pre>"
+    )
+
+
+class AboutBox(QDialog):
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("About gemmviz"))
+        self.resize(620, 520)
+        what = tr("<h2>gemmviz {version}</h2>Shows what every thread of a CUDA kernel does.", version=__version__)
+        newer = tr("Newer versions: {link}", link=f'<a href="{RELEASES}">{RELEASES}</a>')
+        heading = QLabel(f"{what}<p>{newer}</p>")
+        heading.setTextFormat(Qt.TextFormat.RichText)
+        heading.setOpenExternalLinks(True)
+        self.text = QTextBrowser()
+        self.text.setAccessibleName(tr("Versions and licences"))
+        self.text.setHtml(about_text())
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(heading)
+        layout.addWidget(self.text, 1)
+        layout.addWidget(buttons)
+
+
+def actions() -> Iterator[Action]:
+    """Yield all actions in the order of the menus, but those of ``other_pictures``."""
+    yield from file_actions()
+    yield from edit_actions()
+    yield from kernel_actions()
+    yield from view_actions()
+    yield from play_actions()
+    yield from lecture_actions()
+    yield from watch_actions()
+    yield Action("keys", "help", tr("&Keyboard shortcuts"), lambda c: show_keys(c.window, actions()), ("F1",))
+    yield Action("tour", "help", tr("&Tour"), lambda c: c.start_tour())
+    yield Action("about", "help", tr("&About gemmviz"), lambda c: AboutBox(c.window).exec(), apart=True)
 
 
 class _Later(NamedTuple):
@@ -130,3 +237,53 @@ class Menus:
             if "." in name:
                 self._menus[name].menuAction().setEnabled(not all(each))
                 self._menus[name].menuAction().setToolTip(tip_text(each[0] if all(each) else ""))
+
+
+class Warming(QObject):
+    """Starts the reader, loads views, subjects, formats, devices and panels one by one, and completes the menus. ``done`` is
+    called in the end, with the errors of what can't be used.
+    """
+
+    def __init__(self, parent: QObject, menus: Menus, docks: Docks, done: Callable[[list[GemmvizError]], None]) -> None:
+        super().__init__(parent)
+        self._parts = self._all(menus, docks)
+        self._done = done
+        self._docks = docks
+        self.has_begun = False
+        self._timer = QTimer(self, interval=0)
+        self._timer.timeout.connect(self._next)
+
+    def start(self, after_ms: int = 0) -> None:
+        """Begin now, or later if nothing calls this before. Does nothing after it has begun."""
+        if not self.has_begun:
+            self._timer.start(after_ms)
+
+    def stop(self) -> None:
+        """Load nothing more."""
+        self.has_begun = True
+        self._timer.stop()
+
+    def _next(self) -> None:
+        self.has_begun = True
+        self._timer.setInterval(0)
+        if next(self._parts, False):
+            return
+        self._timer.stop()
+        self._done([*(error for kind in _catalogs() for error in kind.broken), *self._docks.broken])
+
+    def _all(self, menus: Menus, docks: Docks) -> Iterator[bool]:
+        reader().start()
+        yield True
+        for kind in _catalogs():
+            for name in kind.names:
+                with suppress(GemmvizError):  # in ``kind.broken``
+                    kind[name]
+                yield True
+        for name in list(docks.panels):
+            docks.widgets[name]
+            yield True
+        menus.complete()
+
+
+def _catalogs() -> tuple[Catalog[Any], ...]:
+    return views(), subjects(), formats(), devices()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QHBoxLayout
 
-from gemmviz.gui.start.start_panel import StartPanel
+from gemmviz.gui.shelf import StartPanel
 from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.records import replace

@@ -18,16 +18,20 @@ from gemmviz.launch.host_code.cursors import (
     variable_of,
 )
 from gemmviz.launch.host_code.functions import At, Branch, HostFunction, VariableSetting, called_function
-from gemmviz.launch.host_code.scope import WHOLE, HostScope, is_next, open_branches, relevant
-from gemmviz.launch.host_code.values import (
+from gemmviz.launch.host_code.scope import (
+    WHOLE,
+    HostScope,
     fixed_value,
     host_constant,
     in_own_names,
     inner_variable,
     is_dim3,
+    is_next,
     is_outside,
     kept,
     member_value,
+    open_branches,
+    relevant,
 )
 from gemmviz.model.records import replace
 from gemmviz.parser.operators import binary_operator, evaluated, unary_operator

@@ -1,8 +1,7 @@
 """Dot product: the sum of A[i] B[i], in one element or as parts that a second launch adds up."""
 
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Shape, Size, Sizes
+from gemmviz.model.problem_kind import Answer, Control, ProblemArray, ProblemKind, ReferenceRequest, Shape, Size, Sizes
 from gemmviz.model.problems.reduction import sum_in_parts
-from gemmviz.model.setting import Control
 from gemmviz.model.translation import marked
 
 

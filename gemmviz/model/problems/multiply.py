@@ -10,8 +10,17 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemFactor, ProblemKind, ReferenceRequest, Shape, Size, Sizes
-from gemmviz.model.setting import Control
+from gemmviz.model.problem_kind import (
+    Answer,
+    Control,
+    ProblemArray,
+    ProblemFactor,
+    ProblemKind,
+    ReferenceRequest,
+    Shape,
+    Size,
+    Sizes,
+)
 from gemmviz.model.translation import marked
 
 

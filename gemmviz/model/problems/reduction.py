@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.arrays import Floats
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemKind, ReferenceRequest, Size
-from gemmviz.model.setting import Control
+from gemmviz.model.problem_kind import Answer, Control, ProblemArray, ProblemKind, ReferenceRequest, Size
 from gemmviz.model.translation import marked
 
 

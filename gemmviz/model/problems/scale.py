@@ -2,8 +2,17 @@
 
 import numpy as np
 
-from gemmviz.model.problem_kind import Answer, ProblemArray, ProblemFactor, ProblemKind, ReferenceRequest, Shape, Size, Sizes
-from gemmviz.model.setting import Control
+from gemmviz.model.problem_kind import (
+    Answer,
+    Control,
+    ProblemArray,
+    ProblemFactor,
+    ProblemKind,
+    ReferenceRequest,
+    Shape,
+    Size,
+    Sizes,
+)
 from gemmviz.model.translation import marked
 
 

@@ -4,10 +4,9 @@ from pathlib import Path
 
 from gemmviz.files.whole import write_text
 from gemmviz.model.translation import marked
+from gemmviz.render.export import page_html
 from gemmviz.render.figure import figure_html, figure_script, script_name
-from gemmviz.render.format import Page, RenderOptions
-from gemmviz.render.page import page_html
-from gemmviz.render.reel import Reel
+from gemmviz.render.reel import Page, Reel, RenderOptions
 
 
 def _save(reel: Reel, path: Path, options: RenderOptions) -> None:

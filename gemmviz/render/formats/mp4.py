@@ -4,8 +4,7 @@ from pathlib import Path
 
 from gemmviz.model.translation import marked
 from gemmviz.render.film import MP4, save_film
-from gemmviz.render.format import Film, RenderOptions
-from gemmviz.render.reel import Reel
+from gemmviz.render.reel import Film, Reel, RenderOptions
 
 
 def _save(reel: Reel, path: Path, options: RenderOptions) -> None:

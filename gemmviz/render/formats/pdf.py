@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from gemmviz.render.format import Deck, RenderOptions
 from gemmviz.render.qt.libraries import require_qt
-from gemmviz.render.reel import Reel
+from gemmviz.render.reel import Deck, Reel, RenderOptions
 
 
 def _save(reel: Reel, path: Path, options: RenderOptions) -> None:

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from gemmviz.render.format import RenderOptions, Still
 from gemmviz.render.png import with_words
 from gemmviz.render.qt.libraries import require_qt
-from gemmviz.render.reel import Frame
+from gemmviz.render.reel import Frame, RenderOptions, Still
 from gemmviz.scenes.kit.primitives import Scene
 
 

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from gemmviz.model.translation import marked
-from gemmviz.render.format import Deck, RenderOptions
-from gemmviz.render.reel import Reel
+from gemmviz.render.reel import Deck, Reel, RenderOptions
 
 
 def _save(reel: Reel, path: Path, options: RenderOptions) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gemmviz.render.format import RenderOptions, Still
+from gemmviz.render.reel import RenderOptions, Still
 from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.kit.primitives import Scene
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from gemmviz.model.translation import marked
 from gemmviz.render.film import Coding, save_film
-from gemmviz.render.format import Film, RenderOptions
-from gemmviz.render.reel import Reel
+from gemmviz.render.reel import Film, Reel, RenderOptions
 
 _CODING = Coding(
     "webp", ("libwebp_anim",), "bgra", "bgra", container={"loop": "0"}, options={"lossless": "1", "compression_level": "1"}

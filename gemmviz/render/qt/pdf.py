@@ -11,10 +11,10 @@ from PySide6.QtSvg import QSvgRenderer
 
 from gemmviz.model.translation import tr
 from gemmviz.render.qt.fonts import load_fonts
-from gemmviz.render.qt.offscreen import start_qt
+from gemmviz.render.qt.raster import start_qt
 from gemmviz.render.reel import Reel
 from gemmviz.render.svg import scene_svg
-from gemmviz.render.xmp import xmp
+from gemmviz.render.xml import xmp
 from gemmviz.scenes.kit.primitives import Scene
 
 _DPI = 144

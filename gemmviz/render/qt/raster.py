@@ -1,17 +1,28 @@
 """Frames as pixels. The still part of a film is painted once."""
 
+import os
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QBuffer, QIODevice, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
 
-from gemmviz.render.format import RenderOptions
-from gemmviz.render.qt.offscreen import start_qt
+from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.painter import ScenePainter, Viewport
-from gemmviz.render.reel import Frame
+from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.scenes.kit.primitives import Scene
+
+_running: list[QGuiApplication] = []
+
+
+def start_qt() -> None:
+    """Create a QGuiApplication if there is none."""
+    if QGuiApplication.instance() is None:
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        _running.append(QGuiApplication([]))
+        # Pages of a PDF take from it to draw no ligatures, which a search wouldn't find.
+        QGuiApplication.setFont(font("regular", 20))
 
 
 def png_of(image: QImage) -> bytes:

@@ -23,7 +23,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Operand, Site
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.executor import inputs
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.engine import Cancel

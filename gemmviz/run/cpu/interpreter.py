@@ -1,15 +1,26 @@
 """The engine that needs no GPU: the lockstep interpreter on the CPU."""
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gemmviz.launch.legality import device_for
+from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.outcome import Outcome
+from gemmviz.model.errors import SettingError
+from gemmviz.model.outcome import Outcome, VariableValue, Watched, WatchedVariable
 from gemmviz.model.race import RaceCase
 from gemmviz.model.setup import Setup
-from gemmviz.model.sinks import LaunchSink
-from gemmviz.model.threads import BlockRange, Triple
-from gemmviz.model.watched import Watched
-from gemmviz.run.cpu.executor import stream_launch, trace_kernel
+from gemmviz.model.sinks import AccessSink, LaunchSink, Tee
+from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
+from gemmviz.run.cpu.executor import bound, inputs, requested_phases, stream_launch, trace_kernel, within
+from gemmviz.run.cpu.simt.interpret import interpret
+from gemmviz.run.cpu.simt.local import LocalMemory
+from gemmviz.run.cpu.simt.values import Partial
 from gemmviz.run.engine import Cancel, Engine, Progress
 from gemmviz.run.recording import Recording
+from gemmviz.source.program_parts import NamedSlot
 
 
 class Interpreter(Engine):
@@ -38,7 +49,6 @@ class Interpreter(Engine):
         stream_launch(setup, counter, cancelled=cancelled)
 
     def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
-        from gemmviz.run.cpu.watch import watch_thread
 
         return watch_thread(setup, block, thread, cancelled)
 
@@ -46,3 +56,107 @@ class Interpreter(Engine):
         from gemmviz.run.cpu.race import race_of  # imported here: a run needs none of it
 
         return race_of(setup, block, title, cancelled)
+
+
+def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callable[[], bool] = is_cancelled) -> Watched:
+    """Runs one block and records the variables of one of its threads after each step of the setup's phases.
+
+    Raises the errors of ``trace_kernel``, and KernelFault.
+    """
+    binding = bound(setup)
+    blocks = BlockRange(*((at, at + 1) for at in block))
+    space = ThreadSpace(binding.launch, blocks, device_for(setup).rules.warp_size)
+    data = inputs(binding, cancelled)
+    sink = _Notes(space, binding.program.variables, thread)
+    chosen = _Chosen(sink)
+    interpret(binding, space, Tee(sink, within(chosen, binding, requested_phases(binding))), data, cancelled=cancelled)
+    rows = sink.finished()
+    variables = tuple(WatchedVariable(each.name, each.first_line, each.last_line) for each in binding.program.variables)
+    return Watched(variables, tuple(rows[step] for step in chosen.steps))
+
+
+_MOST_NOTED = 256  # elements of an array; one more marks a longer array
+_MOST_VALUES = 40_000_000
+
+
+class _Chosen(AccessSink):
+    """Numbers the steps that pass a filter."""
+
+    def __init__(self, all_steps: "_Notes") -> None:
+        self.all_steps = all_steps
+        self.steps: list[int] = []
+
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        if place == 0:
+            self.steps.append(len(self.all_steps.rows) - 1)
+
+
+class _Notes(AccessSink):
+    """Records, before each access, the values of the variables, which are those after the access before.
+
+    If the thread took part in neither access, or has returned, other threads may have written to the slots, and its previous
+    values are kept.
+    """
+
+    def __init__(self, space: ThreadSpace, variables: tuple[NamedSlot, ...], thread: Triple) -> None:
+        extents = zip(reversed(thread), reversed(space.launch.block), strict=True)
+        self.place = tuple(at for at, extent in extents if extent > 1)
+        self.variables = variables
+        self.machine: Any = None
+        self.rows: list[tuple[VariableValue, ...]] = []
+        self.latest: tuple[VariableValue, ...] = (None,) * len(variables)
+        self.took_part = False
+
+    def started(self, machine: Any) -> None:
+        self.machine = machine
+
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        if place:
+            return
+        takes_part = mask is None or bool(self._at(np.asarray(mask)))
+        self._note(self.took_part or takes_part)
+        self.took_part = takes_part
+
+    def ended(self) -> None:
+        self._note(self.took_part)
+        self.machine = None
+
+    def finished(self) -> tuple[tuple[VariableValue, ...], ...]:
+        return tuple(self.rows[1:])
+
+    def _note(self, is_its_own: bool) -> None:
+        exited = self.machine.exited
+        if is_its_own and not (exited is not None and bool(self._at(np.asarray(exited)))):
+            self.latest = tuple(self._value(self.machine.slots[variable.slot]) for variable in self.variables)
+        self.rows.append(self.latest)
+        if len(self.rows) * len(self.variables) > _MOST_VALUES:
+            message = f"{len(self.variables):,} variables over more than {len(self.rows):,} steps are too many to be followed"
+            raise SettingError(message, names=("phases",), remedy="choose some phases")
+
+    def _value(self, value: Any) -> VariableValue:
+        match value:
+            case None:
+                return None
+            case np.ndarray():  # first: some versions of NumPy would take an array for a sequence like a pair
+                number: VariableValue = self._at(value).item()
+                return number
+            case Partial(value=inner, written=written):
+                return self._value(inner) if bool(self._at(written)) else None
+            case list():  # a vector; before the pairs, for which two components would be taken
+                return tuple(self._value(each) for each in value)
+            case (LocalMemory(values=values), _):
+                return tuple(self._value(each) for each in values[: _MOST_NOTED + 1])
+            case (memory, offset):
+                return f"{memory.name} + {int(self._at(np.asarray(offset)))}"
+            case np.generic():
+                plain: VariableValue = value.item()
+                return plain
+        return value  # type: ignore[no-any-return]
+
+    def _at(self, value: Any) -> Any:
+        """This thread's element of a value that may be constant along some axes."""
+        return value[tuple(min(at, extent - 1) for at, extent in zip(self.place, value.shape, strict=False))]

@@ -11,8 +11,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.trace import INACTIVE
-from gemmviz.model.trace_bounds import BOUNDS
+from gemmviz.model.trace import BOUNDS, INACTIVE
 from gemmviz.run.cpu.simt.tags import tag_array, tag_element
 
 _RESERVED_BYTES = 512 << 20

@@ -4,9 +4,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gemmviz.files.codec import read_json
 from gemmviz.files.extras import cupy_command
+from gemmviz.model.device import Gpu
 from gemmviz.model.errors import DeviceError
-from gemmviz.model.gpu import Gpu
+from gemmviz.model.setup import Setup
+from gemmviz.run.protocol import PROFILED_LAUNCHES
 
 if TYPE_CHECKING:
     from gemmviz.run.cuda.runner import CudaRunner
@@ -77,3 +80,11 @@ def _driver_version() -> str | None:
 
 def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
+
+
+def launch_all(listed: Path) -> int:
+    """Launches the kernels listed in a file, each PROFILED_LAUNCHES times. Returns the exit code."""
+    runner = open_runner()
+    for setup in read_json(listed, tuple[Setup, ...]):
+        runner.use(setup, lambda work: runner.launch_real(work, PROFILED_LAUNCHES))
+    return 0

@@ -1,24 +1,31 @@
 """The engine that runs kernels on this machine's GPU, through a worker process."""
 
 import contextlib
+import itertools
+import json
+import math
 import os
+import queue
 import shutil
+import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
+from gemmviz.files.child_process import NO_CONSOLE, child_environment, gemmviz_command
 from gemmviz.files.codec import from_plain
 from gemmviz.files.devices import device_of
 from gemmviz.files.trace_file import read_from_folder
 from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.device import Gpu
 from gemmviz.model.errors import Cancelled, DeviceError
-from gemmviz.model.gpu import Gpu
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
@@ -31,10 +38,233 @@ from gemmviz.model.timing import Counters, KernelSpeed, Measured, Resources, Tim
 from gemmviz.model.trace import Check
 from gemmviz.run.cpu.executor import origins
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, Progress
-from gemmviz.run.protocol import TIMEOUT_S, Payload
+from gemmviz.run.protocol import TIMEOUT_S, Payload, error_from_plain, line_of
 from gemmviz.run.recording import Recording
 from gemmviz.run.worker import profiler
-from gemmviz.run.worker.link import WorkerLink
+from gemmviz.run.worker.host_speed import one_thread_environment
+
+_POLL_S = 0.02
+_EXIT_TIMEOUT_S, _STUCK_S = 0.2, 3.0
+Replies = queue.Queue[Payload]
+
+
+class WorkerLink:
+    """A link to the worker, usable from any thread; jobs run one at a time. ``lost`` counts workers that ended unexpectedly."""
+
+    def __init__(self, command: Sequence[str] | None = None) -> None:
+        self.command = list(command or gemmviz_command("worker"))
+        self.lost = 0
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._process: _WorkerProcess | None = None
+        self._closed = False
+
+    def run(
+        self,
+        do: str,
+        facts: Payload | None = None,
+        *,
+        cancelled: Callable[[], bool] = is_cancelled,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Payload:
+        """The result of a job. Raises its error, Cancelled once ``cancelled()`` is true, DeviceError if the worker is lost."""
+        if cancelled():
+            raise Cancelled
+        number = next(self._numbers)
+        message = {"id": number, "do": do, **(facts or {})}
+        process, replies = self._submit(number, message)
+        while True:
+            if cancelled():
+                process.cancel(number)
+                raise Cancelled
+            try:
+                reply = replies.get(timeout=_POLL_S)
+            except queue.Empty:
+                if process.is_stuck:
+                    self._lose(process)
+                    process, replies = self._submit(number, message)
+                continue
+            if "progress" in reply:
+                if progress is not None:
+                    progress(*reply["progress"])
+            elif "error" in reply:
+                if reply.get("terminated") and process.retired:
+                    process, replies = self._submit(number, message)  # terminated because of another job
+                    continue
+                self._after_error(process, reply["error"])
+                raise error_from_plain(reply["error"])
+            else:
+                return reply["result"]  # type: ignore[no-any-return]
+
+    def stop(self, timeout_s: float = _EXIT_TIMEOUT_S) -> None:
+        """Terminates the present worker, which has ``timeout_s`` seconds to exit by itself."""
+        with self._lock:
+            process, self._process = self._process, None
+        if process is not None:
+            process.terminate(timeout_s)
+
+    def close(self, timeout_s: float = _EXIT_TIMEOUT_S) -> None:
+        """Terminates the worker as ``stop`` does and starts no other."""
+        self._closed = True
+        self.stop(timeout_s)
+
+    @property
+    def process_id(self) -> int | None:
+        """Process id of the present worker; None if there is none."""
+        return None if self._process is None else self._process.popen.pid
+
+    def _submit(self, number: int, message: Payload) -> "tuple[_WorkerProcess, Replies]":
+        with self._lock:
+            if self._closed:
+                raise Cancelled
+            if self._process is None or not self._process.alive:
+                if self._process is not None:
+                    self._process.terminate()
+                self._process = _WorkerProcess(self.command)
+            process = self._process
+            replies = process.expect(number)
+        process.send(message)
+        return process, replies
+
+    def _after_error(self, process: "_WorkerProcess", facts: Payload) -> None:
+        if facts.get("fatal"):
+            self._lose(process)
+
+    def _lose(self, process: "_WorkerProcess") -> None:
+        """Terminates a worker that can't be used any more; the next job starts another."""
+        with self._lock:
+            first = not process.retired
+            process.retired = True
+            self.lost += first
+            if self._process is process:
+                self._process = None
+        if first:
+            process.terminate(timeout_s=0.0)
+
+
+class _WorkerProcess:
+    """One worker process: its pipes and the queues of the threads that wait for replies."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        environment = child_environment(one_thread_environment())
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker ends
+        pipe = subprocess.PIPE
+        try:
+            self.popen = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=self._errors, env=environment, creationflags=NO_CONSOLE
+            )
+        except OSError as error:
+            raise DeviceError(f"the GPU worker can't be started: {error}") from None
+        self._waiting: dict[int, Replies] = {}
+        self._cancelled: dict[int, float] = {}  # time of the cancel; removed when the worker replies
+        self._lock = threading.Lock()
+        self._last_reply_s = 0.0  # time of the last reply to a job
+        self._outbox: queue.Queue[bytes | None] = queue.Queue()
+        self.alive = True
+        self.retired = False  # terminated because of a job that has its reply
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        threading.Thread(target=self._write, daemon=True).start()
+
+    def expect(self, number: int) -> Replies:
+        with self._lock:
+            replies = self._waiting[number] = queue.Queue()
+        return replies
+
+    def cancel(self, number: int) -> None:
+        """Cancels a job and stops waiting for its reply."""
+        with self._lock:
+            if self._waiting.pop(number, None) is not None:
+                self._cancelled[number] = time.monotonic()
+        self.send({"cancel": number})
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the worker still runs a job that was cancelled more than 3 s ago: its kernel never ends, or the process is
+        stopped. Jobs run in turn, so the present one is the first without a reply.
+        """
+        with self._lock:
+            at = min((*self._waiting, *self._cancelled), default=0)
+            since = max(self._cancelled.get(at, math.inf), self._last_reply_s)
+        return time.monotonic() - since > _STUCK_S
+
+    def send(self, message: Payload) -> None:
+        """Queues a message. Doesn't block, even if the worker is stopped and reads nothing."""
+        self._outbox.put(line_of(message))
+
+    def _write(self) -> None:
+        assert self.popen.stdin is not None
+        try:
+            while (line := self._outbox.get()) is not None:
+                self.popen.stdin.write(line)
+                self.popen.stdin.flush()
+        except (OSError, ValueError):
+            self._report_exit()
+        with contextlib.suppress(OSError):
+            self.popen.stdin.close()
+
+    def terminate(self, timeout_s: float = _EXIT_TIMEOUT_S) -> None:
+        """Closes the worker's input; kills it if it doesn't exit within ``timeout_s`` seconds."""
+        self.alive = False
+        self._outbox.put(None)
+        try:
+            self.popen.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # the driver may delay the exit
+                self.popen.wait(_EXIT_TIMEOUT_S)
+        self._listener.join(_EXIT_TIMEOUT_S)
+        self._errors.close()
+
+    def _listen(self) -> None:
+        for line in self._lines():
+            try:
+                reply: Any = json.loads(line)
+            except ValueError:
+                continue
+            if not isinstance(reply, dict):
+                continue
+            with self._lock:
+                if "progress" not in reply:
+                    self._cancelled.pop(reply.get("id", 0), None)
+                    self._last_reply_s = time.monotonic()
+                waiting = self._waiting.get(reply.get("id", 0))
+                if waiting is not None and "progress" not in reply:
+                    self._waiting.pop(reply["id"])
+            if waiting is not None:
+                waiting.put(reply)
+        self._report_exit()
+
+    def _lines(self) -> Iterator[bytes]:
+        assert self.popen.stdout is not None
+        with contextlib.suppress(ValueError, OSError), self.popen.stdout:
+            yield from self.popen.stdout
+
+    def _report_exit(self) -> None:
+        """Sends an error to all waiting threads: the worker has exited."""
+        self.alive = False
+        self._outbox.put(None)
+        with self._lock:
+            waiting, self._waiting = self._waiting, {}
+        if waiting:
+            remedy = "the next run starts a new worker"
+            error: Payload = {"kind": "DeviceError", "message": self._exit_message(), "remedy": remedy, "fatal": True}
+            for replies in waiting.values():
+                replies.put({"error": error, "terminated": True})
+
+    def _exit_message(self) -> str:
+        try:
+            code = self.popen.wait(_EXIT_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            return "the GPU worker no longer responds"
+        how = f"was terminated by signal {-code}" if code < 0 else f"exited with code {code}"
+        try:
+            self._errors.seek(0)
+            last = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        except ValueError:  # closed in the meantime
+            last = []
+        return f"the GPU worker {how}" + (f": {last[-1]}" if last else "")
+
 
 _MEMORY = "/dev/shm"
 _LEAST_ROOM = 4 << 30

@@ -11,8 +11,7 @@ from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.translation import tr
 from gemmviz.model.words import letter, number
-from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.scale import Scale
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.theme import Theme, mixed

@@ -2,7 +2,7 @@
 right and bars grow; at the end of the step, the chart is whole.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from msgspec import Struct
 from gemmviz.model.chart import Bars, Chart
 from gemmviz.model.records import replace
 from gemmviz.model.translation import language, tr
+from gemmviz.model.words import capital, number
 from gemmviz.scenes.kit.curves import (
     ASIDES,
     asides_drawn,
@@ -203,18 +204,18 @@ def _marks(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
     primitives: list[Primitive] = []
     size = theme.type.least
     taken = [(x.start, x.start + text_width(chart.y.label, theme.type.note) + _APART, 0)]
-    for number, mark in enumerate(chart.marks):
+    for index, mark in enumerate(chart.marks):
         at = x.at(mark.x)
         colour = theme.text if mark.is_here else theme.faint
         line = np.array([(at, y.start, at, y.stop)])
-        primitives.append(Lines(f"mark-{number}", line, colour, 2.0 if mark.is_here else 1.5, dashed=not mark.is_here))
+        primitives.append(Lines(f"mark-{index}", line, colour, 2.0 if mark.is_here else 1.5, dashed=not mark.is_here))
         if mark.text:
             wide = text_width(mark.text, size)
-            sides = [at - 6 - wide, at] if number + 1 < len(chart.marks) else [at, at - 6 - wide]
+            sides = [at - 6 - wide, at] if index + 1 < len(chart.marks) else [at, at - 6 - wide]
             left, row = _free_place(sides, wide, taken)
             taken.append((left, left + wide + _APART, row))
             place = points((left, y.stop - 12 - 1.2 * size * row))
-            primitives.append(Labels(f"mark-{number}-text", place, (mark.text,), size, theme.faint))
+            primitives.append(Labels(f"mark-{index}-text", place, (mark.text,), size, theme.faint))
     return primitives
 
 
@@ -225,3 +226,46 @@ def _free_place(sides: list[float], wide: float, taken: list[tuple[float, float,
             if left >= MARGIN and not any(at == row and left < end and start < left + wide for start, end, at in taken):
                 return left, row
     return sides[0], 1
+
+
+ChartRow = tuple[str, str, str, str]
+
+
+def chart_columns(chart: Chart) -> ChartRow:
+    """Return the names of the columns of ``chart_rows``."""
+    return tr("curve or part"), chart.x.label, chart.y.label, tr("what was measured")
+
+
+def chart_rows(chart: Chart) -> Iterator[ChartRow]:
+    """Yield a row for each point of a curve, each segment of a bar, and each value beside the curves."""
+    for curve in chart.curves:
+        for (x, y), text in zip(curve.points, curve.texts, strict=True):
+            yield curve.label, f"{x:g}", number(y), text
+    for bars in chart.bars:
+        for x, bottom, height in zip(bars.x, bars.bottoms, bars.heights, strict=True):
+            yield (
+                tr(bars.role),
+                f"{x:g}",
+                number(height),
+                tr("from {least} to {most}", least=number(bottom), most=number(bottom + height)),
+            )
+    for aside in chart.asides:
+        yield aside.family, "", number(aside.y), aside.text
+
+
+def chart_facts(chart: Chart) -> Iterator[tuple[str, str]]:
+    """Yield the facts of a chart as names and texts: its axes, each curve with its points, its bars, and its notes."""
+    yield tr("Axes"), tr("{y} by {x}", y=chart.y.label, x=chart.x.label)
+    for curve in chart.curves:
+        yield curve.label, ", ".join(f"{x:g}: {number(y)}" for x, y in curve.points)
+    for bars in chart.bars:
+        yield capital(tr(bars.role)), ", ".join(f"{x:g}: {number(y)}" for x, y in zip(bars.x, bars.heights, strict=True))
+    for aside in chart.asides:
+        yield aside.family, aside.text
+    if chart.notes:
+        yield tr("Notes"), ". ".join(chart.notes)
+
+
+def chart_words(chart: Chart) -> str:
+    """Return a chart in words, one fact a line."""
+    return "\n".join((chart.title, *(f"{name}: {text}" for name, text in chart_facts(chart))))

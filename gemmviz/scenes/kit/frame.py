@@ -7,14 +7,13 @@ from msgspec import Struct, field
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.problem_kind import Control
 from gemmviz.model.records import replace
-from gemmviz.model.setting import Control
 from gemmviz.model.translation import marked, tr
+from gemmviz.model.words import PLAIN, LabelStyle
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
-from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, load_theme
 from gemmviz.scenes.kit.timeline import timeline_names, timeline_primitives, track_room, x_of_step

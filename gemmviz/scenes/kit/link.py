@@ -1,13 +1,28 @@
 """A URL and its QR code below a picture that makes space for them."""
 
 import numpy as np
+import numpy.typing as npt
 
+from gemmviz.model.errors import UsageError
 from gemmviz.model.records import replace
 from gemmviz.scenes.kit.frame import MARGIN
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene, points
-from gemmviz.scenes.kit.qr import qr_modules
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Theme
+
+QUIET = 4  # modules of margin (ISO/IEC 18004, 6.3.8)
+
+
+def qr_modules(url: str) -> npt.NDArray[np.uint8]:
+    """Return the modules (n, n) of a code with its margin, 1 for a dark one. Raises UsageError if the text is too long."""
+    import segno  # imported here because few pictures have a code
+
+    try:
+        code = segno.make_qr(url, error="m", boost_error=True)
+    except ValueError:
+        raise UsageError(f"a QR code can't hold {len(url)} characters", remedy="use a shorter URL") from None
+    return np.array([[module & 1 for module in row] for row in code.matrix_iter(border=QUIET)], np.uint8)
+
 
 _HIGH, _AIR, _GAP, _TEXT = 128.0, 8.0, 20.0, 22.0
 _LINES = 3

@@ -7,14 +7,13 @@ said how many lines are left out.
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.model.code_case import Listing
+from gemmviz.model.cases import Listing, Stop
 from gemmviz.model.kernel import BLANK
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import eased_from
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, boxes, points
-from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.frame import ViewOptions, eased_from
+from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 
 LEADING, INSET = 1.28, 18.0
@@ -207,3 +206,29 @@ def _window(rows: list[_Row], each: Listing, count: int) -> tuple[int, int]:
     if first <= 0:
         return 0, room
     return (len(rows) - room, room) if first + room >= len(rows) else (first, max(1, room - 1))
+
+
+_STOP_LINE_MARK, _GAP = 6.0, 20.0
+_LEAST_BESIDE = 240.0
+
+
+def stop_line(stop: Stop, sheet: Sheet, options: ViewOptions) -> list[Primitive]:
+    """Draw the mark at ``options.moment`` and, once it has arrived, why the run ended."""
+    theme, box, leading = options.theme, sheet.box, LEADING * sheet.size
+    if stop.line not in sheet.middles:
+        return []
+    first, last = min(sheet.middles.values()), sheet.middles[stop.line]
+    y = first + (last - first) * options.way
+    mark = boxes((box.x, y - leading / 2, _STOP_LINE_MARK, leading))
+    if not options.arrived:
+        return [Rects("stop-mark", mark, theme.text, radius=3.0)]
+    frame = boxes((box.x, y - leading / 2, box.width, leading))
+    end = INSET + text_width(sheet.listing.lines[stop.line], sheet.size, "mono")
+    room, size = box.width - end - 2 * _GAP, theme.type.words
+    pieces: list[Primitive] = [
+        Rects("stop-line", frame, None, theme.warning, 3.0, 4.0), Rects("stop-mark", mark, theme.warning)
+    ]  # fmt: skip
+    if room < _LEAST_BESIDE:
+        return pieces
+    at = box.x + end + _GAP, y + 0.36 * size
+    return [*pieces, text_line("stop-why", at, tr("the run stops: {why}", why=stop.why), size, room, theme.warning, "semibold")]

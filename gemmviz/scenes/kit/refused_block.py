@@ -7,12 +7,11 @@ from msgspec import Struct
 
 from gemmviz.analysis.models.occupancy import SHARED, occupancy_limits
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many, size_text, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Squares, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Squares, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 
 MOST_DRAWN = 4096  # threads

@@ -4,8 +4,15 @@ import math
 
 from msgspec import Struct
 
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.chart import Axis, Chart
-from gemmviz.model.words import spaced
+from gemmviz.model.device import Device
+from gemmviz.model.kernel import KernelSpec, Launch
+from gemmviz.model.translation import tr
+from gemmviz.model.words import many, spaced
+from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from
+from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_line, text_width
 
 _BETWEEN, _LEAST_TICKS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7)), 4  # steps from one power of ten to the next
 _POWERS_FROM = 1e7  # values from which on a power of ten is written
@@ -83,3 +90,118 @@ def _log_ticks(low: float, high: float) -> list[float]:
         if len(inside) >= _LEAST_TICKS:
             break
     return inside
+
+
+_TOP, _BAR, _GAP = 168.0, 84.0, 70.0
+_MOST_DRAWN = 5  # strips
+_FLIGHT = 0.5  # share of the motion that one strip takes
+
+
+class Strips(Struct, frozen=True):
+    """Blocks along an axis of a grid, cut into strips of at most ``most``. ``axis``: x, y or z."""
+
+    axis: str
+    blocks: int
+    most: int
+
+    @property
+    def count(self) -> int:
+        return -(-self.blocks // self.most)
+
+    def strip(self, number: int) -> tuple[int, int]:
+        """Return the first block of a strip and the one after its last."""
+        return number * self.most, min(self.blocks, (number + 1) * self.most)
+
+
+def strips_of(launch: Launch, device: Device) -> Strips | None:
+    """Return the strips of the first axis along which a grid is longer than the device allows; None if it isn't."""
+    extents = zip("xyz", launch.grid, device.max_grid, strict=True)
+    return next((Strips(axis, blocks, most) for axis, blocks, most in extents if blocks > most), None)
+
+
+def strips_still(case: LaunchCase, strips: Strips, options: ViewOptions) -> list[Primitive]:
+    """Draw the whole grid as a bar with the device's limit, and the host's loop. The strips are drawn by ``strips_motion``."""
+    theme, size, bar = options.theme, options.theme.type.words, _whole(options)
+    limit = bar.x + bar.width * strips.most / strips.blocks
+    rest = boxes((limit, bar.y, bar.x + bar.width - limit, bar.height))
+    name = tr("the grid: {blocks} blocks along {axis}", blocks=spaced(strips.blocks), axis=strips.axis)
+    allowed = tr("{device} allows {most}", device=case.device.name, most=spaced(strips.most))
+    left = limit - 12 - text_width(allowed, size) > bar.x + text_width(name, size, "semibold") + 24
+    at = points((limit if left else bar.x + bar.width, bar.y - 14))
+    return [
+        text_line("grid-name", (bar.x, bar.y - 14), name, size, bar.width, theme.text, "semibold"),
+        Labels("limit-name", at, (allowed,), size, theme.faint, "end"),
+        Rects("grid", boxes((bar.x, bar.y, limit - bar.x, bar.height)), theme.slate),
+        Rects("grid-beyond", rest, theme.warning),
+        Lines("limit", boxes((limit, bar.y - 10, limit, bar.y + bar.height + 10)), theme.text, 3.0),
+        *_loop(case.setup.kernel, strips, options),
+    ]
+
+
+def strips_motion(strips: Strips, options: ViewOptions) -> list[Primitive]:
+    """Draw the strips on their way out of the bar, each into the row of its launch."""
+    theme, size, bar = options.theme, options.theme.type.words, _whole(options)
+    pieces, count = list[Primitive](), min(strips.count, _MOST_DRAWN)
+    for number in range(count):
+        first, last = strips.strip(number)
+        start = number / max(1, count) * (1 - _FLIGHT)
+        share = eased_from(options.moment / ARRIVAL, start, _FLIGHT)
+        x = bar.x + bar.width * first / strips.blocks * (1 - share)
+        y, wide = bar.y + share * (_row(number, count, options) - bar.y), bar.width * (last - first) / strips.blocks
+        pieces.append(Rects(f"strip-{number}", boxes((x, y, wide, bar.height)), theme.load, None, radius=4.0))
+        if share >= 1.0:
+            text = tr(
+                "launch {number}: blocks {first} to {last}, {count} in all",
+                number=number + 1,
+                first=spaced(first),
+                last=spaced(last - 1),
+                count=spaced(last - first),
+            )
+            fits = text_width(text, size, "semibold") + 24 <= wide
+            at = points((x + 14 if fits else x + wide + 14, y + bar.height / 2 + 0.36 * size))
+            ink = theme.ink_on(theme.load) if fits else theme.text
+            pieces.append(Labels(f"strip-{number}-name", at, (text,), size, ink, "start", "semibold"))
+    if strips.count > count and options.moment >= 1.0:
+        at = points((bar.x, _row(count, count, options) + size))
+        pieces.append(
+            Labels(
+                "more",
+                at,
+                (tr("and {more_launches}", more_launches=many(strips.count - count, "more launch")),),
+                size,
+                theme.faint,
+            )
+        )
+    return pieces
+
+
+def _whole(options: ViewOptions) -> Box:
+    return Box(MARGIN, _TOP, options.width - 2 * MARGIN, _BAR)
+
+
+def _row(number: int, count: int, options: ViewOptions) -> float:
+    """Return the top of a launch's row, below the loop."""
+    first = _TOP + _BAR + _GAP + 5 * options.theme.type.sentence
+    room = options.height - 40 - first
+    return first + number * min(_BAR + 14, room / max(1, count))
+
+
+def _loop(kernel: KernelSpec, strips: Strips, options: ViewOptions) -> list[Primitive]:
+    """Draw the host's loop around the launch."""
+    theme, sizes = options.theme, options.theme.type
+    args, index = ", ".join((*kernel.args, "first")), f"blockIdx.{strips.axis}"
+    lines = (
+        f"for (int first = 0; first < {strips.blocks}; first += {strips.most})",
+        f"    {kernel.function}<<<min({strips.most}, {strips.blocks} - first), block>>>({args});",
+    )
+    y, room = _TOP + _BAR + _GAP, options.width - 2 * MARGIN
+    fits = all(text_width(line, sizes.caption, "mono") <= room for line in lines)
+    size = sizes.caption if fits else sizes.code
+    said = tr("The kernel gets one parameter more, first, and uses first + {index} in the place of {index}", index=index)
+    below = (MARGIN, y + 1.5 * len(lines) * size)
+    return [
+        *(Labels(f"loop-{place}", points((MARGIN, y + 1.5 * place * size)), (fitted(line, size, room, "mono"),), size,
+                 theme.text, "start", "mono")
+          for place, line in enumerate(lines)),
+        text_line("loop-said", below, said, sizes.words, room, theme.faint),
+    ]  # fmt: skip

@@ -1,13 +1,15 @@
 """Tables of text, as large as their space allows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
+from operator import attrgetter
 
 import numpy as np
 from msgspec import Struct
 
 from gemmviz.model.records import replace
-from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, points
+from gemmviz.model.translation import marked, tr
+from gemmviz.scenes.kit.primitives import ANCHORED, Box, Cells, Face, Hit, Labels, Primitive, Scene, Squares, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes
 
@@ -127,3 +129,145 @@ def _wide(text: str, size: float, face: Face) -> float:
 
 def _height(row: Sequence[TableCell], size: float) -> float:
     return _LEADING * size * max((entry.text.count("\n") + 1 for entry in row), default=1) + _AIR * size
+
+
+_COLUMNS_APART = 1.6  # of the size of the text: the least gap between columns
+_LEAST_OF_SCALE = 4
+_STACKED = 1.9  # of the size of the text: baselines of one paragraph are no farther apart
+_NAMES = {
+    "request-lanes": marked("request lanes"), "bank-lanes": marked("lanes"), "banks": marked("banks"),
+    "grid": marked("grid"), "slots": marked("slots"), "threads": marked("threads"), "step-link": marked("link to a step"),
+}  # fmt: skip
+_PREFIXES = ("left-", "right-", "tile-")
+
+
+class _Block(Struct, frozen=True):
+    """Lines of text, one below the other, and their box."""
+
+    lines: tuple[str, ...]
+    size: float
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def lines_of(scene: Scene) -> tuple[str, ...]:
+    """Return the texts of a picture in reading order: rows from top to bottom, columns in them from left to right; short texts
+    beside each other are one line. Numbers along axes and texts of cells are left out: the cells are those of ``tables_of``.
+    """
+    blocks = [block for each in scene.all for block in _blocks(each)]
+    return tuple(line for line in _ordered(blocks) if line)
+
+
+def _blocks(each: Primitive) -> Iterator[_Block]:
+    if isinstance(each, Squares) and each.labels is not None:
+        for (x, y, side), text in zip(each.boxes.tolist(), each.labels.tolist(), strict=True):
+            if text.strip():
+                yield _Block((text.strip(),), each.label_size, x, y, x + side, y + side)
+    if not isinstance(each, Labels) or _is_scale(each):
+        return
+    paragraph: list[tuple[float, float, str]] = []
+    for (x, y), text in zip(each.at.tolist(), each.texts, strict=True):
+        if paragraph and not (x == paragraph[-1][0] and 0 < y - paragraph[-1][1] <= _STACKED * each.size):
+            yield _paragraph(each, paragraph)
+            paragraph = []
+        if text.strip():
+            paragraph.append((x, y, text.strip()))
+    if paragraph:
+        yield _paragraph(each, paragraph)
+
+
+def _is_scale(labels: Labels) -> bool:
+    """Return whether texts are the numbers of rows, columns or places along an edge."""
+    return len(labels.texts) >= _LEAST_OF_SCALE and all(text.strip().isdigit() for text in labels.texts)
+
+
+def _paragraph(labels: Labels, lines: list[tuple[float, float, str]]) -> _Block:
+    x, texts = lines[0][0], tuple(text for *_, text in lines)
+    width = max(text_width(text, labels.size, labels.face) for text in texts)
+    left = x - ANCHORED[labels.anchor] * width
+    return _Block(texts, labels.size, left, lines[0][1] - 0.8 * labels.size, left + width, lines[-1][1] + 0.1 * labels.size)
+
+
+def _ordered(blocks: list[_Block]) -> list[str]:
+    """Return the lines of blocks, which are divided at their widest gap, again and again."""
+    if len(blocks) < 2:
+        return [line for block in blocks for line in block.lines]
+    size = min(block.size for block in blocks)
+    rows, row_gap = _divided(blocks, attrgetter("top"), attrgetter("bottom"))
+    columns, column_gap = _divided(blocks, attrgetter("left"), attrgetter("right"))
+    if row_gap > 0:
+        return [line for part in rows for line in _ordered(part)]
+    if column_gap >= _COLUMNS_APART * size and any(len(each.lines) > 1 or each.top != blocks[0].top for each in blocks):
+        return [line for part in columns for line in _ordered(part)]
+    beside = sorted(blocks, key=lambda each: (each.left, each.top))
+    if all(len(each.lines) == 1 for each in beside):
+        return [", ".join(dict.fromkeys(each.lines[0] for each in beside))]
+    return [line for each in beside for line in each.lines]
+
+
+def _divided(
+    blocks: list[_Block], start: Callable[[_Block], float], end: Callable[[_Block], float]
+) -> tuple[list[list[_Block]], float]:
+    """Return the two parts of blocks on both sides of the widest gap along an axis, and that gap; it is negative where the
+    parts overlap.
+    """
+    ahead = sorted(blocks, key=start)
+    reach, best, at = end(ahead[0]), -inf, 0
+    for place, block in enumerate(ahead[1:], 1):
+        if start(block) - reach > best:
+            best, at = start(block) - reach, place
+        reach = max(reach, end(block))
+    return [ahead[:at], ahead[at:]], best
+
+
+def tables_of(scene: Scene, arrays: Sequence[str] = ()) -> tuple[Cells, ...]:
+    """Return the tables of a picture: those of the ``arrays`` in their order, then the others whose cells have texts, from top
+    to bottom and left to right.
+    """
+
+    def place(cells: Cells) -> tuple[int, float, float]:
+        name = _own_key(cells)
+        return arrays.index(name) if name in arrays else len(arrays), round(cells.y), cells.x
+
+    found = (each for each in scene.all if isinstance(each, Cells) and each.fill.size and _has_facts(each, arrays))
+    return tuple(sorted(found, key=place))
+
+
+def _has_facts(cells: Cells, arrays: Sequence[str]) -> bool:
+    return _own_key(cells) in arrays or any(texts is not None and (texts != "").any() for texts in (cells.tips, cells.labels))
+
+
+def table_name(cells: Cells) -> str:
+    """Return the name of a table as text, from its key: "As" for "tile-As"."""
+    name = _own_key(cells)
+    return tr(_NAMES[name]) if name in _NAMES else name.replace("-", " ")
+
+
+def _own_key(cells: Cells) -> str:
+    """Return the key of a table without what says where it is: the name of an array for one that shows its elements."""
+    name = cells.key
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
+    return name
+
+
+def place_text(hit: Hit) -> str:
+    """Return the row and the column of a cell in the whole table, counted from 0: "row 3, column 5"; the rows and columns of
+    a cell that stands for several.
+    """
+    side, (first_row, first_column) = hit.cells.factor, hit.cells.origin
+    row, column = (hit.row + first_row) * side, (hit.column + first_column) * side
+    if side > 1:
+        ends = {"last_row": row + side - 1, "last_column": column + side - 1}
+        return tr("rows {row} to {last_row}, columns {column} to {last_column}", row=row, column=column, **ends)
+    return tr("row {row}, column {column}", row=row, column=column)
+
+
+def own_text(hit: Hit) -> str:
+    """Return what a cell says by itself: its hover text in one line, else its label; "" if it has neither."""
+    cells = hit.cells
+    if cells.tips is not None and (tip := str(cells.tips[hit.row, hit.column])):
+        return "; ".join(filter(None, tip.split("\n")))
+    return "" if cells.labels is None else str(cells.labels[hit.row, hit.column])

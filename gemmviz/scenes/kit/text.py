@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 from msgspec import Struct, msgpack
 
 from gemmviz.files.resources import resource
 from gemmviz.model.errors import InstallationError
 from gemmviz.scenes.kit.primitives import Face, Labels, points
-from gemmviz.scenes.kit.wide_text import is_wide, wide_characters, words_of
 
 if TYPE_CHECKING:
     from fontTools.ttLib import TTFont
+
+_BEFORE = "（［｛〈《「『【〔“‘"  # stand at no end of a line
+_AFTER = "，。、；：？！）］｝〉》」』】〕”’…"  # stand at no beginning of a line
+
+
+def is_wide(char: str) -> bool:
+    """Whether a character is one em wide."""
+    return char > "\u2e7f" and east_asian_width(char) in "WF"
+
+
+@lru_cache(maxsize=8192)
+def wide_characters(text: str) -> str:
+    """The wide characters of a text, sorted."""
+    return "" if text.isascii() else "".join(sorted(set(filter(is_wide, text))))
+
+
+def words_of(text: str) -> list[tuple[str, str]]:
+    """The parts between which a line may break, each with what stands before it on the same line: a space or nothing."""
+    if not wide_characters(text):
+        return [("" if number == 0 else " ", word) for number, word in enumerate(text.split(" "))]
+    words = list[tuple[str, str]]()
+    for number, chunk in enumerate(text.split(" ")):
+        gap = "" if number == 0 else " "
+        for part in _PART.findall(chunk) or [""]:
+            words.append((gap, part))
+            gap = ""
+    return words
+
+
+_WIDE = "\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60\U00020000-\U0003fffd"
+_PART = re.compile(rf"[{_BEFORE}]*(?:[{_WIDE}]|[^{_WIDE}]+)[{_AFTER}]*")
+
 
 FONT_FILES: dict[Face, str] = {
     "regular": "Inter-Regular.otf",

@@ -9,11 +9,9 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.timeline import BARRIER, STORE_C, TRACKS, short_track_names, track_names
 from gemmviz.model.translation import tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.palette import Palette
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
-from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.theme import Palette, Theme, mixed
 
 _MOST_COLUMNS = 1600
 _FULL_SHARE = 0.34  # of the steps of a column: from here on a track has its full colour

@@ -3,12 +3,11 @@
 import numpy as np
 
 from gemmviz.analysis.models.occupancy import WhatIf, tried, what_ifs
-from gemmviz.model.occupancy import Needs, OccupancyCase
+from gemmviz.model.device import Needs, OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.theme import Theme
 

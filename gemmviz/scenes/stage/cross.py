@@ -8,14 +8,13 @@ from itertools import product
 from msgspec import Struct
 
 from gemmviz.model.records import replace
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN
-from gemmviz.scenes.kit.primitives import Anchor
+from gemmviz.scenes.kit.primitives import Anchor, Box
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 from gemmviz.scenes.kit.theme import TypeSizes
 from gemmviz.scenes.kit.window import Window
-from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.lanes import Lanes, LaneTile, corner_extents, free_cell, lane_extents
+from gemmviz.scenes.stage.matrix import CellGrid
 
 _GAP, _LANE_GAP, _LANE_APART = 26.0, 20.0, 6.0  # between the matrices; between a matrix and its lane; between the lanes
 _NUMBERED = 8.0  # what a gap with the numbers of columns is higher than these

@@ -3,19 +3,65 @@
 import math
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from gemmviz.analysis.replay.grid import Grid
-from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import MemoryArray
+from gemmviz.model.threads import Range
+from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.palette import Palette, inks_for
 from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.theme import TypeSizes
-from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.kit.theme import Palette, TypeSizes, inks_for
+
+
+class CellGrid(Struct, frozen=True):
+    """A table of cells: its top left corner, the side of a cell, rows and columns, and the first row and column. ``row_step``:
+    how much the numbers of rows grow from row to row, 1 but for a vector in rows, which is numbered by its elements.
+    """
+
+    x: float
+    y: float
+    cell: float
+    rows: int
+    columns: int
+    first: tuple[int, int] = (0, 0)
+    row_step: int = 1
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        return self.x, self.y, self.columns * self.cell, self.rows * self.cell
+
+    @property
+    def bottom(self) -> float:
+        """The lower edge."""
+        return self.y + self.rows * self.cell
+
+    def middle(self, row: Any, column: Any) -> npt.NDArray[np.float64]:
+        """Return the centres of cells: (n, 2)."""
+        return np.stack(
+            [self.x + (column - self.first[1] + 0.5) * self.cell, self.y + (row - self.first[0] + 0.5) * self.cell], axis=-1
+        )
+
+    def corner(self, row: float, column: float) -> tuple[float, float]:
+        """Return the top left corner of a cell."""
+        return self.x + (column - self.first[1]) * self.cell, self.y + (row - self.first[0]) * self.cell
+
+    def holds(self, row: Any, column: Any) -> npt.NDArray[np.bool_]:
+        """Return which of these cells are in the table."""
+        r, c = row - self.first[0], column - self.first[1]
+        return np.asarray((r >= 0) & (r < self.rows) & (c >= 0) & (c < self.columns))
+
+    def part(self, rows: Range, columns: Range) -> tuple[float, float, float, float]:
+        """Return the box of the visible part of some rows and columns."""
+        r0, r1 = (min(max(row - self.first[0], 0), self.rows) for row in rows)
+        c0, c1 = (min(max(column - self.first[1], 0), self.columns) for column in columns)
+        return self.x + c0 * self.cell, self.y + r0 * self.cell, (c1 - c0) * self.cell, (r1 - r0) * self.cell
+
 
 _LEAST_CELL = 1.7  # units: at least a pixel if the frame is at least 950 pixels wide
 _COUNTED_ONCE = 1 << 20

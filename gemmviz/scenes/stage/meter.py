@@ -14,9 +14,8 @@ from gemmviz.model.arrays import Floats
 from gemmviz.model.sites import SPACES, Space
 from gemmviz.model.translation import tr
 from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.hatching import hatching
-from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.primitives import Box, Face, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 

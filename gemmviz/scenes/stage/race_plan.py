@@ -5,8 +5,8 @@ from functools import cached_property
 from msgspec import Struct
 
 from gemmviz.model.race import RaceCase, Turn
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from
+from gemmviz.scenes.kit.primitives import Box
 from gemmviz.scenes.kit.text import text_width
 
 _TOP, _BOTTOM, _LEFT, _GAP = 112.0, 24.0, 0.63, 48.0

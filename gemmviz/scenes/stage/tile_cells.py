@@ -10,12 +10,14 @@ import numpy.typing as npt
 
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.analysis.replay.tiles import EMPTY, TileContent
-from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
+from gemmviz.model.words import LabelStyle
 from gemmviz.scenes.kit.frame import Layer, ViewOptions
-from gemmviz.scenes.kit.groups import GROUPED, group_accents, group_colours, group_numbers
-from gemmviz.scenes.kit.palette import (
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import (
     HEAT_LEVELS,
     HEAT_LIT,
     HELD,
@@ -25,19 +27,17 @@ from gemmviz.scenes.kit.palette import (
     STALE,
     TOUCHED,
     Palette,
+    Theme,
     heat_levels,
     heat_palette,
     inks_for,
+    mixed,
     most_loads,
     shared_cells,
 )
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
-from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.layout import Plan, tile_grids
-from gemmviz.scenes.stage.matrix import label_size, longest_of
-from gemmviz.scenes.stage.values import value_texts
+from gemmviz.scenes.stage.lens import value_texts
+from gemmviz.scenes.stage.matrix import CellGrid, label_size, longest_of
 
 _HEADING, _NAME_AIR = 24.0, 12.0
 _NOTHING, _FIRST_MATRIX = 0, -EMPTY  # contents: EMPTY, CONSTANT, COMPUTED, then the matrices, from 0

@@ -1,17 +1,23 @@
 """The words of the stage: what happens at this moment, above it the kernel, below it the place in the run and its cost."""
 
 import re
+from collections.abc import Callable
+
+import numpy as np
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.translation import tr
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
-from gemmviz.scenes.kit.box import Box
-from gemmviz.scenes.kit.frame import ViewOptions
-from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, boxes, points
-from gemmviz.scenes.kit.text import fitted, wrap_text
-from gemmviz.scenes.kit.theme import Theme, TypeSizes
-from gemmviz.scenes.stage.layout import Plan
+from gemmviz.scenes.kit.frame import Layer, ViewOptions
+from gemmviz.scenes.kit.primitives import Box, Face, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.shapes import group_colours
+from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
+from gemmviz.scenes.kit.theme import HEAT_LEVELS, Theme, TypeSizes, heat_palette, most_loads
+from gemmviz.scenes.stage.layout import Plan, plan_of
+from gemmviz.scenes.stage.meter import meter_primitives, meters_of
+from gemmviz.scenes.stage.request import request_motion, request_primitives
 
 _LEADING = 1.22
 _MOST_SENTENCE, _SHORT, _JOINED = 4, 2, "\u00a0"  # lines; letters; a space that does not break
@@ -93,3 +99,124 @@ def kernel_words(moment: Moment) -> str:
 
 def _box(room: Box) -> tuple[float, float, float, float]:
     return room.x - 10, room.y - 10, room.width + 20, room.height + 20
+
+
+_SIDE, _LEGEND_LEADING = 18.0, 28.0
+
+
+def legend(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the legend; nothing for matrix colours, which need none."""
+    if options.layer == "matrix":
+        return []
+    return _flowing(_ENTRIES[options.layer](moment, options), room, options)
+
+
+def _warps(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+    warps = moment.trace.space.warps_per_block
+    shown = min(warps, len(options.theme.warps))
+    more = tr(", repeating") if warps > shown else ""
+    entries = [
+        (options.theme.warps[warp], tr("warp {warp}", warp=warp) + (more if warp == shown - 1 else "")) for warp in range(shown)
+    ]
+    return [*entries, (options.theme.faint, "several")] if warps > 1 else entries
+
+
+def _lanes(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+    each = moment.trace.rules.warp_size // len(options.theme.lanes)
+    entries = [(colour, f"{number * each}…{(number + 1) * each - 1}") for number, colour in enumerate(options.theme.lanes)]
+    return [("", tr("lanes")), *entries, (options.theme.faint, tr("several"))]
+
+
+def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+    (x0, x1), (y0, y1), _ = moment.trace.blocks.ranges
+    blocks = [(x, y) for y in range(y0, y1) for x in range(x0, x1)]
+    threads = np.arange(min(len(blocks), len(options.theme.warps))) * moment.trace.space.threads_per_block
+    colours = group_colours(moment.trace, threads, "block").tolist()
+    entries = [(options.theme.warps[colour], f"{x}, {y}") for colour, (x, y) in zip(colours, blocks, strict=False)]
+    more = [("", "…")] if len(blocks) > len(entries) else []
+    return [("", tr("blocks x, y")), *entries, *more, (options.theme.faint, "several")]
+
+
+def _heat(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+    """Return the levels with the colours of the first two inputs."""
+    top = most_loads(moment.trace.setup.problem)
+    bounds = [0, *np.ceil(max(2, top) ** (np.arange(HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) - 1e-9).astype(int).tolist()]
+    levels = [level for level, bound in enumerate(bounds) if level + 1 == len(bounds) or bound != bounds[level + 1]]
+    names = [moment.trace.arrays[number].name for number in moment.trace.inputs[:2]]
+    palettes = [heat_palette(options.theme, options.theme.accent(name)) for name in names]
+    entries = [("", tr("loads so far, in a tile since stored:"))]
+    for level in levels:
+        entries.append((" ".join(palette[level] for palette in palettes), str(bounds[level])))
+    return entries
+
+
+_ENTRIES: dict[Layer, Callable[[Moment, ViewOptions], list[tuple[str, str]]]] = {
+    "warp": _warps, "lane": _lanes, "block": _blocks, "reuse": _heat,
+}  # fmt: skip
+
+
+def _flowing(entries: list[tuple[str, str]], room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw entries from the left edge on, in as many lines as needed. Several colours of an entry stand before its text."""
+    theme, size = options.theme, options.theme.type.note
+    x, y = room.x, room.y
+    at: list[tuple[float, float]] = []
+    primitives: list[Primitive] = []
+    for number, (colours, text) in enumerate(entries):
+        chips = colours.split()
+        wide = (_SIDE + 4) * len(chips) + (4 if chips else 0)
+        width = wide + text_width(text, size)
+        if x + width > room.x + room.width and x > room.x:
+            x, y = room.x, y + _LEGEND_LEADING
+        for place, colour in enumerate(chips):
+            box = boxes((x + place * (_SIDE + 4), y, _SIDE, _SIDE))
+            primitives.append(Rects(f"legend-{number}-{place}", box, colour, radius=3.0))
+        at.append((x + wide, y + 16))
+        x += width + 18
+    return [*primitives, Labels("legend", points(*at), tuple(text for _, text in entries), size, theme.faint)]
+
+
+_AIR = 24.0
+_LEAST_METER = 84.0  # units: height of a meter with a row of squares
+
+
+def cost_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Draw the meter and the request into their rooms; of a step without memory access, a sentence."""
+    primitives: list[Primitive] = []
+    if "meter" in plan.rooms:
+        primitives += _meters(moment, plan.rooms["meter"], options)
+    if "request" in plan.rooms:
+        primitives += request_primitives(moment, plan.rooms["request"], options)
+    return primitives
+
+
+def cost_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Draw the wavefronts of the request that have passed at ``options.moment``."""
+    room = plan_of(moment, options).rooms.get("request") if options.moment < 1.0 else None
+    return () if room is None else request_motion(moment, room, options)
+
+
+def _meters(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw what the step costs; at a step that ends the run early, why it ends."""
+    if moment.trace.stop is not None and moment.step == moment.replay.steps - 1:
+        return stop_words(moment, room, options.theme)
+    meters, theme = meters_of(moment), options.theme
+    if not meters or room.height < _LEAST_METER:
+        return _costs_sentence(moment, room, options)
+    primitives: list[Primitive] = []
+    high = (room.height - _AIR * (len(meters) - 1)) / len(meters)
+    is_side_by_side = high < _LEAST_METER
+    wide = (room.width - _AIR * (len(meters) - 1)) / len(meters) if is_side_by_side else room.width
+    for place, meter in enumerate(meters):
+        box = Box(room.x, room.y + place * (high + _AIR), room.width, high)
+        if is_side_by_side:
+            box = Box(room.x + place * (wide + _AIR), room.y, wide, room.height)
+        key = "meter" if len(meters) == 1 else f"meter-{meter.unit}"
+        primitives += meter_primitives(meter, box, theme, key, share=options.counted)
+    return primitives
+
+
+def _costs_sentence(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    size = options.theme.type.words
+    lines = wrap_text(sentence.cost(moment), size, room.width, max(1, int(room.height / (_LEADING * size))))
+    at = points(*((room.x, room.y + (number + 0.8) * _LEADING * size) for number in range(len(lines))))
+    return [Labels("cost", at, lines, size, options.theme.faint)]

@@ -8,9 +8,8 @@ from msgspec import Struct
 from gemmviz.model.access_times import AccessTime, AccessTimesCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
 

@@ -1,11 +1,10 @@
 """Amdahl's law in recorded times: kernels get faster from row to row, the copies around them don't."""
 
-from gemmviz.model.amdahl_case import AmdahlCase
+from gemmviz.model.cases import AmdahlCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View

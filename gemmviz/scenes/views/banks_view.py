@@ -4,20 +4,17 @@ each wavefront.
 
 import numpy as np
 
+from gemmviz.analysis.memory.banks import Punchcard, access_card
 from gemmviz.analysis.memory.counts import Counts, count_rows
-from gemmviz.analysis.memory.punchcard import Punchcard, access_card
 from gemmviz.analysis.replay.moment import Moment, Request, TouchedOperand
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.step_link import nothing_accessed
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, label_step, text_width
 from gemmviz.scenes.kit.theme import mixed
-from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.request import matrix_of
-from gemmviz.scenes.stage.waiting import stack_cell, waiting_primitives
+from gemmviz.scenes.kit.view import View, nothing_accessed
+from gemmviz.scenes.stage.request import matrix_of, stack_cell, waiting_primitives
 from gemmviz.scenes.views.memory_view import followed_lane
 
 _LEFT = 210.0  # for the names of wavefronts

@@ -6,12 +6,11 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.block_phase import BlockPhase
+from gemmviz.model.cases import BlockPhase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital, many, size_text, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, titled
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View

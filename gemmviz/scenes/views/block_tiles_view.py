@@ -13,10 +13,9 @@ from gemmviz.analysis.replay.replay import Area
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.kit.groups import group_colours
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.shapes import group_colours
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View

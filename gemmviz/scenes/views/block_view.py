@@ -9,12 +9,11 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from gemmviz.model.arrays import Floats, Longs
-from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, message, titled
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.refused_block import has_too_many_threads, refused_block, refused_motion
 from gemmviz.scenes.kit.text import label_step, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme

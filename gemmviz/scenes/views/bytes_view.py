@@ -14,10 +14,9 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, size_text, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, message, titled
-from gemmviz.scenes.kit.hatching import hatching
-from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View

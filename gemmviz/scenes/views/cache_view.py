@@ -5,15 +5,14 @@ The model: a cache holds whatever is used as long as all of it fits.
 
 from msgspec import Struct
 
-from gemmviz.analysis.models.scaling import data_bytes, largest_held, matrix_bytes
-from gemmviz.model.launch_case import LaunchCase
+from gemmviz.analysis.models.time import data_bytes, largest_held, matrix_bytes
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import number
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.hatching import hatching
-from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View

@@ -12,10 +12,9 @@ from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import beat, stage_of_run
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.listing import INSET, LEADING, Sheet
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, Squares, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Scene, Squares, points
 from gemmviz.scenes.kit.text import text_width, wrap_text
 from gemmviz.scenes.kit.view import View
 

@@ -2,12 +2,11 @@
 memories that they are in.
 """
 
-from gemmviz.model.data_use import ArrayUse, DataUse
+from gemmviz.model.cases import ArrayUse, DataUse
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, size_text, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View

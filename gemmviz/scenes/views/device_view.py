@@ -4,14 +4,13 @@ chip fills multiprocessor by multiprocessor, while its cores are counted.
 
 import numpy as np
 
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device, MemoryLevel
-from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, number, size_text, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View

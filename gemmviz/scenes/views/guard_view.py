@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from gemmviz.analysis.replay.independence import threads_at_work
+from gemmviz.analysis.replay.grid import Owners
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.analysis.replay.owners import Owners
+from gemmviz.analysis.replay.private import threads_at_work
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, framed
-from gemmviz.scenes.kit.hatching import hatching
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.shapes import hatching
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View

@@ -13,12 +13,11 @@ from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import capital, many, number, size_text
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, framed
-from gemmviz.scenes.kit.primitives import Face, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.primitives import Box, Face, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.chips import WIDE, chips, stored_matrix
+from gemmviz.scenes.stage.strips import WIDE, chips, stored_matrix
 
 _ARROW, _GAP = 0.1, 0.03  # of the height: below registers, and between other levels
 _SHARED = 0.58  # of the width: shared memory; global memory is reached beside it

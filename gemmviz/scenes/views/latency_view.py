@@ -5,14 +5,13 @@ of warps.
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.models.latency import BUSY, CYCLES, LATENCY, Hiding, hiding_of
 from gemmviz.analysis.models.occupancy import what_ifs
-from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.analysis.models.time import BUSY, CYCLES, LATENCY, Hiding, hiding_of
+from gemmviz.model.device import OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View

@@ -6,14 +6,13 @@ import numpy as np
 from msgspec import Struct
 
 from gemmviz.model.arrays import Floats, Longs
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.kernel import KernelSpec, Launch
-from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, eased_from, message, titled
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
-from gemmviz.scenes.kit.strips import strips_motion, strips_of, strips_still
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.scale import strips_motion, strips_of, strips_still
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.view import View
 

@@ -5,7 +5,7 @@ is asked about highlighted and a legend of the launch.
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.printed_source import PrintedSource
+from gemmviz.analysis.listing import PrintedSource
 from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points

@@ -4,12 +4,11 @@ stored. With a second kernel, the one that it is compared with plays first, at t
 
 import numpy as np
 
-from gemmviz.model.loops_case import LoopRun, LoopsCase
+from gemmviz.model.cases import LoopRun, LoopsCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View

@@ -7,20 +7,19 @@ from msgspec import Struct
 
 from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.analysis.replay.warp_reads import WarpRead, warp_reads
+from gemmviz.analysis.replay.reads import WarpRead, warp_reads
 from gemmviz.model.arrays import Floats, Longs
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.cell_grid import CellGrid
+from gemmviz.scenes.stage.lanes import outlined
+from gemmviz.scenes.stage.matrix import CellGrid
 from gemmviz.scenes.stage.meter import Meter, meter_primitives, meters_of, square_side
-from gemmviz.scenes.stage.sectors import outlined
 
 _NAMES, _ROW, _LANE_ROW = 150.0, 27.0, 36.0  # width of the names of the strip's rows; heights of its rows
 _METERS, _METER_WORDS, _LEAST_SQUARES = 0.56, 122.0, 24.0  # share of the width for the meters; heights in one

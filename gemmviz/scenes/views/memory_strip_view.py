@@ -10,9 +10,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, Squares, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Scene, Squares, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme, TypeSizes, mixed
 from gemmviz.scenes.kit.view import View

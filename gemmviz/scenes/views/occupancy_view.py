@@ -5,16 +5,14 @@ effect of block size, registers and shared memory.
 from msgspec import Struct
 
 from gemmviz.analysis.models.occupancy import SHARED, WARPS, OccupancyLimits, occupancy_limits, what_ifs
-from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.model.device import OccupancyCase
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Face, Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.slots import Tray, block_colour, block_pieces, count_landed, empty_name, empty_tray
+from gemmviz.scenes.kit.primitives import Box, Face, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.slots import Tray, TurnedAway, block_colour, block_pieces, count_landed, empty_name, empty_tray
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
-from gemmviz.scenes.kit.turned_away import TurnedAway
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.kit.what_if import what_if_curve
 

@@ -4,18 +4,17 @@ shuffled. Each ends with the same result, because none needs what another one co
 
 import numpy as np
 
-from gemmviz.analysis.replay.independence import exchanged_elements
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.private import exchanged_elements
 from gemmviz.model.arrays import Longs
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased, framed, message
-from gemmviz.scenes.kit.primitives import Cells, Primitive, Scene
+from gemmviz.scenes.kit.primitives import Box, Cells, Primitive, Scene
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.lens import final_values, value_texts
 from gemmviz.scenes.stage.matrix import label_size, longest_of
-from gemmviz.scenes.stage.values import final_values, value_texts
 
 _GAP, _LARGEST, _HEAD, _FOOT = 60.0, 110.0, 44.0, 48.0
 _ORDERS = (marked("row by row"), marked("from the last column"), marked("shuffled"))

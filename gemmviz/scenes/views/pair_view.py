@@ -7,17 +7,15 @@ from gemmviz.analysis.replay.pairing import Lock, Pair
 from gemmviz.model.records import replace
 from gemmviz.model.translation import marked, tr
 from gemmviz.scenes.kit.beat import beat
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ViewOptions, named_timeline
-from gemmviz.scenes.kit.magnify import prefixed
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.shapes import prefixed
 from gemmviz.scenes.kit.text import fitted, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.layout import Plan
 from gemmviz.scenes.stage.motion import stage_motion
-from gemmviz.scenes.stage.two_meters import column_primitives
-from gemmviz.scenes.stage.two_stages import two_stages
+from gemmviz.scenes.stage.two_stages import column_primitives, two_stages
 from gemmviz.scenes.stage.words import kernel_words
 from gemmviz.scenes.views.stage_view import planned_scene
 

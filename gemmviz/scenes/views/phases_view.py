@@ -7,9 +7,8 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.reads import CopiedElement, Product, copies_of, has_plain_products, products_of
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.scenes.kit.primitives import Box, Scene
 from gemmviz.scenes.kit.table import TableCell, table, text_size
 from gemmviz.scenes.kit.view import View
 

@@ -10,9 +10,7 @@ from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene, points
 from gemmviz.scenes.kit.text import wrap_text
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.race_plan import RacePlan, pair_of, writes
-from gemmviz.scenes.stage.race_results import right_result, spoilt_result
-from gemmviz.scenes.stage.race_tiles import race_tiles
-from gemmviz.scenes.stage.race_turns import played_turns, turn_table
+from gemmviz.scenes.stage.race_turns import played_turns, race_tiles, right_result, spoilt_result, turn_table
 
 
 def race_scene(case: RaceCase, options: ViewOptions) -> Scene:

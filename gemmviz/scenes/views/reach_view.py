@@ -7,13 +7,12 @@ from itertools import pairwise
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
-from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line
 from gemmviz.scenes.kit.view import View
 

@@ -9,14 +9,12 @@ from gemmviz.analysis.replay.focus import thread_place
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.private import PrivateValues, ReadFactor, private_values
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.matrix import label_size
-from gemmviz.scenes.stage.small_matrices import Element, SmallMatrices, small_matrices
-from gemmviz.scenes.stage.small_tiles import SmallTiles, small_tiles
+from gemmviz.scenes.stage.small_matrices import Element, SmallMatrices, SmallTiles, small_matrices, small_tiles
 
 _MOST_THREADS, _LEAST_WIDE = 4, 330.0  # threads, and the least width of each
 _UPPER, _GAP = 0.52, 28.0  # of the height: the registers; between boxes

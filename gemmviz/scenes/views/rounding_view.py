@@ -1,12 +1,11 @@
 """The largest error of C in two runs, as bars on one scale, with the declarations in which their kernels differ."""
 
 from gemmviz.analysis.declarations import declarations
-from gemmviz.model.rounding import RoundedRun, RoundingCase
+from gemmviz.model.cases import RoundedRun, RoundingCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line
 from gemmviz.scenes.kit.view import View
 

@@ -10,19 +10,17 @@ from gemmviz.analysis.replay.focus import block_label
 from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.files.devices import load_device
 from gemmviz.files.measurements import recorded_registers
-from gemmviz.model.device import REGISTER_BYTES, Device
-from gemmviz.model.occupancy import Needs
+from gemmviz.model.device import REGISTER_BYTES, Device, Needs
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.kit.primitives import Cells, Lines, Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.primitives import Box, Cells, Lines, Primitive, Rects, Scene, boxes
 from gemmviz.scenes.kit.slots import block_colour
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.chips import chips, stored_matrix
+from gemmviz.scenes.stage.strips import chips, stored_matrix
 
 _MOST_BLOCKS, _LANES = 8, 32  # blocks whose threads are drawn; threads in a row
 _ROAD = 96.0  # width of the way to global memory, beside shared memory

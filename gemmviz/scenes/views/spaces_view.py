@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from gemmviz.analysis.declarations import Declaration, MemorySpace, declarations
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
-from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import size_text
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
 

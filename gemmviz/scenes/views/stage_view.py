@@ -15,8 +15,9 @@ from gemmviz.analysis.replay.moment import Moment, TouchedOperand
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked
 from gemmviz.scenes.kit.frame import Layer, ViewOptions, named_timeline
-from gemmviz.scenes.kit.groups import GROUPED, group_accents, group_colours, group_numbers
-from gemmviz.scenes.kit.palette import (
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.shapes import GROUPED, group_accents, group_colours, group_numbers
+from gemmviz.scenes.kit.theme import (
     AREA,
     BASE,
     FILL_LEVELS,
@@ -27,36 +28,28 @@ from gemmviz.scenes.kit.palette import (
     LIT,
     SEVERAL,
     SOURCE,
+    Theme,
     heat_levels,
     heat_palette,
     matrix_palette,
     most_loads,
     shared_cells,
 )
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
-from gemmviz.scenes.stage.axes import axis_primitives, is_clear_beside_numbers
+from gemmviz.scenes.stage.axes import axis_primitives, corner_primitives, is_clear_beside_numbers
 from gemmviz.scenes.stage.barrier import barrier_bar
-from gemmviz.scenes.stage.cell_grid import CellGrid
 from gemmviz.scenes.stage.code_lines import code_primitives
 from gemmviz.scenes.stage.collisions import clashes, collision_marks, collision_words
-from gemmviz.scenes.stage.corner import corner_primitives
-from gemmviz.scenes.stage.costs import cost_motion, cost_primitives
 from gemmviz.scenes.stage.cross import title_text
-from gemmviz.scenes.stage.ghosts import ghost_primitives
+from gemmviz.scenes.stage.lanes import sector_primitives
 from gemmviz.scenes.stage.layout import Plan, plan_of
-from gemmviz.scenes.stage.legend import legend
-from gemmviz.scenes.stage.lens import lens_primitives
-from gemmviz.scenes.stage.matrix import can_label, counting_grid, grid_of, in_window, matrix_cells
+from gemmviz.scenes.stage.lens import lens_primitives, matrix_values, value_texts
+from gemmviz.scenes.stage.marks import apart_from_marks, ghost_primitives, part_outline, stop_marks, threads_beyond
+from gemmviz.scenes.stage.matrix import CellGrid, can_label, counting_grid, grid_of, in_window, matrix_cells
 from gemmviz.scenes.stage.motion import stage_motion
 from gemmviz.scenes.stage.running_sum import running_sum
-from gemmviz.scenes.stage.sectors import sector_primitives
-from gemmviz.scenes.stage.stop_marks import apart_from_marks, stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
-from gemmviz.scenes.stage.values import matrix_values, value_texts
-from gemmviz.scenes.stage.vector_parts import part_outline, threads_beyond
-from gemmviz.scenes.stage.words import sentence_words
+from gemmviz.scenes.stage.words import cost_motion, cost_primitives, legend, sentence_words
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
 _AROUND = 4.0  # from a followed thread's cell to its ring
@@ -125,7 +118,7 @@ def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
 def matrix_state(
     moment: Moment, number: int, grid: Grid, layer: Layer = "matrix", arrived: bool = True
 ) -> npt.NDArray[np.uint8]:  # fmt: skip
-    """Return the state of each cell of a matrix, uint8 (rows, columns): see ``gemmviz.scenes.kit.palette``.
+    """Return the state of each cell of a matrix, uint8 (rows, columns): see ``gemmviz.scenes.kit.theme``.
 
     ``arrived``: whether all that moves in this step is where it goes to.
     """

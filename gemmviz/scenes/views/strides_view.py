@@ -2,7 +2,7 @@
 
 from gemmviz.model.stride_times import StrideTimes
 from gemmviz.model.translation import marked
-from gemmviz.scenes.charts.strides import strides_chart
+from gemmviz.scenes.charts.recorded import strides_chart
 from gemmviz.scenes.kit.chart import chart_view
 
 VIEW = chart_view(marked("Cycles of a load by stride"), StrideTimes, strides_chart, order=51)

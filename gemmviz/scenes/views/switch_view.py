@@ -5,14 +5,12 @@ restores another's. The warps are those that occupancy allows; both strips are a
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.models.latency import hiding_of
-from gemmviz.model.device import REGISTER_BYTES
-from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.analysis.models.time import hiding_of
+from gemmviz.model.device import REGISTER_BYTES, OccupancyCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View

@@ -3,13 +3,11 @@
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.model.launch_case import LaunchCase
-from gemmviz.model.tensor_tile import TF32_TILE
+from gemmviz.model.cases import TF32_TILE, LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, titled
-from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, wrap_text
 from gemmviz.scenes.kit.view import View
 

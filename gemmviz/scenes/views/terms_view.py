@@ -5,14 +5,13 @@ multiprocessors with cores, registers, shared memory and caches, and its own mem
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import Launch
-from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import many, size_text, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View

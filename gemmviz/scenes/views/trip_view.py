@@ -5,12 +5,11 @@ arrives, in a grid that fills meanwhile.
 import numpy as np
 from msgspec import Struct
 
+from gemmviz.model.cases import TripCase
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.trip import TripCase
 from gemmviz.model.words import number, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, titled
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, Squares, boxes, points
 from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
 

@@ -4,12 +4,11 @@ Sources: NVIDIA CUDA C++ Programming Guide; AMD HIP documentation, What is HIP? 
 AMD GPUs, and on NVIDIA GPUs as a layer over CUDA). Words for parts of a device are those of the device's file.
 """
 
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.device import CUDA_WORDS
-from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View

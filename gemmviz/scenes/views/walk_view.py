@@ -12,9 +12,8 @@ from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.arrays import Longs
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed, many, spaced
-from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import ARRIVAL, MARGIN, ViewOptions, eased, framed, message
-from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.view import View
 

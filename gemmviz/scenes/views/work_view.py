@@ -7,18 +7,16 @@ A tick is one multiplication and one addition. Time runs to the right, on one sc
 import numpy as np
 from msgspec import Struct
 
-from gemmviz.analysis.models.scaling import parallelism_of, span_of, work_of
+from gemmviz.analysis.models.time import parallelism_of, span_of, work_of
 from gemmviz.model.arrays import Floats
-from gemmviz.model.labels import LabelStyle
-from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.cases import LaunchCase
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import marked, tr
-from gemmviz.model.words import many, number, spaced
-from gemmviz.scenes.charts.scaling import work_chart
-from gemmviz.scenes.kit.box import Box
+from gemmviz.model.words import LabelStyle, many, number, spaced
+from gemmviz.scenes.charts.models import work_chart
 from gemmviz.scenes.kit.chart import chart_motion, chart_still
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, eased_from, titled
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Box, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View

@@ -6,15 +6,13 @@ from gemmviz.model.errors import SourceError
 from gemmviz.model.records import replace
 from gemmviz.model.site_kinds import SiteKind
 from gemmviz.source.nodes import Evaluate, Expr, Stmt
-from gemmviz.source.ptx.asm_macros import asm_statements
-from gemmviz.source.ptx.asm_text import asm_text
+from gemmviz.source.ptx.asm_text import asm_statements, asm_text
 from gemmviz.source.ptx.registers import AsmOperand
 from gemmviz.source.ptx.statement import asm_block
-from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader import cursors as k
 from gemmviz.source.reader.assign import assign
-from gemmviz.source.reader.cursors import Node, closing
+from gemmviz.source.reader.cursors import Node, bare, closing
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.syntax import bare
 from gemmviz.source.reader.warps import mark_loops
 from gemmviz.source.types import AddressSpace, Scalar
 

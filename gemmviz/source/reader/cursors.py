@@ -5,7 +5,6 @@ from ctypes import c_void_p, cast
 
 from gemmviz.model.errors import Place
 from gemmviz.parser.unit import Unit
-from gemmviz.source.reader import kinds as k
 from gemmviz.source.reader.library import (
     CONTINUE,
     MACRO,
@@ -18,6 +17,55 @@ from gemmviz.source.reader.library import (
     library,
     raw,
 )
+
+UNEXPOSED_DECL = 1
+STRUCT_DECL, UNION_DECL, CLASS_DECL, ENUM_DECL, FIELD_DECL, ENUM_CONSTANT_DECL, FUNCTION_DECL, VAR_DECL, PARM_DECL = range(
+    2, 11
+)
+TYPEDEF_DECL, CXX_METHOD, NAMESPACE, LINKAGE_SPEC, CONSTRUCTOR, DESTRUCTOR, CONVERSION_FUNCTION = range(20, 27)
+FUNCTION_TEMPLATE, CLASS_TEMPLATE = 30, 31
+USING_DIRECTIVE, USING_DECLARATION, TYPE_ALIAS_DECL = 34, 35, 36
+TYPE_REF, BASE_SPECIFIER, TEMPLATE_REF, NAMESPACE_REF, MEMBER_REF, LABEL_REF, OVERLOADED_DECL_REF, VARIABLE_REF = range(43, 51)
+UNEXPOSED_EXPR, DECL_REF_EXPR, MEMBER_REF_EXPR, CALL_EXPR = range(100, 104)
+INTEGER_LITERAL, FLOATING_LITERAL, IMAGINARY_LITERAL, STRING_LITERAL, CHARACTER_LITERAL, PAREN_EXPR, UNARY_OPERATOR = range(
+    106, 113
+)
+ARRAY_SUBSCRIPT_EXPR, BINARY_OPERATOR, COMPOUND_ASSIGNMENT_OPERATOR, CONDITIONAL_OPERATOR, CSTYLE_CAST_EXPR = range(113, 118)
+COMPOUND_LITERAL_EXPR, INIT_LIST_EXPR = 118, 119
+GNU_NULL_EXPR, STATIC_CAST_EXPR, DYNAMIC_CAST_EXPR, REINTERPRET_CAST_EXPR, CONST_CAST_EXPR, FUNCTIONAL_CAST_EXPR = range(
+    123, 129
+)
+BOOL_LITERAL_EXPR, NULL_PTR_LITERAL_EXPR, THIS_EXPR, THROW_EXPR, NEW_EXPR, DELETE_EXPR, SIZE_OF_EXPR = range(130, 137)
+PACK_EXPANSION_EXPR, SIZE_OF_PACK_EXPR, LAMBDA_EXPR, ADDRESS_SPACE_CAST_EXPR, BIT_CAST_EXPR = 142, 143, 144, 152, 280
+UNEXPOSED_STMT, LABEL_STMT, COMPOUND_STMT, CASE_STMT, DEFAULT_STMT, IF_STMT, SWITCH_STMT, WHILE_STMT, DO_STMT, FOR_STMT = range(
+    200, 210
+)
+GOTO_STMT, INDIRECT_GOTO_STMT, CONTINUE_STMT, BREAK_STMT, RETURN_STMT, ASM_STMT = range(210, 216)
+FOR_RANGE_STMT, NULL_STMT, DECL_STMT = 225, 230, 231
+UNEXPOSED_ATTR, CONSTANT_ATTR, DEVICE_ATTR, GLOBAL_ATTR, HOST_ATTR, SHARED_ATTR = 400, 412, 413, 414, 415, 416
+STATIC_ASSERT = 602
+
+FIRST_EXPRESSION, LAST_EXPRESSION = 100, 199
+FIRST_STATEMENT, LAST_STATEMENT = 200, 349
+
+T_VOID, T_BOOL, T_NULL_PTR, T_LONG_DOUBLE = 2, 3, 24, 23
+T_POINTER, T_LVALUE_REFERENCE, T_RVALUE_REFERENCE, T_RECORD, T_ENUM = 101, 103, 104, 105, 106
+T_FUNCTION, T_FUNCTION_WITHOUT_PARAMETERS, T_CONSTANT_ARRAY, T_VECTOR, T_INCOMPLETE_ARRAY, T_VARIABLE_ARRAY = (
+    111,
+    110,
+    112,
+    113,
+    114,
+    115,
+)
+SCALARS = {
+    T_BOOL: "bool", 4: "unsigned char", 5: "unsigned char", 8: "unsigned short", 9: "unsigned int", 10: "unsigned long",
+    11: "unsigned long long", 13: "char", 14: "signed char", 15: "int", 16: "short", 17: "int", 18: "long", 19: "long long",
+    21: "float", 22: "double", T_LONG_DOUBLE: "double",
+}  # fmt: skip
+
+EXTERN, STATIC = 2, 3  # storage classes
+
 
 _ROOT = "/project"
 
@@ -41,7 +89,7 @@ class Node:
     @property
     def parts(self) -> list["Node"]:
         """The expressions and statements directly below."""
-        return [each for each in self.children if k.FIRST_EXPRESSION <= each.kind <= k.LAST_STATEMENT]
+        return [each for each in self.children if FIRST_EXPRESSION <= each.kind <= LAST_STATEMENT]
 
 
 class Cursors:
@@ -122,7 +170,7 @@ class Cursors:
         lib, record = self.lib, self.lib.getCursorSemanticParent(method)
         if lib.CXXMethod_isDefaulted(method) or lib.getCursorLocation(method).number == lib.getCursorLocation(record).number:
             return False
-        return any(each.kind == k.COMPOUND_STMT for each in self.declaration(method).children)
+        return any(each.kind == COMPOUND_STMT for each in self.declaration(method).children)
 
     def definition(self, cursor: RawCursor) -> RawCursor | None:
         found: RawCursor = self.lib.getCursorDefinition(cursor)
@@ -167,10 +215,10 @@ class Cursors:
     def method_callee(self, node: Node) -> Node | None:
         """The ``x.f`` of the call ``x.f()``; None for other calls, such as ``x.y += 1`` by an operator's function."""
         callee = node.children[0] if node.children else None
-        if callee is None or callee.kind != k.MEMBER_REF_EXPR:
+        if callee is None or callee.kind != MEMBER_REF_EXPR:
             return None
         declaration = self.referenced(callee)
-        return None if declaration is not None and declaration.kind == k.FIELD_DECL else callee
+        return None if declaration is not None and declaration.kind == FIELD_DECL else callee
 
     def is_stub(self, cursor: RawCursor) -> bool:
         """Whether a declaration is in a header of gemmviz, not of the project."""
@@ -293,3 +341,37 @@ def skipped(text: str, at: int) -> int:
             at += 1
         else:
             return at
+
+
+_BINARY = (
+    "", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||",
+    "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ",",
+)  # fmt: skip
+_UNARY = ("", "x++", "x--", "++x", "--x", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__", "co_await")
+
+
+def binary_symbol(cursors: Cursors, node: Node) -> str:
+    return _BINARY[cursors.lib.getCursorBinaryOperatorKind(node.cursor)]
+
+
+def unary_symbol(cursors: Cursors, node: Node) -> str:
+    return _UNARY[cursors.lib.getCursorUnaryOperatorKind(node.cursor)]
+
+
+def bare(node: Node) -> Node:
+    """The expression within parentheses and implicit conversions."""
+    while node.kind in (UNEXPOSED_EXPR, PAREN_EXPR):
+        parts = node.parts
+        if len(parts) != 1:
+            return node
+        node = parts[0]
+    return node
+
+
+def is_reference_cast(cursors: Cursors, node: Node) -> bool:
+    """Whether a cast of numbers designates the same memory, as ``reinterpret_cast<int&>(x)`` does. libclang doesn't say it."""
+    if node.kind == REINTERPRET_CAST_EXPR:
+        return True
+    span = cursors.span(node) if node.kind == CSTYLE_CAST_EXPR else None
+    text = "" if span is None else cursors.text[span[0] : span[1]]
+    return text[: closing(text, 0)].rstrip().endswith("&") if text.startswith("(") else False

@@ -1,6 +1,6 @@
 """Types of libclang to types of the nodes."""
 
-from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader import cursors as k
 from gemmviz.source.reader.cursors import Cursors, Node
 from gemmviz.source.reader.library import RawCursor, RawType
 from gemmviz.source.types import (

@@ -5,24 +5,64 @@ from math import prod
 from gemmviz.model.records import replace
 from gemmviz.source.nodes import Block, Const, Declare, Deref, Evaluate, Expr, Offset, Read, Stmt
 from gemmviz.source.program_parts import SharedArray
-from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.aggregates import fill
-from gemmviz.source.reader.bindings import bindings
-from gemmviz.source.reader.constructors import aggregate, constructor_of, default_members, initial, run_constructor
-from gemmviz.source.reader.copies import copied
-from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader import cursors as k
+from gemmviz.source.reader.assign import copied, in_memory, new_object, object_copy
+from gemmviz.source.reader.constructors import aggregate, constructor_of, default_members, fill, initial, run_constructor
+from gemmviz.source.reader.cursors import Node, bare
 from gemmviz.source.reader.expressions import indexed
 from gemmviz.source.reader.initialisers import initialised, stripped, values_of
 from gemmviz.source.reader.library import RawType
-from gemmviz.source.reader.local import check_local_bytes, local_array
-from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.lvalues import held, lvalue, takes_lvalue
-from gemmviz.source.reader.objects import needs_memory
-from gemmviz.source.reader.places import designated
-from gemmviz.source.reader.records import in_memory, new_object
+from gemmviz.source.reader.lowering import Lowering, check_local_bytes, local_array
+from gemmviz.source.reader.lvalues import designated, held, lvalue, takes_lvalue
+from gemmviz.source.reader.objects import member_of, needs_memory, struct_fields
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Thing, Variable
-from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import INT, ArrayType, CType, PointerType, Scalar, StructType, VectorType
+
+
+def bindings(low: Lowering, node: Node) -> Stmt:
+    """The statement of ``auto [x, y] = value;``."""
+    names = [each for each in node.children if each.kind == k.UNEXPOSED_DECL]
+    given = node.parts[-1]
+    while given.kind == k.UNEXPOSED_EXPR and given.parts:  # of an array, a loop that copies it
+        given = given.parts[0]
+    value = low.place_node(given)
+    is_reference = "&" in low.types.spelling(low.cursors.type(node))
+    statements: list[Stmt] = []
+    if isinstance(value, Thing):
+        statements += [Evaluate(each) for each in value.effects]
+        value = replace(value, effects=())
+    if not is_reference:
+        value = _copy(low, value, statements, node)
+    for each, place in zip(names, _parts(low, value, len(names), node), strict=True):
+        low.declare(each.cursor, Alias(place))
+    return Block(tuple(statements))
+
+
+def _copy(low: Lowering, value: Expr | Thing, statements: list[Stmt], node: Node) -> Expr | Thing:
+    if isinstance(value.type, StructType):
+        made = object_copy(low, value, node)
+        statements += [Evaluate(each) for each in made.effects]
+        return replace(made, effects=())
+    if not isinstance(value.type, ArrayType):
+        raise low.error(f"a {value.type} has no parts", node)
+    array = replace(value.type, space="local")
+    slot = local_array(low, array.element, array.dims[0] * array.stride, "parts", statements, node)
+    target = designated(low, ArrayVariable(slot, array), node)
+    found = copied(low, target, value, node)
+    assert not isinstance(found, Thing)
+    statements.append(Evaluate(found))
+    return target
+
+
+def _parts(low: Lowering, value: Expr | Thing, count: int, node: Node) -> list[Expr | Thing]:
+    if isinstance(value.type, StructType):
+        members = struct_fields(low, value.type)
+        if len(members) == count:
+            return [member_of(low, value, key, node) for key, _ in members]
+    elif isinstance(value.type, ArrayType) and not isinstance(value, Thing):
+        return [indexed(low, value, Const(INT, at), node, node) for at in range(count)]
+    raise low.error("structured bindings of this are not supported", node, "name the parts one by one", id="unsupported")
+
 
 NOTHING = Block(())
 _MOST_STRUCTS = 1024  # in an array, if they have values

@@ -5,7 +5,7 @@ from math import prod
 from msgspec import Struct
 
 from gemmviz.source.nodes import Const, Expr, MakeVector
-from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader import cursors as k
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.types import INT, ArrayType, CType, Scalar, VectorType

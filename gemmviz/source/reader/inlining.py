@@ -4,15 +4,14 @@ from collections.abc import Callable, Mapping
 
 from gemmviz.model.records import replace
 from gemmviz.source.nodes import Block, Component, Deref, Expr, Inline, Offset, Read, Select, Sequence, Stmt
-from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader import cursors as k
+from gemmviz.source.reader.assign import new_object, object_copy
+from gemmviz.source.reader.cursors import Node, bare
 from gemmviz.source.reader.initialisers import initialised
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Activation, Lowering
 from gemmviz.source.reader.lvalues import held, lvalue, takes_lvalue
-from gemmviz.source.reader.records import new_object, object_copy
 from gemmviz.source.reader.symbols import Alias, ArrayVariable, Symbol, Thing, Variable
-from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import ArrayType, CType, PointerType, StructType, Void
 
 _DEEPEST, _MOST_CALLS = 32, 4000

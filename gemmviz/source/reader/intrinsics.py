@@ -8,20 +8,189 @@ sentence about something ignored. ``STATEMENT_INTRINSICS``: those that give a st
 
 from collections.abc import Callable
 
+from gemmviz.model.records import replace
 from gemmviz.source import fold
 from gemmviz.source.functions import FUNCTIONS, function_for
-from gemmviz.source.nodes import Block, Call, Const, Deref, Expr, Inline, MakeVector, Reinterpret, Sequence, Stmt
+from gemmviz.source.nodes import (
+    Address,
+    Atomic,
+    AtomicOp,
+    Binary,
+    Block,
+    Call,
+    Commit,
+    Const,
+    Copy,
+    Deref,
+    Expr,
+    Fence,
+    Inline,
+    MakeVector,
+    Reinterpret,
+    Sequence,
+    Stmt,
+    Unary,
+    Wait,
+)
 from gemmviz.source.reader.assign import assign
-from gemmviz.source.reader.asynchronous import ASYNCHRONOUS_STATEMENTS, MEMORY_FUNCTIONS
 from gemmviz.source.reader.cursors import Node
+from gemmviz.source.reader.expressions import combined
 from gemmviz.source.reader.inlining import inlined
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.literals import known
 from gemmviz.source.reader.lowering import Lowering
-from gemmviz.source.reader.operators import operated
+from gemmviz.source.reader.lvalues import copy_behind, written_copy
 from gemmviz.source.reader.symbols import Thing
 from gemmviz.source.reader.warps import WARP_FUNCTIONS, WARP_STATEMENTS
-from gemmviz.source.types import INT, VOID, ArrayType, PointerType, Scalar, VectorType, named_type, scalar_of
+from gemmviz.source.types import BOOL, INT, UINT, ULONG, VOID, ArrayType, PointerType, Scalar, VectorType, named_type, scalar_of
+
+_OF_PAIRS = {
+    "+": "__hadd2", "-": "__hsub2", "*": "__hmul2", "/": "__h2div",
+    "==": "__hbeq2", "!=": "__hbne2", "<": "__hblt2", "<=": "__hble2", ">": "__hbgt2", ">=": "__hbge2",
+}  # fmt: skip
+_COMPARISONS = ("==", "!=", "<=", ">=")
+
+
+def operated(low: Lowering, name: str, arguments: list[Node], node: Node, this: Expr | Thing | None) -> Expr:
+    """The node of an operator's call. ``name``: the function, such as "operator+=" or "operator float"."""
+    op = name.removeprefix("operator").strip()
+    if this is not None and not arguments:
+        return low.converted(low.loaded(_number(low, name, this, node), node), low.type_of(node), node)
+    first, *others = [
+        *([] if this is None else [_number(low, name, this, node)]),
+        *(low.expression(each) for each in arguments),
+    ]
+    if op in ("++", "--"):
+        return assign(low, first, op[0], Const(INT, 1), node, node.parts[0], bool(others))
+    if op.endswith("=") and op not in _COMPARISONS:
+        return _assigned(low, first, op[:-1], low.value(arguments[-1]), node)
+    left = low.loaded(first, arguments[0])
+    if not others:
+        return _signed(low, op, left, node)
+    right = low.loaded(others[0], arguments[-1])
+    return _of_pairs(low, op, left, right, node) if isinstance(left.type, VectorType) else combined(low, op, left, right, node)
+
+
+def _number(low: Lowering, name: str, this: Expr | Thing, node: Node) -> Expr:
+    if isinstance(this, Thing):
+        raise low.error(f"{name} is not supported here", node, id="unsupported")
+    return this
+
+
+def _assigned(low: Lowering, target: Expr, op: str, value: Expr, node: Node) -> Expr:
+    left = node.parts[0]
+    if not op or not isinstance(target.type, VectorType):
+        return assign(low, target, op, value, node, left, False)
+    return assign(low, target, "", _of_pairs(low, op, low.loaded(target, left), value, node), node, left, False)
+
+
+def _of_pairs(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Expr:
+    if op not in _OF_PAIRS:
+        raise low.error(f"{op} does not work on a {left.type}", node)
+    result = BOOL if op in _COMPARISONS or op in "<>" else left.type
+    return Call(result, _OF_PAIRS[op], (left, low.converted(right, left.type, node)), low.place(node))
+
+
+def _signed(low: Lowering, op: str, value: Expr, node: Node) -> Expr:
+    """A sign before a number or a pair; a sum with a zero would lose that of a zero."""
+    if op == "+":
+        return value
+    if isinstance(value.type, VectorType):
+        return Call(value.type, "__hneg2", (value,), low.place(node))
+    if op != "-" or not isinstance(value.type, Scalar):
+        raise low.error(f"{op} does not work on a {value.type}", node)
+    return Unary(value.type, op, value)
+
+
+_ATOMICS: dict[str, AtomicOp] = {
+    "atomicAdd": "add", "atomicSub": "sub", "atomicMin": "min", "atomicMax": "max", "atomicExch": "exch", "atomicCAS": "cas",
+    "atomicAnd": "and", "atomicOr": "or", "atomicXor": "xor", "atomicInc": "inc", "atomicDec": "dec",
+}  # fmt: skip
+_SCOPES = ("", "_block", "_system")
+_WORD_BYTES = 4
+_WORDS = {1: UINT, 2: VectorType(UINT, 2), 4: VectorType(UINT, 4)}
+_BYTES = {1: named_type("unsigned char"), 2: named_type("unsigned short")}
+
+
+def _atomic(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    pointer, place = low.value(arguments[0]), low.place(node)
+    if not isinstance(pointer.type, PointerType) or not isinstance(pointer.type.to, Scalar | VectorType):
+        raise low.error(f"{name} takes a pointer to a number", node)
+    space, ctype = pointer.type.space, pointer.type.to
+    if space == "local":
+        copy = copy_behind(pointer, low.copies)
+        if copy is not None:
+            raise written_copy(copy, place)
+        raise low.error(f"{name} works on global and shared memory alone", node, id="unsupported")
+    args = tuple(low.converted(low.value(argument), ctype, node) for argument in arguments[1:])
+    width = ctype.count if isinstance(ctype, VectorType) else 1
+    op = _ATOMICS[name.removesuffix("_block").removesuffix("_system")]
+    return Atomic(
+        ctype, op, Deref(ctype, pointer, place), args, place, low.add_access("atomic", space or "global", node, width)
+    )
+
+
+def _copied(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+    """``__pipeline_memcpy_async``: the bytes that it fills with zero are the last ones."""
+    count = int(low.constant(arguments[2], "the size of an asynchronous copy").value)
+    if count not in (4, 8, 16):
+        raise low.error(f"{name} copies 4, 8 or 16 bytes, not {count}", node)
+    taken: Expr | None = None
+    if len(arguments) > 3:
+        filled = low.converted(low.value(arguments[3]), UINT, node)
+        if not isinstance(filled, Const) or filled.value:
+            taken = Binary(UINT, "-", Const(UINT, count), filled, low.place(node))
+    return asynchronous_copy(low, low.value(arguments[0]), low.value(arguments[1]), count, taken, node)
+
+
+def asynchronous_copy(low: Lowering, target: Expr, source: Expr, count: int, taken: Expr | None, node: Node) -> Copy:
+    """The copy of ``count`` bytes between two pointers, of which ``taken`` are read."""
+    to, of = (_pointing(low, each, count, node) for each in (target, source))
+    space = target.type.space if isinstance(target.type, PointerType) else None
+    access = low.add_access("copy", space, node, max(1, count // _WORD_BYTES))
+    low.accesses[access] = replace(low.accesses[access], is_async=True)
+    return Copy(to, of, True, taken, low.place(node), access)
+
+
+def _pointing(low: Lowering, pointer: Expr, count: int, node: Node) -> Deref:
+    ctype = _BYTES.get(count) or _WORDS.get(count // _WORD_BYTES)
+    if not isinstance(pointer.type, PointerType) or not isinstance(ctype, Scalar | VectorType):
+        raise low.error("an asynchronous copy takes two pointers", node)
+    place = low.place(node)
+    return Deref(ctype, Reinterpret(PointerType(ctype, pointer.type.space), pointer, place), place)
+
+
+def _commit(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+    return Commit(low.place(node))
+
+
+def _wait(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+    pending = low.converted(low.value(arguments[0]), INT, node)
+    return Wait(low.add_access("wait", None, node), pending, low.place(node), False)
+
+
+def _fence(low: Lowering, name: str, arguments: list[Node], node: Node) -> Stmt:
+    return Fence(low.add_access("fence", None, node), low.place(node))
+
+
+def _shared_address(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+    pointer = low.value(arguments[0])
+    if not isinstance(pointer.type, PointerType):
+        raise low.error(f"{name} takes a pointer", node)
+    return Address(ULONG, pointer, "shared" if name.endswith("shared") else "global")
+
+
+ASYNCHRONOUS_STATEMENTS = {
+    "__pipeline_memcpy_async": _copied,
+    "__pipeline_commit": _commit,
+    "__pipeline_wait_prior": _wait,
+    **dict.fromkeys(("__threadfence", "__threadfence_block", "__threadfence_system"), _fence),
+}
+MEMORY_FUNCTIONS = {
+    **dict.fromkeys([f"{name}{scope}" for name in _ATOMICS for scope in _SCOPES], _atomic),
+    **dict.fromkeys(("__cvta_generic_to_shared", "__cvta_generic_to_global"), _shared_address),
+}
+
 
 Intrinsic = Callable[[Lowering, str, list[Node], Node], Expr]
 StatementIntrinsic = Callable[[Lowering, str, list[Node], Node], Stmt]

@@ -4,9 +4,9 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-from gemmviz.source import fold, rounding
+from gemmviz.source import fold
 from gemmviz.source.nodes import Const, Expr
-from gemmviz.source.reader import kinds as k
+from gemmviz.source.reader import cursors as k
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, Scalar
@@ -43,7 +43,7 @@ def floating_literal(low: Lowering, node: Node) -> Expr:
     if len(text) < _MOST_DIGITS:
         if found := _DECIMAL.fullmatch(text):
             kind = _floating(found[2])
-            return Const(kind, rounding.literal_to_float(Decimal(found[1]), kind))
+            return Const(kind, fold.literal_to_float(Decimal(found[1]), kind))
         if found := _HEXADECIMAL.fullmatch(text):
             return _hexadecimal(*found.groups(""))
     return known(low, node)
@@ -55,7 +55,7 @@ def _hexadecimal(whole: str, fraction: str, power: str, suffix: str) -> Const:
     lost = max(0, significand.bit_length() - _MOST_BITS)
     significand = significand >> lost | (significand & ((1 << lost) - 1) > 0)
     exponent = max(-_MOST_EXPONENT, min(exponent + lost, _MOST_EXPONENT))
-    return Const(kind, rounding.literal_to_float(significand * Fraction(2) ** exponent, kind))
+    return Const(kind, fold.literal_to_float(significand * Fraction(2) ** exponent, kind))
 
 
 def _floating(suffix: str) -> Scalar:
@@ -79,7 +79,7 @@ def known(low: Lowering, node: Node) -> Const:
 def constant_of(value: float, ctype: Scalar) -> Const:
     if ctype.is_float:
         is_exact = value and _is_finite(value)  # a fraction has no negative zero
-        return Const(ctype, rounding.literal_to_float(Fraction(value), ctype) if is_exact else float(value))
+        return Const(ctype, fold.literal_to_float(Fraction(value), ctype) if is_exact else float(value))
     return Const(ctype, bool(value) if ctype is BOOL else fold.wrap(int(value), ctype))
 
 

@@ -6,6 +6,7 @@ what ``value`` does, and it numbers the access.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Literal
 
 from msgspec import Struct
@@ -23,6 +24,7 @@ from gemmviz.source.nodes import (
     Component,
     Const,
     Convert,
+    DeclareArray,
     Deref,
     Expr,
     Offset,
@@ -31,16 +33,14 @@ from gemmviz.source.nodes import (
     Select,
     Sequence,
     Stmt,
-)  # fmt: skip
+)
 from gemmviz.source.program_parts import AccessPlace, FunctionParameter, KernelArgument, LoopPlace, NamedSlot, SharedArray
-from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.addressed import addressed_in
-from gemmviz.source.reader.cursors import Cursors, Node
+from gemmviz.source.reader import cursors as k
+from gemmviz.source.reader.cursors import Cursors, Node, bare, is_reference_cast, unary_symbol
 from gemmviz.source.reader.cxx_types import Types, UnknownType
 from gemmviz.source.reader.errors import first_error, way_out
 from gemmviz.source.reader.library import RawCursor, RawType
 from gemmviz.source.reader.symbols import Symbol, Thing
-from gemmviz.source.reader.syntax import bare
 from gemmviz.source.types import (
     BOOL,
     INT,
@@ -51,9 +51,40 @@ from gemmviz.source.types import (
     CType,
     PointerType,
     Scalar,
+    StructType,
     VectorType,
     unit_bytes,
-)  # fmt: skip
+)
+
+_CASTS = (k.REINTERPRET_CAST_EXPR, k.CSTYLE_CAST_EXPR)
+_POINTERS = (k.T_POINTER, k.T_NULL_PTR)
+
+
+def addressed_in(cursors: Cursors, tree: Node) -> set[int]:
+    """Keys of the variables of a function whose address is taken."""
+    found, waiting = set[int](), [tree]
+    while waiting:
+        node = waiting.pop()
+        waiting += node.children
+        if _takes_address(cursors, node):
+            target = bare(node.parts[-1])
+            while target.kind == k.MEMBER_REF_EXPR and target.parts:
+                target = bare(target.parts[0])
+            if target.kind == k.DECL_REF_EXPR and (declaration := cursors.referenced(target)) is not None:
+                found.add(declaration.first)
+    return found
+
+
+def _takes_address(cursors: Cursors, node: Node) -> bool:
+    """Whether an expression takes its operand's address: ``&x``, or a cast to a reference to another type."""
+    if node.kind == k.UNARY_OPERATOR:
+        return unary_symbol(cursors, node) == "&"
+    if node.kind not in _CASTS or not node.parts:
+        return False
+    have, to = (cursors.lib.getCanonicalType(cursors.type(each)) for each in (bare(node.parts[-1]), node))
+    is_of_values = have.kind not in _POINTERS and to.kind not in _POINTERS and have.pointer != to.pointer
+    return is_of_values and is_reference_cast(cursors, node)
+
 
 _MOST_NODES = 300_000
 _ExpressionTable = Mapping[int, Callable[["Lowering", Node], Expr | Thing]]
@@ -393,3 +424,42 @@ def _widths_differ(a: CType, b: CType) -> bool:
 
 def _leaf(ctype: CType) -> CType:
     return ctype.element if isinstance(ctype, ArrayType) else ctype
+
+
+_MOST_LOCAL_BYTES = 512 << 10  # CUDA C++ Programming Guide, compute capabilities: local memory of a thread
+
+
+def local_array(
+    low: Lowering,
+    element: Scalar | VectorType | StructType,
+    size: int,
+    name: str,
+    statements: list[Stmt],
+    node: Node,
+    values: tuple[Expr, ...] | None = None,
+) -> int:
+    """The slot of a new local array."""
+    check_local_bytes(low, name, size * element.bytes, node)
+    slot = low.new_slot()
+    low.local_elements += size * _held(element)
+    low.local_bytes += size * element.bytes
+    statements.append(DeclareArray(slot, name, element, size, values))  # type: ignore[arg-type]
+    return slot
+
+
+def _held(element: CType) -> int:
+    match element:
+        case VectorType(count=count):
+            return count
+        case StructType(fields=fields):
+            return sum(_held(each.type) for each in fields)
+        case ArrayType(element=inner, dims=dims):
+            return prod(dims) * _held(inner)
+    return 1
+
+
+def check_local_bytes(low: Lowering, name: str, added: int, node: Node) -> None:
+    if low.local_bytes + added > _MOST_LOCAL_BYTES:
+        size = f"with {name}, the local arrays of a thread take {low.local_bytes + added:,} bytes"
+        remedy = "make them smaller or use shared memory"
+        raise low.error(f"{size}; at most {_MOST_LOCAL_BYTES:,} are possible", node, remedy)

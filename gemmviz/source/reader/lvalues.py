@@ -3,15 +3,34 @@
 An lvalue is a variable, a component of one, memory, a ``Select`` of lvalues, or a ``Sequence`` that ends with one.
 """
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.records import replace
-from gemmviz.source.nodes import Assign, Component, Const, Deref, Expr, Inline, Read, Select, Sequence
-from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.cursors import Node
+from gemmviz.source.nodes import (
+    Assign,
+    Base,
+    Call,
+    Component,
+    Const,
+    Declare,
+    Deref,
+    Expr,
+    Inline,
+    Offset,
+    Read,
+    Reinterpret,
+    Return,
+    Select,
+    Sequence,
+)
+from gemmviz.source.reader import cursors as k
+from gemmviz.source.reader.cursors import Node, bare, binary_symbol
 from gemmviz.source.reader.library import RawType
 from gemmviz.source.reader.lowering import Lowering, component_of, space_of
-from gemmviz.source.reader.symbols import Thing
-from gemmviz.source.reader.syntax import bare, binary_symbol
-from gemmviz.source.types import BOOL, INT
+from gemmviz.source.reader.symbols import Alias, ArrayVariable, Constant, Function, InMemory, Object, Symbol, Thing, Variable
+from gemmviz.source.types import BOOL, INT, PointerType
 from gemmviz.source.walk import parts
 
 
@@ -70,3 +89,92 @@ def held(low: Lowering, place: Expr | Thing, bindings: list[tuple[int, Expr]], n
             first, second = (low.expression_of(held(low, each, bindings, node), node) for each in (then, otherwise))
             return Select(place.type, Read(BOOL, slot, "", False, low.place(node)), first, second)
     return place
+
+
+def designated(low: Lowering, symbol: Symbol, node: Node) -> Expr | Thing:
+    """The node of what a symbol means, used at ``node``."""
+    match symbol:
+        case Variable(slot=slot, type=PointerType(to=to) as ctype, name=name, is_reference=True):
+            return Deref(to, Read(ctype, slot, name, False, low.place(node)), low.place(node))  # type: ignore[arg-type]
+        case Variable(slot=slot, type=ctype, name=name, checked=checked):
+            if isinstance(ctype, PointerType) and ctype.space is None:
+                ctype = ctype.into(low.spaces.get(slot))
+            return Read(ctype, slot, name, checked, low.place(node))
+        case ArrayVariable(slot=slot, type=array, name=name, is_reference=True):
+            first = Read(PointerType(array.element, array.space), slot, name, False, low.place(node))
+            return Offset(array, first, Const(INT, 0), 1)
+        case ArrayVariable(slot=slot, type=array):
+            return Offset(array, Base(PointerType(array.element, array.space), slot), Const(INT, 0), 1)
+        case InMemory(slot=slot, type=ctype):
+            return Deref(ctype.to, Base(ctype, slot), low.place(node))  # type: ignore[arg-type]
+        case Constant(node=constant):
+            return constant
+        case Alias(node=aliased):
+            return aliased
+        case Object(type=ctype):
+            return Thing(ctype, symbol)
+        case Function():
+            return Thing(INT, symbol)
+    raise AssertionError(symbol)
+
+
+def written_copy(name: str, place: Place) -> SourceError:
+    """The error of a write to a copy."""
+    message = f"{name} is shared by all threads and has a first value: a kernel can only read it here"
+    return SourceError(message, place, remedy="pass a pointer to it as a parameter of the kernel", id="unsupported")
+
+
+def check_copies(copies: dict[int, str], statements: Iterable[Any]) -> None:
+    """Looks for writes through pointers to ``copies``, which are names by slots. Raises SourceError for the first."""
+    if not copies:
+        return
+    nodes, names = [part for each in statements for part in parts(each)], dict(copies)
+    while True:  # until no further variable gets a pointer to a copy
+        before = len(names)
+        for slot, value in _values(nodes):
+            name = copy_behind(value, names)
+            if name is not None:
+                names.setdefault(slot, name)
+        if len(names) == before:
+            break
+    for node in nodes:
+        if isinstance(node, Assign | Call) and (name := copy_behind(_written(node), names)) is not None:
+            raise written_copy(name, node.place)
+
+
+def _values(nodes: list[Any]) -> Iterator[tuple[int, Expr]]:
+    """Slots and what they get."""
+    for node in nodes:
+        match node:
+            case Declare(slot=slot, value=value) if value is not None:
+                yield slot, value
+            case Assign(target=Read(slot=slot), value=value):
+                yield slot, value
+            case Inline(bindings=bindings):
+                yield from bindings
+            case Return(slot=slot, value=value) if slot is not None and value is not None:
+                yield slot, value
+
+
+def _written(node: Assign | Call) -> Expr | None:
+    """The pointer through which an assignment or a call writes."""
+    if isinstance(node, Call):
+        return node.args[0] if node.name == "memset" else None
+    target = node.target
+    while isinstance(target, Component):
+        target = target.of
+    return target.pointer if isinstance(target, Deref) else None
+
+
+def copy_behind(value: Expr | None, names: dict[int, str]) -> str | None:
+    """The name of the copy to which a pointer points; None if there is none."""
+    match value:
+        case Base(slot=slot) | Read(slot=slot) | Inline(result=int(slot)):
+            return names.get(slot)
+        case Offset(pointer=pointer) | Reinterpret(pointer=pointer):
+            return copy_behind(pointer, names)
+        case Select(then=then, otherwise=otherwise):
+            return copy_behind(then, names) or copy_behind(otherwise, names)
+        case Sequence(parts=inner) if inner:
+            return copy_behind(inner[-1], names)
+    return None

@@ -8,7 +8,7 @@ from gemmviz.source.nodes import Const, Deref, Expr, Offset, Reinterpret, Sequen
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.library import RawCursor
 from gemmviz.source.reader.lowering import Lowering, space_of
-from gemmviz.source.reader.places import designated
+from gemmviz.source.reader.lvalues import designated
 from gemmviz.source.reader.symbols import InMemory, Object, Thing
 from gemmviz.source.types import INT, ArrayType, CType, Field, PointerType, StructType, unit_bytes
 

@@ -1,21 +1,240 @@
 """Lowers C++'s statements: branches, loops, returns, expressions."""
 
+from collections.abc import Iterator
+
+from msgspec import Struct, field
+
 from gemmviz.model.errors import Place
-from gemmviz.source.counted import counted_loop
-from gemmviz.source.nodes import Block, Break, Const, Continue, Deref, Evaluate, Expr, If, Loop, Return, Stmt
+from gemmviz.source.fold import counted_loop
+from gemmviz.source.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Const,
+    Continue,
+    Declare,
+    Deref,
+    Evaluate,
+    Expr,
+    If,
+    Loop,
+    Offset,
+    Read,
+    Return,
+    Stmt,
+)
 from gemmviz.source.program_parts import LoopPlace
-from gemmviz.source.reader import kinds as k
-from gemmviz.source.reader.copies import copied
-from gemmviz.source.reader.cursors import Node, closing, skipped
+from gemmviz.source.reader import cursors as k
+from gemmviz.source.reader.assign import copied
+from gemmviz.source.reader.cursors import Node, bare, closing, skipped
 from gemmviz.source.reader.declarations import NOTHING, declaration, static_assert, variable
 from gemmviz.source.reader.expressions import is_null
+from gemmviz.source.reader.initialisers import stripped, values_of
 from gemmviz.source.reader.intrinsics import STATEMENT_INTRINSICS
-from gemmviz.source.reader.lowering import Lowering, space_of
-from gemmviz.source.reader.ranges import RANGES
-from gemmviz.source.reader.switches import SWITCHES
-from gemmviz.source.reader.symbols import Thing
-from gemmviz.source.reader.syntax import bare
-from gemmviz.source.types import VOID, PointerType, StructType
+from gemmviz.source.reader.lowering import Lowering, decayed, local_array, space_of
+from gemmviz.source.reader.lvalues import designated
+from gemmviz.source.reader.objects import member_of, struct_fields
+from gemmviz.source.reader.symbols import Alias, ArrayVariable, Function, Thing
+from gemmviz.source.types import BOOL, INT, VOID, ArrayType, PointerType, Scalar, StructType, VectorType, promoted, units_of
+
+_LABELS = (k.CASE_STMT, k.DEFAULT_STMT)
+_LOOPS = (k.FOR_STMT, k.WHILE_STMT, k.DO_STMT, k.FOR_RANGE_STMT, k.SWITCH_STMT, k.LAMBDA_EXPR)
+
+
+class _Part(Struct):
+    """The statements behind some labels. ``values``: those of the cases; ``is_default``: default is among the labels."""
+
+    values: list[Node] = field(default_factory=list)
+    is_default: bool = False
+    statements: list[Node] = field(default_factory=list)
+
+    @property
+    def leaves(self) -> bool:
+        """Whether control never falls through to the next part."""
+        return bool(self.statements) and self.statements[-1].kind in (k.BREAK_STMT, k.RETURN_STMT, k.CONTINUE_STMT)
+
+
+def switch(low: Lowering, node: Node) -> Stmt:
+    low.enter(node)
+    tested, body = node.parts[-2:]
+    parts = _parts(low, body)
+    value = low.scalar(tested)
+    assert isinstance(value.type, Scalar)
+    within = promoted(value.type)
+    value = low.converted(value, within, tested)
+    low.scope_ends.append(low.place(node).end_line)
+    found = _known(low, parts, value) if isinstance(value, Const) else _chain(low, parts, value, within, node)
+    low.scope_ends.pop()
+    return found
+
+
+def _parts(low: Lowering, body: Node) -> list[_Part]:
+    parts: list[_Part] = []
+    for each in body.parts:
+        statement, labels = each, list[Node]()
+        while statement.kind in _LABELS:
+            labels.append(statement)
+            statement = statement.parts[-1]
+        if labels:
+            parts.append(_Part())
+        for label in labels:
+            if label.kind == k.CASE_STMT:
+                parts[-1].values.append(label.parts[0])
+            else:
+                parts[-1].is_default = True
+        if not parts:
+            raise low.error("a declaration before the first case is not supported", each, id="unsupported")
+        parts[-1].statements += _flat(statement)
+    return parts
+
+
+def _flat(statement: Node) -> Iterator[Node]:
+    """The statements of a block that ends with break, so that the break is seen; others as they are."""
+    inside = statement.parts if statement.kind == k.COMPOUND_STMT else []
+    if inside and inside[-1].kind == k.BREAK_STMT:
+        yield from inside
+    else:
+        yield statement
+
+
+def _known(low: Lowering, parts: list[_Part], value: Const) -> Stmt:
+    for number, part in enumerate(parts):
+        if any(low.constant(each, "a case").value == value.value for each in part.values):
+            return _run(low, parts, number)
+    return _run(low, parts, next((n for n, part in enumerate(parts) if part.is_default), len(parts)))
+
+
+def _chain(low: Lowering, parts: list[_Part], value: Expr, within: Scalar, node: Node) -> Stmt:
+    slot, place = low.new_slot(), low.place(node)
+    default = next((n for n, part in enumerate(parts) if part.is_default), len(parts))
+    chosen = [number for number, part in enumerate(parts) if part.values and not part.is_default]
+    lowered = {number: _run(low, parts, number) for number in [*chosen, default]}
+    found = lowered[default]
+    for number in reversed(chosen):
+        tests = [
+            Binary(
+                BOOL,
+                "==",
+                Read(within, slot, "switch", False, place),
+                low.converted_constant(low.constant(each, "a case"), within),
+                place,
+            )
+            for each in parts[number].values
+        ]
+        condition: Expr = tests[0]
+        for test in tests[1:]:
+            condition = Binary(within, "|", low.converted(condition, within, node), low.converted(test, within, node), place)
+        found = If(low.converted(condition, BOOL, node), lowered[number], found)
+    return Block((Declare(slot, value), found))
+
+
+def _run(low: Lowering, parts: list[_Part], number: int) -> Stmt:
+    """What runs from a part on, up to a break."""
+    statements: list[Node] = []
+    for part in parts[number:]:
+        statements += part.statements
+        if part.leaves:
+            break
+    if statements and statements[-1].kind == k.BREAK_STMT:
+        statements.pop()
+    lowered = Block(tuple(low.statement(each) for each in statements))
+    return Block(_unbroken(lowered.statements)) if any(_breaks(each) for each in statements) else lowered
+
+
+def _breaks(node: Node) -> bool:
+    """Whether a statement breaks out of the switch around it."""
+    return node.kind == k.BREAK_STMT or (node.kind not in _LOOPS and any(_breaks(each) for each in node.children))
+
+
+def _unbroken(statements: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """Statements without breaks: what stands behind a branch that may break goes into the branches that don't."""
+    for number, each in enumerate(statements):
+        before, rest = statements[:number], statements[number + 1 :]
+        match each:
+            case Break() | Return() | Continue():
+                return before if isinstance(each, Break) else (*before, each)
+            case Block(statements=inside) if _may_break(each):
+                return (*before, *_unbroken((*inside, *rest)))
+            case If(condition=condition, then=then, otherwise=otherwise) if _may_break(each):
+                other = () if otherwise is None else (otherwise,)
+                branches = (Block(_unbroken((*branch, *rest))) for branch in ((then,), other))
+                return (*before, If(condition, *branches))
+    return statements
+
+
+def _may_break(statement: Stmt) -> bool:
+    match statement:
+        case Block(statements=inside):
+            return any(_may_break(each) for each in inside)
+        case If(then=then, otherwise=otherwise):
+            return _may_break(then) or (otherwise is not None and _may_break(otherwise))
+    return isinstance(statement, Break)
+
+
+SWITCHES = {k.SWITCH_STMT: switch}
+
+
+def range_for(low: Lowering, node: Node) -> Stmt:
+    low.enter(node)
+    place, number = low.place(node), len(low.loops)
+    element = next(each for each in node.children if each.kind == k.VAR_DECL)
+    around, body = node.parts
+    low.scope_ends.append(place.end_line)
+    before, array = _array(low, around, node)
+    assert isinstance(array.type, ArrayType)
+    counter = low.new_slot()
+    low.loops.append(LoopPlace(number, low.loop_stack[-1] if low.loop_stack else -1, place, False))
+    low.loop_stack.append(number)
+    count = Read(INT, counter, "i", False, place)
+    pointer = decayed(array.type)
+    for key in _begins(low, element):
+        low.symbols[key] = Alias(Offset(pointer, array, count, units_of(pointer.to)))
+    inside = Block((variable(low, element), low.statement(body)))
+    low.loop_stack.pop()
+    low.scope_ends.pop()
+    condition = Binary(BOOL, "<", count, Const(INT, array.type.dims[0]), place)
+    step = Assign(INT, count, Const(INT, 1), "+", INT, None, False, place)
+    block = Block((*before, Declare(counter, Const(INT, 0)), Loop(number, condition, step, inside, True, place)))
+    return counted_loop(block) or block
+
+
+def _array(low: Lowering, around: Node, node: Node) -> tuple[list[Stmt], Expr]:
+    """The array that a range-based for runs over: an array, a list in braces, or the only member of a struct."""
+    statements: list[Stmt] = []
+    inner = stripped(around)
+    while inner.kind == k.UNEXPOSED_EXPR and len(inner.parts) == 1:
+        inner = inner.parts[0]
+    if inner.kind == k.INIT_LIST_EXPR:
+        array = low.type_of(inner)
+        if isinstance(array, ArrayType) and isinstance(array.element, Scalar | VectorType):
+            slot = local_array(low, array.element, array.dims[0], "list", statements, node, values_of(low, inner, array))
+            return statements, low.expression_of(designated(low, ArrayVariable(slot, array), node), node)
+    found = low.place_node(around)
+    if isinstance(found.type, StructType) and not (isinstance(found, Thing) and isinstance(found.symbol, Function)):
+        members = struct_fields(low, found.type)
+        effects = found.effects if isinstance(found, Thing) else ()
+        if len(members) == 1:
+            statements += [Evaluate(each) for each in effects]
+            found = member_of(low, found, members[0][0], node)
+    if isinstance(found, Thing) or not isinstance(found.type, ArrayType):
+        raise low.error("a range-based for over this is not supported", node, "loop over an array", id="unsupported")
+    return statements, found
+
+
+def _begins(low: Lowering, node: Node) -> Iterator[int]:
+    """Keys of the iterators that the compiler declares."""
+    given = low.cursors.initialiser(node.cursor)
+    waiting = [] if given is None else [given]
+    while waiting:
+        each = waiting.pop()
+        waiting += each.children
+        declaration = low.cursors.referenced(each) if each.kind == k.DECL_REF_EXPR else None
+        if declaration is not None and low.cursors.name(declaration).startswith("__begin"):
+            yield declaration.first
+
+
+RANGES = {k.FOR_RANGE_STMT: range_for}
 
 
 def compound(low: Lowering, node: Node) -> Stmt:

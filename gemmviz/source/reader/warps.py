@@ -17,7 +17,7 @@ from gemmviz.source.nodes import (
     Return,
     Stmt,
 )  # fmt: skip
-from gemmviz.source.ptx.special import special_register
+from gemmviz.source.ptx.registers import special_register
 from gemmviz.source.reader.cursors import Node
 from gemmviz.source.reader.lowering import Lowering
 from gemmviz.source.types import BOOL, INT, UINT, CType, PointerType, Scalar

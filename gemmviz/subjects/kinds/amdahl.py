@@ -1,7 +1,7 @@
 """Amdahl: recorded times of kernels with their copies at the size of a shot, or at the nearest recorded one."""
 
-from gemmviz.model.amdahl_case import AmdahlCase
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.cases import AmdahlCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.timing import Measured
 from gemmviz.model.translation import tr

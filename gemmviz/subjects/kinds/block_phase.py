@@ -1,11 +1,9 @@
 """One phase of one block of a shot's launch, counted over the whole launch."""
 
-from gemmviz.model.block_phase import BlockPhase
+from gemmviz.model.cases import BlockPhase
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.block_phase import block_phase
-from gemmviz.subjects.counting import launch_counts
-from gemmviz.subjects.subject import Context, Subject
-from gemmviz.subjects.titles import kernel_title
+from gemmviz.subjects.facts import block_phase
+from gemmviz.subjects.subject import Context, Subject, kernel_title, launch_counts
 
 
 def _make(shot: Shot, context: Context) -> BlockPhase:

@@ -4,7 +4,7 @@ from gemmviz.analysis.listing import compared, filled_line, first_line, listing_
 from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.launch.catalog import lesson_kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for
-from gemmviz.model.code_case import CodeCase, Listing, Stop
+from gemmviz.model.cases import CodeCase, Listing, Stop
 from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.records import replace
@@ -12,10 +12,9 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.translation import tr
 from gemmviz.model.words import spaced
-from gemmviz.source.program import program_for
+from gemmviz.source.program_parts import program_for
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.counting import launch_counts
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.subject import Context, Subject, launch_counts
 
 
 def _make(shot: Shot, context: Context) -> CodeCase:

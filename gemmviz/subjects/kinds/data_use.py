@@ -2,11 +2,9 @@
 
 from gemmviz.analysis.declarations import declarations
 from gemmviz.launch.legality import device_for
-from gemmviz.model.data_use import ArrayUse, DataUse
+from gemmviz.model.cases import ArrayUse, DataUse
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.counting import launch_counts
-from gemmviz.subjects.subject import Context, Subject
-from gemmviz.subjects.titles import launch_title
+from gemmviz.subjects.subject import Context, Subject, launch_counts, launch_title
 
 
 def _make(shot: Shot, context: Context) -> DataUse:

@@ -1,7 +1,7 @@
 """Timeline of all blocks of a shot's launch, with that of the compared launch if there is one."""
 
 from gemmviz.analysis.models.occupancy import occupancy_limits
-from gemmviz.analysis.models.schedules import modelled
+from gemmviz.analysis.models.time import modelled
 from gemmviz.files.schedule_file import recorded_schedules
 from gemmviz.launch.legality import launch_for
 from gemmviz.model.device import Device
@@ -15,8 +15,7 @@ from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.views.grid_view import sm_under
 from gemmviz.state.shot import Shot, Trial
 from gemmviz.subjects.kinds.occupancy import occupancy_case, speed_of
-from gemmviz.subjects.subject import Context, MeasuredCase, Subject
-from gemmviz.subjects.titles import launch_title
+from gemmviz.subjects.subject import Context, MeasuredCase, Subject, launch_title
 
 MOST_BLOCKS = 1 << 18  # limit for modelled launches; more blocks can't be distinguished in a picture
 

@@ -9,8 +9,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
 from gemmviz.model.words import listed
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.counting import launch_counts
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.subject import Context, Subject, launch_counts
 
 _RECORDED_KERNEL, _RECORDED_WIDTH = "04_tiled", {"TILE_WIDTH": 32}  # what the recorded kernel computes in the same way
 

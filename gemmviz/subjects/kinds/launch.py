@@ -1,15 +1,14 @@
 """Launch of a shot on its device, without running it."""
 
 from gemmviz.launch.legality import device_for, launch_for, requested_launch
+from gemmviz.model.cases import LaunchCase
+from gemmviz.model.device import Needs
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import Launch
-from gemmviz.model.launch_case import LaunchCase
-from gemmviz.model.occupancy import Needs
 from gemmviz.model.setup import Setup
 from gemmviz.run.needs import needs_of
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject
-from gemmviz.subjects.titles import kernel_title
+from gemmviz.subjects.subject import Context, Subject, kernel_title
 
 
 def _make(shot: Shot, context: Context) -> LaunchCase:

@@ -1,6 +1,6 @@
 """Source of a shot's kernel as it is printed with a question, and a legend of the launch."""
 
-from gemmviz.analysis.printed_source import PrintedSource, printed_source
+from gemmviz.analysis.listing import PrintedSource, printed_source
 from gemmviz.model.errors import GemmvizError
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.legend import LaunchWords

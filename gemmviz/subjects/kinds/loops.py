@@ -5,12 +5,12 @@ import textwrap
 import numpy as np
 
 from gemmviz.analysis.listing import listing_of
-from gemmviz.analysis.replay.owners import Owners
+from gemmviz.analysis.replay.grid import Owners
+from gemmviz.model.cases import Counter, LoopRun, LoopsCase
 from gemmviz.model.errors import UsageError
-from gemmviz.model.loops_case import Counter, LoopRun, LoopsCase
+from gemmviz.model.outcome import VariableValue, Watched
 from gemmviz.model.setup import Setup
 from gemmviz.model.translation import tr
-from gemmviz.model.watched import VariableValue, Watched
 from gemmviz.run.choosing import run
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject

@@ -8,8 +8,7 @@ from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.beat import beat
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.pointing import focus_at
-from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.subject import Context, Subject, focus_at
 
 _COUNTED = marked("Every number is counted from the trace of the run.")
 

@@ -1,8 +1,8 @@
 """Occupancy of a shot's kernel on its device: resources of a block, and what limits the blocks per SM."""
 
 from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.model.device import Needs, OccupancyCase
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.occupancy import Needs, OccupancyCase
 from gemmviz.model.records import replace
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.translation import tr
@@ -10,8 +10,7 @@ from gemmviz.run.needs import needs_of
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.kit.what_if import value_at
 from gemmviz.state.shot import Shot, Trial
-from gemmviz.subjects.subject import Context, Subject
-from gemmviz.subjects.titles import kernel_title
+from gemmviz.subjects.subject import Context, Subject, kernel_title
 
 
 def occupancy_case(shot: Shot, speed: KernelSpeed | None = None) -> OccupancyCase | None:

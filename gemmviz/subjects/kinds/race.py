@@ -2,8 +2,7 @@
 
 from gemmviz.model.race import RaceCase
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subject import Context, Subject
-from gemmviz.subjects.titles import launch_title
+from gemmviz.subjects.subject import Context, Subject, launch_title
 
 
 def _make(shot: Shot, context: Context) -> RaceCase:

@@ -1,6 +1,6 @@
 """Largest errors of the outputs of two runs: a shot's, and the one that it is compared with."""
 
-from gemmviz.model.rounding import RoundedRun, RoundingCase
+from gemmviz.model.cases import RoundedRun, RoundingCase
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.state.shot import Shot

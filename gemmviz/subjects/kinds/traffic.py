@@ -1,13 +1,11 @@
 """Global memory reads of a kernel for each tile width."""
 
 from gemmviz.launch.legality import can_run
+from gemmviz.model.cases import TrafficCase, WidthCount
 from gemmviz.model.errors import UsageError
-from gemmviz.model.traffic import TrafficCase, WidthCount
 from gemmviz.model.translation import tr
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.counting import launch_counts
-from gemmviz.subjects.subject import Context, Subject
-from gemmviz.subjects.titles import launch_title
+from gemmviz.subjects.subject import Context, Subject, launch_counts, launch_title
 
 _WIDTHS = ("TILE_WIDTH", "BLOCK_DIM", "BLOCK")
 

@@ -3,9 +3,9 @@
 from gemmviz.files.access_times_file import recorded_access_times
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.launch.legality import device_for
+from gemmviz.model.cases import TripCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import tr
-from gemmviz.model.trip import TripCase
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject
 

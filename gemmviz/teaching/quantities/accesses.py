@@ -9,8 +9,7 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import Space
 from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.quantities.arguments import Factor, Matrix, Whole, matrix_named
-from gemmviz.teaching.quantities.quantity import quantity
+from gemmviz.teaching.quantities.quantity import Factor, Matrix, Whole, matrix_named, quantity
 
 
 @quantity(marked("{measure} of this step"))

@@ -6,10 +6,8 @@ from gemmviz.analysis.memory.banks import lane_words
 from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.facts import ShotFacts
-from gemmviz.subjects.without_barrier import hazards_without_barrier
-from gemmviz.teaching.quantities.arguments import Matrix, Whole
-from gemmviz.teaching.quantities.quantity import quantity
+from gemmviz.subjects.facts import ShotFacts, hazards_without_barrier
+from gemmviz.teaching.quantities.quantity import Matrix, Whole, quantity
 
 _NONE = "nothing"
 

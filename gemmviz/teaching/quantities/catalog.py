@@ -25,9 +25,7 @@ from gemmviz.teaching.quantities import (
     steps,
     trip,
 )
-from gemmviz.teaching.quantities.arguments import IN_PROBLEM
-from gemmviz.teaching.quantities.quantity import Origin, Quantity, QuantityValue
-from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
+from gemmviz.teaching.quantities.quantity import IN_PROBLEM, Origin, Quantity, QuantityReference, QuantityValue, parse_reference
 
 _FACTORS = ("A", "B", "C")
 _THEMES: tuple[ModuleType, ...] = (

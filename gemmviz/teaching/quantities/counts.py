@@ -10,11 +10,8 @@ from gemmviz.model.records import replace
 from gemmviz.model.sites import Access, MemoryArray, Space
 from gemmviz.model.speed_case import DRAM
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.block_phase import loads_per_phase, operations_per_phase
-from gemmviz.subjects.facts import ShotFacts
-from gemmviz.subjects.levels import traffic_of
-from gemmviz.teaching.quantities.arguments import Factor, GlobalMatrix, Matrix, Measure, Whole, matrix_named
-from gemmviz.teaching.quantities.quantity import quantity
+from gemmviz.subjects.facts import ShotFacts, loads_per_phase, operations_per_phase, traffic_of
+from gemmviz.teaching.quantities.quantity import Factor, GlobalMatrix, Matrix, Measure, Whole, matrix_named, quantity
 
 
 @quantity(marked("{space} memory {access}s[ of {array}], in elements"), origin="counts")

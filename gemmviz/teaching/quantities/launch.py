@@ -1,23 +1,49 @@
 """Quantities of a launch, its kernel and its device."""
 
+import re
+from collections.abc import Iterator
 from typing import Literal
 
 from gemmviz.analysis.listing import compared, listing_of
 from gemmviz.analysis.replay.focus import block_label, thread_number, thread_text
 from gemmviz.launch.catalog import lesson_kernel_names, load_kernel
 from gemmviz.launch.legality import can_run, launch_for, requested_launch
+from gemmviz.model.cases import TF32_TILE
 from gemmviz.model.device import Device, MemoryRules
 from gemmviz.model.errors import GemmvizError, UsageError, closest
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.records import fields
 from gemmviz.model.sites import shared_bytes
-from gemmviz.model.tensor_tile import TF32_TILE
 from gemmviz.model.translation import marked, tr
 from gemmviz.model.words import listed
-from gemmviz.scenes.kit.strips import strips_of
+from gemmviz.scenes.kit.scale import strips_of
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.piece_checks import kernel_lines
-from gemmviz.teaching.quantities.arguments import Whole
-from gemmviz.teaching.quantities.quantity import QuantityValue, quantity
+from gemmviz.teaching.quantities.quantity import QuantityValue, Whole, quantity
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def piece_errors(kernel: KernelSpec) -> Iterator[GemmvizError]:
+    """The first line in which an unfinished kernel differs from the whole one; nothing for any other kernel."""
+    if not (kernel.unfinished and kernel.is_shipped):
+        return
+    own, whole = kernel_lines(kernel), kernel_lines(load_kernel(kernel.function))
+    for number, line in enumerate(own):
+        if number >= len(whole) or line != whole[number]:
+            yield GemmvizError(
+                f"{kernel.name} has the line {line!r}, which {kernel.function} hasn't there",
+                remedy="a piece is the beginning of the whole kernel, and closes its braces",
+            )
+            return
+
+
+def kernel_lines(kernel: KernelSpec) -> list[str]:
+    """The lines of a kernel without comments, spaces at the ends and the braces that close it."""
+    lines = [line.strip() for line in _COMMENT.sub("", kernel.text).split("\n") if line.strip()]
+    while lines and lines[-1] == "}":
+        lines.pop()
+    return lines
+
 
 _LARGEST_TRIED = 1 << 12
 

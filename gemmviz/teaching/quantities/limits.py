@@ -1,12 +1,11 @@
 """Quantities of what limits a program, as recorded: the copies around a kernel, and loads at a stride."""
 
-from gemmviz.model.amdahl_case import AmdahlCase
+from gemmviz.model.cases import AmdahlCase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.stride_times import StrideTimes
 from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.quantities.arguments import Whole
-from gemmviz.teaching.quantities.quantity import quantity
+from gemmviz.teaching.quantities.quantity import Whole, quantity
 
 
 @quantity(marked("times as fast at most, with copies[, at N = {n}]"), origin="recorded")

@@ -1,13 +1,12 @@
 """Quantities of models: work and span, sizes of the matrices, blocks of a growing problem."""
 
-from gemmviz.analysis.models.scaling import data_bytes, largest_held, parallelism_of, span_of, work_of
+from gemmviz.analysis.models.time import data_bytes, largest_held, parallelism_of, span_of, work_of
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.translation import marked, tr
-from gemmviz.scenes.charts.growth import blocks_at
+from gemmviz.scenes.charts.models import blocks_at
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.quantities.arguments import Whole
-from gemmviz.teaching.quantities.quantity import quantity
+from gemmviz.teaching.quantities.quantity import Whole, quantity
 
 
 def _problem(facts: ShotFacts) -> Problem:

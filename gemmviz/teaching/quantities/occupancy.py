@@ -4,9 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from gemmviz.analysis.models.latency import hiding_of
-from gemmviz.analysis.models.schedules import DONE, RUNNING, WAITING, states, waves
-from gemmviz.model.block_phase import BlockPhase
+from gemmviz.analysis.models.time import DONE, RUNNING, WAITING, hiding_of, states, waves
+from gemmviz.model.cases import BlockPhase
 from gemmviz.model.errors import UsageError
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.translation import marked, tr

@@ -1,14 +1,12 @@
 """Quantities of single threads: which elements they read, copy, multiply and exchange, and which of them work at all."""
 
 from gemmviz.analysis.replay.focus import thread_text
-from gemmviz.analysis.replay.independence import exchanged_elements, threads_at_work
-from gemmviz.analysis.replay.private import private_values
+from gemmviz.analysis.replay.private import exchanged_elements, private_values, threads_at_work
 from gemmviz.analysis.replay.reads import copies_of, products_of
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.quantities.arguments import Factor, Whole
-from gemmviz.teaching.quantities.quantity import quantity
+from gemmviz.teaching.quantities.quantity import Factor, Whole, quantity
 
 _NONE = "nothing"
 

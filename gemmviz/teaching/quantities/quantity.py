@@ -2,12 +2,14 @@
 
 import inspect
 import re
-from collections.abc import Callable
-from typing import Any, Literal, get_args, get_origin
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from gemmviz.model.errors import UsageError, closest
+from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import marked, tr
 
 QuantityValue = bool | int | float | str
@@ -76,3 +78,48 @@ def quantity(title: str, origin: Origin = "run") -> Callable[[_Compute], Quantit
         return Quantity(compute.__name__, title, arguments, compute, origin)
 
     return register
+
+
+Whole = Annotated[int, Meta(ge=0, le=999_999_999)]
+Measure = Literal["requested", "moved"]
+Matrix = str  # the name of an array of the problem, or of one in shared memory
+IN_PROBLEM = "in_problem"  # marks types of arguments that name an array of the problem
+GlobalMatrix = Annotated[str, Meta(extra={IN_PROBLEM: True})]
+Factor = Annotated[str, Meta(extra={IN_PROBLEM: True})]  # the name of an input
+MatrixAxis = Literal["rows", "columns"]
+
+
+def matrix_named(arrays: Iterable[MemoryArray], name: str) -> MemoryArray:
+    """The array of this name. Raises UsageError if there is none."""
+    known = {array.name: array for array in arrays}
+    if name not in known:
+        raise UsageError(
+            tr("the kernel has no array {name}", name=name),
+            remedy=closest(name, known) or tr("it has {known}", known=", ".join(known)),
+        )
+    return known[name]
+
+
+_REFERENCE = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
+_REFERENCE_ARGUMENT = re.compile(r"\s*(\w+)\s*=\s*([^=,()]*[^=,()\s])\s*")
+
+
+class QuantityReference(Struct, frozen=True):
+    """The id of a quantity, and its arguments as they are written."""
+
+    id: str
+    arguments: dict[str, str]
+
+
+def parse_reference(text: str) -> QuantityReference:
+    """Raises UsageError unless ``text`` is ``id`` or ``id(name=value, …)``."""
+    parts = _REFERENCE.fullmatch(text)
+    arguments = (
+        [_REFERENCE_ARGUMENT.fullmatch(each) for each in (parts[2] or "").split(",") if each.strip()] if parts else [None]
+    )
+    named = {each[1]: each[2] for each in arguments if each is not None}
+    if parts is None or len(named) != len(arguments):
+        raise UsageError(
+            tr("{given} is not the name of a quantity", given=f"{text!r}"), remedy=tr("write id or id(argument=value, …)")
+        )
+    return QuantityReference(parts[1], named)

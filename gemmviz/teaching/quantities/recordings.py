@@ -9,8 +9,7 @@ from gemmviz.model.host_run import HostRun
 from gemmviz.model.timing import Measured
 from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.quantities.arguments import Whole
-from gemmviz.teaching.quantities.quantity import quantity
+from gemmviz.teaching.quantities.quantity import Whole, quantity
 
 
 def _rows(facts: ShotFacts) -> list[Measured]:

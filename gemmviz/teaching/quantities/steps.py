@@ -6,8 +6,7 @@ import numpy.typing as npt
 from gemmviz.model.errors import UsageError
 from gemmviz.model.translation import marked, tr
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.quantities.arguments import MatrixAxis
-from gemmviz.teaching.quantities.quantity import quantity
+from gemmviz.teaching.quantities.quantity import MatrixAxis, quantity
 
 
 @quantity("steps")

@@ -1,7 +1,7 @@
 """Quantities of latency against bandwidth."""
 
+from gemmviz.model.cases import TripCase
 from gemmviz.model.translation import marked
-from gemmviz.model.trip import TripCase
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.quantity import quantity
 

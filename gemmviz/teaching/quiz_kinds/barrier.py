@@ -5,7 +5,7 @@ from contextlib import suppress
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.sites import Site
 from gemmviz.model.translation import marked, tr
-from gemmviz.subjects.without_barrier import hazards_without_barrier
+from gemmviz.subjects.facts import hazards_without_barrier
 from gemmviz.teaching.lesson import Expectation
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 

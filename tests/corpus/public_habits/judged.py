@@ -13,11 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.launch.first_sizes import grid_units, replace_sizes
-from gemmviz.launch.launch_line import with_header
+from gemmviz.launch.formula import grid_units, replace_sizes
+from gemmviz.launch.given_launch import with_header
 from gemmviz.launch.legality import launch_for, setup_for
-from gemmviz.loading.headerless import LaunchUnknown
-from gemmviz.loading.loader import opened
+from gemmviz.loading.loader import LaunchUnknown, opened
 from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem

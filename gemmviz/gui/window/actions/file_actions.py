@@ -6,8 +6,7 @@ from pathlib import Path
 
 from gemmviz.gui.preferences import MOST_RECENT
 from gemmviz.gui.widgets import dialogs
-from gemmviz.gui.window.action import Action, needs_picture
-from gemmviz.gui.window.action_context import ActionContext
+from gemmviz.gui.window.action import Action, ActionContext, needs_picture
 from gemmviz.model.translation import marked, tr
 from gemmviz.render.export import formats
 
@@ -66,7 +65,7 @@ def export_actions() -> Iterator[Action]:
 
 
 def _export(suffix: str, context: ActionContext) -> None:
-    from gemmviz.gui.export.export_dialog import ExportDialog
+    from gemmviz.gui.export_dialog import ExportDialog
 
     ExportDialog(context.model, context.window, suffix).open()
 
@@ -88,3 +87,60 @@ def _recent_name(number: int, context: ActionContext) -> str:
 
 def _is_no_recent(number: int, context: ActionContext) -> str:
     return tr("No file was opened yet") if _recent(number, context) is None else ""
+
+
+def edit_actions() -> Iterator[Action]:
+    """Yield the actions of the Edit menu."""
+    yield Action(
+        "undo", "edit", tr("&Undo"), lambda c: c.model.session.undo(), ("Ctrl+Z",), tr("undo"),
+        lambda c: _named(tr("&Undo"), c.model.session.history.undo_name),
+        lambda c: "" if c.model.session.history.undo_name is not None else tr("There is nothing to undo"),
+    )  # fmt: skip
+    yield Action(
+        "redo", "edit", tr("&Redo"), lambda c: c.model.session.redo(), ("Ctrl+Shift+Z", "Ctrl+Y"), tr("redo"),
+        lambda c: _named(tr("&Redo"), c.model.session.history.redo_name),
+        lambda c: "" if c.model.session.history.redo_name is not None else tr("There is nothing to redo"),
+    )  # fmt: skip
+    yield Action(
+        "copy-picture", "edit", tr("&Copy picture"), lambda c: dialogs.copy_frame(c.model), ("Ctrl+C",), tr("copy the picture"),
+        why_not=needs_picture, apart=True,
+    )  # fmt: skip
+    yield Action(
+        "copy-command", "edit", tr("Copy as co&mmand line"), lambda c: dialogs.copy_command(c.model), ("Ctrl+Shift+C",),
+        tr("copy the command line for this picture"),
+    )  # fmt: skip
+
+
+def _named(word: str, what: str | None) -> str:
+    return f"{word} {what}" if what else word
+
+
+def kernel_actions() -> Iterator[Action]:
+    """Yield the actions of the Edit menu on the kernel."""
+    yield Action("edit-copy", "edit", tr("Edit a cop&y of the kernel"), lambda c: dialogs.edit_copy(c.model), apart=True)
+    yield Action(
+        "paste-kernel",
+        "edit",
+        tr("&Paste a kernel"),
+        lambda c: dialogs.paste_kernel(c.model),
+        ("Ctrl+Shift+V",),
+        tr("paste a kernel"),
+    )
+    yield Action(
+        "edit-launch", "edit", tr("&Launch of the kernel …"), lambda c: c.model.opening.edit_launch(), why_not=_needs_file
+    )
+    yield Action(
+        "insert-header",
+        "edit",
+        tr("&Insert the launch as header"),
+        lambda c: c.model.opening.insert_header(),
+        why_not=_needs_plain_file,
+    )
+
+
+def _needs_file(context: ActionContext) -> str:
+    return tr("This kernel ships with gemmviz: edit a copy") if context.model.session.shot.setup.kernel.is_shipped else ""
+
+
+def _needs_plain_file(context: ActionContext) -> str:
+    return "" if context.model.opening.can_insert_header else tr("This kernel has a header")

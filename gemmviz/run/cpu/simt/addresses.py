@@ -1,14 +1,18 @@
 """Closures of addresses: each takes the machine and gives the (memory, offset) of a pointer, in units of its type."""
 
-from typing import Any
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import Any, Literal
 
 import numpy as np
 
-from gemmviz.model.errors import Place
+from gemmviz.model.errors import KernelFault, Place
 from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.run.cpu.simt.pointers import NULL
+from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
+from gemmviz.run.cpu.simt.pointers import NULL, Several
 from gemmviz.run.cpu.simt.values import Closure, PointerClosure
-from gemmviz.source.nodes import Const, Convert, Expr
+from gemmviz.source.nodes import Address, AtAddress, Const, Convert, Expr
+from gemmviz.source.types import AddressSpace as Space
 from gemmviz.source.types import CType, PointerType, unit_bytes
 
 _FARTHEST = 1 << 58  # limit of each of two distances in units: their sum in bytes still fits 64 bits
@@ -134,3 +138,106 @@ def target_of(pointer: Expr) -> CType:
         case PointerType(to=to):
             return to
     return getattr(pointer.type, "element", pointer.type)
+
+
+_APART = 1 << 40  # bytes between global arrays: a multiple of 256, the alignment that the driver gives them
+_SHARED = 1 << 56  # the generic address of the shared window
+_LAST = np.iinfo(np.int64).max
+_ALIGNED = 16  # bytes to which a shared array is aligned
+_Window = Literal["generic", "shared", "global"]
+
+
+def integer_address(node: Address, pointer: PointerClosure) -> Closure:
+    """The closure of a pointer as an integer."""
+    assert isinstance(node.pointer.type, PointerType)
+    unit, window, dtype, bits = unit_bytes(node.pointer.type.to), node.window, node.type.dtype, (1 << node.type.bits) - 1
+
+    def run(machine: Machine) -> Any:
+        memory, offset = pointer(machine)
+        address = machine.addresses.address(memory, offset, unit, window)
+        return address.astype(dtype) if isinstance(address, np.ndarray) else address & bits
+
+    return run
+
+
+def found_address(node: AtAddress, integer: Closure) -> PointerClosure:
+    """The closure of the pointer at an integer address."""
+    space, unit, place = node.type.space, unit_bytes(node.type.to), node.place
+
+    def run(machine: Machine) -> tuple[Any, Any]:
+        found: tuple[Any, Any] = machine.addresses.pointer(machine, integer(machine), space, unit, place)
+        return found
+
+    return run
+
+
+class AddressMap:
+    """Where each memory of a run lies. ``end``: the bytes of the shared window."""
+
+    def __init__(self, matrices: Iterable[GlobalMemory], shared: Iterable[SharedMemory]) -> None:
+        self._global = {number * _APART: memory for number, memory in enumerate(matrices, 1)}
+        self._shared: dict[int, SharedMemory] = {}
+        self.end = 0
+        for memory in shared:
+            start = -(-self.end // _ALIGNED) * _ALIGNED
+            self._shared[start] = memory
+            self.end = start + memory.bytes
+        self._starts = [*self._shared]
+        self._bases = {id(memory): start for start, memory in {**self._global, **self._shared}.items()}
+
+    def address(self, memory: Any, offset: Any, unit: int, window: _Window) -> Any:
+        """The address in bytes of a place in a memory, whose offset counts ``unit`` bytes."""
+        if memory is NULL:
+            return offset * unit
+        if isinstance(memory, Several):
+            places = [self.address(each, offset, unit, window) for each in memory.memories]
+            return np.choose(memory.which, [np.asarray(each, np.int64) for each in places])
+        base, is_shared = self._bases.get(id(memory)), isinstance(memory, SharedMemory)
+        if base is None or (window != "generic" and is_shared != (window == "shared")):
+            kind = "a variable of the thread" if base is None else "in shared memory" if is_shared else "in global memory"
+            message = f"{memory.name} is {kind}: it has no {'' if window == 'generic' else f'{window} '}address"
+            raise KernelFault(message, None, id="unsupported")
+        return offset * unit + base + (_SHARED if is_shared and window == "generic" else 0)
+
+    def pointer(self, machine: Machine, address: Any, space: Space | None, unit: int, place: Place) -> tuple[Any, Any]:
+        """The memory and the offset, in units of ``unit`` bytes, that an address means in the active lanes."""
+        if not isinstance(address, np.ndarray):
+            base, memory = self._at(int(address), space)
+            self._check(machine, int(address) - base, unit, place)
+            return memory, (int(address) - base) // unit
+        mask = np.ones((), bool) if machine.mask is None else machine.mask
+        lanes, active = np.broadcast_arrays(address.astype(np.int64), mask)
+        found = [self._at(low, space) for low in self._lows(lanes[active], space)]
+        if len(found) <= 1:
+            base, memory = found[0] if found else (0, NULL)
+            self._check(machine, np.where(active, lanes - base, 0), unit, place)
+            return memory, (address.astype(np.int64) - base) // unit
+        bases = np.array([base for base, _ in found], np.int64)
+        which = np.clip(np.searchsorted(bases, lanes, side="right") - 1, 0, len(bases) - 1)
+        offset = lanes - bases[which]
+        self._check(machine, np.where(active, offset, 0), unit, place)
+        return Several(tuple(memory for _, memory in found), which), offset // unit
+
+    def _check(self, machine: Machine, distance: Any, unit: int, place: Place) -> None:
+        if np.any(distance % unit):
+            bad = np.asarray(distance % unit != 0)
+            raise machine.fault(f"this address is not a multiple of {unit} bytes", place, bad, id="misaligned-access")
+
+    def _lows(self, addresses: Any, space: Space | None) -> list[int]:
+        """One address in each of the memories at some addresses, ascending."""
+        lows = {int(each) for each in (addresses.min(initial=_LAST), addresses.max(initial=0))} if len(addresses) else set()
+        if len({base for base, _ in (self._at(low, space) for low in lows)}) > 1:
+            lows = set(np.unique(addresses).tolist())
+        return [low for _, low in sorted({self._at(low, space)[0]: low for low in lows}.items())]
+
+    def _at(self, address: int, space: Space | None) -> tuple[int, Any]:
+        """The address in the same window at which the memory at an address begins, and the memory; 0 and NULL for none."""
+        if space == "shared" or (space is None and address >= _SHARED):
+            window = 0 if space == "shared" else _SHARED
+            index = bisect_right(self._starts, address - window) - 1
+            if index >= 0 and address - window <= self.end:
+                return self._starts[index] + window, self._shared[self._starts[index]]
+            return 0, NULL
+        middle = address + _APART // 2
+        start = middle - middle % _APART
+        return (start, self._global[start]) if start in self._global else (0, NULL)

@@ -16,10 +16,9 @@ from gemmviz.model.errors import Place
 from gemmviz.model.layouts import vector
 from gemmviz.model.records import replace
 from gemmviz.model.sites import Access, Operand
-from gemmviz.run.cpu.simt.access_types import AccessType, access_type
 from gemmviz.run.cpu.simt.machine import NORMAL, ActiveMask, Machine, PendingCopy, is_empty
 from gemmviz.run.cpu.simt.memory import Memory
-from gemmviz.run.cpu.simt.pointers import NULL, Several, each_memory
+from gemmviz.run.cpu.simt.pointers import NULL, AccessType, Several, access_type, each_memory
 from gemmviz.run.cpu.simt.values import Closure, PointerClosure
 from gemmviz.source.nodes import Commit, Copy, Deref, Fence, Wait
 from gemmviz.source.types import Scalar, named_type, size_bytes, unit_bytes

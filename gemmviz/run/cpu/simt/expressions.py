@@ -7,26 +7,23 @@ import numpy as np
 
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
-from gemmviz.run.cpu.simt.access_types import AccessType
-from gemmviz.run.cpu.simt.address_space import found_address, integer_address
+from gemmviz.run.cpu.simt.accesses import assignment, atomic, load_closure
 from gemmviz.run.cpu.simt.addresses import (
     base_address,
+    found_address,
     indexed_address,
+    integer_address,
     null_address,
     reinterpreted_address,
     shifted_address,
     target_of,
 )  # fmt: skip
-from gemmviz.run.cpu.simt.assignments import assignment
-from gemmviz.run.cpu.simt.atomics import atomic
-from gemmviz.run.cpu.simt.cells import CellTable
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
-from gemmviz.run.cpu.simt.loads import load_closure
-from gemmviz.run.cpu.simt.local import LocalMemory
+from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine
-from gemmviz.run.cpu.simt.pointers import comparison, is_not_null, same_memory
+from gemmviz.run.cpu.simt.pointers import AccessType, comparison, is_not_null, same_memory
 from gemmviz.run.cpu.simt.values import Closure, PointerClosure, merged
-from gemmviz.source.counted import known_trips
+from gemmviz.source.fold import known_trips
 from gemmviz.source.nodes import (
     Address,
     Assign,

@@ -9,21 +9,38 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from msgspec import Struct
+
+from gemmviz.model.records import replace
 from gemmviz.source.nodes import (
     Assign,
     Atomic,
+    Barrier,
     Base,
+    Binary,
+    Call,
+    Component,
+    Const,
+    Convert,
     Copy,
     Declare,
+    DeclareArray,
     Deref,
     Expr,
+    Extent,
+    Index,
     Inline,
+    Logic,
+    Loop,
+    MakeVector,
     Offset,
     Read,
     Reinterpret,
     Return,
     Select,
     Sequence,
+    Unary,
+    Wait,
 )
 from gemmviz.source.program_parts import Program
 from gemmviz.source.types import UCHAR, PointerType, Scalar, VectorType, scalar_of
@@ -121,3 +138,296 @@ def recorded_scalar(declared: Scalar | None, used: frozenset[Scalar], may_widen:
 def declared_scalar(element: Any) -> Scalar | None:
     """The scalar of a declared element type; None for a struct."""
     return scalar_of(element) if isinstance(element, Scalar | VectorType) else None
+
+
+def is_float(ctype: Any) -> bool:
+    """Whether a type is that of one floating-point number."""
+    return isinstance(ctype, Scalar) and ctype.is_float
+
+
+@lru_cache(maxsize=64)
+def number_slots(program: Program, contents: frozenset[int]) -> frozenset[int]:
+    """The float variables that never hold a value of a matrix. ``contents``: the integer variables that may."""
+    given = list(_numbers_given(program))
+    slots = {slot for slot, _ in given} | {each.slot for each in program.parameters if is_float(each.type)}
+    while True:
+        tainted = {slot for slot, value in given if slot in slots and not is_number(value, slots, contents)}
+        if not tainted:
+            return frozenset(slots)
+        slots -= tainted
+
+
+def _numbers_given(program: Program) -> Iterator[tuple[int, Expr]]:
+    """Every float variable with everything that it is given."""
+    for part in parts(program.body):
+        match part:
+            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
+                if is_float(value.type):
+                    yield slot, value
+            case Assign(target=Read(slot=slot, type=ctype), value=value) if is_float(ctype):
+                yield slot, value
+            case Inline(bindings=bindings):
+                yield from ((slot, value) for slot, value in bindings if is_float(value.type))
+
+
+def is_number(node: Expr, slots: frozenset[int] | set[int], contents: frozenset[int]) -> bool:
+    """Whether a value follows from numbers alone, where the float variables in ``slots`` and the integers not in ``contents``
+    hold such.
+    """
+    match node:
+        case Const() | Index() | Extent():
+            return True
+        case Read(slot=slot, type=Scalar() as ctype):
+            return slot in slots if ctype.is_float else slot not in contents
+        case Unary(operand=operand) | Convert(operand=operand):
+            return is_number(operand, slots, contents)
+        case Binary(left=left, right=right) | Logic(left=left, right=right):
+            return is_number(left, slots, contents) and is_number(right, slots, contents)
+        case Select(condition=condition, then=then, otherwise=otherwise):
+            return all(is_number(each, slots, contents) for each in (condition, then, otherwise))
+        case Assign(target=Read() as target, value=value):
+            return is_number(target, slots, contents) and is_number(value, slots, contents)
+        case Call(name=name, args=args):
+            return not name.startswith("__shfl") and all(is_number(each, slots, contents) for each in args)
+        case Sequence(parts=several):
+            return all(is_number(each, slots, contents) for each in several)
+        case Inline(bindings=bindings, body=body, result=result):
+            reads_none = not any(isinstance(part, Deref | Component | Barrier) for part in parts(body))
+            bound = [slot for slot, value in bindings if is_float(value.type)]
+            own = bound + ([result] if result is not None and is_float(node.type) else [])
+            return reads_none and slots.issuperset(own) and all(is_number(value, slots, contents) for _, value in bindings)
+    return False
+
+
+_Slots = frozenset[int]
+
+
+class SlotContents(Struct, frozen=True):
+    """``numbers``: float variables that hold nothing of a memory; ``slots``: integer variables and local arrays that do;
+    ``targets``: the local arrays to which each pointer variable may point; ``is_empty``: no integer or vector of the program
+    holds something of a memory.
+    """
+
+    numbers: _Slots
+    slots: _Slots
+    targets: dict[int, _Slots]
+    is_empty: bool = False
+
+    def has(self, node: Expr) -> bool:
+        """Whether the value of an integer or vector expression holds something of a memory, or follows from such."""
+        if self.is_empty:
+            return False
+        match node:
+            case Read(slot=slot):
+                return slot in self.slots
+            case Deref(access=None, pointer=pointer):
+                return not self.slots.isdisjoint(self.roots(pointer))
+            case Deref():
+                return True
+            case Component(of=of):
+                return self.has(of)
+            case MakeVector(parts=several) | Call(args=several):
+                return any(self._reaches(each) for each in several)
+            case Unary(operand=operand) | Convert(operand=operand):
+                return self._reaches(operand)
+            case Binary(left=left, right=right) | Logic(left=left, right=right):
+                return self._reaches(left) or self._reaches(right)
+            case Select(condition=condition, then=then, otherwise=otherwise):
+                return any(self._reaches(each) for each in (condition, then, otherwise))
+            case Assign(target=target, value=value, store=store):
+                return store is not None or self._reaches(target) or self._reaches(value)
+            case Inline(result=int(result)):
+                return result in self.slots
+            case Sequence(parts=several) if several:
+                return self._reaches(several[-1])
+        return isinstance(node, Atomic)
+
+    def _reaches(self, node: Expr) -> bool:
+        """Whether an operand of any type holds something of a memory."""
+        if isinstance(node.type, PointerType):
+            return False
+        return not is_number(node, self.numbers, self.slots) if is_float(node.type) else self.has(node)
+
+    def roots(self, pointer: Expr) -> _Slots:
+        """The local arrays into which a pointer may point."""
+        while isinstance(pointer, Offset | Reinterpret):
+            pointer = pointer.pointer
+        match pointer:
+            case Base(slot=slot):
+                return frozenset((slot,))
+            case Read(slot=slot):
+                return self.targets.get(slot, frozenset())
+            case Select(then=then, otherwise=otherwise):
+                return self.roots(then) | self.roots(otherwise)
+            case Sequence(parts=(*_, last)):
+                return self.roots(last)
+        return frozenset(slot for several in self.targets.values() for slot in several)
+
+
+@lru_cache(maxsize=64)
+def contents(program: Program) -> SlotContents:
+    """What a program's variables hold of its memories."""
+    given = list(_given(program))
+    targets = _targets(given)
+    known = SlotContents(number_slots(program, frozenset()), frozenset(), targets)
+    while True:
+        more = set(known.slots)
+        for to, value in given:
+            if not isinstance(value.type, PointerType) and known._reaches(value):
+                more |= known.roots(to.pointer) if isinstance(to, Deref) else {to}
+        for several in targets.values():  # what one pointer reaches holds contents alike
+            if not several.isdisjoint(more):
+                more |= several
+        if more == known.slots:
+            return replace(known, is_empty=not any(map(known.has, _integers(program))))
+        slots = frozenset(more)
+        known = SlotContents(number_slots(program, slots), slots, targets)
+
+
+def _integers(program: Program) -> Iterator[Expr]:
+    """All integers and vectors that are computed."""
+    for part in parts(program.body):
+        ctype = getattr(part, "type", None)
+        if isinstance(ctype, VectorType) or (isinstance(ctype, Scalar) and not ctype.is_float):
+            yield part
+
+
+def _given(program: Program) -> Iterator[tuple[Any, Expr]]:
+    """Every variable, and every place in local memory, with everything that it is given. Floats other than in arrays are left
+    out.
+    """
+    for part in parts(program.body):
+        match part:
+            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
+                if not is_float(value.type):
+                    yield slot, value
+            case DeclareArray(slot=slot, values=tuple(values)):
+                yield from ((slot, value) for value in values if not is_float(value.type))
+            case Assign(target=Deref(access=None) as target, store=None, value=value):
+                yield target, value
+            case Assign(target=Read(slot=slot) | Component(of=Read(slot=slot)), value=value):
+                if not is_float(part.target.type):
+                    yield slot, value
+            case Inline(bindings=bindings):
+                yield from ((slot, value) for slot, value in bindings if not is_float(value.type))
+
+
+def _targets(given: list[tuple[Any, Expr]]) -> dict[int, _Slots]:
+    """The local arrays to which each pointer variable may point."""
+    targets: _Targets = {}
+    changed = True
+    while changed:
+        changed = False
+        for slot, value in given:
+            if isinstance(slot, int) and isinstance(value.type, PointerType):
+                known = targets.setdefault(slot, set())
+                more = _pointed(value, targets) - known
+                known |= more
+                changed |= bool(more)
+    return {slot: frozenset(several) for slot, several in targets.items()}
+
+
+def _pointed(node: Expr, targets: _Targets) -> set[int]:
+    match node:
+        case Base(slot=slot):
+            return {slot}
+        case Read(slot=slot) | Inline(result=int(slot)):
+            return targets.get(slot, set())
+        case Offset(pointer=pointer) | Reinterpret(pointer=pointer):
+            return _pointed(pointer, targets)
+        case Select(then=then, otherwise=otherwise):
+            return _pointed(then, targets) | _pointed(otherwise, targets)
+        case Assign(value=value):
+            return _pointed(value, targets)
+        case Sequence(parts=several) if several:
+            return _pointed(several[-1], targets)
+    return set()
+
+
+_Given = tuple[set[int], set[int]]  # variables, and those that they are given something of
+
+
+@lru_cache(maxsize=64)
+def carriers(program: Program) -> frozenset[int]:
+    """Slots whose values may be stored into shared memory, directly or through other variables and pointers to them.
+
+    Integers that follow from the sizes and the thread's indices are not included.
+    """
+    held = contents(program).slots
+    given = [*_carriers_given(program.body, held)]
+    found = {slot for node in parts(program.body) for value in _stored(node) for slot in _slots(value, held)}
+    while True:
+        more = {slot for to, of in given if to & found for slot in of} - found
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+@lru_cache(maxsize=64)
+def idle_loops(program: Program) -> frozenset[int]:
+    """Numbers of the loops that neither store into shared memory nor change a variable that may reach it."""
+    reaching, held = carriers(program), contents(program).slots
+    loops = (part for part in parts(program.body) if isinstance(part, Loop))
+    return frozenset(loop.number for loop in loops if _brings_nothing(loop, reaching, held))
+
+
+def _brings_nothing(loop: Loop, carriers: frozenset[int], held: frozenset[int]) -> bool:
+    for part in parts(loop):
+        stores = isinstance(part, Copy | Wait) or next(_stored(part), None) is not None
+        passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, PointerType) for arg in part.args)
+        if stores or passes_pointer:
+            return False
+    return not any(to & carriers for to, _ in _carriers_given(loop, held))
+
+
+def _stored(node: Any) -> Iterator[Any]:
+    """What an assignment or an atomic operation on shared memory stores there."""
+    match node:
+        case Assign(target=target, value=value) if _is_shared(target):
+            yield value
+        case Atomic(target=target, args=args) if _is_shared(target):
+            yield from args
+
+
+def _carriers_given(node: Any, held: frozenset[int]) -> Iterator[_Given]:
+    for part in parts(node):
+        match part:
+            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
+                yield from _both_ways({slot}, value, held)
+            case DeclareArray(slot=slot, values=tuple(values)):
+                yield from (({slot}, _slots(value, held)) for value in values)
+            case Assign(target=target, value=value):
+                yield from _both_ways(_changed(target, held), value, held)
+            case Inline(bindings=bindings):
+                for slot, value in bindings:
+                    yield from _both_ways({slot}, value, held)
+
+
+def _both_ways(to: set[int], value: Any, held: frozenset[int]) -> Iterator[_Given]:
+    """The slots that a value goes to and comes from; for a pointer also reversed, as a write through it changes its target."""
+    yield to, _slots(value, held)
+    if isinstance(value.type, PointerType):
+        yield _slots(value, held), to
+
+
+def _slots(node: Any, held: frozenset[int]) -> set[int]:
+    """The variables in a node, without integers that hold nothing of a memory."""
+    read = (part for part in parts(node) if isinstance(part, Base | Read))
+    return {part.slot for part in read if isinstance(part, Base) or part.slot in held or not _is_integer(part)}
+
+
+def _is_integer(node: Read) -> bool:
+    return isinstance(node.type, Scalar) and not node.type.is_float
+
+
+def _changed(target: Any, held: frozenset[int]) -> set[int]:
+    """The variable or array that an assignment changes or through which it reaches memory."""
+    while isinstance(target, Deref | Offset | Reinterpret | Component):
+        target = target.of if isinstance(target, Component) else target.pointer
+    return {target.slot} if isinstance(target, Read | Base) else _slots(target, held)
+
+
+def _is_shared(target: Any) -> bool:
+    while isinstance(target, Component):
+        target = target.of
+    return isinstance(target, Deref) and getattr(target.pointer.type, "space", None) not in ("global", "local")

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from gemmviz.launch.confirmation import judged_fault
+from gemmviz.launch.given_launch import judged_fault
 from gemmviz.launch.legality import evaluated_formula, shapes_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.element_types import ElementType
@@ -21,11 +21,16 @@ from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.words import listed
-from gemmviz.run.cpu.simt.address_space import AddressMap
-from gemmviz.run.cpu.simt.carriers import idle_loops
-from gemmviz.run.cpu.simt.contents import contents
+from gemmviz.run.cpu.simt.addresses import AddressMap
 from gemmviz.run.cpu.simt.expressions import Compiler
-from gemmviz.run.cpu.simt.granularity import declared_scalar, recorded_scalar, types_of_accesses, types_of_memories
+from gemmviz.run.cpu.simt.granularity import (
+    contents,
+    declared_scalar,
+    idle_loops,
+    recorded_scalar,
+    types_of_accesses,
+    types_of_memories,
+)
 from gemmviz.run.cpu.simt.machine import Machine, step_budget
 from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.pointers import NULL

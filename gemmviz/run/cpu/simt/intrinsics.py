@@ -1,19 +1,320 @@
 """Compiles intrinsics to closures: arithmetic, assert, memset, and what the lanes of a warp do together."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.translation import tr
-from gemmviz.run.cpu.simt.access_types import access_type
-from gemmviz.run.cpu.simt.collectives import collective
 from gemmviz.run.cpu.simt.functions import code_for
 from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.pointers import access_type
 from gemmviz.run.cpu.simt.values import Closure, constant
 from gemmviz.source.functions import CLOCKS, function_for
 from gemmviz.source.nodes import Call
 from gemmviz.source.types import Scalar, VectorType, scalar_of
+
+_WARP = 32
+_WIDTHS = (1, 2, 4, 8, 16, 32)
+_ALL = (1 << _WARP) - 1
+
+
+def shuffle(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
+    """The values after a shuffle within groups of ``width`` lanes; the arguments are the mask (of ``_sync`` alone), the value,
+    the lane or distance, and the width. Raises KernelFault for a width that isn't a power of two.
+    """
+    mask = args[0] if node.name.endswith("_sync") else None
+    value, lane, width = args[-3:]
+    assert isinstance(node.type, Scalar | VectorType)
+    scalar, is_vector = scalar_of(node.type), isinstance(node.type, VectorType)
+    dtype = None if scalar.is_float else scalar.dtype
+
+    def run(machine: Machine) -> Any:
+        given = value(machine)
+        parts = [np.asarray(each, dtype) for each in (given if is_vector else [given])]
+        selector = [np.asarray(lane(machine)), np.asarray(width(machine))]
+        bad = ~np.isin(selector[1], _WIDTHS)
+        if np.any(bad if machine.mask is None else bad & machine.mask):
+            raise machine.fault("this width is no power of two up to 32", node.place, bad, "use 1, 2, 4, 8, 16 or 32")
+        exchange = _Exchange(machine, node, space, selector, None if mask is None else mask(machine))
+        moved = [exchange.moved(part) for part in parts]
+        return moved if is_vector else moved[0]
+
+    return run
+
+
+class _Exchange:
+    """One execution of a shuffle: which thread each thread reads, by block."""
+
+    def __init__(self, machine: Machine, node: Call, space: ThreadSpace, selector: list[npt.NDArray[Any]], named: Any) -> None:
+        self.space = space
+        whole = machine.mask is None and space.threads_per_block % _WARP == 0
+        names_all = named is None or (isinstance(named, int) and named & _ALL == _ALL)
+        others = [True if each is None else each for each in (machine.mask, machine.exited, named)]
+        selector = [_over_lanes(each, space) for each in selector]
+        parts = selector if whole and names_all else [*selector, *(_over_lanes(np.asarray(each), space) for each in others)]
+        self.outer = np.broadcast_shapes(*(each.shape[: len(space.block_shape)] for each in parts))
+        by, width = (_rows(each, self.outer, space) for each in selector)
+        target = _sources(node.name, by, width, space.threads_per_block)
+        self.source = np.where(target < space.threads_per_block, target, np.arange(space.threads_per_block))
+        self.undefined: Bools | None = None
+        if not (whole and names_all):
+            self._check(machine, node, target, named)
+
+    def moved(self, part: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        part = _over_lanes(part, self.space)
+        outer = np.broadcast_shapes(self.outer, part.shape[: len(self.space.block_shape)])
+        rows, source = np.broadcast_arrays(_rows(part, outer, self.space), self._source(outer))
+        result = np.take_along_axis(rows, source, axis=1)
+        if self.undefined is not None and self.undefined.any():
+            undefined = self._spread(self.undefined, outer)
+            result = np.where(undefined, np.asarray(np.nan).astype(rows.dtype) if rows.dtype.kind == "f" else rows, result)
+        return self._lanes(result, outer)
+
+    def _source(self, outer: tuple[int, ...]) -> Longs:
+        return self._spread(self.source, outer)
+
+    def _spread(self, rows: npt.NDArray[Any], outer: tuple[int, ...]) -> npt.NDArray[Any]:
+        """Rows by block, repeated for the blocks of ``outer``."""
+        if len(rows) == 1 or outer == self.outer:
+            return rows
+        full = self.space.thread_shape
+        return np.broadcast_to(rows.reshape(self.outer + full), outer + full).reshape(-1, self.space.threads_per_block)
+
+    def _check(self, machine: Machine, node: Call, target: Longs, named: Any) -> None:
+        """Marks the lanes that read a lane that isn't there. Raises KernelFault if their mask names it, or not themselves."""
+        space = self.space
+        active = _rows(_over_lanes(np.asarray(True if machine.mask is None else machine.mask), space), self.outer, space)
+        given = (
+            _rows(_over_lanes(np.asarray(each), space), self.outer, space)
+            for each in (0 if named is None else named, False if machine.exited is None else machine.exited)
+        )
+        active, source, target, masks, exited = np.broadcast_arrays(active, self.source, target, *given)
+        absent = active & ((target != source) | ~np.take_along_axis(active, source, axis=1))
+        self.undefined = absent
+        if named is None:
+            return
+        masks = masks.astype(np.int64)
+        lanes = np.arange(space.threads_per_block) % _WARP
+        stranger = active & ((masks >> lanes) & 1 == 0)
+        if stranger.any():
+            raise machine.fault(
+                f"the mask of {node.name} doesn't name the lane that calls it", node.place, self._lanes(stranger, self.outer),
+                "pass a mask with a bit for every lane that arrives here, such as 0xffffffff",
+            )  # fmt: skip
+        wanted = absent & (target == source) & ((masks >> (target % _WARP)) & 1 != 0)
+        wanted &= ~np.take_along_axis(exited, source, axis=1)
+        if wanted.any():
+            row, thread = (int(each[0]) for each in np.nonzero(wanted))
+            raise machine.fault(
+                f"{node.name} reads lane {int(source[row, thread]) % _WARP} of the warp, which its mask names but which "
+                "doesn't arrive here", node.place, self._lanes(wanted, self.outer),
+                "its value is undefined: let all lanes that the mask names call it", id="uninitialised-read",
+            )  # fmt: skip
+
+    def _lanes(self, rows: npt.NDArray[Any], outer: tuple[int, ...]) -> npt.NDArray[Any]:
+        """Rows by block over the axes of the threads; one row stands for all blocks."""
+        blocks = outer if len(rows) > 1 else (1,) * len(outer)
+        return rows.reshape(blocks + self.space.thread_shape)
+
+
+def _over_lanes(value: npt.NDArray[Any], space: ThreadSpace) -> npt.NDArray[Any]:
+    return value if value.ndim else value.reshape((1,) * len(space.shape))
+
+
+def _rows(values: npt.NDArray[Any], outer: tuple[int, ...], space: ThreadSpace) -> npt.NDArray[Any]:
+    """Values as (blocks, threads), with one row if they are the same in all blocks of ``outer``."""
+    own = values.shape[: len(outer)]
+    blocks = own if own.count(1) == len(own) else outer
+    return np.broadcast_to(values, blocks + space.thread_shape).reshape(-1, space.threads_per_block)
+
+
+def _sources(name: str, selector: npt.NDArray[Any], width: npt.NDArray[Any], threads: int) -> Longs:
+    """The thread of the block that each thread reads, itself where the source is outside its group (PTX ISA, shfl.sync). The
+    last warp of a block may lack it.
+
+    ``selector`` and ``width`` are (blocks, threads), or of length 1 along an axis.
+    """
+    own = np.arange(threads, dtype=np.int64)
+    lane, by, segment = own % _WARP, selector.astype(np.int64) % _WARP, _WARP - width.astype(np.int64)
+    first = lane & segment
+    last = first | (~segment & (_WARP - 1))
+    match name.removesuffix("_sync"):
+        case "__shfl_up":
+            target, is_inside = lane - by, lane - by >= first
+        case "__shfl_down":
+            target, is_inside = lane + by, lane + by <= last
+        case "__shfl_xor":
+            target, is_inside = lane ^ by, lane ^ by <= last
+        case _:
+            target, is_inside = first | (by & ~segment), np.ones_like(own, bool)
+    return np.asarray(np.where(is_inside, own - lane + target, own), np.int64)
+
+
+_LANES = 32
+_COLLECTIVES_ALL = (1 << _LANES) - 1
+_Table = npt.NDArray[Any]
+
+
+def collective(node: Call, args: list[Closure], space: ThreadSpace) -> Closure | None:
+    """The closure of a collective function; None if it is none."""
+    if node.name.startswith("__shfl"):
+        return shuffle(node, args, space)
+    if node.name in _IN_WARP:
+        return _in_warp(node, args, space)
+    if node.name in _IN_BLOCK:
+        return _in_block(node, args[0], space)
+    return None
+
+
+def _in_warp(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
+    compute, result = _IN_WARP[node.name], _dtype(node)
+    has_mask = bool(args)
+
+    def run(machine: Machine) -> Any:
+        given = [arg(machine) for arg in args]
+        mask, value = given[0] if has_mask else _COLLECTIVES_ALL, given[1] if len(given) > 1 else 0
+        outer = _outer(space, machine.mask, mask, value)
+        values, masks = (_warps(each, outer, space) for each in (value, mask))
+        here = _warps(True if machine.mask is None else machine.mask, outer, space)
+        active = here & _exists(space)
+        named = (masks.astype(np.uint64)[..., None] >> np.arange(_LANES, dtype=np.uint64)) & np.uint64(1) != 0
+        _check_own_bit(machine, node, active & ~np.diagonal(named, axis1=-2, axis2=-1), outer, space)
+        found = compute(values, active[..., None, :] & named)
+        return _threads(found.astype(result), outer, space)
+
+    return run
+
+
+def _in_block(node: Call, value: Closure, space: ThreadSpace) -> Closure:
+    compute, result = _IN_BLOCK[node.name], _dtype(node)
+
+    def run(machine: Machine) -> Any:
+        chosen = value(machine)
+        outer = _outer(space, machine.mask, chosen)
+        shape = outer + space.thread_shape
+        true = np.broadcast_to(np.asarray(chosen) != 0, shape).reshape(-1, space.threads_per_block)
+        active = np.broadcast_to(True if machine.mask is None else machine.mask, shape).reshape(true.shape)
+        found = compute(true, active).astype(result)
+        if len(found) == 1:
+            return constant(found[0].item(), node.type) if isinstance(node.type, Scalar) else found[0]
+        return found.reshape(outer + (1,) * len(space.thread_shape))
+
+    return run
+
+
+def _dtype(node: Call) -> Any:
+    assert isinstance(node.type, Scalar)
+    return node.type.dtype
+
+
+def _outer(space: ThreadSpace, *values: Any) -> tuple[int, ...]:
+    """The block axes of all values together."""
+    blocks = len(space.block_shape)
+    shapes = [np.shape(each)[:blocks] for each in values if each is not None and np.ndim(each)]
+    return np.broadcast_shapes((1,) * blocks, *shapes)
+
+
+def _warps(value: Any, outer: tuple[int, ...], space: ThreadSpace) -> _Table:
+    """A value as (blocks, warps, lanes), zero in lanes that don't exist."""
+    rows = np.broadcast_to(np.asarray(value), outer + space.thread_shape).reshape(-1, space.threads_per_block)
+    missing = -space.threads_per_block % _LANES
+    if missing:
+        rows = np.pad(rows, ((0, 0), (0, missing)))
+    return np.asarray(rows.reshape(len(rows), -1, _LANES))
+
+
+def _exists(space: ThreadSpace) -> Bools:
+    return _warps(True, (1,) * len(space.block_shape), space)
+
+
+def _threads(found: _Table, outer: tuple[int, ...], space: ThreadSpace) -> _Table:
+    """Values (blocks, warps, lanes) over the axes of the threads."""
+    rows = found.reshape(len(found), -1)[:, : space.threads_per_block]
+    return np.asarray(rows.reshape(outer + space.thread_shape))
+
+
+def _check_own_bit(machine: Machine, node: Call, bad: Bools, outer: tuple[int, ...], space: ThreadSpace) -> None:
+    if bad.any():
+        lanes = _threads(bad, outer, space)
+        raise machine.fault(
+            f"the mask of {node.name} doesn't name the lane that calls it", node.place, lanes,
+            "pass a mask with a bit for every lane that arrives here, such as 0xffffffff",
+        )  # fmt: skip
+
+
+def _bits(chosen: Bools) -> _Table:
+    """Lanes (..., lanes) as numbers with a bit for each: (...)."""
+    return np.asarray((chosen.astype(np.uint64) << np.arange(_LANES, dtype=np.uint64)).sum(axis=-1))
+
+
+def _ballot(values: _Table, seen: Bools) -> _Table:
+    return _bits(seen & (values != 0)[..., None, :])
+
+
+def _any(values: _Table, seen: Bools) -> _Table:
+    return np.asarray((seen & (values != 0)[..., None, :]).any(axis=-1))
+
+
+def _all(values: _Table, seen: Bools) -> _Table:
+    return np.asarray((~seen | (values != 0)[..., None, :]).all(axis=-1))
+
+
+def _uniform(values: _Table, seen: Bools) -> _Table:
+    """Whether all lanes vote the same way."""
+    return _all(values, seen) | ~_any(values, seen)
+
+
+def _active(values: _Table, seen: Bools) -> _Table:
+    return _bits(seen)
+
+
+def _match_any(values: _Table, seen: Bools) -> _Table:
+    return _bits(seen & _equal(values))
+
+
+def _match_all(values: _Table, seen: Bools) -> _Table:
+    same = (~seen | _equal(values)).all(axis=-1)
+    return np.where(same, _bits(seen), 0)
+
+
+def _equal(values: _Table) -> Bools:
+    """Whether the bits of two lanes' values are equal: (..., lane, other lane)."""
+    bits = np.ascontiguousarray(values).view(f"u{values.itemsize}")
+    return np.asarray(bits[..., :, None] == bits[..., None, :])
+
+
+def _reduced(apply: np.ufunc, neutral: Callable[[Any], Any]) -> Callable[[_Table, Bools], _Table]:
+    def reduced(values: _Table, seen: Bools) -> _Table:
+        spread = np.where(seen, values[..., None, :], np.asarray(neutral(values.dtype), values.dtype))
+        return np.asarray(apply.reduce(spread, axis=-1, dtype=values.dtype))
+
+    return reduced
+
+
+_IN_WARP: Mapping[str, Callable[[_Table, Bools], _Table]] = {
+    "__ballot_sync": _ballot,
+    "__any_sync": _any,
+    "__all_sync": _all,
+    "__uni_sync": _uniform,
+    "__activemask": _active,
+    "__match_any_sync": _match_any,
+    "__match_all_sync": _match_all,
+    "__reduce_add_sync": _reduced(np.add, lambda dtype: 0),
+    "__reduce_min_sync": _reduced(np.minimum, lambda dtype: np.iinfo(dtype).max),
+    "__reduce_max_sync": _reduced(np.maximum, lambda dtype: np.iinfo(dtype).min),
+    "__reduce_and_sync": _reduced(np.bitwise_and, lambda dtype: np.array(-1).astype(dtype)),
+    "__reduce_or_sync": _reduced(np.bitwise_or, lambda dtype: 0),
+    "__reduce_xor_sync": _reduced(np.bitwise_xor, lambda dtype: 0),
+}
+_IN_BLOCK: Mapping[str, Callable[[Bools, Bools], _Table]] = {
+    "__syncthreads_count": lambda true, active: (true & active).sum(axis=1),
+    "__syncthreads_and": lambda true, active: np.asarray((true | ~active).all(axis=1)),
+    "__syncthreads_or": lambda true, active: np.asarray((true & active).any(axis=1)),
+}
 
 
 def intrinsic(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from gemmviz.model.errors import OUT_OF_RANGE, ErrorId, KernelFault, Place
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.translation import tr
-from gemmviz.run.cpu.simt.access_types import AccessType
 from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.pointers import AccessType
 
 ElementOffset = Any
 _Shape = tuple[int, ...]

@@ -12,14 +12,11 @@ import numpy as np
 
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED, CONSTANT
-from gemmviz.run.cpu.simt.access_types import AccessType, access_type
-from gemmviz.run.cpu.simt.cells import CellTable
-from gemmviz.run.cpu.simt.contents import SlotContents
 from gemmviz.run.cpu.simt.expressions import Compiler
-from gemmviz.run.cpu.simt.local import LocalMemory
+from gemmviz.run.cpu.simt.granularity import SlotContents, is_float, is_number
+from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
-from gemmviz.run.cpu.simt.numbers import is_float, is_number
-from gemmviz.run.cpu.simt.pointers import Several, each_memory
+from gemmviz.run.cpu.simt.pointers import AccessType, Several, access_type, each_memory
 from gemmviz.run.cpu.simt.tags import TagLocal, TagShared, constant_tag
 from gemmviz.run.cpu.simt.values import Closure
 from gemmviz.source.nodes import (

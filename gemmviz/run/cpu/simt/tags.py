@@ -12,11 +12,10 @@ import numpy as np
 from gemmviz.model.errors import Place
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import COMPUTED, CONSTANT
-from gemmviz.run.cpu.simt.access_types import AccessType
-from gemmviz.run.cpu.simt.cells import CellTable
-from gemmviz.run.cpu.simt.local import LocalMemory
+from gemmviz.run.cpu.simt.local import CellTable, LocalMemory
 from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
 from gemmviz.run.cpu.simt.memory import ElementOffset, GlobalMemory, SharedMemory
+from gemmviz.run.cpu.simt.pointers import AccessType
 from gemmviz.source.types import LONG, Scalar
 
 TAG_SHIFT = 40

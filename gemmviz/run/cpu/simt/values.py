@@ -13,7 +13,7 @@ from gemmviz.run.cpu.simt import rounding
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.pointers import joined
 from gemmviz.source import fold
-from gemmviz.source.rounding import rounded
+from gemmviz.source.fold import rounded
 from gemmviz.source.types import Scalar
 
 Closure = Callable[[Machine], Any]

@@ -1,1 +1,0 @@
-"""The benchmark page with its plots."""

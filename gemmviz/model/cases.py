@@ -1,0 +1,271 @@
+"""What pictures beside the replay show, each as one value."""
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from gemmviz.model.access_times import AccessTimes
+from gemmviz.model.device import Device, Needs
+from gemmviz.model.kernel import Launch
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.model.sites import Space
+from gemmviz.model.trace import Check
+
+
+class AmdahlCase(Struct, frozen=True):
+    """Kernels at one size ``n``, the slowest first: ``names``, and ``kernel_ms``, the time of each; ``copies_ms``: of the
+    copies, the same for all. ``limits``: for each recorded size, how many times faster a program with the slowest kernel can
+    get at most, when its kernel takes no time. ``source``: of the times.
+    """
+
+    n: int
+    names: tuple[str, ...]
+    kernel_ms: tuple[float, ...]
+    copies_ms: float
+    limits: tuple[tuple[int, float], ...]
+    source: str
+
+    def gain(self, place: int) -> float:
+        """How many times faster the program is with a kernel than with the slowest one."""
+        return (self.kernel_ms[0] + self.copies_ms) / (self.kernel_ms[place] + self.copies_ms)
+
+    @property
+    def limit(self) -> float:
+        """How many times faster the program gets at most."""
+        return (self.kernel_ms[0] + self.copies_ms) / self.copies_ms
+
+
+class Listing(Struct, frozen=True):
+    """The ``lines`` of a source without its header; ``lit``: indices of highlighted lines, from 0; ``renamed``:
+    those of them that differ from the compared source in names alone.
+    """
+
+    name: str
+    title: str
+    lines: tuple[str, ...]
+    lit: frozenset[int] = frozenset()
+    renamed: frozenset[int] = frozenset()
+
+
+class Stop(Struct, frozen=True):
+    """Where a run ended early: the index of the line, and a sentence that says why."""
+
+    line: int
+    why: str
+
+
+class CodeCase(Struct, frozen=True):
+    """``main`` and, in ``beside``, the source that it is compared with. ``is_grown``: ``main`` has every line of ``beside`` and
+    more; the added lines are highlighted. ``pairs``: indices of equal lines, those of ``beside`` first. ``facts``: names and
+    values of the counts of a launch of ``main``, as text. ``block``: the threads of a block along x, y and z of that launch;
+    ``tiles``: name, rows and columns of each shared array; ``stop``: why that launch ended early, None if it didn't.
+    """
+
+    main: Listing
+    beside: Listing | None = None
+    is_grown: bool = False
+    pairs: tuple[tuple[int, int], ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    block: tuple[int, int, int] | None = None
+    tiles: tuple[tuple[str, int, int], ...] = ()
+    stop: Stop | None = None
+
+
+class ArrayUse(Struct, frozen=True):
+    """An array with the elements that lanes read from it and write to it in the whole launch. ``size_bytes``: its size, for
+    shared memory in one block.
+    """
+
+    name: str
+    space: Space
+    reads: int
+    writes: int
+    size_bytes: int
+
+    @property
+    def is_only_read(self) -> bool:
+        return self.reads > 0 and not self.writes
+
+
+class DataUse(Struct, frozen=True):
+    """The arrays of a launch, and the names of the variables that each thread has for itself. ``what``: its title."""
+
+    what: str
+    device: Device
+    arrays: tuple[ArrayUse, ...]
+    variables: tuple[str, ...]
+
+
+class LaunchCase(Struct, frozen=True):
+    """A launch. ``what``: its name for titles. ``launch``: its grid and block, None if the device refuses it; ``refusal`` is
+    the reason, and ``requested`` the refused grid and block, None if they are unknown. ``needs``: resources of a refused
+    block, None if they are unknown.
+    """
+
+    setup: Setup
+    device: Device
+    what: str
+    launch: Launch | None
+    refusal: str = ""
+    requested: Launch | None = None
+    needs: Needs | None = None
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of a refused block, 0 if it is unknown."""
+        return 0 if self.needs is None else self.needs.shared_bytes
+
+    @property
+    def problem(self) -> Problem:
+        return self.setup.problem
+
+
+class Counter(Struct, frozen=True):
+    """An integer variable that changes while one thread runs: the place of its declaration among the shown lines, and its
+    ``values`` during each step as text, "" where it has none.
+    """
+
+    name: str
+    line: int
+    values: tuple[str, ...]
+
+
+class LoopRun(Struct, frozen=True, eq=False):  # arrays have no truth: one run's values are equal to themselves alone
+    """The run of one kernel. ``lines``: its body, without closing braces; ``threads``: of the whole grid; ``stored`` int64
+    (rows, columns): the step that stores each element of C, -1 if none does; ``steps``: of the run; ``counters``: of its
+    first thread.
+    """
+
+    name: str
+    title: str
+    lines: tuple[str, ...]
+    threads: int
+    steps: int
+    stored: npt.NDArray[np.int64]
+    counters: tuple[Counter, ...]
+
+
+class LoopsCase(Struct, frozen=True):
+    """A run, and in ``before`` the run of the kernel that it is compared with, which is shown first."""
+
+    problem: Problem
+    main: LoopRun
+    before: LoopRun | None = None
+
+    @property
+    def runs(self) -> tuple[LoopRun, ...]:
+        """All runs in the order in which they play."""
+        return (self.main,) if self.before is None else (self.before, self.main)
+
+
+class RoundedRun(Struct, frozen=True):
+    """A run's output compared with float64. ``kernel``: its name; ``text``: its source; ``check``: the comparison."""
+
+    kernel: str
+    text: str
+    check: Check
+
+    @property
+    def error(self) -> float:
+        """The largest error of an element; 0 if nothing was compared."""
+        return self.check.worst_error or 0.0
+
+
+class RoundingCase(Struct, frozen=True):
+    """Two runs of one problem: ``first`` is the one that the shot compares with."""
+
+    problem: Problem
+    first: RoundedRun
+    second: RoundedRun
+
+
+class WidthCount(Struct, frozen=True):
+    """A launch with tiles of this width: elements of A and B that its threads read, and sectors moved for them."""
+
+    width: int
+    elements: int
+    sectors: int
+
+
+class TrafficCase(Struct, frozen=True):
+    """Traffic by tile width. ``what``: the kernel and its sizes; ``parameter``: the parameter that is varied; ``rows``:
+    ascending by width; ``untiled``: reads of the multiplication without tiles, 2 M N K; ``here``: the width of the setup.
+    """
+
+    what: str
+    parameter: str
+    rows: tuple[WidthCount, ...]
+    untiled: int
+    here: int
+
+
+_WORD_BYTES, _KHZ, _NS = 4, 1e3, 1e9
+
+
+class TripCase(Struct, frozen=True):
+    """``times``: measured access times; ``bandwidth_gb_s``: the published bandwidth of the same GPU's memory in GB/s."""
+
+    times: AccessTimes
+    cycles: float
+    bandwidth_gb_s: float
+
+    @property
+    def trip_ns(self) -> float:
+        """Time until a word from memory arrives, in nanoseconds."""
+        return self.cycles / (self.times.clock_khz * _KHZ) * _NS
+
+    @property
+    def words(self) -> float:
+        """Words of 4 bytes that memory delivers at its full bandwidth during that time."""
+        return self.bandwidth_gb_s * self.trip_ns / _WORD_BYTES
+
+
+class TensorTile(Struct, frozen=True):
+    """``m`` × ``n`` elements of C gain ``k`` products each, by one instruction of a warp. ``element``: the type of A and B;
+    ``since``: the first compute capability with it; ``source``: the publication of the shape.
+    """
+
+    m: int
+    n: int
+    k: int
+    element: str
+    since: tuple[int, int]
+    source: str
+
+    @property
+    def products(self) -> int:
+        """Products of one instruction."""
+        return self.m * self.n * self.k
+
+    @property
+    def shape(self) -> str:
+        """The name of the shape in PTX."""
+        return f"m{self.m}n{self.n}k{self.k}"
+
+
+TF32_TILE = TensorTile(16, 8, 8, "TF32", (8, 0), "PTX ISA, mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32")
+
+
+class BlockPhase(Struct, frozen=True):
+    """One phase of one block. ``what``: the launch for titles; ``block``: its threads along x and y; ``tiles``: name, rows and
+    columns of each shared array; ``matrices``: the array that each is loaded from, "" if unknown; ``loads``: elements that the
+    block reads from global memory; ``operations``: its multiplications and additions; ``shared_bytes``: of its tiles;
+    ``taken_bytes``: the shared memory that it takes of an SM; ``fitting``: for shared memory and threads, the number of blocks
+    in an SM that each of them alone allows.
+    """
+
+    what: str
+    device: Device
+    block: tuple[int, int]
+    tiles: tuple[tuple[str, int, int], ...]
+    matrices: tuple[str, ...]
+    loads: int
+    operations: int
+    shared_bytes: int
+    taken_bytes: int
+    fitting: dict[str, int]
+
+    @property
+    def threads(self) -> int:
+        return self.block[0] * self.block[1]

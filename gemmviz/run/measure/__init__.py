@@ -1,1 +1,0 @@
-"""Benchmarks on this machine's GPU, and recorded times."""

@@ -1,0 +1,165 @@
+"""Charts of models: growth of work and traffic, and limits of scaling."""
+
+from collections.abc import Callable
+
+from gemmviz.analysis.models.time import parallelism_of, span_of, work_of
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.cases import LaunchCase, TrafficCase
+from gemmviz.model.chart import Axis, Chart, Curve, Mark
+from gemmviz.model.problem import Problem
+from gemmviz.model.records import replace
+from gemmviz.model.timing import Measured
+from gemmviz.model.translation import marked, tr
+from gemmviz.model.words import spaced
+from gemmviz.scenes.charts.speeds import rate_chart
+
+
+def blocks_at(n: int, width: int) -> int:
+    """Return the number of blocks of width x width elements that cover a matrix of n x n."""
+    return (-(-n // width)) ** 2
+
+
+def growth_chart(benchmark: Benchmark) -> Chart:
+    """Return the rates of the kernels with one thread per element. The ticks show the size and the blocks per SM."""
+    chart, width = replace(rate_chart(benchmark), title=tr("GFLOP/s by size, and blocks for each SM")), _width(benchmark)
+    sms = benchmark.gpu.sms
+    if not width or not sms:
+        return chart
+    curves = tuple(curve for curve in chart.curves if curve.family.partition("_")[0] in ("02", "03", "04", "cuBLAS"))
+    sizes = sorted({int(x) for curve in curves for x, _ in curve.points})
+    ticks = tuple((float(n), f"{n}\n{_short(blocks_at(n, width) / sms)}") for n in sizes)
+    label = tr(
+        "N; below it, blocks of {width} × {width} threads for each of the {sms} SMs of {gpu}",
+        width=width,
+        sms=sms,
+        gpu=benchmark.gpu.name,
+    )
+    x = Axis(label, is_log=True, ticks=ticks)
+    even = Mark(width * sms**0.5, tr("a block for each SM"))
+    return replace(chart, x=x, curves=curves, marks=(even,))
+
+
+def _short(value: float) -> str:
+    """Return a number as text with four digits."""
+    return f"{value:.4g}"
+
+
+def _width(benchmark: Benchmark) -> int:
+    """Return the width of all tiles and blocks, 0 if they differ."""
+    widths = {_of(row) for row in benchmark.rows if row.kernel in ("02_naive", "03_coalesced", "04_tiled")}
+    return widths.pop() if len(widths) == 1 else 0
+
+
+def _of(row: Measured) -> int:
+    return next(iter(row.parameters.values()), 0)
+
+
+_SIZES = tuple(2**power for power in range(5, 14))
+_TIMES = tuple(2**power for power in range(9))
+_MOST_ELEMENTS = 2**31  # of a matrix
+_NAMES = (marked("work T₁ = 2 M N K"), marked("parallelism T₁ / T∞"), marked("span T∞ = K + 1"))
+_VALUES = (work_of, parallelism_of, span_of)
+
+
+def work_chart(case: LaunchCase) -> Chart:
+    """Return work, span and parallelism: of square matrices over N, of others over their size in multiples of the setup's."""
+    here = case.problem
+    is_square = here.M == here.N == here.K
+    if is_square:
+        problems = {float(n): Problem(n, n, n) for n in sorted({*_SIZES, here.N})}
+        label, ticks, mark = tr("N of N × N matrices"), tuple((n, f"{n:g}") for n in problems), float(here.N)
+    else:
+        largest = max(here.M * here.N, here.N * here.K, here.M * here.K)
+        times = [n for n in _TIMES if n * n * largest < _MOST_ELEMENTS]
+        problems = {float(n): Problem(n * here.M, n * here.N, n * here.K) for n in times}
+        label, ticks, mark = (
+            tr("size, in multiples of {sizes}", sizes=_sizes(here)),
+            tuple((n, f"× {n:g}") for n in problems),
+            1.0,
+        )
+    at = tr(
+        "{sizes}: {work_of} operations, the longest chain has {span_of}",
+        sizes=_sizes(here),
+        work_of=spaced(work_of(here)),
+        span_of=spaced(span_of(here)),
+    )
+    return Chart(
+        tr("Work and span of the multiplication"),
+        Axis(label, is_log=True, ticks=ticks),
+        Axis(tr("operations"), is_log=True),
+        tuple(_curve(tr(name), value, problems, mark) for name, value in zip(_NAMES, _VALUES, strict=True)),
+        marks=(Mark(mark, "", is_here=True),),
+        families=tuple(map(tr, _NAMES)),
+        notes=(at, tr("counted from the algorithm, not measured")),
+    )
+
+
+def _sizes(problem: Problem) -> str:
+    if problem.M == problem.N == problem.K:
+        return f"N = {problem.N}"
+    return f"M = {problem.M}, N = {problem.N}, K = {problem.K}"
+
+
+def _curve(name: str, value: Callable[[Problem], float], problems: dict[float, Problem], here: float) -> Curve:
+    """Return a curve with its value at the setup's own size."""
+    points = tuple((at, float(value(problem))) for at, problem in problems.items())
+    texts = tuple(f"{name}, {_sizes(problem)}: {spaced(value(problem))}" for problem in problems.values())
+    values = tuple(spaced(value(problem)) if at == here else "" for at, problem in problems.items())
+    return Curve(name, name, name, points, texts, values=values)
+
+
+_UNTILED = marked("without tiles, 2 M N K")
+
+
+def _part(elements: int, untiled: int) -> str:
+    """Return the part of the reads without tiles: "1/8", or a percentage if it isn't one n-th."""
+    if not elements or not untiled:
+        return ""
+    return f"1/{untiled // elements}" if untiled % elements == 0 else f"{100 * elements / untiled:.3g} %"
+
+
+def traffic_chart(case: TrafficCase) -> Chart:
+    """Return the elements read from global memory over the width of a tile, and the reads without tiles."""
+    points = tuple((float(row.width), float(row.elements)) for row in case.rows)
+    texts = tuple(
+        tr(
+            "{parameter} = {width}: {elements} reads, {sectors} sectors",
+            parameter=case.parameter,
+            width=row.width,
+            elements=spaced(row.elements),
+            sectors=spaced(row.sectors),
+        )
+        for row in case.rows
+    )
+    flat = tuple((x, float(case.untiled)) for x, _ in points)
+    flat_texts = tuple(tr("without tiles: {untiled} reads", untiled=spaced(case.untiled)) for _ in flat)
+    parts = tuple(_part(row.elements, case.untiled) for row in case.rows)
+    has_reads = case.untiled > 0 and all(row.elements > 0 for row in case.rows)  # a logarithmic axis has no zero
+    names = (case.what.partition(",")[0], tr(_UNTILED))
+    here = next((row for row in case.rows if row.width == case.here), None)
+    notes = [tr("every access of the whole launch counted from the source, for each width")]
+    if here is not None and here.elements:
+        fewer = case.untiled / here.elements
+        saved = tr(", {fewer} times fewer", fewer=f"{fewer:.4g}") if fewer > 1.0 else ""
+        notes.insert(
+            0,
+            tr(
+                "{parameter} = {width}: {elements} reads{saved}",
+                parameter=case.parameter,
+                width=here.width,
+                elements=spaced(here.elements),
+                saved=saved,
+            ),
+        )
+    return Chart(
+        tr("Reads from global memory by tile width: {what}", what=case.what),
+        Axis(case.parameter, is_log=True, ticks=tuple((x, f"{x:g}") for x, _ in points)),
+        Axis(tr("elements read from global memory"), is_log=has_reads),
+        (
+            Curve(names[0], names[0], names[0], points, texts, values=parts),
+            Curve(names[1], tr("without tiles"), names[1], flat, flat_texts, dashed=True),
+        ),
+        marks=(Mark(float(case.here), "", is_here=True),) if here is not None else (),
+        families=names,
+        notes=tuple(notes),
+    )

@@ -1,0 +1,136 @@
+"""Small shapes that pictures share: hatching, brackets around groups, magnified cells."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.arrays import Floats
+from gemmviz.model.records import replace
+from gemmviz.model.trace import Trace
+from gemmviz.scenes.kit.frame import Layer
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.kit.theme import WARP_ACCENTS, Theme
+
+_FEW, _MANY = 1, 3  # lines in a box
+_LARGE = 26.0  # units: side of a box with several lines
+_WIDTH = 0.07  # of a box's side
+
+
+def hatching(key: str, boxes: Floats, colour: str) -> Lines:
+    """Return rising diagonals within boxes (n, 4), more in boxes that are longer than wide."""
+    side = float(boxes[:, 2:].min()) if len(boxes) else 0.0
+    each = _MANY if side >= _LARGE else _FEW
+    half = boxes[:, 2:].sum(axis=1) / 2
+    counts = np.maximum(each, np.rint(each * half / np.maximum(boxes[:, 2:].min(axis=1), 1.0))).astype(np.int64)
+    x, y, wide, high = np.repeat(boxes, counts, axis=0).T
+    place = np.arange(len(x)) - np.repeat(np.cumsum(counts) - counts, counts)
+    along = (place + 0.5) / np.repeat(counts, counts) * (wide + high)  # where a diagonal meets the left or lower edge
+    segments = np.stack(
+        [
+            x + np.maximum(0, along - high),
+            y + np.minimum(along, high),
+            x + np.minimum(along, wide),
+            y + np.maximum(0, along - wide),
+        ],
+        axis=-1,
+    )
+    return Lines(key, segments.reshape(-1, 4), colour, float(np.clip(_WIDTH * side, 1.0, 3.0)))
+
+
+GROUPED: tuple[Layer, ...] = ("warp", "lane", "block")
+COLOURS = len(WARP_ACCENTS)
+_ROW_OF_BLOCKS = 3  # offset of the colours between rows of blocks, so that neighbours differ
+
+
+def group_accents(layer: Layer, theme: Theme) -> tuple[str, ...]:
+    """Return the colours of the groups of a layer: in order for lanes, as different as possible for other layers."""
+    return theme.lanes if layer == "lane" else theme.warps
+
+
+def group_colours(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.NDArray[np.int64]:
+    """Return the index into ``group_accents`` of each thread of the trace."""
+    space, size = trace.space, trace.rules.warp_size
+    within = threads % space.threads_per_block
+    if layer == "lane":
+        return np.asarray(within % size * COLOURS // size, np.int64)
+    if layer == "block":
+        block = threads // space.threads_per_block
+        across = trace.blocks.extents[0]
+        return np.asarray((block % across + block // across * _ROW_OF_BLOCKS) % COLOURS, np.int64)
+    return np.asarray(within // size % COLOURS, np.int64)
+
+
+def thread_colours(
+    trace: Trace, threads: npt.NDArray[Any], layer: Layer, theme: Theme, alone: str
+) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
+    """Return colours, and the index of the colour of each thread of the trace; ``alone`` if a layer has no groups."""
+    if layer not in GROUPED:
+        return (alone,), np.zeros(len(threads), np.uint8)
+    return group_accents(layer, theme), group_colours(trace, threads, layer).astype(np.uint8)
+
+
+def group_numbers(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.NDArray[np.int64]:
+    """Return a number for each thread of the trace that is equal within a group and different between groups."""
+    space, size = trace.space, trace.rules.warp_size
+    if layer == "block":
+        return np.asarray(threads // space.threads_per_block, np.int64)
+    within = threads % space.threads_per_block
+    return np.asarray(within % size if layer == "lane" else within // size, np.int64)
+
+
+def magnified(scene: Scene, zoom: float, x: float, y: float) -> Scene:
+    """Return the scene ``zoom`` times as large, centred at (``x``, ``y``), shares of its width and height.
+
+    Lines keep their width, and words their place.
+    """
+    if zoom == 1.0 and (x, y) == (0.5, 0.5):
+        return scene
+    left, top = scene.width * (0.5 - x * zoom), scene.height * (0.5 - y * zoom)
+    closer = partial(_magnified, zoom=zoom, left=left, top=top)
+    return replace(scene, primitives=tuple(map(closer, scene.primitives)), above=tuple(map(closer, scene.above)))
+
+
+def moved(each: Primitive, x: float, y: float, prefix: str) -> Primitive:
+    """Return a primitive moved right and down, with a prefix to its key."""
+    shift = np.array((x, y))
+    facts: dict[str, Any] = {"key": prefix + each.key}
+    match each:
+        case Cells():
+            facts |= {"x": each.x + x, "y": each.y + y}
+        case Rects():
+            facts["boxes"] = each.boxes + np.array((x, y, 0.0, 0.0))
+        case Lines():
+            facts["segments"] = each.segments + np.array((x, y, x, y))
+        case Labels():
+            facts["at"] = each.at + shift
+        case Squares():
+            facts["boxes"] = each.boxes + np.array((x, y, 0.0))
+    copy = object.__new__(type(each))  # ten times as fast as dataclasses.replace; a frame has hundreds
+    copy.__dict__.update(each.__dict__, **facts)
+    return copy
+
+
+def prefixed(each: Primitive, prefix: str) -> Primitive:
+    """Return a primitive with a prefix to its key."""
+    copy = object.__new__(type(each))
+    copy.__dict__.update(each.__dict__, key=prefix + each.key)
+    return copy
+
+
+def _magnified(each: Primitive, zoom: float, left: float, top: float) -> Primitive:
+    match each:
+        case Cells():
+            size, height = each.size * zoom, None if each.height is None else each.height * zoom
+            at_x, at_y = each.x * zoom + left, each.y * zoom + top
+            return replace(each, x=at_x, y=at_y, size=size, height=height, label_size=each.label_size * zoom)
+        case Rects():
+            return replace(each, boxes=each.boxes * zoom + np.array((left, top, 0.0, 0.0)), radius=each.radius * zoom)
+        case Lines():
+            return replace(each, segments=each.segments * zoom + np.array((left, top, left, top)))
+        case Labels():
+            return replace(each, at=each.at * zoom + np.array((left, top)), size=each.size * zoom)
+        case Squares():
+            boxes = each.boxes * zoom + np.array((left, top, 0.0))
+            return replace(each, boxes=boxes, label_size=each.label_size * zoom)

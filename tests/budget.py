@@ -1,0 +1,143 @@
+"""The mass of the code beside its budget: ``python -m tests.budget`` prints both for each room.
+
+``tests/budget.toml`` holds the most that each room may have. It falls when the code does (``--lower``); raise it by hand, with the reason in the commit.
+"""
+
+import argparse
+import ast
+import io
+import re
+import tokenize
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import tomli_w
+
+ROOT = Path(__file__).parents[1]
+PACKAGE, FILE = ROOT / "gemmviz", Path(__file__).with_name("budget.toml")
+ROOM = ("code lines", "nodes", "files")
+_FEW_LINES = 80
+_SKIPPED = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}
+
+
+class Module:
+    """One file: its tree and the numbers of its lines of code and of imports; blank lines, comments and docstrings are neither."""
+
+    def __init__(self, path: Path) -> None:
+        text = path.read_text(encoding="utf-8")
+        self.path, self.tree, self.lines = path.relative_to(PACKAGE), ast.parse(text), text.count("\n")
+        self.room = self.path.parts[0] if len(self.path.parts) > 1 else "top"
+        self.name = ".".join(("gemmviz", *self.path.with_suffix("").parts)).removesuffix(".__init__")
+        words, imports = set[int](), set[int]()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                imports |= set(range(node.lineno, (node.end_lineno or 0) + 1))
+            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+                words |= set(range(node.lineno, (node.end_lineno or 0) + 1))
+        used = set[int]()
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type not in _SKIPPED:
+                used |= set(range(token.start[0], token.end[0] + 1))
+        self.imports = len(imports)
+        self.code = len(used - words - imports)
+        self.nodes = sum(1 for _ in ast.walk(self.tree))
+
+    def imported(self, known: set[str]) -> Iterator[str]:
+        """Names of the package's modules that this one imports, at any depth."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                yield from (each.name for each in node.names if each.name in known)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                inner = [f"{node.module}.{each.name}" for each in node.names]
+                yield from (each if each in known else node.module for each in inner if each in known or node.module in known)
+
+    def names(self) -> Iterator[str]:
+        """Functions, classes and constants at the top level."""
+        for node in self.tree.body:
+            match node:
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                    yield name
+                case ast.Assign(targets=[ast.Name(id=name)]):
+                    yield name
+
+
+def measured() -> dict[str, dict[str, float]]:
+    """Figures of each room, of the whole package, and of what lies beside it."""
+    modules = [Module(path) for path in sorted(PACKAGE.rglob("*.py"))]
+    known = {each.name for each in modules}
+    rooms: dict[str, Counter[str]] = defaultdict(Counter)
+    importers, places, arrows = defaultdict[str, set[str]](set), Counter[str](), set[tuple[str, str]]()
+    room_of = {each.name: each.room for each in modules}
+    for module in modules:
+        rooms[module.room].update({"code lines": module.code, "nodes": module.nodes, "files": 1})
+        places.update(set(module.names()))
+        for other in set(module.imported(known)) - {module.name}:
+            importers[other].add(module.name)
+            if room_of[other] != module.room:
+                arrows.add((module.room, room_of[other]))
+    code, imports = sum(each.code for each in modules), sum(each.imports for each in modules)
+    small = [each for each in modules if each.lines < _FEW_LINES and len(importers[each.name]) == 1]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    docs = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    whole: dict[str, float] = {
+        "code lines": code,
+        "nodes": sum(each.nodes for each in modules),
+        "files": len(modules),
+        "imports, % of the lines with code": round(100 * imports / (imports + code), 1),
+        f"modules of less than {_FEW_LINES} lines with one importer": len(small),
+        "names defined in several files": sum(count > 1 for count in places.values()),
+        "arrows between rooms": len(arrows),
+        "make targets": len(set(re.findall(r"^([a-z][\w -]*):(?!=)", makefile, re.MULTILINE))),
+        "files of packaging": sum(
+            path.is_file() and "__pycache__" not in path.parts for path in (ROOT / "packaging").rglob("*")
+        ),
+        "words of documentation": sum(len(path.read_text(encoding="utf-8").split()) for path in docs),
+    }
+    return {"whole": whole, **{room: dict(counts) for room, counts in sorted(rooms.items())}}
+
+
+def budget() -> dict[str, dict[str, float]]:
+    """The most of each figure."""
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+def excess(now: dict[str, dict[str, float]], most: dict[str, dict[str, float]]) -> list[str]:
+    """Figures above their budget, one sentence each."""
+    return [
+        f"{room}: {name} {value:g}, the budget is {most.get(room, {}).get(name, 0):g}"
+        for room, figures in now.items()
+        for name, value in figures.items()
+        if value > most.get(room, {}).get(name, 0)
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lower", action="store_true", help="write what is less than the budget as the budget")
+    args = parser.parse_args()
+    now, most = measured(), budget() if FILE.exists() else {}
+    for room, figures in now.items():
+        for name, value in figures.items():
+            limit = most.get(room, {}).get(name, 0)
+            if room == "whole" or value != limit:
+                print(f"{room:10} {name:48} {value:10g} {value - limit:+8g}")
+    if args.lower:
+        lower = {
+            room: {name: min(value, most.get(room, {}).get(name, value)) for name, value in figures.items()}
+            for room, figures in now.items()
+        }
+        FILE.write_text(tomli_w.dumps(lower), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
