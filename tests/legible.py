@@ -5,8 +5,9 @@
 
 import sys
 from contextlib import nullcontext
-from itertools import combinations
 from pathlib import Path
+
+import numpy as np
 
 from gemmviz.export.prepare import ExportOptions
 from gemmviz.render.png import encode_png
@@ -44,11 +45,15 @@ def wrong_with(scene: Scene) -> list[str]:
     for key, text, left, top, right, bottom in texts:
         if left < -_TOUCH or top < -_TOUCH or right > scene.width + _TOUCH or bottom > scene.height + _TOUCH:
             found.append(f"{key} {text!r} leaves the frame: {left:.0f} {top:.0f} {right:.0f} {bottom:.0f}")
-    for a, b in combinations(texts, 2):
-        across = min(a[4], b[4]) - max(a[2], b[2])
-        down = min(a[5], b[5]) - max(a[3], b[3])
-        if across > _TOUCH and down > _TOUCH and (a[0], b[0]) not in _TOGETHER:
-            found.append(f"{a[0]} {a[1]!r} and {b[0]} {b[1]!r} overlap by {across:.0f} x {down:.0f}")
+    boxes = np.array([each[2:] for each in texts]).reshape(-1, 4)
+    across, down = (
+        np.minimum.outer(boxes[:, end], boxes[:, end]) - np.maximum.outer(boxes[:, start], boxes[:, start])
+        for start, end in ((0, 2), (1, 3))
+    )
+    for one, other in np.argwhere(np.triu((across > _TOUCH) & (down > _TOUCH), 1)).tolist():
+        a, b = texts[one], texts[other]
+        if (a[0], b[0]) not in _TOGETHER:
+            found.append(f"{a[0]} {a[1]!r} and {b[0]} {b[1]!r} overlap by {across[one, other]:.0f} x {down[one, other]:.0f}")
     for cells in scene.all:
         if isinstance(cells, Cells) and cells.labels is not None:
             widest = max(text_width(text, cells.label_size) for text in cells.labels.ravel().tolist())

@@ -1,6 +1,7 @@
 """What we count of files in every style is what an H200's hardware counters counted, where the compiler keeps what is written."""
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -23,10 +24,14 @@ GIVEN = {"pipeline_memcpy": GivenLaunch(args=("C", "A", "B", "K", "N"), block=("
 COPIES = ("cp_async_ptx", "pipeline_memcpy")
 
 
-def setup_of(launch: dict[str, Any]) -> Setup:
-    name = launch["kernel"]
+@cache
+def own_setup(name: str) -> Setup:
     path = name if name in pattern_kernel_names() else str(DATA / "kernels" / "styles" / f"{name}.cu")
-    own = setup_for(open_kernel(path, GIVEN.get(name, GivenLaunch())))
+    return setup_for(open_kernel(path, GIVEN.get(name, GivenLaunch())))
+
+
+def setup_of(launch: dict[str, Any]) -> Setup:
+    own = own_setup(launch["kernel"])
     assert own.kernel.text_hash == launch["sha256"], "the kernel has changed: record its counters anew"
     sizes = {key: value for key, value in launch["problem"].items() if isinstance(value, int)}
     return own.changed(**sizes, **launch["parameters"])

@@ -311,12 +311,11 @@ def test_reads_are_lit_at_the_step_that_reads_them() -> None:
         assert {each.texts for each in counts} == {(str(step + 1),)}
 
 
-@pytest.mark.parametrize("theme", ["dark", "light", "print"])
 @pytest.mark.parametrize("view", ["memory", "banks", "warp", "request", "mapping", "accesses", "memory_strip"])
-def test_views_of_requests_are_readable(view: str, theme: str) -> None:
+def test_views_of_requests_are_readable(view: str) -> None:
     for name in ("02_naive", "04_tiled", "07_tiled_transposed", "09_vectorised"):
         for moment in moments(shipped(name), Focus(warp=0)):
-            scene = view_named(view).scene(moment, replace(OPTIONS, theme=load_theme(theme)))
+            scene = view_named(view).scene(moment, OPTIONS)
             assert not wrong_with(scene), (name, moment.step)
             assert not too_small(scene), (name, moment.step)
 
