@@ -1,11 +1,13 @@
 """Shared fixtures: kernels from text, quick traces, golden files."""
 
+import gc
 import itertools
 import os
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,17 +27,21 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
+from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.executor import bound, inputs, trace_kernel, traced_space
 from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
+from gemmviz.run.engine import Engine
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.teaching.remembered_answers import RememberedAnswers
 from tests.app_model import TestModel
 
 DATA = Path(__file__).parent / "data"
 GOLDEN = Path(__file__).parent / "golden"
 DURATIONS = Path(__file__).parent / "durations.toml"
 _LONGEST = 100
+ENGINE = RememberedAnswers(engine_for("cpu"))
 
 Kind = TypeVar("Kind")
 
@@ -74,6 +80,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         )
 
 
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays: nothing goes through it again in search of garbage."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_teardown() -> Iterator[None]:
     """Deletes closed windows at once, in this thread. Else Python's collector may delete one in the middle of another thread's
@@ -109,6 +121,11 @@ def kernel_from(
         f'extern "C" __global__ void kernel(const {pointer} A, const {pointer} B, {pointer} C, int M, int N, int K)\n{{\n{body}\n}}\n'
     )
     return parse_kernel(text, "kernel.cu")
+
+
+def once(kernel: KernelSpec) -> AbstractContextManager[Engine]:
+    """The interpreter, which runs each launch once."""
+    return nullcontext(ENGINE)
 
 
 def trace_of(spec: KernelSpec | str, m: int = 4, n: int = 4, k: int = 4, **options: Any) -> Trace:

@@ -14,7 +14,6 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
-from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.scenes.kit.view import View
@@ -22,6 +21,7 @@ from gemmviz.state.shot import Against, Shot, default_shot, save_view
 from gemmviz.subjects.catalog import subject_for, subject_of_view
 from gemmviz.subjects.picture import picture
 from tests.app_model import TestModel
+from tests.conftest import once
 from tests.legible import texts_of, too_small, wrong_with
 from tests.pseudo import pseudo
 
@@ -75,7 +75,7 @@ def test_every_view_can_be_read(view: str) -> None:
     All themes have the same letters.
     """
     shot = shot_of(view)
-    stage = prepare(shot, lambda kernel: nullcontext(Interpreter()))
+    stage = prepare(shot, once)
     for step in sorted({0, stage.steps // 3, stage.steps // 2, stage.steps - 1}):
         scene = picture(shot, stage.subject(step))
         assert (wrong_with(scene), too_small(scene)) == ([], []), step

@@ -3,7 +3,6 @@ left.
 """
 
 import re
-from contextlib import nullcontext
 
 import pytest
 
@@ -13,13 +12,12 @@ from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.devices import load_device
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.launch.catalog import COURSE, lesson_names
-from gemmviz.run.choosing import engine_for
-from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.picture import picture
 from gemmviz.teaching.lesson_file import original_lesson
+from tests.conftest import once
 from tests.pseudo import plain_words, pseudo, texts_of
 from tests.subjects.test_every_view import shot_of
 
@@ -54,7 +52,7 @@ def _plain(scene: Scene, shot: Shot, *more: str) -> list[str]:
 def test_no_view_has_a_text_of_its_own(view: str) -> None:
     with pseudo():
         shot = shot_of(view)
-        stage = prepare(shot, lambda kernel: nullcontext(Interpreter()))
+        stage = prepare(shot, once)
         for step in sorted({0, stage.steps // 3, stage.steps // 2, stage.steps - 1}):
             assert _plain(picture(shot, stage.subject(step)), shot) == [], step
 
@@ -64,7 +62,7 @@ def test_no_view_has_a_text_of_its_own(view: str) -> None:
 def test_no_step_of_a_lesson_has(name: str) -> None:
     with pseudo():
         for stop in original_lesson(name).stops:
-            stage = prepare(stop.shot, lambda kernel: nullcontext(engine_for("cpu")))
+            stage = prepare(stop.shot, once)
             fault = stage.replay.trace.stop if stage.replay is not None else None
             why = () if fault is None else (fault.sentence,)
             assert _plain(picture(stop.shot, stage.subject(stage.step)), stop.shot, *why) == [], stop.id

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,6 @@ from gemmviz.render.png import encode_png
 from gemmviz.render.qt.raster import Raster, start_qt
 from gemmviz.render.reel import Frame, RenderOptions
 from gemmviz.render.svg import scene_svg
-from gemmviz.run.choosing import engine_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.scenes.kit.theme import theme_names
@@ -35,12 +33,11 @@ from gemmviz.teaching.lesson_file import lesson_text, lesson_title, parse_lesson
 from gemmviz.teaching.quantities.catalog import quantities, quantity_title, quantity_value
 from gemmviz.teaching.reel import lesson_reel
 from gemmviz.teaching.reveal import parts_of
-from tests.conftest import sure
+from tests.conftest import once, sure
 from tests.legible import too_small, wrong_with
 
 OWN = [name for name in lesson_names() if name != COURSE]
 OF_OTHER_PROBLEMS = {"transpose", "vector-add", "reduction", "stencil", "matrix-vector"}  # no part of the course
-ENGINE = engine_for("cpu")
 HEAD = 'format = "gemmviz lesson"\nversion = 4\ntitle = "Mine"\n\n'
 STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
 
@@ -48,7 +45,7 @@ STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_every_expectation_of_every_lesson_is_true(name: str) -> None:
-    found = list(LessonChecker(lambda kernel: nullcontext(ENGINE)).checks_of(shipped_lesson(name)))
+    found = list(LessonChecker(once).checks_of(shipped_lesson(name)))
     assert [str(each.as_error()) for each in found if not each.is_true] == []
     assert len(found) >= len(shipped_lesson(name).stops)
 
@@ -99,16 +96,14 @@ def test_a_lesson_is_read_back_as_it_was(name: str) -> None:
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_is_drawn_and_nothing_overlaps(name: str, theme: str) -> None:
     start_qt()
-    look = RenderOptions(1920, 1080)
-    reel = lesson_reel(
-        shipped_lesson(name), lambda kernel: nullcontext(ENGINE), ExportOptions(look), dressed(theme), answers=True
-    )
+    look = ExportOptions(RenderOptions(1920, 1080))
+    reel = lesson_reel(shipped_lesson(name), once, look, dressed(theme), answers=True)
     wrong, pictures = {}, 0
     for number, slide in enumerate(reel.slides(), 1):
         wrong[number, slide.title] = (*wrong_with(slide.scene)[:3], *too_small(slide.scene)[:3])
         svg = scene_svg(slide.scene, "fonts" if theme == "dark" else "named")  # letters are the same in all themes
         assert svg.startswith("<svg")
-        assert len(encode_png(Raster(look).array(Frame(slide.scene)))) > 2000
+        assert len(encode_png(Raster(RenderOptions(640, 360)).array(Frame(slide.scene)))) > 2000
         assert slide.caption
         assert "{" not in slide.caption, slide.caption
         assert "?" not in slide.caption or slide.caption.count("?") == len(re.findall(r"\w\?", slide.caption)), slide.caption
@@ -124,7 +119,7 @@ def dressed(theme: str) -> Callable[[Shot], Shot]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_is_in_the_page(name: str, tmp_path: Path) -> None:
-    reel = lesson_reel(shipped_lesson(name), lambda kernel: nullcontext(ENGINE), ExportOptions(RenderOptions(960, 540)))
+    reel = lesson_reel(shipped_lesson(name), once, ExportOptions(RenderOptions(960, 540)))
     steps = list(reel.steps())
     assert len(steps) == len(shipped_lesson(name).stops)
     assert all(set(step.after) == set(THEMES) for step in steps)
@@ -300,7 +295,7 @@ def test_elements_of_doubles_are_counted_as_elements() -> None:
 def test_phases_of_a_run_that_ended_early_are_drawn() -> None:
     for kernel in ("no_else", "08_register_tiled"):
         shot = replace(default_shot(), setup=setup_for(load_kernel(kernel)), view="phases")
-        stage = prepare(shot, lambda kernel: nullcontext(ENGINE))
+        stage = prepare(shot, once)
         assert picture(shot, stage.subject(stage.step)).primitives
 
 
@@ -309,7 +304,7 @@ def test_a_sums_k_counts_from_the_start_of_its_phase() -> None:
     shot = replace(
         default_shot(), setup=setup_for(load_kernel("04_tiled"), Problem(16, 16, 32), {"TILE_WIDTH": 16}), view="sum"
     )
-    stage = prepare(replace(shot, at=Position(10**6)), lambda kernel: nullcontext(ENGINE))
+    stage = prepare(replace(shot, at=Position(10**6)), once)
     names = [text for each in picture(shot, stage.subject(sure(stage.replay).steps - 2)).primitives if isinstance(each, Labels)
              for text in each.texts if text.startswith("k in phase")]  # fmt: skip
     assert names == [f"k in phase = {k}" for k in range(12, 16)]
@@ -317,7 +312,7 @@ def test_a_sums_k_counts_from_the_start_of_its_phase() -> None:
 
 def test_captions_are_filled_from_what_is_found() -> None:
     stop = LessonStep(default_shot(), caption="{n} blocks", expect=(Expectation("block_count", 99, "n"),))
-    reel = lesson_reel(Lesson("x", (stop,)), lambda kernel: nullcontext(ENGINE), ExportOptions(RenderOptions(640, 360)))
+    reel = lesson_reel(Lesson("x", (stop,)), once, ExportOptions(RenderOptions(640, 360)))
     assert next(iter(reel.slides())).caption == "4 blocks"  # what is counted, whatever is expected
 
 
@@ -336,7 +331,7 @@ def test_an_exported_question_shows_its_counts_only_with_the_answer() -> None:
     one = replace(lesson, stops=tuple(stop for stop in lesson.stops if stop.question is not None))
 
     def shown(answers: bool) -> list[str]:
-        slides = lesson_reel(one, lambda kernel: nullcontext(Interpreter()), ExportOptions(), answers=answers).slides()
+        slides = lesson_reel(one, once, ExportOptions(), answers=answers).slides()
         return [" ".join(text for each in slide.scene.all if isinstance(each, Labels) and not each.key.startswith("band")
                          for text in each.texts) for slide in slides]  # fmt: skip
 

@@ -1,23 +1,20 @@
 """A course that moves: almost every step of the five lessons plays a motion or is revealed in parts."""
 
-from contextlib import nullcontext
-
 import pytest
 
 from gemmviz.export.prepare import Prepared, prepare
 from gemmviz.launch.catalog import COURSE
 from gemmviz.model.records import replace
-from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.movement import moves
+from tests.conftest import once
 
-ENGINE = engine_for("cpu")
 MOST_STILLS = 15
 
 
 def prepared(stop: LessonStep) -> Prepared:
-    return prepare(stop.shot, lambda kernel: nullcontext(ENGINE))
+    return prepare(stop.shot, once)
 
 
 @pytest.mark.slow
