@@ -117,7 +117,7 @@ def test_every_view_is_drawn_or_says_why_not(name: str) -> None:
                 prepare(shot, once)
             continue
         stage = prepare(shot, once)
-        svg = scene_svg(picture(shot, stage.subject(stage.step)))
+        svg = scene_svg(picture(shot, stage.subject(stage.step)), "named")
         assert ("This kernel solves another problem" in re.sub("<[^>]*>", " ", svg)) == (view in MULTIPLIES_ONLY), view
 
 

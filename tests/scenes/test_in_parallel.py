@@ -40,4 +40,4 @@ def test_four_threads_draw_what_one_draws(view: str) -> None:
         together = list(pool.map(lambda number: drawn(shared, view, backwards=number % 2 == 1), range(THREADS)))
     for found in together:
         assert found == alone
-    assert scene_svg(together[0][-1]) == scene_svg(alone[-1])
+    assert scene_svg(together[0][-1], "named") == scene_svg(alone[-1], "named")

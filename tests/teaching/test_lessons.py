@@ -101,7 +101,7 @@ def test_every_step_is_drawn_and_nothing_overlaps(name: str, theme: str) -> None
     wrong, pictures = {}, 0
     for number, slide in enumerate(reel.slides(), 1):
         wrong[number, slide.title] = (*wrong_with(slide.scene)[:3], *too_small(slide.scene)[:3])
-        svg = scene_svg(slide.scene, "fonts" if theme == "dark" else "named")  # letters are the same in all themes
+        svg = scene_svg(slide.scene, "fonts" if number == 1 else "named")
         assert svg.startswith("<svg")
         assert len(encode_png(Raster(RenderOptions(640, 360)).array(Frame(slide.scene)))) > 2000
         assert slide.caption
