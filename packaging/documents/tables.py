@@ -89,16 +89,8 @@ def wheels_of(folder: Path, extra: str = "") -> dict[str, Wheel]:
 def download(wheel: Path, extras: Sequence[str], folder: Path) -> None:
     """Download a wheel's requirements into a folder, which also gets the wheel itself."""
     what = f"{wheel}[{','.join(extras)}]" if extras else str(wheel)
-    words = [
-        "download",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-cache-dir",
-        "--only-binary=:all:",
-        "--dest",
-        str(folder),
-    ]
-    subprocess.run([sys.executable, "-m", "pip", *words, what], check=True)
+    words = ["--quiet", "--disable-pip-version-check", "--no-cache-dir", "--only-binary=:all:", "--dest", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", "download", *words, what], check=True)
 
 
 def package_table(wheels: Sequence[Wheel]) -> str:
