@@ -9,7 +9,7 @@ import io
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
@@ -76,7 +76,6 @@ STEPS = {
     "grid": "coalescing/blocks-to-sms",
 }  # the clearest of the steps that show a view; the first one where none is named
 COVERS = {"course": "lecture/many-blocks", "analysis": "bank-conflict"}  # lessons that would share a picture
-_LEAST_WORDS = 4  # of a caption that ends before a colon
 _STAGE = ("export", "04_tiled", "-D", "TILE_WIDTH=4")
 
 
@@ -108,11 +107,13 @@ def view_entries() -> Iterator[Entry]:
 
 
 def caption(view: str) -> str:
-    """The first sentence of the docstring of a view's module, up to a colon or a semicolon after some words."""
+    """The first sentence of the docstring of a view's module, up to a colon, a semicolon or a comma after some words."""
     text = sys.modules[f"gemmviz.scenes.views.{view}_view"].__doc__ or ""
     sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
-    head = re.split("[:;] ", sentence)[0]
-    return f"{head if len(head.split()) >= _LEAST_WORDS else sentence}."
+    for mark, least in (("[:;] ", 4), (", ", 8)):
+        ends = (found.start() for found in re.finditer(f"{mark}|$", sentence))
+        sentence = next((sentence[:end] for end in ends if len(sentence[:end].split()) >= least), sentence)
+    return f"{sentence}."
 
 
 def example(view: str) -> tuple[str, Shot]:
@@ -190,7 +191,7 @@ def lesson_entries() -> Iterator[Entry]:
     """An entry for each lesson, with the command that packs it for a course."""
     for name in lesson_names():
         lesson = shipped_lesson(name)
-        yield Entry(f"{name}.zip", lesson.title, f"**{lesson.title}.** {lesson.about}", ("lesson", "pack", name), name)
+        yield Entry(f"{name}.zip", lesson.title, lesson.about, ("lesson", "pack", name), name)
 
 
 def cover(lesson: Lesson) -> LessonStep:
@@ -266,24 +267,32 @@ def page() -> str:
         _INTRODUCTION,
         _LESSONS,
         pack_table(),
-        cards(list(lesson_entries()), lesson_facts),
+        cards(map(lesson_card, lesson_entries())),
     ]
     for name in ("", *lesson_names()):
-        group = [each for each in shown if each.lesson == name]
+        group = [view_card(each) for each in shown if each.lesson == name]
         title = f"Views of the lesson *{shipped_lesson(name).title}*" if name else "Views of any run"
-        parts += [f"## {title}\n", cards(group, lambda entry: "")] if group else []
-    return "\n".join([*parts, "## Formats\n", format_table()])
+        parts += [f"## {title}\n", cards(group)] if group else []
+    return "\n".join([*parts, "## Formats\n", format_list()])
 
 
-def cards(entries: Sequence[Entry], facts: Callable[[Entry], str]) -> str:
-    """Entries as a grid of cards: picture with its title, sentence, further ``facts`` and the command."""
-    return "\n".join([":::::{container} gallery", *(_card(each, facts(each)) for each in entries), ":::::", ""])
+def cards(texts: Iterable[str]) -> str:
+    """Cards as a grid."""
+    return "\n".join([":::{container} gallery", *texts, ":::", ""])
 
 
-def _card(entry: Entry, facts: str) -> str:
-    picture = f"![{entry.title}](gallery/{picture_name(entry)}.png)"
-    sentences = " ".join(filter(None, [entry.sentence, facts]))
-    return "\n".join(["::::{container} card", f"{picture}\n\n{sentences}\n\n`{entry.command}`", "::::"])
+def view_card(entry: Entry) -> str:
+    """The picture of a view with its title, a sentence and the command."""
+    return f"- {_picture(entry)}\n  {entry.sentence}\n  `{entry.command}`"
+
+
+def lesson_card(entry: Entry) -> str:
+    """The picture of a lesson with its title, what it is about, its size and its name."""
+    return f"- {_picture(entry)}\n  **{entry.title}.** {entry.sentence} {lesson_facts(entry)}\n  `{entry.lesson}`"
+
+
+def _picture(entry: Entry) -> str:
+    return f"![{entry.title}](gallery/{picture_name(entry)}.png)"
 
 
 def lesson_facts(entry: Entry) -> str:
@@ -305,13 +314,12 @@ def pack_table() -> str:
     return markdown_table(("file", "contents"), rows) + "\n"
 
 
-def format_table() -> str:
-    """A table of the formats, each with its example and the command that makes it."""
-    rows = [
-        (f"[{each.title}](../assets/gallery/{each.file})", f"`{each.command}`")
-        for each in format_entries() if (ROOT / "assets" / "gallery" / each.file).is_file()
-    ]  # fmt: skip
-    return "\n".join([markdown_table(("example", "command"), rows), "", _FIGURE])
+def format_list() -> str:
+    """Links to the example of each format, and the command that makes one."""
+    entries = [each for each in format_entries() if (ROOT / "assets" / "gallery" / each.file).is_file()]
+    links = (f"[{each.title}](../assets/gallery/{each.file})" for each in entries)
+    command = next(each.command for each in entries if each.file.endswith(".pdf"))
+    return "\n".join([f"{', '.join(links)}. The PDF is from `{command}`.", "", _FIGURE])
 
 
 def gallery() -> None:
