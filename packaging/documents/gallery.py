@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from PIL import Image
 
-from documents import DOCS, ROOT, markdown_table
+from documents import DOCS, ROOT
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.cli.main import parser
 from gemmviz.export.prepare import ExportOptions
@@ -48,8 +48,8 @@ _INTRODUCTION = """\
 
 <!-- made by make document WHAT=gallery -->
 
-Every lesson, view and format, with the command that makes it. Another suffix makes a slide, a film or a page instead of a
-picture. Commands that name a file in `docs/gallery` need a checkout.
+Every lesson, view and format, with the command that makes it. Add `-o FILE` to the commands of views: the suffix makes a
+picture, a slide, a film or a page. Commands that name a file in `docs/gallery` need a checkout.
 """
 _LESSONS = """\
 ## Lessons, and what to send to your course
@@ -266,7 +266,7 @@ def page() -> str:
     parts = [
         _INTRODUCTION,
         _LESSONS,
-        pack_table(),
+        pack_list(),
         cards(map(lesson_card, lesson_entries())),
     ]
     for name in ("", *lesson_names()):
@@ -283,7 +283,7 @@ def cards(texts: Iterable[str]) -> str:
 
 def view_card(entry: Entry) -> str:
     """The picture of a view with its title, a sentence and the command."""
-    return f"- {_picture(entry)}\n  {entry.sentence}\n  `{entry.command}`"
+    return f"- {_picture(entry)}\n  {entry.sentence}\n  `{shlex.join(['gemmviz', *entry.words])}`"
 
 
 def lesson_card(entry: Entry) -> str:
@@ -305,13 +305,12 @@ def lesson_facts(entry: Entry) -> str:
     return f"{size}; {lesson.minutes:g} minutes."
 
 
-def pack_table() -> str:
-    """A table of the files of a pack, of a lesson that has all kinds."""
+def pack_list() -> str:
+    """A list of the files of a pack, of a lesson that has all kinds."""
     lesson = shipped_lesson("slides")
     files = [each for each in pack_files(lesson, engine_for("cpu")) if not each.name.startswith("kernels/")]
-    rows = [(f"`{each.name.replace(lesson.name, 'LESSON')}`", each.purpose) for each in files]
-    rows.append(("`kernels/`", "the kernels of the lesson, as CUDA source"))
-    return markdown_table(("file", "contents"), rows) + "\n"
+    lines = [f"- `{each.name.replace(lesson.name, 'LESSON')}`: {each.purpose}" for each in files]
+    return "\n".join([*lines, "- `kernels/`: the kernels of the lesson, as CUDA source", ""])
 
 
 def format_list() -> str:

@@ -50,7 +50,7 @@ $config->set('URI.AllowedSchemes', array_fill_keys(array('http', 'https', 'ftp',
 echo (new HTMLPurifier($config))->purify(stream_get_contents(STDIN)), "\\n", HTMLPurifier::VERSION;
 """  # with the settings of Moodle's purify_html in lib/weblib.php
 PAGE = DOCS / "embedding.md"
-COLUMNS = "host", "version", "plays, difference", "still without scripts", "printed", "still printed", "remark"
+COLUMNS = "host", "version", "plays, difference", "still without scripts", "printed", "remark"
 LIMIT = 4.0  # the largest mean difference of a channel, of 255
 ROOTS = "[...document.querySelectorAll('figure')].map((each) => each.querySelector('[data-part=stage]')?.shadowRoot)"
 
@@ -296,7 +296,7 @@ def row(name: str, page: HostPage, seen: Seen) -> list[str]:
         return "yes" if fact else "no"
 
     plays = f"yes, {seen.difference:.1f}" if seen.plays else "no"
-    facts = map(yes_or_no, (seen.has_still, seen.is_printed, seen.is_still_printed))
+    facts = map(yes_or_no, (seen.has_still, seen.is_printed and seen.is_still_printed))
     return [name, page.version, plays, *facts, page.remark]
 
 

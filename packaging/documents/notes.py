@@ -265,7 +265,7 @@ def _of_accesses() -> dict[str, dict[str, Any]]:
         "profiler-column": shared | {
             "differing": len(apart), "same": len(every) - len(apart), "not_128": sum(each.bits != 128 for each in apart),
             "table": table(("instruction", "bits", "lanes", "wavefronts in the column", "accesses"), differing_by_kind()),
-            "largest": _largest(apart), "column_agree": sum(each.column_rule == each.column for each in every),
+            "column_agree": sum(each.column_rule == each.column for each in every),
             "column_missed": sum(each.column_rule != each.column for each in every),
         },
     }  # fmt: skip
@@ -279,12 +279,6 @@ def _merged(every: Iterable[Request]) -> str:
     return table(("first word of each lane", "bits", "wavefronts", "never merged"), rows)
 
 
-def _largest(apart: list[Request]) -> str:
-    ranked = sorted(apart, key=lambda each: (-abs(each.column - each.counter), each.pattern, each.active))[:_MOST_ROWS]
-    rows = [(f"`{each.pattern}`", each.bits, f"`{each.active:08x}`", each.counter, each.column) for each in ranked]
-    return table(("first word of each lane", "bits", "lanes (mask)", "counter", "column"), rows)
-
-
 def _of_races() -> dict[str, dict[str, Any]]:
     every, about = recorded_races(), head(RACES)
     other = [each for each in every if not each.is_in_shared_memory]
@@ -292,7 +286,8 @@ def _of_races() -> dict[str, dict[str, Any]]:
     one = next(each for each in every if each.program == "two_stores")
     return {
         "hidden-races": {name: about[name] for name in ("device", "driver", "compiler", "tool", "date")} | {
-            "programs": len(every), "hidden": sum(each.is_hidden for each in every), "table": table(names, map(_row, every)),
+            "programs": len(every), "hidden": sum(each.is_hidden for each in every),
+            "table": table(names, [_row(each) for each in every if each.is_hidden]),
             "two_stores_shared": one.shared or "no", "global_count": len(other),
             "global_names": ", ".join(f"`{each.program}`" for each in other),
             "picture_command": f"gemmviz {PICTURES['two_stores.png']} -o two_stores.png",
@@ -303,7 +298,7 @@ def _of_races() -> dict[str, dict[str, Any]]:
 def _row(race: Race) -> tuple[str, ...]:
     name = f"`{race.program}`" + (f", {race.width} × {race.width}" if race.width else "")
     counts = (str(each) for each in (race.optimised, race.debug, race.shared))
-    return (f"**{name}**" if race.is_hidden else name, *counts)
+    return (name, *counts)
 
 
 # Pictures
