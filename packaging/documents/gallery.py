@@ -271,7 +271,7 @@ def page() -> str:
     ]
     for name in ("", *lesson_names()):
         group = [view_card(each) for each in shown if each.lesson == name]
-        title = f"Views of the lesson *{shipped_lesson(name).title}*" if name else "Views of any run"
+        title = f"Views: *{shipped_lesson(name).title}*" if name else "Views of any run"
         parts += [f"## {title}\n", cards(group)] if group else []
     return "\n".join([*parts, "## Formats\n", format_list()])
 
@@ -288,7 +288,7 @@ def view_card(entry: Entry) -> str:
 
 def lesson_card(entry: Entry) -> str:
     """The picture of a lesson with its title, what it is about, its size and its name."""
-    return f"- {_picture(entry)}\n  **{entry.title}.** {entry.sentence} {lesson_facts(entry)}\n  `{entry.lesson}`"
+    return f"- {_picture(entry)}\n  {entry.sentence} {lesson_facts(entry)}\n  `{entry.lesson}`"
 
 
 def _picture(entry: Entry) -> str:

@@ -39,7 +39,6 @@ PICTURES = {
     "two_stores.png": "export docs/notes/races/two_stores.cu --view race --theme dark",
 }
 SIZE = 960, 540
-_MOST_ROWS = 4
 ACCESSES = DATA / "h200-shared-wavefronts.json"
 _RULES = MemoryRules()
 _ALL = 0xFFFFFFFF
@@ -53,7 +52,7 @@ class Request:
     """One measured access: its instruction, its lanes, what was counted, and what the rules give.
 
     ``counter``: wavefronts by the hardware's counter; ``column``: by Nsight Compute's column; ``rule`` and ``column_rule``: the
-    same two as gemmviz computes them; ``unmerged``: if no groups were merged; ``at_once``: if all lanes were served together.
+    same two as gemmviz computes them; ``unmerged``: if no groups were merged.
     """
 
     op: str
@@ -67,7 +66,6 @@ class Request:
     rule: int
     column_rule: int
     unmerged: int
-    at_once: int
 
     @property
     def is_whole(self) -> bool:
@@ -99,20 +97,20 @@ def _request(access: dict[str, Any]) -> Request:
     rule, _ = wavefronts(words, width, is_load, _RULES)
     column, _ = profiled_wavefronts(words, width, is_load, _RULES)
     parts = [words[:, start : start + 32 // width] for start in range(0, 32, 32 // width)]
-    unmerged, at_once = (sum(int(bank_words(each, width, _RULES).max()) for each in of) for of in (parts, [words]))
+    unmerged = sum(int(bank_words(each, width, _RULES).max()) for each in parts)
     return Request(
         access["op"], access["bits"], access["pattern"], access["active"], threads, tuple(access["words"]),
-        access["wavefronts"], access["profiled"], int(rule[0]), int(column[0]), unmerged, at_once,
+        access["wavefronts"], access["profiled"], int(rule[0]), int(column[0]), unmerged,
     )  # fmt: skip
 
 
-def by_kind() -> Iterator[tuple[str, int, str, int, int, int, int]]:
-    """For each kind of request: instruction, bits, lanes, the number of accesses, and in how many of them the rule, the rule
-    without merging, and all lanes at once give the counter's value.
+def by_kind() -> Iterator[tuple[str, int, str, int, int, int]]:
+    """For each kind of request: instruction, bits, lanes, the number of accesses, and in how many of them the rule, and the rule
+    without merging, give the counter's value.
     """
     for kind in sorted({each.kind for each in requests()}):
         alike = [each for each in requests() if each.kind == kind]
-        agree = (sum(getattr(each, name) == each.counter for each in alike) for name in ("rule", "unmerged", "at_once"))
+        agree = (sum(getattr(each, name) == each.counter for each in alike) for name in ("rule", "unmerged"))
         yield (*kind, len(alike), *agree)  # type: ignore[misc]
 
 
@@ -252,13 +250,13 @@ def _of_all() -> dict[str, dict[str, Any]]:
 def _of_accesses() -> dict[str, dict[str, Any]]:
     every, apart, about = requests(), differing(), head(ACCESSES)
     shared = {"accesses": len(every), "device": about["device"], "tool": about["tool"]}
-    names = ("instruction", "bits", "lanes", "accesses", "rule", "never merged", "all at once")
+    names = ("instruction", "bits", "lanes", "accesses", "rule", "never merged")
     same = {each.op: each for each in every if each.bits == 128 and each.is_whole and len({*each.words}) == 1}
     return {
         "shared-memory": shared | {
             "agree": sum(each.rule == each.counter for each in every), "table": table(names, by_kind()),
             "whole": sum(each.is_whole for each in every), "partial": sum(not each.is_whole for each in every),
-            "examples": _merged(every), "broadcast": same["ld"].counter, "unmerged_broadcast": same["ld"].unmerged,
+            "broadcast": same["ld"].counter, "unmerged_broadcast": same["ld"].unmerged,
             "stored": same["st"].counter,
             "picture_command": f"gemmviz {PICTURES['wide-load.png']} -o wide-load.png",
         },
@@ -269,14 +267,6 @@ def _of_accesses() -> dict[str, dict[str, Any]]:
             "column_missed": sum(each.column_rule != each.column for each in every),
         },
     }  # fmt: skip
-
-
-def _merged(every: Iterable[Request]) -> str:
-    """The whole warps with named patterns in which merging saves most."""
-    saving = [each for each in every if each.is_whole and each.rule < each.unmerged and "#" not in each.pattern]
-    ranked = sorted(saving, key=lambda each: (each.rule / each.unmerged, -each.bits, each.pattern))[:_MOST_ROWS]
-    rows = [(f"`{each.pattern}`", each.bits, each.counter, each.unmerged) for each in ranked]
-    return table(("first word of each lane", "bits", "wavefronts", "never merged"), rows)
 
 
 def _of_races() -> dict[str, dict[str, Any]]:
