@@ -65,7 +65,9 @@ def test_the_sdist_holds_all_that_is_named_and_gives_the_same_wheel(built: Path,
         text = page.read_text(encoding="utf-8")
         links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
         named |= {(page.parent / link).resolve().relative_to(ROOT) for link in links if Path(link).suffix}
-        names = re.findall(r"`((?:assets|kernels|packaging|gemmviz|tests)/[\w./-]+)`(?!:\n)", text)  # those before examples are new
+        names = re.findall(
+            r"`((?:assets|kernels|packaging|gemmviz|tests)/[\w./-]+)`(?!:\n)", text
+        )  # those before examples are new
         named |= {Path(name) for name in names}
     named = {each for each in named if each.parts[:2] != ("docs", "made")}
     assert len(named) > 40

@@ -105,8 +105,8 @@ def _request(access: dict[str, Any]) -> Request:
 
 
 def by_kind() -> Iterator[tuple[str, int, str, int, int, int]]:
-    """For each kind of request: instruction, bits, lanes, the number of accesses, and in how many of them the rule, and the rule
-    without merging, give the counter's value.
+    """For each kind of request: instruction, bits, lanes, the number of accesses, and in how many of them the rule, and
+    the rule without merging, give the counter's value.
     """
     for kind in sorted({each.kind for each in requests()}):
         alike = [each for each in requests() if each.kind == kind]
