@@ -2,6 +2,7 @@
 
 import ast
 import colorsys
+import inspect
 import os
 import sys
 import tomllib
@@ -9,6 +10,7 @@ from html import escape
 from pathlib import Path
 
 import gemmviz
+from gemmviz import library
 from gemmviz.files.resources import resource
 from gemmviz.scenes.kit.text import text_width
 
@@ -34,6 +36,10 @@ suppress_warnings = ["epub.unknown_project_files"]
 
 _WIDE, _HIGH, _GAP, _LEFT, _NAME = 900, 58, 8, 20, 140
 _WIDER = 1.15  # a browser's font may be this much wider than ours
+
+for node in ast.parse(inspect.getsource(library)).body:  # signatures of Structs are evaluated
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        exec("\n".join(map(ast.unparse, node.body)), vars(library))
 
 
 def layers() -> list[list[str]]:
