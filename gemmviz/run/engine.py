@@ -1,7 +1,9 @@
-"""The interface of all engines, and an engine that falls back from one engine to the next."""
+"""The interface of all engines: requests and their answers; and an engine that falls back from one engine to the next."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, ClassVar
+
+from msgspec import Struct, field
 
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
@@ -16,25 +18,85 @@ from gemmviz.run.recording import Recording
 
 Cancel = Callable[[], bool]
 Progress = Callable[[int, int], None]
-_Answer = TypeVar("_Answer")
 
 
 class CannotAnswer(GemmvizError, NotImplementedError):
     """The engine doesn't support a request. This is not a failure; another engine may support it."""
 
 
+class EngineRequest(Struct, frozen=True, eq=False):
+    """What is asked about a launch. ``to``: the request in words, after "the engine can't"."""
+
+    setup: Setup
+    to: ClassVar[str] = "answer this"
+
+
+class TraceRequest(EngineRequest, frozen=True, eq=False):
+    """The Outcome of a run of ``blocks`` (default: the blocks of the setup)."""
+
+    blocks: BlockRange | None = None
+    recording: Recording = field(default_factory=Recording)
+    to: ClassVar[str] = "record a trace"
+
+
+class CountRequest(EngineRequest, frozen=True, eq=False):
+    """Passes the accesses of the whole launch to ``counter``. Its answer is None."""
+
+    counter: LaunchSink
+    to: ClassVar[str] = "count a launch"
+
+
+class WatchRequest(EngineRequest, frozen=True, eq=False):
+    """The variables of one thread at each step, as Watched."""
+
+    block: Triple
+    thread: Triple
+    to: ClassVar[str] = "watch variables"
+
+
+class RaceRequest(EngineRequest, frozen=True, eq=False):
+    """The RaceCase of a block: the order of its warps or threads that changes C with the shortest lead."""
+
+    block: Triple
+    title: str
+    to: ClassVar[str] = "search for races"
+
+
+class TimeRequest(EngineRequest, frozen=True, eq=False):
+    """The KernelSpeed: times of the real kernel on the setup's device, of cuBLAS and of the copies to and from the device."""
+
+    to: ClassVar[str] = "time a kernel"
+
+
+class ScheduleRequest(EngineRequest, frozen=True, eq=False):
+    """The Schedule: SM, start and stop of each block of the real kernel."""
+
+    to: ClassVar[str] = "record a schedule"
+
+
 class Engine:
-    """The interface of an engine. An engine overrides the methods that it supports.
+    """The interface of an engine. An engine overrides ``answer``; the other methods ask it.
 
     Methods may be called from any thread. They raise CannotAnswer if the engine doesn't support the request, Cancelled once
-    ``cancelled()`` is true, and SettingError, SourceError or DeviceError.
+    ``cancelled()`` is true, KernelFault if the kernel faults before there is a trace, SettingError, SourceError or DeviceError.
     """
 
     name = "no engine"
 
+    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+        """The answer to a request, of the type that its class names."""
+        raise self.cannot(request)
+
     def known_blocks(self, setup: Setup) -> BlockRange | None:
         """The blocks of which a trace is at hand; None if any blocks may be chosen."""
         return None
+
+    def verify(self, setups: list[Setup]) -> list[Counters]:
+        """The hardware counters of each setup's launch."""
+        raise CannotAnswer(f"{self.name} can't read hardware counters")
+
+    def close(self) -> None:
+        """Releases all resources. The engine can't be used afterwards."""
 
     def trace(
         self,
@@ -44,45 +106,37 @@ class Engine:
         *,
         cancelled: Cancel = is_cancelled,
     ) -> Outcome:
-        """The trace of ``blocks`` (default: the blocks of the setup)."""
-        raise self._cannot("record a trace")
+        """The answer to a TraceRequest."""
+        outcome: Outcome = self.answer(TraceRequest(setup, blocks, recording or Recording()), cancelled)
+        return outcome
 
-    def count(
-        self,
-        setup: Setup,
-        counter: LaunchSink,
-        *,
-        progress: Progress = lambda done, total: None,
-        cancelled: Cancel = is_cancelled,
-    ) -> None:
-        """Passes the accesses of the whole launch to ``counter``. Raises KernelFault if the kernel faults."""
-        raise self._cannot("count a launch")
+    def count(self, setup: Setup, counter: LaunchSink, *, cancelled: Cancel = is_cancelled) -> None:
+        """The answer to a CountRequest."""
+        self.answer(CountRequest(setup, counter), cancelled)
 
     def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
-        """The variables of one thread at each step. Raises KernelFault if the kernel faults."""
-        raise self._cannot("watch variables")
+        """The answer to a WatchRequest."""
+        watched: Watched = self.answer(WatchRequest(setup, block, thread), cancelled)
+        return watched
 
     def race(self, setup: Setup, block: Triple, title: str, *, cancelled: Cancel = is_cancelled) -> RaceCase:
-        """The order of a block's warps or threads that changes C with the shortest lead. Raises KernelFault too."""
-        raise self._cannot("search for races")
+        """The answer to a RaceRequest."""
+        case: RaceCase = self.answer(RaceRequest(setup, block, title), cancelled)
+        return case
 
     def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
-        """Times of the real kernel on the setup's device, of cuBLAS and of the copies to and from the device."""
-        raise self._cannot("time a kernel")
+        """The answer to a TimeRequest."""
+        speed: KernelSpeed = self.answer(TimeRequest(setup), cancelled)
+        return speed
 
     def schedule(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> Schedule:
-        """The SM, start and stop of each block of the real kernel."""
-        raise self._cannot("record a schedule")
+        """The answer to a ScheduleRequest."""
+        schedule: Schedule = self.answer(ScheduleRequest(setup), cancelled)
+        return schedule
 
-    def verify(self, setups: list[Setup]) -> list[Counters]:
-        """The hardware counters of each setup's launch."""
-        raise self._cannot("read hardware counters")
-
-    def close(self) -> None:
-        """Releases all resources. The engine can't be used afterwards."""
-
-    def _cannot(self, what: str) -> CannotAnswer:
-        return CannotAnswer(f"{self.name} can't {what}")
+    def cannot(self, request: EngineRequest) -> CannotAnswer:
+        """The error for a request that the engine doesn't support."""
+        return CannotAnswer(f"{self.name} can't {request.to}")
 
 
 class FallbackEngine(Engine):
@@ -96,60 +150,29 @@ class FallbackEngine(Engine):
         self.engines = engines
         self.name = engines[0].name
 
+    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+        answer, failure = self._first_answer(lambda engine: engine.answer(request, cancelled))
+        return _with_failure(answer, failure) if isinstance(answer, Outcome) else answer
+
     def known_blocks(self, setup: Setup) -> BlockRange | None:
         known = (engine.known_blocks(setup) for engine in self.engines)
         return next((blocks for blocks in known if blocks is not None), None)
 
-    def trace(
-        self,
-        setup: Setup,
-        blocks: BlockRange | None = None,
-        recording: Recording | None = None,
-        *,
-        cancelled: Cancel = is_cancelled,
-    ) -> Outcome:
-        outcome, failure = self._first_result(lambda engine: engine.trace(setup, blocks, recording, cancelled=cancelled))
-        fault = outcome.fault
-        if fault is not None and isinstance(failure, KernelFault) and failure.message != fault.message:
-            fault.message += f". On the GPU: {failure.message}"
-        return Outcome(outcome.trace, outcome.by, fault, failure)
-
-    def count(
-        self,
-        setup: Setup,
-        counter: LaunchSink,
-        *,
-        progress: Progress = lambda done, total: None,
-        cancelled: Cancel = is_cancelled,
-    ) -> None:
-        self._first_result(lambda engine: engine.count(setup, counter, progress=progress, cancelled=cancelled))
-
-    def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
-        return self._first_result(lambda engine: engine.watch(setup, block, thread, cancelled=cancelled))[0]
-
-    def race(self, setup: Setup, block: Triple, title: str, *, cancelled: Cancel = is_cancelled) -> RaceCase:
-        return self._first_result(lambda engine: engine.race(setup, block, title, cancelled=cancelled))[0]
-
-    def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
-        return self._first_result(lambda engine: engine.time(setup, cancelled=cancelled))[0]
-
-    def schedule(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> Schedule:
-        return self._first_result(lambda engine: engine.schedule(setup, cancelled=cancelled))[0]
-
     def verify(self, setups: list[Setup]) -> list[Counters]:
-        return self._first_result(lambda engine: engine.verify(setups))[0]
+        counters: list[Counters] = self._first_answer(lambda engine: engine.verify(setups))[0]
+        return counters
 
     def close(self) -> None:
         for engine in self.engines:
             engine.close()
 
-    def _first_result(self, request: Callable[[Engine], _Answer]) -> tuple[_Answer, GemmvizError | None]:
-        """The first result, and the error of the first engine that failed before. Raises that error if no engine succeeds."""
+    def _first_answer(self, ask: Callable[[Engine], Any]) -> tuple[Any, GemmvizError | None]:
+        """The first answer, and the error of the first engine that failed before. Raises that error if no engine succeeds."""
         failure: GemmvizError | None = None
         unsupported: GemmvizError | None = None
         for engine in self.engines:
             try:
-                return request(engine), failure
+                return ask(engine), failure
             except (SettingError, Cancelled):
                 raise
             except CannotAnswer as error:
@@ -157,3 +180,11 @@ class FallbackEngine(Engine):
             except GemmvizError as error:
                 failure = failure or error
         raise failure or unsupported or CannotAnswer("there is no engine")
+
+
+def _with_failure(outcome: Outcome, failure: GemmvizError | None) -> Outcome:
+    """The outcome with the error of an engine that failed before."""
+    fault = outcome.fault
+    if fault is not None and isinstance(failure, KernelFault) and failure.message != fault.message:
+        fault.message += f". On the GPU: {failure.message}"
+    return Outcome(outcome.trace, outcome.by, fault, failure)

@@ -21,16 +21,15 @@ from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.outcome import Outcome, Watched
-from gemmviz.model.race import RaceCase
+from gemmviz.model.outcome import Outcome
 from gemmviz.model.records import replace
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink, SumKey
-from gemmviz.model.threads import BlockRange, Triple
+from gemmviz.model.threads import BlockRange
 from gemmviz.model.trace import Trace
 from gemmviz.parser.source_text import SourceText
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel, Engine, Progress
+from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, RaceRequest, TraceRequest, WatchRequest
 from gemmviz.run.needs import declared_bytes
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.primitives import Face
@@ -60,48 +59,38 @@ class NotedAnswers(Engine):
         self.answers: dict[str, tuple[Setup, Answers]] = {}
         self._interpreter = Interpreter()
 
-    def trace(
-        self,
-        setup: Setup,
-        blocks: BlockRange | None = None,
-        recording: Recording | None = None,
-        *,
-        cancelled: Cancel = is_cancelled,
-    ) -> Outcome:
+    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+        match request:
+            case TraceRequest(setup, blocks):
+                return self._trace(setup, blocks)
+            case CountRequest(setup, counter):
+                return self._count(setup, counter)
+        answer, setup = self._interpreter.answer(request, cancelled), request.setup
+        match request:
+            case WatchRequest(_, block, thread):
+                self._note(setup, lambda answers: replace(answers, watched={**answers.watched, (block, thread): answer}))
+            case RaceRequest(_, block):
+                self._note(setup, lambda answers: replace(answers, races={**answers.races, block: replace(answer, what="")}))
+        return answer
+
+    def _trace(self, setup: Setup, blocks: BlockRange | None) -> Outcome:
         known = self._of(setup)
         if known.trace is not None:
             return Outcome(known.trace, known.trace.by, known.fault)
-        outcome = self._interpreter.trace(setup, blocks, Recording(values=True), cancelled=cancelled)
+        outcome = self._interpreter.trace(setup, blocks, Recording(values=True))
         trace = outcome.trace
         if trace is not None and _is_general(trace) and trace.element.size <= MOST_STORED:
             self._note(setup, lambda answers: replace(answers, trace=trace, fault=outcome.fault))
         return outcome
 
-    def count(
-        self,
-        setup: Setup,
-        counter: LaunchSink,
-        *,
-        progress: Progress = lambda done, total: None,
-        cancelled: Cancel = is_cancelled,
-    ) -> None:
+    def _count(self, setup: Setup, counter: LaunchSink) -> None:
         sums = self._of(setup).sums
         if sums is None:
-            own = LaunchCounter(device_for(setup).rules, cancelled)
-            self._interpreter.count(setup, own, cancelled=cancelled)
+            own = LaunchCounter(device_for(setup).rules)
+            self._interpreter.count(setup, own)
             sums = Sums(own.arrays, _of_all_phases(own.sums))
             self._note(setup, lambda answers: replace(answers, sums=sums))
         counter.add_sums(sums.arrays, sums.sums)
-
-    def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
-        watched = self._interpreter.watch(setup, block, thread, cancelled=cancelled)
-        self._note(setup, lambda answers: replace(answers, watched={**answers.watched, (block, thread): watched}))
-        return watched
-
-    def race(self, setup: Setup, block: Triple, title: str, *, cancelled: Cancel = is_cancelled) -> RaceCase:
-        case = self._interpreter.race(setup, block, title, cancelled=cancelled)
-        self._note(setup, lambda answers: replace(answers, races={**answers.races, block: replace(case, what="")}))
-        return case
 
     def declare(self, setup: Setup) -> None:
         """Note the shared memory that a kernel declares, if it can be read."""

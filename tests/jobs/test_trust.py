@@ -9,12 +9,13 @@ import pytest
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.files.trace_file import write_trace
 from gemmviz.launch.catalog import is_shipped_kernel, load_kernel
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.device import Gpu
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.records import replace
-from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import choice_for
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.engine import Cancel, EngineRequest
 from gemmviz.state.notices import Notice
 from tests.app_model import TestModel
 from tests.conftest import trace_of
@@ -27,24 +28,22 @@ def beside_a_gpu(model: TestModel) -> list[str]:
     """The titles of the kernels that the GPU is asked to run from now on; it fails at all of them."""
     asked: list[str] = []
 
-    def refuse(setup: Setup, *args: Any, **named: Any) -> Any:
-        asked.append(setup.kernel.name)
+    def refuse(request: EngineRequest, cancelled: Cancel) -> Any:
+        asked.append(request.setup.kernel.name)
         raise DeviceError("the GPU is not here")
 
-    remote = model.session.engines.remote
-    for name in ("trace", "count", "watch", "time"):
-        setattr(remote, name, refuse)
+    setattr(model.session.engines.remote, "answer", refuse)  # noqa: B010 - a method of one object
     model.session.engines.on_gpu_found(H200)
     model.know()
     return asked
 
 
-def noted(ran: list[str], name: str, do: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, and its name goes into a list."""
+def noted(ran: list[str], answer: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, and what is asked goes into a list."""
 
-    def both(*args: Any, **named: Any) -> Any:
-        ran.append(name)
-        return do(*args, **named)
+    def both(engine: Interpreter, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+        ran.append(request.to)
+        return answer(engine, request, cancelled)
 
     return both
 
@@ -86,8 +85,7 @@ def test_a_trace_is_shown_as_it_is_recorded(model: TestModel, tmp_path: Path, mo
     asked = beside_a_gpu(model)
     asked.clear()
     ran: list[str] = []
-    for name in ("trace", "count", "watch"):
-        monkeypatch.setattr(Interpreter, name, noted(ran, name, getattr(Interpreter, name)))
+    monkeypatch.setattr(Interpreter, "answer", noted(ran, Interpreter.answer))
     trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
     kernel = replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
     write_trace(replace(trace, setup=replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
@@ -108,7 +106,7 @@ def test_a_trace_is_shown_as_it_is_recorded(model: TestModel, tmp_path: Path, mo
     notice.offer.take()
     model.know()
     assert asked == []
-    assert set(ran) == {"trace", "watch", "count"}
+    assert set(ran) == {"record a trace", "watch variables", "count a launch", "time a kernel"}
     now = offered(model)
     assert now is not None
     assert "it runs in the interpreter" in now.text

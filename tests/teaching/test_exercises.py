@@ -7,10 +7,10 @@ import pytest
 
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.launch.legality import launch_for
-from gemmviz.model.outcome import Outcome
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.records import replace
-from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.engine import Cancel, EngineRequest
 from gemmviz.teaching import answer_keys
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.checking import exercise_faults
@@ -279,13 +279,9 @@ class _Counting(Interpreter):
     def __init__(self) -> None:
         self.blocks: list[int] = []
 
-    def trace(self, setup: Setup, *args: Any, **options: Any) -> Outcome:
-        self.blocks.append(launch_for(setup).block_count)
-        return super().trace(setup, *args, **options)
-
-    def count(self, setup: Setup, *args: Any, **options: Any) -> None:
-        self.blocks.append(launch_for(setup).block_count)
-        super().count(setup, *args, **options)
+    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+        self.blocks.append(launch_for(request.setup).block_count)
+        return super().answer(request, cancelled)
 
 
 def test_judging_runs_few_small_launches() -> None:

@@ -9,17 +9,15 @@ from gemmviz.launch.legality import device_for
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import SettingError
-from gemmviz.model.outcome import Outcome, VariableValue, Watched, WatchedVariable
-from gemmviz.model.race import RaceCase
+from gemmviz.model.outcome import VariableValue, Watched, WatchedVariable
 from gemmviz.model.setup import Setup
-from gemmviz.model.sinks import AccessSink, LaunchSink, Tee
+from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.run.cpu.executor import bound, inputs, requested_phases, stream_launch, trace_kernel, within
 from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.cpu.simt.local import LocalMemory
 from gemmviz.run.cpu.simt.values import Partial
-from gemmviz.run.engine import Cancel, Engine, Progress
-from gemmviz.run.recording import Recording
+from gemmviz.run.engine import Cancel, CountRequest, Engine, EngineRequest, RaceRequest, TraceRequest, WatchRequest
 from gemmviz.source.program_parts import NamedSlot
 
 
@@ -28,34 +26,19 @@ class Interpreter(Engine):
 
     name = "the interpreter"
 
-    def trace(
-        self,
-        setup: Setup,
-        blocks: BlockRange | None = None,
-        recording: Recording | None = None,
-        *,
-        cancelled: Cancel = is_cancelled,
-    ) -> Outcome:
-        return trace_kernel(setup, blocks, recording, cancelled=cancelled)
+    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+        match request:
+            case TraceRequest(setup, blocks, recording):
+                return trace_kernel(setup, blocks, recording, cancelled=cancelled)
+            case CountRequest(setup, counter):
+                return stream_launch(setup, counter, cancelled=cancelled)
+            case WatchRequest(setup, block, thread):
+                return watch_thread(setup, block, thread, cancelled)
+            case RaceRequest(setup, block, title):
+                from gemmviz.run.cpu.race import race_of  # imported here: a run needs none of it
 
-    def count(
-        self,
-        setup: Setup,
-        counter: LaunchSink,
-        *,
-        progress: Progress = lambda done, total: None,
-        cancelled: Cancel = is_cancelled,
-    ) -> None:
-        stream_launch(setup, counter, cancelled=cancelled)
-
-    def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
-
-        return watch_thread(setup, block, thread, cancelled)
-
-    def race(self, setup: Setup, block: Triple, title: str, *, cancelled: Cancel = is_cancelled) -> RaceCase:
-        from gemmviz.run.cpu.race import race_of  # imported here: a run needs none of it
-
-        return race_of(setup, block, title, cancelled)
+                return race_of(setup, block, title, cancelled)
+        raise self.cannot(request)
 
 
 def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callable[[], bool] = is_cancelled) -> Watched:

@@ -31,15 +31,21 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.records import replace
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
-from gemmviz.model.sinks import LaunchSink
 from gemmviz.model.sites import MemoryArray, Site
-from gemmviz.model.threads import BlockRange
-from gemmviz.model.timing import Counters, KernelSpeed, Measured, Resources, Timing, TraceCost, Transfer
+from gemmviz.model.timing import Counters, KernelSpeed, Measured, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
 from gemmviz.run.cpu.executor import origins
-from gemmviz.run.engine import Cancel, CannotAnswer, Engine, Progress
+from gemmviz.run.engine import (
+    Cancel,
+    CannotAnswer,
+    CountRequest,
+    Engine,
+    EngineRequest,
+    ScheduleRequest,
+    TimeRequest,
+    TraceRequest,
+)
 from gemmviz.run.protocol import TIMEOUT_S, Payload, error_from_plain, line_of
-from gemmviz.run.recording import Recording
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.host_speed import one_thread_environment
 
@@ -284,7 +290,6 @@ class RemoteGpu(Engine):
         self.link = link or WorkerLink()
         self.host_link = WorkerLink()  # times the CPU while the GPU's worker stays free
         self.timeout_s = timeout_s
-        self.last_cost: TraceCost | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def close(self) -> None:
@@ -313,19 +318,27 @@ class RemoteGpu(Engine):
         """Compiles and loads in advance what the first trace needs."""
         self.link.run("warm")
 
-    def trace(
-        self,
-        setup: Setup,
-        blocks: BlockRange | None = None,
-        recording: Recording | None = None,
-        *,
-        cancelled: Cancel = is_cancelled,
-    ) -> Outcome:
-        """The trace of ``blocks``. Raises KernelFault if the kernel faults; unlike the interpreter, without a partial trace.
+    def answer(self, request: EngineRequest, cancelled: Cancel = is_cancelled) -> Any:
+        match request:
+            case TraceRequest():
+                return self._trace(request, cancelled)
+            case CountRequest(setup, counter):
+                counts = self._run("count", setup, {}, cancelled)
+                sites = from_plain(counts["sites"], tuple[Site, ...])
+                sums = {(sites[site], place, phase): tuple(each) for site, place, phase, *each in counts["sums"]}
+                return counter.add_sums(from_plain(counts["arrays"], tuple[MemoryArray, ...]), sums)
+            case TimeRequest(setup):
+                return self._time(setup, cancelled)
+            case ScheduleRequest(setup):
+                return self._schedule(setup, cancelled)
+        raise self.cannot(request)
+
+    def _trace(self, request: TraceRequest, cancelled: Cancel) -> Outcome:
+        """The trace. Raises KernelFault if the kernel faults; unlike the interpreter, without a partial trace.
 
         The origins of shared cells are computed in this process, from the source, while the GPU runs.
         """
-        recording, over = recording or Recording(), threading.Event()
+        setup, blocks, recording, over = request.setup, request.blocks, request.recording, threading.Event()
         with self._folder_for_result() as folder, ThreadPoolExecutor(1) as beside:
             facts = {
                 "blocks": blocks,
@@ -335,27 +348,13 @@ class RemoteGpu(Engine):
             }
             origin = beside.submit(origins, setup, blocks, lambda: over.is_set() or cancelled()) if recording.origins else None
             try:
-                result = self._run("trace", setup, facts, cancelled)
-                self.last_cost = from_plain(result["cost"], TraceCost)
+                self._run("trace", setup, facts, cancelled)
                 trace = read_from_folder(folder)
                 return Outcome(trace if origin is None else replace(trace, **origin.result()), trace.by)
             finally:
                 over.set()
 
-    def count(
-        self,
-        setup: Setup,
-        counter: LaunchSink,
-        *,
-        progress: Progress = lambda done, total: None,
-        cancelled: Cancel = is_cancelled,
-    ) -> None:
-        counts = self._run("count", setup, {}, cancelled, progress)
-        sites = from_plain(counts["sites"], tuple[Site, ...])
-        sums = {(sites[site], place, phase): tuple(each) for site, place, phase, *each in counts["sums"]}
-        counter.add_sums(from_plain(counts["arrays"], tuple[MemoryArray, ...]), sums)
-
-    def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
+    def _time(self, setup: Setup, cancelled: Cancel) -> KernelSpeed:
         """Times of the kernel, cuBLAS and the copies. Raises CannotAnswer if the setup's device is not this machine's GPU."""
         gpu = self.gpu(cancelled)
         if device_for(setup).name != gpu.name:
@@ -393,7 +392,7 @@ class RemoteGpu(Engine):
             raise
         return from_plain(timing, Timing)
 
-    def schedule(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> Schedule:
+    def _schedule(self, setup: Setup, cancelled: Cancel) -> Schedule:
         with self._folder_for_result() as folder:
             output = folder / "schedule.npz"
             result = self._run("schedule", setup, {"output": str(output)}, cancelled)
@@ -403,11 +402,8 @@ class RemoteGpu(Engine):
     def verify(self, setups: list[Setup]) -> list[Counters]:
         return profiler.counters_of(setups)
 
-    def _run(
-        self, do: str, setup: Setup, facts: dict[str, Any], cancelled: Cancel, progress: Progress | None = None
-    ) -> Payload:
-        facts = {**facts, "setup": setup, "timeout_s": self.timeout_s}
-        return self.link.run(do, facts, cancelled=cancelled, progress=progress)
+    def _run(self, do: str, setup: Setup, facts: dict[str, Any], cancelled: Cancel) -> Payload:
+        return self.link.run(do, {**facts, "setup": setup, "timeout_s": self.timeout_s}, cancelled=cancelled)
 
 
 def _in_memory() -> str | None:
