@@ -27,6 +27,9 @@ text = "Multiply A by B."
 """
 
 
+pytestmark = pytest.mark.nightly
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel and the sdist."""
@@ -76,7 +79,6 @@ def test_the_sdist_holds_all_that_is_named_and_gives_the_same_wheel(built: Path,
     assert zipfile.ZipFile(again).namelist() == zipfile.ZipFile(_wheel(built)).namelist()
 
 
-@pytest.mark.nightly
 def test_an_installed_wheel_does_what_the_readme_says(built: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

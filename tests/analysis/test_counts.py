@@ -107,8 +107,11 @@ def assert_all_counted(setup: Setup) -> None:
     assert {phase: counts for phase, counts in counter.counts.phases.items() if phase >= 0} == inside
 
 
+_NIGHTLY = [pytest.param(size, marks=pytest.mark.nightly) for size in ((24, 40, 12), (64, 64, 32))]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(24, 40, 12), (33, 17, 19), (64, 64, 32)], ids=str)
+@pytest.mark.parametrize("size", [(33, 17, 19), *_NIGHTLY], ids=str)
 @pytest.mark.parametrize("name", kernel_names())
 def test_every_kernel_with_every_choice(name: str, size: tuple[int, int, int]) -> None:
     for setup in legal_choices(load_kernel(name), Problem(*size)):

@@ -55,7 +55,7 @@ SHIPPED = json.loads(resource("assets/measurements/counters-nvidia-h200.json").r
 SMALL = 200  # larger problems repeat what these show
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kernel", sorted({launch["kernel"] for launch in SHIPPED["launches"]}))
 def test_every_recorded_kernel_counts_as_the_hardware_does(kernel: str) -> None:
     """Every choice of parameters, sizes that the tile divides and that it doesn't: what Nsight Compute read on an H200. Where it

@@ -116,7 +116,7 @@ def test_the_form_of_a_file_with_a_header_names_the_parameters(window: MainWindo
 
 def test_the_window_offers_its_form_for_a_launch_that_is_not_found(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "odd.cu"
-    path.write_text("__global__ void odd(float* p, float* q, float* r, int n) { r[n] = p[0] - 3 * q[1]; }")
+    path.write_text("__global__ void odd(float* p, float* r, int n) { r[n] = p[0] - 3; }")
     before = window.session.shot
     open_file(window.model, path)
     (text,) = window.banner.texts

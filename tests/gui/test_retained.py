@@ -54,7 +54,7 @@ def retained(window: MainWindow) -> npt.NDArray[np.uint8]:
     return pixels(image)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))])
 def test_it_is_the_whole_picture_after_any_steps(window: MainWindow, qtbot: QtBot, seed: int) -> None:
     chance, session, page = random.Random(seed), window.session, window.replay
     page.stage.setFixedSize(900, 600)

@@ -157,14 +157,14 @@ def test_another_kernel_of_the_file_is_chosen(model: TestModel) -> None:
 
 
 def test_what_is_missing_is_asked_by_a_form(model: TestModel, tmp_path: Path) -> None:
-    (tmp_path / "odd.cu").write_text("__global__ void odd(float* p, float* q, float* r, int n) { r[n] = p[0] - 3 * q[1]; }")
+    (tmp_path / "odd.cu").write_text("__global__ void odd(float* p, float* r, int n) { r[n] = p[0] - 3; }")
     forms: list[LaunchForm] = []
     model.opening.form_requested.connect(forms.append)
     before = model.session.shot
     open_and_settle(model, tmp_path / "odd.cu")
     assert model.session.shot == before
     sure(model.session.notices.all[-1].offer).take()
-    assert [field.label for field in forms[0].parameters] == ["p", "q", "r", "n"]
+    assert [field.label for field in forms[0].parameters] == ["p", "r", "n"]
 
 
 def test_one_size_for_all_changes_all(model: TestModel, mine: Path) -> None:
