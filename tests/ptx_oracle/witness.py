@@ -10,7 +10,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.cpu.executor import bound
 from gemmviz.run.cpu.simt.interpret import number_argument
-from gemmviz.run.cuda.compiling import without_includes
+from gemmviz.run.cuda.headers import without_includes
 from gemmviz.run.inputs import matrices
 from gemmviz.source.program_parts import macros_of
 from gemmviz.source.twin.real import real_source

@@ -7,7 +7,7 @@ import pytest
 from gemmviz.launch.given_launch import GivenLaunch
 from gemmviz.launch.legality import setup_for
 from gemmviz.loading.loader import open_kernel
-from gemmviz.run.cuda.compiling import ALWAYS, HEADERS, include_folders
+from gemmviz.run.cuda.headers import ALWAYS, HEADERS, include_folders
 from gemmviz.source.program_parts import program_for
 from gemmviz.source.twin.real import real_source
 from tests.conftest import sure
