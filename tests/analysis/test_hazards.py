@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from gemmviz.analysis.hazards.hazards import HazardSink
-from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
+from gemmviz.analysis.hazards.launch_hazards import HazardSink, LaunchHazards
 from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.hazards.shared_hazards import HazardFinder
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
@@ -117,11 +117,33 @@ def test_syncwarp_orders_warps_of_which_all_arrive_that_are_left(body: str, bloc
     assert all("if (t < 32) __syncwarp" not in body or min(hazard.threads) >= 32 for hazard in hazards)
 
 
+class _Thorough(HazardFinder):
+    """Looks at every access."""
+
+    def _is_doubtful(self, *_: Any) -> bool:
+        return True
+
+
+class _Direct(HazardSink):
+    """Passes every access on at once, and is told of every access."""
+
+    def __init__(self, arrays: tuple[MemoryArray, ...], space: ThreadSpace) -> None:
+        super().__init__(arrays, space)
+        self.finder = _Thorough(arrays, space, 1)
+
+    def access(self, *args: Any) -> None:
+        super().access(*args)
+        self._interrupt()
+
+    def end(self) -> None:
+        super().end()
+
+
 class _Unheld(LaunchHazards):
     """Searches every access anew."""
 
     def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
-        self._groups.append(HazardSink(arrays, space))
+        self._groups.append(_Direct(arrays, space))
         return self._groups[-1]
 
 
@@ -147,6 +169,34 @@ def test_what_repeats_between_barriers_counts_as_if_it_were_searched(barrier: st
     assert bool(held.hazards) == (not barrier or closing != "__syncthreads();")
 
 
+_COPIES = """__shared__ float s[2][64]; int t = threadIdx.x; float sum = 0;
+s[0][t] = s[1][t] = 0; __syncthreads();
+for (int k = 0; k < K; ++k) {{
+  __pipeline_memcpy_async(&s[k % 2][t], &A[t], 4); __pipeline_commit();
+  __pipeline_wait_prior({late});
+  {barrier}
+  sum += s[(k + 1) % 2][63 - t];
+  {barrier}
+}}
+C[t] = sum;"""
+
+
+@pytest.mark.parametrize("late", [0, 1, 2])
+@pytest.mark.parametrize("barrier", ["", "__syncthreads();"])
+def test_no_epoch_with_a_copy_under_way_is_taken_for_an_equal_one(barrier: str, late: int) -> None:
+    spec = kernel_from(_COPIES.format(late=late, barrier=barrier), block='["64"]', before="#include <cuda_pipeline.h>\n")
+    held, unheld = LaunchHazards(), _Unheld()
+    setup = setup_for(spec, Problem(8, 8, 9))
+    stream_launch(setup, held)
+    stream_launch(setup, unheld)
+    assert held.hazards == unheld.hazards
+    found = ordering_of(trace_of(spec, 8, 8, 9)).hazards
+    assert [(hazard.kind, hazard.count, hazard.is_under_way) for hazard in held.hazards] == [
+        (hazard.kind, hazard.count, hazard.is_under_way) for hazard in found
+    ]
+    assert bool(found) == (not barrier or late == 2)
+
+
 @pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize("sizes", [(8, 8, 64), (13, 5, 63)])
 def test_a_missing_barrier_counts_the_same_with_and_without_repeats(sizes: tuple[int, int, int], number: int) -> None:
@@ -159,13 +209,13 @@ def test_a_missing_barrier_counts_the_same_with_and_without_repeats(sizes: tuple
 
 def test_an_epoch_that_repeats_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[int] = []
-    original = HazardSink.access
+    original = HazardFinder.access
 
-    def counted(sink: HazardSink, site: int, *rest: Any) -> None:
-        searched.append(site)
-        original(sink, site, *rest)
+    def counted(finder: HazardFinder, step: int, *rest: Any) -> None:
+        searched.append(step)
+        original(finder, step, *rest)
 
-    monkeypatch.setattr(HazardSink, "access", counted)
+    monkeypatch.setattr(HazardFinder, "access", counted)
     for phases in (4, 64):
         searched.append(-1)
         stream_launch(setup_for(load_kernel("04_tiled"), Problem(8, 8, 4 * phases)), LaunchHazards())

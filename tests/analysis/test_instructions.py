@@ -11,8 +11,8 @@ from msgspec import structs
 
 from gemmviz.analysis.hazards.global_hazards import global_hazards
 from gemmviz.analysis.hazards.hazard import Hazard
-from gemmviz.analysis.hazards.hazards import examined
 from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
+from gemmviz.analysis.hazards.shared_hazards import examined
 from gemmviz.analysis.memory.counts import Counts, LaunchCounter, count_steps, totals
 from gemmviz.analysis.memory.merging import MergingCounter
 from gemmviz.analysis.replay.focus import Focus

@@ -285,7 +285,7 @@ PLANTED: dict[str, Defect] = {
         "programs", "another result", _around("gemmviz.run.cpu.simt.values:_truncating", _rounded_down), 40
     ),
     "a barrier orders nothing": Defect(
-        "faults", "a right kernel is accused", _without("gemmviz.analysis.hazards.hazards:HazardFinder.barrier")
+        "faults", "a right kernel is accused", _without("gemmviz.analysis.hazards.shared_hazards:HazardFinder.barrier")
     ),
     "hazards between blocks are not looked for": Defect(
         "faults",

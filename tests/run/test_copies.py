@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.hazards.hazards import HazardSink
+from gemmviz.analysis.hazards.launch_hazards import HazardSink
 from gemmviz.model.errors import KernelFault
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from tests.run.warp_runs import SIDE, Kinds, binding_of, program_of, recorded, run

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.analysis.hazards.hazards import examined
+from gemmviz.analysis.hazards.shared_hazards import examined
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.files.trace_file import write_trace
 from gemmviz.jobs.tasks import wait_for_tasks

@@ -1,5 +1,6 @@
 """A hazard as a value, and the elements at which threads conflict."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,10 @@ from gemmviz.model.translation import marked, tr
 
 HazardKind = Literal["write after read", "read after write", "write after write"]
 HazardKey = tuple[HazardKind, Site, Site]  # earlier and later
+# By whether the earlier and whether the later access writes.
+KINDS: Mapping[tuple[bool, bool], HazardKind] = {
+    (True, True): "write after write", (True, False): "read after write", (False, True): "write after read",
+}  # fmt: skip
 _MOST_CONFLICTS = 1 << 18
 
 

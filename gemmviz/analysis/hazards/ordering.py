@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from gemmviz.analysis.hazards.global_hazards import global_hazards
 from gemmviz.analysis.hazards.hazard import Conflicts, Hazard
-from gemmviz.analysis.hazards.hazards import examined
+from gemmviz.analysis.hazards.shared_hazards import examined
 from gemmviz.files.devices import load_device
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.trace import Trace

@@ -1,0 +1,277 @@
+"""Hazards in shared memory: two threads of a block touch the same element, at least one writes, and no barrier lies between.
+
+__syncthreads() orders all threads of a block, __syncwarp() those of a warp, if all threads arrive at it that have not returned.
+The search works on a stream of accesses.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.hazards.hazard import KINDS, Conflicts, Hazard, HazardKey, HazardKind
+from gemmviz.analysis.hazards.users import NOBODY, Extremes, arrivals, ordered, used_by_several
+from gemmviz.model.arrays import Bools, Longs
+from gemmviz.model.errors import Cancelled
+from gemmviz.model.records import replace
+from gemmviz.model.sites import MemoryArray, Operand, Site
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.trace import Trace
+
+_Action = Literal["read", "write", "atomic"]
+_ACTIONS: tuple[_Action, ...] = ("write", "read", "atomic")
+_MOST_HELD = 512
+
+
+class _Access(NamedTuple):
+    """One operand of a step. ``elements`` (blocks, threads): -1 inactive; ``values`` (blocks, threads): what a store wrote,
+    None if unknown.
+    """
+
+    step: int
+    site: Site
+    operand: Operand
+    elements: npt.NDArray[Any]
+    values: npt.NDArray[Any] | None
+
+    @property
+    def action(self) -> _Action:
+        return "atomic" if self.site.is_atomic else self.operand.access
+
+
+class _Seen(NamedTuple):
+    """One element of each thread's access: cells, which are elements numbered block by block, threads, and values."""
+
+    access: _Access
+    cell: Longs
+    who: Longs
+    values: npt.NDArray[Any] | None
+
+
+class _Touched(Extremes):
+    """The threads that touched each cell since the last barrier, and the step of the latest access."""
+
+    def __init__(self, cells: int) -> None:
+        super().__init__(cells)
+        self.step = np.full(cells, -1)
+
+    def touch(self, cell: Longs, who: Longs, step: int | Longs) -> None:
+        self.add(cell, who)
+        self.step[cell] = step
+
+    def spread(self, blocks: int) -> None:
+        """Repeats the state of one block for ``blocks`` blocks."""
+        self.low, self.high, self.step = (np.tile(each, blocks) for each in (self.low, self.high, self.step))
+
+    def forget(self, which: Bools) -> None:
+        """Removes the accesses of some threads (blocks, threads). Accesses of threads between the lowest and the highest are
+        also lost if both of these are removed.
+        """
+        blocks, threads = which.shape
+        block = np.repeat(np.arange(blocks), len(self.low) // blocks)
+        no_low = which[block, np.minimum(self.low, threads - 1)] & (self.low != NOBODY)
+        no_high = which[block, np.maximum(self.high, 0)] & (self.high >= 0)
+        low, high = self.low, self.high
+        self.low = np.where(no_low, np.where(no_high, NOBODY, high), low)
+        self.high = np.where(no_high, np.where(no_low, -NOBODY, low), high)
+
+
+_Tables = dict[tuple[int, _Action], _Touched]  # by array
+
+
+class HazardFinder:
+    """Finds hazards among steps in program order. ``_levels`` records who touched what since the last barrier of any kind and,
+    from the first __syncwarp() on, since the last __syncthreads(), because __syncwarp() orders the threads of a warp but not
+    the warps. The accesses of an asynchronous step are under way until a wait completes them, whatever barriers lie between.
+    Accesses are held until a barrier that all blocks reach, and looked at one by one only if they can conflict, which is rare.
+    """
+
+    def __init__(self, arrays: tuple[MemoryArray, ...], space: ThreadSpace, blocks: int) -> None:
+        self.arrays, self.space = arrays, space
+        self._number(blocks)
+        self.by_pair: dict[HazardKey, Hazard] = {}
+        self.conflicts = Conflicts()
+        self._site_at: dict[int, Site] = {}
+        self._levels: list[_Tables] = [{}]
+        self._under_way: _Tables = {}  # of each cell the latest step, -1 if it is complete, and its thread, as the lowest
+        self._held: list[_Access] = []
+        self._changed: set[int] = set()  # arrays of which accesses since the last barrier are in the tables
+
+    @property
+    def hazards(self) -> list[Hazard]:
+        """The hazards in the order of their first steps."""
+        return sorted(self.by_pair.values(), key=lambda hazard: hazard.step)
+
+    def barrier(self, site: Site, arrived: Bools) -> None:
+        """A barrier, and which threads (blocks, threads) reached it; at __syncwarp(), including those that have returned."""
+        which = ordered(site, arrived, self.space.warp_size)
+        if not site.is_warp_barrier and which.all():
+            self.look(is_last=True)
+            self._levels = [{} for _ in self._levels]
+            self._changed = {array for (array, _), each in self._under_way.items() if (each.step >= 0).any()}
+            return
+        self.look()
+        if site.is_warp_barrier and len(self._levels) == 1:
+            self._levels.append(deepcopy(self._levels[0]))  # until now both would have been the same
+        for tables in self._levels[: 1 if site.is_warp_barrier else None]:
+            for touched in tables.values():
+                touched.forget(which)
+
+    def complete(self, steps: Iterable[int], visible_to: str) -> None:
+        """A wait that completes asynchronous steps: their accesses count as made now by their threads or, if ``visible_to`` the
+        block, as made before a barrier.
+        """
+        self.look()
+        chosen = np.array(list(steps), np.int64)
+        for key, flying in self._under_way.items():
+            cells = np.flatnonzero(np.isin(flying.step, chosen))
+            for tables in self._levels if visible_to == "thread" else ():
+                self._table(tables, key).touch(cells, flying.low[cells], flying.step[cells])
+            flying.step[cells] = -1
+
+    def spread(self, blocks: int) -> None:
+        """Repeats the state of one block for ``blocks`` blocks."""
+        self.look()
+        self._number(blocks)
+        for tables in (*self._levels, self._under_way):
+            for touched in tables.values():
+                touched.spread(blocks)
+
+    def _number(self, blocks: int) -> None:
+        self.blocks = blocks
+        self._block, self._thread = np.indices((blocks, self.space.threads_per_block))
+
+    def access(
+        self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], values: npt.NDArray[Any] | None = None
+    ) -> None:
+        """One operand of a step, as in ``_Access``."""
+        self._site_at[step] = site
+        self._held.append(_Access(step, site, operand, elements, values))
+        if site.is_async or operand.array in self._changed:
+            self.look(operand.array)
+        elif len(self._held) >= _MOST_HELD:
+            self.look()
+
+    def look(self, *arrays: int, is_last: bool = False) -> None:
+        """Looks at the accesses to some arrays, by default all, that are held. ``is_last``: none follows before a barrier."""
+        chosen = set(arrays or (each.operand.array for each in self._held))
+        held = [each for each in self._held if each.operand.array in chosen]
+        self._held = [each for each in self._held if each.operand.array not in chosen]
+        if is_last:
+            chosen = {array for array in chosen if self._is_doubtful([each for each in held if each.operand.array == array])}
+        for access in held:
+            if access.operand.array in chosen:
+                self._look_at(access)
+        self._changed |= chosen
+
+    def _is_doubtful(self, accesses: list[_Access]) -> bool:
+        """Whether several threads touch an element of an array that is written, unless all do so atomically."""
+        actions = {access.action for access in accesses}
+        if actions in ({"read"}, {"atomic"}):
+            return False
+
+        def of(writes: bool) -> Iterator[tuple[Longs, Longs]]:
+            chosen = (access for access in accesses if (access.action != "read") == writes)
+            return ((seen.cell, seen.who) for access in chosen for seen in self._elements(access))
+
+        return bool(used_by_several(self.blocks * self.arrays[accesses[0].operand.array].size, of).any())
+
+    def _elements(self, access: _Access) -> Iterator[_Seen]:
+        operand, active = access.operand, access.elements >= 0
+        cells = access.elements + self._block * self.arrays[operand.array].size
+        first, who = cells[active], self._thread[active]
+        values = None if access.values is None or operand.width > 1 else access.values[active]
+        for offset in operand.layout.each(who % self.space.warp_size):
+            yield _Seen(access, first + offset, who, values)
+
+    def _look_at(self, access: _Access) -> None:
+        """Compares one operand of a step with what came before."""
+        key = access.operand.array, access.action
+        for seen in self._elements(access):
+            self._compare(seen)
+            if access.site.is_async:
+                flying = self._table(self._under_way, key)
+                flying.low[seen.cell], flying.step[seen.cell] = seen.who, access.step
+            else:
+                for tables in self._levels:
+                    self._table(tables, key).touch(seen.cell, seen.who, access.step)
+
+    def _table(self, tables: _Tables, key: tuple[int, _Action]) -> _Touched:
+        """The threads that read the elements of an array, wrote them, or did so atomically."""
+        if key not in tables:
+            tables[key] = _Touched(self.blocks * self.arrays[key[0]].size)
+        return tables[key]
+
+    def _compare(self, seen: _Seen) -> None:
+        array, action = seen.access.operand.array, seen.access.action
+        for earlier in _ACTIONS:
+            if action == earlier != "write":
+                continue
+            kind = KINDS[earlier != "read", action != "read"]
+            if (array, earlier) in self._levels[0]:
+                near, far = (tables[array, earlier] for tables in (self._levels[0], self._levels[-1]))
+                other = near.other(seen.cell, seen.who)
+                if near is not far:
+                    other = np.where(other >= 0, other, far.other(seen.cell, seen.who, self.space.warp_size))
+                self._report(kind, seen, np.flatnonzero(other >= 0), other, far.step[seen.cell])
+            if (array, earlier) in self._under_way:
+                flying = self._under_way[array, earlier]
+                step = flying.step[seen.cell]
+                collide = np.flatnonzero((step >= 0) & (step != seen.access.step))
+                self._report(kind, seen, collide, flying.low[seen.cell], step, is_under_way=True)
+        if action == "write":
+            self._compare_with_itself(seen)
+
+    def _compare_with_itself(self, seen: _Seen) -> None:
+        """Reports two threads that write one element in one step, unless they are known to write the same value."""
+        order = np.argsort(seen.cell, kind="stable")
+        same = (np.diff(seen.cell[order]) == 0) & (np.diff(seen.who[order]) != 0)
+        if seen.values is not None:
+            same &= np.diff(seen.values[order]) != 0
+        other = np.empty_like(seen.who)
+        other[order[1:]] = seen.who[order[:-1]]
+        self._report("write after write", seen, order[1:][same], other, np.full(len(other), seen.access.step))
+
+    def _report(
+        self, kind: HazardKind, seen: _Seen, collide: Longs, other: Longs, before: Longs, is_under_way: bool = False
+    ) -> None:
+        """Counts conflicts. ``collide``: which of the accesses conflict, each with thread ``other`` in the step ``before``."""
+        if not len(collide):
+            return
+        access, array = seen.access, self.arrays[seen.access.operand.array]
+        other, who, before = other[collide], seen.who[collide], before[collide]
+        block, element = np.divmod(seen.cell[collide], array.size)
+        self.conflicts.add(access.step, access.operand.array, block, element, other, who, before)
+        for step in np.unique(before).tolist():
+            of_it = np.flatnonzero(before == step)
+            first, key = of_it[0], (kind, self._site_at[step], access.site)
+            example = self.by_pair.get(key) or Hazard(
+                *key, array.name, int(element[first]), array.subscripted(int(element[first])),
+                self.space.indices(int(block[first]) * self.space.threads_per_block)[0],
+                (int(other[first]), int(who[first])), access.step, 0, is_under_way=is_under_way,
+            )  # fmt: skip
+            self.by_pair[key] = replace(example, count=example.count + len(of_it))
+
+
+def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bool] = lambda: False) -> HazardFinder:
+    """A finder that has processed the whole trace, or its first ``blocks`` blocks. Raises Cancelled."""
+    unit, blocks = trace.space.threads_per_block, trace.blocks.count if blocks is None else blocks
+    finder = HazardFinder(trace.arrays, trace.space, blocks)
+    elements = trace.element.reshape(len(trace.element), -1, unit)[:, :blocks]
+    barriers = arrivals(trace, slice(blocks))
+    for step in range(trace.steps if blocks else 0):
+        if cancelled():
+            raise Cancelled
+        site = trace.site_of(step)
+        if site.is_barrier:
+            finder.barrier(*next(barriers)[1:])
+        for row, operand in enumerate(site.operands, int(trace.row[step])):
+            if trace.arrays[operand.array].space == "shared":
+                values = trace.stored[row].reshape(-1, unit)[:blocks] if row in trace.stored else None
+                finder.access(step, site, operand, elements[row], values)
+        if len(trace.completes) and site.kind == "wait":
+            finder.complete(trace.completed_at(step).tolist(), site.visible_to)
+    finder.look(is_last=True)
+    return finder
